@@ -1,0 +1,95 @@
+//! Exact ratios, parsed from their text: `0.29` is 29/100, so a share is compared in integers.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// A ratio `num / den` of integers, `den > 0`, kept as it was written (not reduced).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ratio {
+    num: u64,
+    den: u64,
+}
+
+impl Ratio {
+    /// The ratio `num / den`; none when `den` is 0.
+    pub fn new(num: u64, den: u64) -> Option<Ratio> {
+        (den > 0).then_some(Ratio { num, den })
+    }
+
+    /// The upper number.
+    pub fn num(self) -> u64 {
+        self.num
+    }
+
+    /// The lower number, never 0.
+    pub fn den(self) -> u64 {
+        self.den
+    }
+
+    /// The ratio as a floating-point number, for display and for logarithms only.
+    #[allow(clippy::cast_precision_loss, reason = "for display")]
+    pub fn to_f64(self) -> f64 {
+        self.num as f64 / self.den as f64
+    }
+
+    /// `part / whole <= self`, exactly.
+    pub fn at_least_share(self, part: u64, whole: u64) -> bool {
+        u128::from(part) * u128::from(self.den) <= u128::from(self.num) * u128::from(whole)
+    }
+}
+
+impl FromStr for Ratio {
+    type Err = String;
+
+    /// Parses `0.29`, `.5`, `1`, `29%` or `29/100`.
+    fn from_str(text: &str) -> Result<Ratio, String> {
+        let bad = || "not a ratio: write it as 0.25, 25% or 1/4, with at most 15 digits".to_string();
+        let text = text.trim();
+        if let Some((num, den)) = text.split_once('/') {
+            let parse = |s: &str| s.trim().parse::<u64>().map_err(|_| bad());
+            return Ratio::new(parse(num)?, parse(den)?).ok_or_else(bad);
+        }
+        let (text, hundred) = match text.strip_suffix('%') {
+            Some(rest) => (rest.trim_end(), 100),
+            None => (text, 1),
+        };
+        let (whole, part) = text.split_once('.').unwrap_or((text, ""));
+        let digits = format!("{whole}{part}");
+        if digits.is_empty() || digits.len() > 15 || !digits.bytes().all(|b| b.is_ascii_digit()) {
+            return Err(bad());
+        }
+        let num = digits.parse().map_err(|_| bad())?;
+        let scale = u32::try_from(part.len()).map_err(|_| bad())?;
+        Ratio::new(num, 10u64.pow(scale) * hundred).ok_or_else(bad)
+    }
+}
+
+impl fmt::Display for Ratio {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.to_f64())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_is_compared_exactly() {
+        let alpha: Ratio = "0.29".parse().unwrap();
+        assert!(alpha.at_least_share(29, 100), "in floating point 29 of 100 at 0.29 is rejected");
+        assert!(!alpha.at_least_share(30, 100));
+        let third: Ratio = "1/3".parse().unwrap();
+        assert!(third.at_least_share(1, 3) && !third.at_least_share(2, 5));
+    }
+
+    #[test]
+    fn every_spelling_parses_and_nonsense_does_not() {
+        for (text, num, den) in [("0.29", 29, 100), (".5", 5, 10), ("1", 1, 1), ("1%", 1, 100), ("2.5 %", 25, 1000), ("3/7", 3, 7)] {
+            assert_eq!(text.parse::<Ratio>().unwrap(), Ratio { num, den }, "{text}");
+        }
+        for text in ["", ".", "-1", "1/0", "a", "1e3", "0.1234567890123456", "NaN", "%"] {
+            assert!(text.parse::<Ratio>().is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! A table in memory: some columns coded (distinct values once, a narrow code a row), some carried as they came.
+
+use arrow_array::ArrayRef;
+use arrow_schema::DataType;
+
+use crate::code::{Codes, RowId};
+
+/// What the reader does with a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Treatment {
+    /// Code its values; the text of each row can be had from the dictionary.
+    Code,
+    /// Keep its cells as they came, unparsed.
+    Carry,
+    /// Both: a sensitive column is counted and published.
+    CodeAndCarry,
+    /// Do not even decode it.
+    Skip,
+}
+
+/// The distinct values of a column and, for each row, which one it has.
+///
+/// Invariant: every code is below `values.len()`, the values are distinct, and `first_row[c]` is the least row with code `c`.
+#[derive(Clone, Debug)]
+pub struct Coded {
+    /// The distinct values in order of first appearance; `None` is a missing value (null, or an empty CSV cell).
+    pub values: Vec<Option<String>>,
+    /// For each value the first row that has it: errors name a row, never a value.
+    pub first_row: Vec<RowId>,
+    /// For each row its value's place in `values`.
+    pub codes: Codes,
+}
+
+/// One column of a [`Table`].
+#[derive(Clone, Debug)]
+pub struct Column {
+    /// The column's name, unique in its table.
+    pub name: String,
+    /// The type in the file it came from; `Utf8` for CSV. Dictionaries count as their values.
+    pub data_type: DataType,
+    /// The codes, if the reader was asked for them.
+    pub coded: Option<Coded>,
+    /// The cells as they came, batch by batch, if the reader was asked for them. All batches of a table have the same row
+    /// boundaries. Dictionary arrays are unpacked, so that no value that no row has can travel along.
+    pub carried: Option<Vec<ArrayRef>>,
+}
+
+/// Columns of equal length.
+#[derive(Clone, Debug, Default)]
+pub struct Table {
+    /// The columns that were not skipped, in file order.
+    pub columns: Vec<Column>,
+    /// How many rows each of them has.
+    pub rows: usize,
+}
+
+impl Table {
+    /// The column of that name.
+    pub fn column(&self, name: &str) -> Option<&Column> {
+        self.columns.iter().find(|column| column.name == name)
+    }
+
+    /// The codes of the column of that name; panics if it is absent or was not coded.
+    pub fn coded(&self, name: &str) -> &Coded {
+        self.column(name).and_then(|column| column.coded.as_ref()).expect("the reader was asked to code this column")
+    }
+}
