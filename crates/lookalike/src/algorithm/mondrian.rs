@@ -1,0 +1,218 @@
+//! Split at the median of the widest attribute while both halves hold.
+//!
+//! A set of rows is cut in two at the median of the attribute on which it is widest (weighted, normalized); if one of the halves
+//! would not hold the rules, the next widest attribute is tried; if none can be cut, the set is a class. Categories are taken
+//! in tree order. Medians come from counting codes, not from sorting rows.
+//!
+//! # Guarantee
+//! Every class holds every rule, because no cut is made that leaves a half without them. With `Ties::Together` rows that agree
+//! on every attribute land in one class (strict); with `Ties::Dealt` rows at the median fill both sides evenly (relaxed).
+//!
+//! # Complexity
+//! O(d n log(n/k)) time for n distinct tuples and d attributes, O(d n) space; halves are independent and run in parallel.
+//!
+//! # Reference
+//! K. LeFevre, D. DeWitt, R. Ramakrishnan: Mondrian Multidimensional K-Anonymity, ICDE 2006.
+//!
+//! # Departures from the paper
+//! Distinct tuples with counts instead of rows. The width of a taxonomy attribute is its certainty penalty, not the number of
+//! codes. Of the two cuts next to the median row the better balanced one is taken, so that a half is never empty.
+
+use super::Task;
+use crate::budget::Budget;
+use crate::code::{Code, CodeRange};
+use crate::partition::{Partition, Piece};
+use crate::privacy::Tally;
+
+/// What happens to rows at the median.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ties {
+    /// They stay together on one side (strict).
+    Together,
+    /// They are dealt to both sides so that these are equal (relaxed).
+    Dealt,
+}
+
+/// Below this many pieces a set is cut by one thread.
+const PARALLEL: usize = 4096;
+
+pub(super) fn mondrian(task: &Task, ties: Ties, budget: &Budget) -> Partition {
+    let problem = task.problem;
+    let sensitive = if task.privacy.needs_sensitive() { problem.sensitive_columns() } else { 0 };
+    let width = task.attributes.len() + sensitive;
+    let mut cells = Vec::with_capacity(width * task.pieces.len());
+    let mut codes = vec![0; sensitive];
+    for piece in task.pieces {
+        cells.extend(task.attributes.iter().map(|&attribute| problem.code(attribute, piece.tuple)));
+        problem.sensitive_codes(piece.tuple, &mut codes);
+        cells.extend_from_slice(&codes);
+    }
+    let cutter = Cutter { task, ties, budget, width, least: task.privacy.k() };
+    let block = Block { pieces: task.pieces.to_vec(), cells };
+    let done = cutter.cut(block, &mut Scratch::new(task));
+    Partition::from_sizes(done.pieces, &done.sizes)
+}
+
+/// A set of rows: pieces, and beside each the codes of the task's attributes, then its sensitive codes.
+struct Block {
+    pieces: Vec<Piece>,
+    cells: Vec<Code>,
+}
+
+/// Classes found so far: their pieces one after the other, and how many pieces each has.
+struct Done {
+    pieces: Vec<Piece>,
+    sizes: Vec<u32>,
+}
+
+/// What a thread writes on while it looks for a cut.
+struct Scratch {
+    counts: Vec<u64>,
+    tally: Tally,
+}
+
+impl Scratch {
+    fn new(task: &Task) -> Scratch {
+        Scratch { counts: Vec::new(), tally: task.problem.tally() }
+    }
+}
+
+struct Cutter<'a> {
+    task: &'a Task<'a>,
+    ties: Ties,
+    budget: &'a Budget,
+    width: usize,
+    /// No class may have fewer rows.
+    least: u64,
+}
+
+impl Cutter<'_> {
+    fn cut(&self, block: Block, scratch: &mut Scratch) -> Done {
+        let Some((left, right)) = self.halves(&block, scratch) else {
+            let size = u32::try_from(block.pieces.len()).expect("fewer pieces than rows");
+            return Done { pieces: block.pieces, sizes: vec![size] };
+        };
+        let both_large = left.pieces.len().min(right.pieces.len()) >= PARALLEL;
+        drop(block);
+        let (mut done, more) = if both_large {
+            rayon::join(|| self.cut(left, scratch), || self.cut(right, &mut Scratch::new(self.task)))
+        } else {
+            (self.cut(left, scratch), self.cut(right, scratch))
+        };
+        done.pieces.extend_from_slice(&more.pieces);
+        done.sizes.extend_from_slice(&more.sizes);
+        done
+    }
+
+    /// The two sides of the first cut that leaves both with the rules, widest attribute first.
+    fn halves(&self, block: &Block, scratch: &mut Scratch) -> Option<(Block, Block)> {
+        let total: u64 = block.pieces.iter().map(|piece| u64::from(piece.count)).sum();
+        if total < 2 * self.least || self.budget.is_spent() {
+            return None;
+        }
+        let ranges = self.ranges(block);
+        let mut widest: Vec<(f64, usize)> = Vec::with_capacity(ranges.len());
+        for (at, range) in ranges.iter().enumerate().filter(|(_, range)| !range.is_one()) {
+            let attribute = &self.task.problem.attributes()[self.task.attributes[at]];
+            widest.push((attribute.weight * attribute.loss(*range), at));
+        }
+        widest.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        for (_, at) in widest {
+            let Some(cut) = self.median(block, at, ranges[at], total, &mut scratch.counts) else { continue };
+            let (left, right) = self.split(block, at, &cut);
+            if self.holds(&left, &mut scratch.tally) && self.holds(&right, &mut scratch.tally) {
+                return Some((left, right));
+            }
+        }
+        None
+    }
+
+    fn ranges(&self, block: &Block) -> Vec<CodeRange> {
+        let attributes = self.task.attributes.len();
+        let mut ranges: Vec<CodeRange> = block.cells[..attributes].iter().map(|&code| CodeRange::one(code)).collect();
+        for row in block.cells.chunks_exact(self.width) {
+            for (range, &code) in ranges.iter_mut().zip(row) {
+                range.lo = range.lo.min(code);
+                range.hi = range.hi.max(code);
+            }
+        }
+        ranges
+    }
+
+    /// Where to cut so that the halves are as equal as can be; none when a half would have too few rows.
+    fn median(&self, block: &Block, at: usize, range: CodeRange, total: u64, counts: &mut Vec<u64>) -> Option<Cut> {
+        let sorted: Vec<(Code, u64)> = if ((range.hi - range.lo) as usize) < 4 * block.pieces.len() + 64 {
+            counts.clear();
+            counts.resize((range.hi - range.lo) as usize + 1, 0);
+            for (row, piece) in block.cells.chunks_exact(self.width).zip(&block.pieces) {
+                counts[(row[at] - range.lo) as usize] += u64::from(piece.count);
+            }
+            (range.lo..).zip(counts.iter().copied()).filter(|&(_, count)| count > 0).collect()
+        } else {
+            // A wide domain and few rows: sorting the rows costs less than counting every code between them.
+            let row_codes = block.cells.chunks_exact(self.width).map(|row| row[at]);
+            let mut rows: Vec<(Code, u64)> = row_codes.zip(block.pieces.iter().map(|piece| u64::from(piece.count))).collect();
+            rows.sort_unstable();
+            rows
+        };
+        let mut before = 0;
+        let (mut code, mut count) = (range.lo, 0);
+        for same in sorted.chunk_by(|a, b| a.0 == b.0) {
+            (code, count) = (same[0].0, same.iter().map(|(_, count)| count).sum());
+            if 2 * (before + count) >= total {
+                break;
+            }
+            before += count;
+        }
+        // The median row has this code: the cut is before it, behind it, or through it.
+        let cut = match self.ties {
+            Ties::Dealt => Cut { code, of_code: total.div_ceil(2) - before, left: total.div_ceil(2) },
+            Ties::Together if total - 2 * before <= 2 * (before + count) - total => Cut { code, of_code: 0, left: before },
+            Ties::Together => Cut { code, of_code: count, left: before + count },
+        };
+        (cut.left >= self.least && total - cut.left >= self.least).then_some(cut)
+    }
+
+    fn split(&self, block: &Block, at: usize, cut: &Cut) -> (Block, Block) {
+        let half = || Block { pieces: Vec::new(), cells: Vec::new() };
+        let (mut left, mut right) = (half(), half());
+        let mut of_code = cut.of_code;
+        for (row, &piece) in block.cells.chunks_exact(self.width).zip(&block.pieces) {
+            let to_left = match row[at].cmp(&cut.code) {
+                std::cmp::Ordering::Less => piece.count,
+                std::cmp::Ordering::Greater => 0,
+                std::cmp::Ordering::Equal => {
+                    let some = u32::try_from(of_code).unwrap_or(u32::MAX).min(piece.count);
+                    of_code -= u64::from(some);
+                    some
+                }
+            };
+            for (side, count) in [(&mut left, to_left), (&mut right, piece.count - to_left)] {
+                if count > 0 {
+                    side.pieces.push(Piece { count, ..piece });
+                    side.cells.extend_from_slice(row);
+                }
+            }
+        }
+        (left, right)
+    }
+
+    fn holds(&self, side: &Block, tally: &mut Tally) -> bool {
+        if !self.task.privacy.needs_sensitive() {
+            // The cut has seen to the sizes.
+            return true;
+        }
+        tally.clear();
+        for (row, piece) in side.cells.chunks_exact(self.width).zip(&side.pieces) {
+            tally.add(&row[self.task.attributes.len()..], piece.count);
+        }
+        self.task.privacy.holds(tally)
+    }
+}
+
+/// Rows below `code` and `of_code` of the rows at it go left, `left` in all.
+struct Cut {
+    code: Code,
+    of_code: u64,
+    left: u64,
+}

@@ -1,0 +1,169 @@
+//! One quasi-identifier: its values in order, and for any range of them what is published, what it costs and how it is written.
+//!
+//! The law that every search relies on: a range inside another never costs more.
+
+use crate::code::{Code, CodeRange};
+use crate::hierarchy::Steps;
+use crate::taxonomy::Taxonomy;
+
+/// What is published where a class has any value at all.
+pub const ANY: &str = "*";
+
+/// A quasi-identifier.
+#[derive(Clone, Debug)]
+pub struct Attribute {
+    /// The column's name.
+    pub name: String,
+    /// How much its loss counts.
+    pub weight: f64,
+    /// Its values.
+    pub domain: Domain,
+}
+
+/// The values of a quasi-identifier.
+#[derive(Clone, Debug)]
+pub enum Domain {
+    /// Numbers, dates, or labels in a given order.
+    Ordered(Ordered),
+    /// Labels under a taxonomy.
+    Tree(Taxonomy),
+}
+
+/// Values on a line; code i is the i-th least, and the missing value, if the column has one, comes after the greatest.
+#[derive(Clone, Debug)]
+pub struct Ordered {
+    /// The values as numbers, rising: the number itself, days or seconds since 1970, or the place in the given order.
+    pub values: Vec<f64>,
+    /// How each value is written.
+    pub texts: Vec<String>,
+    /// True when the column has a missing value: code `values.len()`, written as an empty cell.
+    pub missing: bool,
+    /// What the numbers are.
+    pub unit: Unit,
+    /// The intervals that may be published instead of exact ends, if they are to be used.
+    pub snap: Option<Steps>,
+}
+
+/// What the numbers of an ordered attribute are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Whole numbers.
+    Whole,
+    /// Numbers.
+    Decimal,
+    /// Days since 1970-01-01.
+    Day,
+    /// Seconds since 1970-01-01.
+    Second,
+    /// Places in a given order.
+    Place,
+}
+
+impl Attribute {
+    /// How many codes there are.
+    pub fn codes(&self) -> usize {
+        match &self.domain {
+            Domain::Ordered(ordered) => ordered.values.len() + usize::from(ordered.missing),
+            Domain::Tree(tree) => tree.leaves(),
+        }
+    }
+
+    /// The smallest publishable range that contains `range`.
+    pub fn cover(&self, range: CodeRange) -> CodeRange {
+        match &self.domain {
+            Domain::Tree(tree) => tree.range(tree.cover(range)),
+            Domain::Ordered(_) if range.is_one() => range,
+            Domain::Ordered(ordered) if ordered.mixes_missing(range) => CodeRange { lo: 0, hi: range.hi },
+            Domain::Ordered(ordered) => ordered.cover(range),
+        }
+    }
+
+    /// The certainty penalty of showing `range` instead of one value: 0 is exact, 1 is anything. Not weighted.
+    pub fn loss(&self, range: CodeRange) -> f64 {
+        if range.is_one() {
+            return 0.0;
+        }
+        match &self.domain {
+            Domain::Tree(tree) => span(tree.range(tree.cover(range))) / size(tree.leaves()),
+            Domain::Ordered(ordered) if ordered.mixes_missing(range) => 1.0,
+            Domain::Ordered(ordered) => ordered.loss(range),
+        }
+    }
+
+    /// How the range is written. Two different covers never share a label.
+    pub fn label(&self, range: CodeRange) -> String {
+        match &self.domain {
+            Domain::Tree(tree) => tree.label(tree.cover(range)).to_string(),
+            Domain::Ordered(ordered) => ordered.label(range),
+        }
+    }
+
+    /// How many levels `code` rises when `range` is shown, and the most it can rise: for the distortion ratio. A column
+    /// without a taxonomy is a tree of height 1.
+    pub fn risen(&self, code: Code, range: CodeRange) -> (u32, u32) {
+        match &self.domain {
+            Domain::Tree(tree) => (tree.risen(code, tree.cover(range)), tree.height()),
+            Domain::Ordered(Ordered { snap: Some(steps), missing, .. }) if !missing => {
+                (steps.taxonomy.risen(code, steps.taxonomy.cover(range)), steps.taxonomy.height())
+            }
+            Domain::Ordered(_) => (u32::from(!range.is_one()), 1),
+        }
+    }
+
+    /// True when a range shows nothing but `*`, so that listing its values says more.
+    pub fn is_flat(&self) -> bool {
+        matches!(&self.domain, Domain::Tree(tree) if tree.is_flat())
+    }
+}
+
+impl Ordered {
+    fn mixes_missing(&self, range: CodeRange) -> bool {
+        self.missing && !range.is_one() && range.hi as usize == self.values.len()
+    }
+
+    fn cover(&self, range: CodeRange) -> CodeRange {
+        let Some(Steps { taxonomy, .. }) = &self.snap else { return range };
+        let node = taxonomy.cover(range);
+        // The root of the intervals is written `*`, like a class that mixes missing and present: make them the same range.
+        let missing = u32::from(self.missing && node == taxonomy.root());
+        CodeRange { hi: taxonomy.range(node).hi + missing, ..taxonomy.range(node) }
+    }
+
+    /// The least and greatest number that a range shows; it has no missing value in it.
+    pub(crate) fn ends(&self, range: CodeRange) -> (f64, f64) {
+        match &self.snap {
+            Some(steps) if !range.is_one() => steps.ends[steps.taxonomy.cover(range) as usize],
+            _ => (self.values[range.lo as usize], self.values[range.hi as usize]),
+        }
+    }
+
+    fn loss(&self, range: CodeRange) -> f64 {
+        let (least, greatest) = (self.values[0], self.values[self.values.len() - 1]);
+        let (lo, hi) = self.ends(range);
+        if greatest > least { (hi.min(greatest) - lo.max(least)) / (greatest - least) } else { 0.0 }
+    }
+
+    fn label(&self, range: CodeRange) -> String {
+        if range.is_one() {
+            return self.texts.get(range.lo as usize).cloned().unwrap_or_default();
+        }
+        if self.mixes_missing(range) {
+            return ANY.to_string();
+        }
+        if let Some(steps) = &self.snap {
+            return steps.taxonomy.label(steps.taxonomy.cover(range)).to_string();
+        }
+        let (lo, hi) = (&self.texts[range.lo as usize], &self.texts[range.hi as usize]);
+        let between = if lo.contains('-') || hi.contains('-') { " .. " } else { "-" };
+        format!("[{lo}{between}{hi}]")
+    }
+}
+
+fn span(range: CodeRange) -> f64 {
+    f64::from(range.hi - range.lo) + 1.0
+}
+
+#[allow(clippy::cast_precision_loss, reason = "there are fewer than 2^32 codes")]
+fn size(codes: usize) -> f64 {
+    codes as f64
+}

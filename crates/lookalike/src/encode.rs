@@ -1,0 +1,284 @@
+//! From the texts of a column to a quasi-identifier: which kind it is, what its values are worth, which code each text gets.
+
+use rustc_hash::FxHashMap;
+
+use crate::attribute::{ANY, Attribute, Domain, Ordered, Unit};
+use crate::code::Code;
+use crate::config::{ColumnConfig, HierarchyConfig, Kind, Publish};
+use crate::error::{Error, Result};
+use crate::hierarchy::{self, Steps};
+use crate::table::Coded;
+use crate::taxonomy::Taxonomy;
+
+/// What a column needs beside its cells.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wish<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) column: Option<&'a ColumnConfig>,
+    /// Texts that mean "missing" beside the empty cell.
+    pub(crate) missing: &'a [String],
+    pub(crate) publish: Publish,
+    pub(crate) snap: bool,
+}
+
+/// The attribute, and for each value of the column's dictionary its code in it.
+pub(crate) fn attribute(wish: Wish, coded: &Coded) -> Result<(Attribute, Vec<Code>)> {
+    let values = present(wish, coded);
+    let (domain, codes) = match kind(wish, &values, coded)? {
+        Kind::Categorical => tree(wish, &values, coded)?,
+        Kind::Ordinal => ordinal(wish, &values, coded)?,
+        kind @ (Kind::Numeric | Kind::Date) => line(wish, kind, &values, coded)?,
+    };
+    let weight = wish.column.and_then(|column| column.weight).unwrap_or(1.0);
+    Ok((Attribute { name: wish.name.to_string(), weight, domain }, codes))
+}
+
+/// The dictionary with every text that means "missing" taken as such.
+pub(crate) fn present(wish: Wish, coded: &Coded) -> Vec<Option<String>> {
+    let is_missing = |text: &String| wish.missing.iter().any(|marker| marker == text.trim());
+    coded.values.iter().map(|value| value.as_ref().filter(|text| !is_missing(text)).cloned()).collect()
+}
+
+/// A finite number written in digits.
+pub(crate) fn number(text: &str) -> Option<f64> {
+    let text = text.trim();
+    let starts = text.trim_start_matches(['+', '-']).starts_with(|c: char| c.is_ascii_digit() || c == '.');
+    text.parse().ok().filter(|number: &f64| starts && number.is_finite())
+}
+
+/// Codes in the order of the numbers of the values; the missing value last. For sensitive columns whose order matters.
+pub(crate) fn ordered_codes(wish: Wish, coded: &Coded) -> Result<(usize, Vec<Code>)> {
+    let values = present(wish, coded);
+    let (domain, codes) = match wish.column.and_then(|column| column.order.as_ref()) {
+        Some(_) => ordinal(wish, &values, coded)?,
+        None => line(wish, Kind::Numeric, &values, coded)?,
+    };
+    let attribute = Attribute { name: wish.name.to_string(), weight: 1.0, domain };
+    Ok((attribute.codes(), codes))
+}
+
+fn kind(wish: Wish, values: &[Option<String>], coded: &Coded) -> Result<Kind> {
+    let column = wish.column;
+    if let Some(kind) = column.and_then(|column| column.kind) {
+        return Ok(kind);
+    }
+    if column.is_some_and(|column| column.order.is_some()) {
+        return Ok(Kind::Ordinal);
+    }
+    match column.and_then(|column| column.hierarchy.as_ref()) {
+        Some(HierarchyConfig::File(_) | HierarchyConfig::Prefix(_)) => return Ok(Kind::Categorical),
+        Some(HierarchyConfig::Intervals(_)) => return Ok(Kind::Numeric),
+        Some(HierarchyConfig::Date(_)) => return Ok(Kind::Date),
+        None => {}
+    }
+    let texts: Vec<&String> = values.iter().flatten().collect();
+    let numbers = texts.iter().filter(|text| number(text).is_some()).count();
+    // 02139 is a code, not a number: as a number it would lose its zero.
+    let padded = texts.iter().any(|text| text.len() > 1 && text.starts_with('0') && text.bytes().all(|b| b.is_ascii_digit()));
+    if texts.is_empty() || padded {
+        return Ok(Kind::Categorical);
+    }
+    if numbers == texts.len() {
+        return Ok(Kind::Numeric);
+    }
+    if numbers * 10 >= texts.len() * 9 {
+        let at = values.iter().position(|value| value.as_ref().is_some_and(|text| number(text).is_none()));
+        let row = at.map_or(0, |at| coded.first_row[at]) + 1;
+        return Err(Error::data(format!(
+            "column `{0}` looks numeric, but data row {row} has text: mend the cell, name a text that means missing \
+             (--missing TEXT), or say --kind {0}=categorical",
+            wish.name
+        )));
+    }
+    Ok(if texts.iter().all(|text| instant(text).is_some()) { Kind::Date } else { Kind::Categorical })
+}
+
+/// A date as days, or a timestamp as seconds, since 1970.
+fn instant(text: &str) -> Option<(Unit, f64)> {
+    let text = text.trim();
+    let epoch = jiff::civil::date(1970, 1, 1);
+    if text.len() == 10 {
+        let date: jiff::civil::Date = text.parse().ok()?;
+        return Some((Unit::Day, f64::from(epoch.until(date).ok()?.get_days())));
+    }
+    let seconds = match text.parse::<jiff::civil::DateTime>() {
+        Ok(time) if text.len() > 10 => jiff::tz::TimeZone::UTC.to_timestamp(time).ok()?,
+        _ => text.parse::<jiff::Timestamp>().ok()?,
+    };
+    Some((Unit::Second, seconds.as_duration().as_secs_f64()))
+}
+
+/// Numbers and dates: sorted by value, equal values under one code.
+fn line(wish: Wish, kind: Kind, values: &[Option<String>], coded: &Coded) -> Result<(Domain, Vec<Code>)> {
+    let mut unit = if kind == Kind::Date { Unit::Day } else { Unit::Whole };
+    let mut parsed: Vec<(f64, &str, usize)> = Vec::with_capacity(values.len());
+    for (at, value) in values.iter().enumerate() {
+        let Some(text) = value else { continue };
+        let read = if kind == Kind::Date { instant(text) } else { number(text).map(|number| (Unit::Whole, number)) };
+        let Some((as_unit, value)) = read else {
+            let row = coded.first_row[at] + 1;
+            let (what, other) = if kind == Kind::Date { ("a date", "2024-03-17") } else { ("a number", "12.5") };
+            return Err(Error::data(format!(
+                "column `{}`, data row {row}: not {what} (as in {other}); mend the cell, name a text that means missing \
+                 (--missing TEXT), or choose another --kind",
+                wish.name
+            )));
+        };
+        if as_unit == Unit::Second {
+            unit = Unit::Second;
+        }
+        parsed.push((value, text.trim(), at));
+    }
+    if unit == Unit::Second {
+        for (value, text, _) in &mut parsed {
+            if text.len() == 10 {
+                *value *= 86_400.0;
+            }
+        }
+    }
+    if kind == Kind::Numeric && parsed.iter().any(|(value, ..)| value.fract() != 0.0 || value.abs() >= 9e15) {
+        unit = Unit::Decimal;
+    }
+    // Of several spellings of one number the shortest is published.
+    parsed.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.len().cmp(&b.1.len())).then(a.1.cmp(b.1)));
+    let mut codes = vec![0; values.len()];
+    let (mut numbers, mut texts): (Vec<f64>, Vec<String>) = (Vec::new(), Vec::new());
+    for (value, text, at) in parsed {
+        match (numbers.last(), texts.last()) {
+            (Some(&last), Some(spelt)) if value <= last => {
+                if kind == Kind::Numeric && digits(text).zip(digits(spelt)).is_some_and(|(a, b)| a != b) {
+                    return Err(Error::data(format!(
+                        "column `{0}`, data row {1}: numbers with more digits than can be told apart; say --kind {0}=categorical",
+                        wish.name,
+                        coded.first_row[at] + 1
+                    )));
+                }
+            }
+            _ => {
+                numbers.push(value);
+                texts.push(text.to_string());
+            }
+        }
+        codes[at] = code(numbers.len() - 1);
+    }
+    for (at, value) in values.iter().enumerate() {
+        if value.is_none() {
+            codes[at] = code(numbers.len());
+        }
+    }
+    let snap = steps(wish, &numbers, &texts)?;
+    let missing = values.contains(&None);
+    Ok((Domain::Ordered(Ordered { values: numbers, texts, missing, unit, snap }), codes))
+}
+
+/// The digits of a number without sign of plus, padding zeros or exponent: equal for equal numbers; none with an exponent.
+fn digits(text: &str) -> Option<String> {
+    if text.contains(['e', 'E']) {
+        return None;
+    }
+    let (sign, text) = text.strip_prefix('-').map_or(("", text.trim_start_matches('+')), |rest| ("-", rest));
+    let (whole, part) = text.split_once('.').unwrap_or((text, ""));
+    let (whole, part) = (whole.trim_start_matches('0'), part.trim_end_matches('0'));
+    Some(if whole.is_empty() && part.is_empty() { "0.".to_string() } else { format!("{sign}{whole}.{part}") })
+}
+
+/// The intervals of a numeric column, if it has a hierarchy. They are built (so that a wrong one is an error) even when they
+/// are not used.
+fn steps(wish: Wish, numbers: &[f64], texts: &[String]) -> Result<Option<Steps>> {
+    let Some(config) = wish.column.and_then(|column| column.hierarchy.as_ref()) else {
+        return Ok(None);
+    };
+    let steps = match config {
+        HierarchyConfig::File(path) => hierarchy::file_steps(&hierarchy::read(path)?, wish.name, numbers, texts)?,
+        HierarchyConfig::Intervals(config) => hierarchy::intervals(wish.name, config, numbers, texts)?,
+        HierarchyConfig::Date(config) => hierarchy::date_steps(wish.name, config, numbers, texts)?,
+        HierarchyConfig::Prefix(_) => {
+            return Err(Error::config(format!(
+                "column `{0}` is numeric, a prefix hierarchy is for codes: say --kind {0}=categorical, or use intervals",
+                wish.name
+            )));
+        }
+    };
+    Ok(wish.snap.then_some(steps))
+}
+
+/// Labels in a given order: the numbers are their places in it.
+fn ordinal(wish: Wish, values: &[Option<String>], coded: &Coded) -> Result<(Domain, Vec<Code>)> {
+    let name = wish.name;
+    let Some(order) = wish.column.and_then(|column| column.order.as_ref()) else {
+        return Err(Error::config(format!(
+            "column `{name}` is ordinal but has no order: order = [\"low\", \"high\"], or --order {name}=low,high"
+        )));
+    };
+    let mut places: FxHashMap<&str, usize> = FxHashMap::default();
+    for (place, label) in order.iter().enumerate() {
+        if places.insert(label, place).is_some() {
+            return Err(Error::config(format!("the order of column `{name}` names `{label}` twice")));
+        }
+        if label.contains(" .. ") || label == ANY || (label.starts_with('[') && label.ends_with(']')) {
+            return Err(Error::config(format!("the order of column `{name}` has a label that reads like a range: `{label}`")));
+        }
+    }
+    let mut used = vec![false; order.len()];
+    for (at, value) in values.iter().enumerate() {
+        let Some(text) = value else { continue };
+        let Some(&place) = places.get(text.as_str()) else {
+            return Err(Error::data(format!(
+                "column `{name}`, data row {}: the value is not in the column's order; add it there",
+                coded.first_row[at] + 1
+            )));
+        };
+        used[place] = true;
+    }
+    let here: Vec<usize> = (0..order.len()).filter(|&place| used[place]).collect();
+    let code_of = |text: &String| here.binary_search(&places[text.as_str()]).expect("a used place");
+    let codes = values.iter().map(|value| code(value.as_ref().map_or(here.len(), code_of))).collect();
+    let ordered = Ordered {
+        values: here.iter().map(|&place| f64::from(code(place))).collect(),
+        texts: here.iter().map(|&place| order[place].clone()).collect(),
+        missing: values.contains(&None),
+        unit: Unit::Place,
+        snap: None,
+    };
+    Ok((Domain::Ordered(ordered), codes))
+}
+
+/// Labels under a taxonomy: the given one, or all under one root.
+fn tree(wish: Wish, values: &[Option<String>], coded: &Coded) -> Result<(Domain, Vec<Code>)> {
+    let name = wish.name;
+    let taxonomy = match wish.column.and_then(|column| column.hierarchy.as_ref()) {
+        Some(HierarchyConfig::File(path)) => hierarchy::taxonomy(&hierarchy::read(path)?, name, values, &coded.first_row)?,
+        Some(HierarchyConfig::Prefix(config)) => hierarchy::prefix(name, &config.prefix, values, &coded.first_row)?,
+        Some(HierarchyConfig::Intervals(_) | HierarchyConfig::Date(_)) => {
+            return Err(Error::config(format!("column `{name}` is categorical: intervals and dates need kind numeric or date")));
+        }
+        None => flat(wish, values, coded)?,
+    };
+    let leaves: FxHashMap<&str, Code> = (0..code(taxonomy.leaves())).map(|leaf| (taxonomy.leaf_label(leaf), leaf)).collect();
+    let leaf = |value: &Option<String>| leaves[value.as_deref().unwrap_or_default()];
+    let codes = values.iter().map(leaf).collect();
+    Ok((Domain::Tree(taxonomy), codes))
+}
+
+fn flat(wish: Wish, values: &[Option<String>], coded: &Coded) -> Result<Taxonomy> {
+    let reads_like_a_label =
+        |text: &str| text == ANY || (wish.publish == Publish::Set && text.starts_with('{') && text.ends_with('}'));
+    if let Some(at) = values.iter().position(|value| value.as_deref().is_some_and(reads_like_a_label)) {
+        return Err(Error::data(format!(
+            "column `{}`, data row {}: the cell reads like a generalized value (`*`, or a set in braces), which would be \
+             published for any value; name it missing (--missing), or give the column a hierarchy whose root has another label",
+            wish.name,
+            coded.first_row[at] + 1
+        )));
+    }
+    let mut leaves: Vec<String> = values.iter().flatten().cloned().collect();
+    leaves.sort_unstable();
+    if values.contains(&None) {
+        leaves.push(String::new());
+    }
+    Ok(Taxonomy::flat(leaves, ANY))
+}
+
+fn code(index: usize) -> Code {
+    Code::try_from(index).expect("a column has fewer values than the table may have rows")
+}

@@ -1,0 +1,75 @@
+//! Who is with whom: classes of pieces of tuples.
+
+/// Some of the rows of one distinct tuple. Which of its rows they are does not matter to any rule: they are interchangeable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Piece {
+    /// The distinct tuple.
+    pub tuple: u32,
+    /// How many of its rows, at least 1.
+    pub count: u32,
+}
+
+/// Classes, each a run of pieces.
+///
+/// Invariant: no class is empty. An algorithm returns each row it was given in exactly one class, which the counts tell: over all
+/// classes, the pieces of a tuple add up to its count.
+#[derive(Clone, Debug)]
+pub struct Partition {
+    pieces: Vec<Piece>,
+    starts: Vec<u32>,
+}
+
+impl Default for Partition {
+    fn default() -> Partition {
+        Partition { pieces: Vec::new(), starts: vec![0] }
+    }
+}
+
+impl Partition {
+    /// Pieces in class order, and how many pieces each class has; none of the sizes may be 0, and they add up to the pieces.
+    pub fn from_sizes(pieces: Vec<Piece>, sizes: &[u32]) -> Partition {
+        let mut starts = Vec::with_capacity(sizes.len() + 1);
+        let mut end = 0;
+        starts.push(0);
+        for &size in sizes {
+            assert!(size > 0, "no class is empty");
+            end += size;
+            starts.push(end);
+        }
+        assert_eq!(end as usize, pieces.len(), "class sizes add up to the pieces");
+        Partition { pieces, starts }
+    }
+
+    /// Adds a class.
+    pub fn push(&mut self, class: impl IntoIterator<Item = Piece>) {
+        let before = self.pieces.len();
+        self.pieces.extend(class);
+        assert!(self.pieces.len() > before, "no class is empty");
+        self.starts.push(u32::try_from(self.pieces.len()).expect("there are fewer pieces than rows"));
+    }
+
+    /// How many classes there are.
+    pub fn len(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// True when there is no class.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The pieces of a class.
+    pub fn class(&self, index: usize) -> &[Piece] {
+        &self.pieces[self.starts[index] as usize..self.starts[index + 1] as usize]
+    }
+
+    /// The classes in order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &[Piece]> {
+        (0..self.len()).map(|index| self.class(index))
+    }
+}
+
+/// How many rows the pieces have together.
+pub fn rows(pieces: &[Piece]) -> u64 {
+    pieces.iter().map(|piece| u64::from(piece.count)).sum()
+}

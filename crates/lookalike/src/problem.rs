@@ -1,0 +1,508 @@
+//! The one door: a table, roles and rules become coded distinct tuples, or an error. Behind it nothing can be wrong.
+//!
+//! Rows with equal quasi-identifiers (and equal sensitive values, where a rule looks at them) are interchangeable, so everything
+//! behind the door speaks of distinct tuples with counts.
+
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+
+use crate::attribute::Attribute;
+use crate::code::{Code, CodeRange, Codes, RowId};
+use crate::config::{Config, Distance, HierarchyConfig, ModelSpec, RuleSpec, Roles};
+use crate::encode::{self, Wish};
+use crate::error::{Error, Result};
+use crate::hierarchy;
+use crate::partition::Piece;
+use crate::privacy::{Ground, Model, Privacy, Tally};
+use crate::ratio::Ratio;
+use crate::table::{Coded, Table};
+use crate::taxonomy::Taxonomy;
+
+/// A table that is ready to be anonymized: every rule can be met.
+#[derive(Debug)]
+pub struct Problem {
+    attributes: Vec<Attribute>,
+    /// One an attribute, over distinct tuples.
+    cells: Vec<Codes>,
+    /// One a sensitive column that a rule looks at, over distinct tuples.
+    sensitive: Vec<Codes>,
+    /// How many values each of those has.
+    domains: Vec<usize>,
+    /// Row numbers, tuple by tuple; tuple t has `rows[starts[t]..starts[t + 1]]`.
+    rows: Vec<RowId>,
+    starts: Vec<u32>,
+    stages: Vec<Stage>,
+    /// Rows that must go before any rule can be met; within the allowance.
+    trimmed: Vec<Piece>,
+    allowance: u64,
+    warnings: Vec<String>,
+}
+
+/// Rules on some of the attributes. Classes of a stage are cut from the classes of the stage before, whose attributes they
+/// show as that stage left them.
+///
+/// That is what makes rules on different columns meet: a class of the first stage holds all later rules too (so the later
+/// stages can always be solved), and later stages never touch its attributes (so its rule stays met).
+#[derive(Debug)]
+pub(crate) struct Stage {
+    /// The attributes this stage cuts along; no earlier stage has them.
+    pub(crate) attributes: Vec<usize>,
+    /// What its classes must hold: its own rules and those of all later stages.
+    pub(crate) privacy: Privacy,
+}
+
+impl Problem {
+    /// Checks everything and codes the table.
+    ///
+    /// # Errors
+    /// [`Data`](crate::ErrorKind::Data) when a cell does not fit its column's kind or hierarchy,
+    /// [`Config`](crate::ErrorKind::Config) when the request makes no sense, [`Infeasible`](crate::ErrorKind::Infeasible) when no
+    /// release can meet the rules.
+    pub fn new(table: &Table, roles: &Roles, config: &Config) -> Result<Problem> {
+        if table.rows == 0 {
+            return Err(Error::data("the table has no rows: there is nothing to release"));
+        }
+        let rules = config.rules(roles)?;
+        let suppress = config.suppress()?;
+        let wish = |name| wish(name, config);
+        let coded: Vec<(&String, &Coded)> = roles.quasi.iter().map(|name| (name, table.coded(name))).collect();
+        let encoded: Vec<(Attribute, Vec<Code>)> =
+            coded.par_iter().map(|(name, coded)| encode::attribute(wish(name), coded)).collect::<Result<_>>()?;
+        let (attributes, maps): (Vec<Attribute>, Vec<Vec<Code>>) = encoded.into_iter().unzip();
+        let mut warnings = Vec::new();
+        let watched = Watched::new(table, roles, &rules, config, &mut warnings)?;
+
+        let mut columns: Vec<Recoded> = coded.iter().zip(&maps).map(|((_, coded), map)| Recoded::new(coded, map)).collect();
+        columns.extend(watched.columns.iter().map(|column| Recoded::new(table.coded(&column.name), &column.map)));
+        let (rows, starts) = distinct(&columns, table.rows);
+        let first = |column: &Recoded| -> Codes {
+            starts[..starts.len() - 1].iter().map(|&start| column.code(rows[start as usize] as usize)).collect()
+        };
+        let mut cells: Vec<Codes> = columns.par_iter().map(first).collect();
+        let sensitive = cells.split_off(attributes.len());
+
+        let mut problem = Problem {
+            attributes,
+            cells,
+            sensitive,
+            domains: watched.columns.iter().map(|column| column.values).collect(),
+            rows,
+            starts,
+            stages: Vec::new(),
+            trimmed: Vec::new(),
+            allowance: allowance(suppress, table.rows),
+            warnings,
+        };
+        problem.stages = problem.stages(&rules, &watched)?;
+        problem.trim(&watched.names())?;
+        Ok(problem)
+    }
+
+    /// The quasi-identifiers, in the table's order.
+    pub fn attributes(&self) -> &[Attribute] {
+        &self.attributes
+    }
+
+    /// How many distinct tuples there are.
+    pub fn tuples(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// How many rows the table has.
+    pub fn row_count(&self) -> u64 {
+        self.rows.len() as u64
+    }
+
+    /// The code of a tuple on an attribute.
+    #[inline]
+    pub fn code(&self, attribute: usize, tuple: u32) -> Code {
+        self.cells[attribute].get(tuple as usize)
+    }
+
+    /// How many rows a tuple has.
+    pub fn count(&self, tuple: u32) -> u32 {
+        self.starts[tuple as usize + 1] - self.starts[tuple as usize]
+    }
+
+    /// The rows of a tuple, rising.
+    pub fn rows_of(&self, tuple: u32) -> &[RowId] {
+        &self.rows[self.starts[tuple as usize] as usize..self.starts[tuple as usize + 1] as usize]
+    }
+
+    /// How many rows may be left out.
+    pub fn allowance(&self) -> u64 {
+        self.allowance
+    }
+
+    /// What the user should know although it is no error.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    /// How many bytes the coded table takes.
+    pub fn bytes(&self) -> usize {
+        let codes: usize = self.cells.iter().chain(&self.sensitive).map(Codes::bytes).sum();
+        codes + 4 * (self.rows.len() + self.starts.len())
+    }
+
+    /// The greatest k asked for on all quasi-identifiers together.
+    pub fn k(&self) -> u64 {
+        self.stages.last().map_or(1, |stage| stage.privacy.k())
+    }
+
+    pub(crate) fn stages_in_order(&self) -> &[Stage] {
+        &self.stages
+    }
+
+    /// Rows that must go before any rule can be met.
+    pub(crate) fn trimmed(&self) -> &[Piece] {
+        &self.trimmed
+    }
+
+    /// All tuples with all their rows, less some pieces.
+    pub(crate) fn pieces_without(&self, gone: &[Piece]) -> Vec<Piece> {
+        let mut left: Vec<u32> = (0..self.tuples()).map(|tuple| self.starts[tuple + 1] - self.starts[tuple]).collect();
+        for piece in gone {
+            left[piece.tuple as usize] -= piece.count;
+        }
+        (0u32..).zip(left).filter(|&(_, count)| count > 0).map(|(tuple, count)| Piece { tuple, count }).collect()
+    }
+
+    /// An empty tally for classes of this problem.
+    pub(crate) fn tally(&self) -> Tally {
+        Tally::new(&self.domains)
+    }
+
+    /// Counts pieces into a tally.
+    pub(crate) fn count_into(&self, tally: &mut Tally, pieces: &[Piece]) {
+        let mut codes = vec![0; self.sensitive.len()];
+        for piece in pieces {
+            self.sensitive_codes(piece.tuple, &mut codes);
+            tally.add(&codes, piece.count);
+        }
+    }
+
+    /// How many sensitive columns the rules look at.
+    pub(crate) fn sensitive_columns(&self) -> usize {
+        self.sensitive.len()
+    }
+
+    /// The sensitive codes of a tuple.
+    pub(crate) fn sensitive_codes(&self, tuple: u32, codes: &mut [Code]) {
+        for (code, column) in codes.iter_mut().zip(&self.sensitive) {
+            *code = column.get(tuple as usize);
+        }
+    }
+
+    /// The exact range of some pieces on every attribute.
+    pub(crate) fn ranges(&self, pieces: &[Piece]) -> Vec<CodeRange> {
+        let mut ranges: Vec<CodeRange> =
+            (0..self.attributes.len()).map(|at| CodeRange::one(self.code(at, pieces[0].tuple))).collect();
+        for piece in &pieces[1..] {
+            for (at, range) in ranges.iter_mut().enumerate() {
+                *range = range.join(CodeRange::one(self.code(at, piece.tuple)));
+            }
+        }
+        ranges
+    }
+
+    /// Chains the rules' column sets, smallest first. A set that does not contain the one before joins it: a rule that holds
+    /// on classes of more columns holds on classes of fewer (they are unions), so joining is safe, only dearer.
+    fn stages(&self, rules: &[RuleSpec], watched: &Watched) -> Result<Vec<Stage>> {
+        let index = |name: &String| self.attributes.iter().position(|attribute| attribute.name == *name).expect("a quasi-identifier");
+        let mut sets: Vec<(Vec<usize>, Vec<&RuleSpec>)> = Vec::new();
+        let mut by_size: Vec<(Vec<usize>, &RuleSpec)> = rules
+            .iter()
+            .map(|rule| {
+                let mut columns: Vec<usize> = rule.columns.iter().map(index).collect();
+                columns.sort_unstable();
+                columns.dedup();
+                (columns, rule)
+            })
+            .collect();
+        by_size.sort_by_key(|(columns, _)| columns.len());
+        for (columns, rule) in by_size {
+            match sets.last_mut() {
+                Some((last, rules)) if *last == columns || !last.iter().all(|at| columns.contains(at)) => {
+                    last.extend(columns);
+                    last.sort_unstable();
+                    last.dedup();
+                    rules.push(rule);
+                }
+                _ => sets.push((columns, vec![rule])),
+            }
+        }
+        let everything: Vec<usize> = (0..self.attributes.len()).collect();
+        if sets.last().is_some_and(|(last, _)| *last != everything) {
+            // Attributes that no rule names are cut along last, under the rules of the stage before.
+            sets.push((everything, Vec::new()));
+        }
+        let totals = self.totals();
+        let mut stages = Vec::new();
+        for at in 0..sets.len() {
+            let earlier: &[usize] = if at == 0 { &[] } else { &sets[at - 1].0 };
+            let attributes = sets[at].0.iter().copied().filter(|column| !earlier.contains(column)).collect();
+            let own_and_later = sets[at..].iter().flat_map(|(_, rules)| rules.iter());
+            let models = own_and_later.map(|rule| watched.model(&rule.model)).collect::<Result<_>>()?;
+            stages.push(Stage { attributes, privacy: Privacy { models, totals: totals.clone() } });
+        }
+        Ok(stages)
+    }
+
+    /// How often each sensitive value occurs in the whole table.
+    fn totals(&self) -> Vec<Vec<u64>> {
+        let mut totals: Vec<Vec<u64>> = self.domains.iter().map(|&values| vec![0; values]).collect();
+        for tuple in 0..self.tuples() {
+            let count = u64::from(self.starts[tuple + 1] - self.starts[tuple]);
+            for (total, column) in totals.iter_mut().zip(&self.sensitive) {
+                total[column.get(tuple) as usize] += count;
+            }
+        }
+        totals
+    }
+
+    /// Decides feasibility: without suppression the whole table as one class must hold. With it, as few rows as possible go,
+    /// those with an over-frequent sensitive value, rarest quasi-identifiers first.
+    fn trim(&mut self, names: &[String]) -> Result<()> {
+        let whole_pieces = self.pieces_without(&[]);
+        let mut whole = self.tally();
+        self.count_into(&mut whole, &whole_pieces);
+        let privacy = &self.stages[0].privacy;
+        if privacy.holds(&whole) {
+            return Ok(());
+        }
+        let cannot = privacy.nearest(&whole, names);
+        let mut by_rarity: Vec<Piece> = whole_pieces;
+        by_rarity.sort_by_key(|piece| (piece.count, piece.tuple));
+        let mut codes = vec![0; self.sensitive.len()];
+        let mut gone: FxHashMap<u32, u32> = FxHashMap::default();
+        let mut dropped = 0;
+        while let Some(excess) = privacy.excess(&whole) {
+            let mut need = excess.rows;
+            for piece in &by_rarity {
+                let taken = gone.get(&piece.tuple).copied().unwrap_or(0);
+                if need == 0 || self.sensitive[excess.column].get(piece.tuple as usize) != excess.code || taken == piece.count {
+                    continue;
+                }
+                let take = u32::try_from(need).unwrap_or(u32::MAX).min(piece.count - taken);
+                self.sensitive_codes(piece.tuple, &mut codes);
+                whole.remove(&codes, take);
+                *gone.entry(piece.tuple).or_insert(0) += take;
+                need -= u64::from(take);
+                dropped += u64::from(take);
+            }
+        }
+        if !privacy.holds(&whole) {
+            return cannot;
+        }
+        if dropped > self.allowance {
+            let why = cannot.err().map(|error| error.to_string()).unwrap_or_default();
+            return Err(Error::infeasible(format!("{why}; or allow {} suppressed", percent_up(dropped, self.row_count()))));
+        }
+        let trimmed = by_rarity.iter().filter_map(|piece| gone.get(&piece.tuple).map(|&count| Piece { tuple: piece.tuple, count }));
+        self.trimmed = trimmed.collect();
+        Ok(())
+    }
+}
+
+/// The wish for a column by its line in the configuration.
+fn wish<'a>(name: &'a str, config: &'a Config) -> Wish<'a> {
+    Wish {
+        name,
+        column: config.column(name),
+        missing: &config.missing,
+        publish: config.output.publish,
+        snap: config.output.snap,
+    }
+}
+
+/// A share of the rows, rounded down: the limit is never exceeded.
+fn allowance(share: Ratio, rows: usize) -> u64 {
+    let allowed = u128::from(share.num()) * rows as u128 / u128::from(share.den());
+    u64::try_from(allowed).expect("a share below 1 of a table")
+}
+
+/// A share as a percentage with two decimals, rounded up so that it suffices.
+fn percent_up(part: u64, whole: u64) -> String {
+    let hundredths = (u128::from(part) * 10_000).div_ceil(u128::from(whole));
+    format!("{}.{:02}%", hundredths / 100, hundredths % 100)
+}
+
+/// The sensitive columns that some rule looks at, with their codes.
+struct Watched {
+    columns: Vec<WatchedColumn>,
+}
+
+struct WatchedColumn {
+    name: String,
+    /// From the dictionary's codes to codes in sorted, value or tree order.
+    map: Vec<Code>,
+    values: usize,
+    labels: FxHashMap<String, Code>,
+    taxonomy: Option<Taxonomy>,
+}
+
+impl Watched {
+    fn new(table: &Table, roles: &Roles, rules: &[RuleSpec], config: &Config, warnings: &mut Vec<String>) -> Result<Watched> {
+        let mut columns = Vec::new();
+        for name in &roles.sensitive {
+            let on_it = |rule: &&RuleSpec| model_column(&rule.model) == Some(name);
+            let rules: Vec<&RuleSpec> = rules.iter().filter(on_it).collect();
+            if rules.is_empty() {
+                warnings.push(format!(
+                    "column `{name}` is sensitive but no rule protects it: a class may share one value (add --l {name}=2 or --alpha {name}=0.5)"
+                ));
+                continue;
+            }
+            let column = WatchedColumn::new(name, table.coded(name), &rules, config)?;
+            for rule in rules {
+                if let ModelSpec::Alpha { values, .. } = &rule.model {
+                    for value in values.iter().filter(|value| !column.labels.contains_key(*value)) {
+                        warnings.push(format!("the value `{value}` that alpha names does not occur in column `{name}`"));
+                    }
+                }
+            }
+            columns.push(column);
+        }
+        Ok(Watched { columns })
+    }
+
+    fn names(&self) -> Vec<String> {
+        self.columns.iter().map(|column| column.name.clone()).collect()
+    }
+
+    fn model(&self, spec: &ModelSpec) -> Result<Model> {
+        let at = |name: &String| self.columns.iter().position(|column| column.name == *name).expect("a column with a rule is watched");
+        Ok(match spec {
+            ModelSpec::K(k) => Model::K(*k),
+            ModelSpec::Alpha { column, alpha, values } => {
+                let labels = &self.columns[at(column)].labels;
+                let codes: Vec<Code> = values.iter().filter_map(|value| labels.get(value).copied()).collect();
+                Model::Alpha { column: at(column), alpha: *alpha, values: (!values.is_empty()).then_some(codes) }
+            }
+            ModelSpec::Distinct { column, l } => Model::Distinct { column: at(column), l: *l },
+            ModelSpec::Entropy { column, l } => Model::Entropy { column: at(column), l: *l },
+            ModelSpec::Recursive { column, c, l } => Model::Recursive { column: at(column), c: *c, l: *l },
+            ModelSpec::Closeness { column, t, distance } => {
+                let ground = match distance {
+                    Distance::Equal => Ground::Equal,
+                    Distance::Ordered => Ground::Ordered,
+                    Distance::Hierarchical => ground(self.columns[at(column)].taxonomy.as_ref().expect("built with the column")),
+                };
+                Model::Closeness { column: at(column), t: *t, ground }
+            }
+        })
+    }
+}
+
+impl WatchedColumn {
+    fn new(name: &str, coded: &Coded, rules: &[&RuleSpec], config: &Config) -> Result<WatchedColumn> {
+        let wish = wish(name, config);
+        let distance = rules.iter().find_map(|rule| match rule.model {
+            ModelSpec::Closeness { distance, .. } => Some(distance),
+            _ => None,
+        });
+        let mut taxonomy = None;
+        let (values, map) = match distance {
+            Some(Distance::Ordered) => encode::ordered_codes(wish, coded)?,
+            Some(Distance::Hierarchical) => {
+                let tree = sensitive_tree(wish, coded)?;
+                let leaves: FxHashMap<&str, Code> = (0u32..).take(tree.leaves()).map(|leaf| (tree.leaf_label(leaf), leaf)).collect();
+                let map = encode::present(wish, coded).iter().map(|value| leaves[value.as_deref().unwrap_or_default()]).collect();
+                let values = tree.leaves();
+                taxonomy = Some(tree);
+                (values, map)
+            }
+            _ => by_text(&encode::present(wish, coded)),
+        };
+        let labels = coded.values.iter().zip(&map).map(|(value, &code)| (value.clone().unwrap_or_default(), code)).collect();
+        Ok(WatchedColumn { name: name.to_string(), map, values, labels, taxonomy })
+    }
+}
+
+/// Codes in the order of the texts, so that they do not depend on the order of the rows.
+fn by_text(values: &[Option<String>]) -> (usize, Vec<Code>) {
+    let mut sorted: Vec<&Option<String>> = values.iter().collect();
+    sorted.sort_unstable();
+    sorted.dedup();
+    let place = |value| sorted.binary_search(&value).expect("it is one of them");
+    let map = values.iter().map(|value| Code::try_from(place(value)).expect("fewer values than rows")).collect();
+    (sorted.len(), map)
+}
+
+fn sensitive_tree(wish: Wish, coded: &Coded) -> Result<Taxonomy> {
+    let values = encode::present(wish, coded);
+    match wish.column.and_then(|column| column.hierarchy.as_ref()) {
+        Some(HierarchyConfig::File(path)) => hierarchy::taxonomy(&hierarchy::read(path)?, wish.name, &values, &coded.first_row),
+        Some(HierarchyConfig::Prefix(config)) => hierarchy::prefix(wish.name, &config.prefix, &values, &coded.first_row),
+        _ => Err(Error::config(format!(
+            "column `{}`: the hierarchical distance needs a hierarchy, a file or a prefix specification",
+            wish.name
+        ))),
+    }
+}
+
+fn model_column(model: &ModelSpec) -> Option<&String> {
+    match model {
+        ModelSpec::K(_) => None,
+        ModelSpec::Alpha { column, .. }
+        | ModelSpec::Distinct { column, .. }
+        | ModelSpec::Entropy { column, .. }
+        | ModelSpec::Recursive { column, .. }
+        | ModelSpec::Closeness { column, .. } => Some(column),
+    }
+}
+
+/// A column of the table under new codes.
+struct Recoded<'a> {
+    codes: &'a Codes,
+    map: &'a [Code],
+    bits: u32,
+}
+
+impl<'a> Recoded<'a> {
+    fn new(coded: &'a Coded, map: &'a [Code]) -> Recoded<'a> {
+        let greatest = map.iter().copied().max().unwrap_or(0);
+        Recoded { codes: &coded.codes, map, bits: u32::BITS - greatest.leading_zeros() }
+    }
+
+    #[inline]
+    fn code(&self, row: usize) -> Code {
+        self.map[self.codes.get(row) as usize]
+    }
+}
+
+/// Row numbers grouped by equal codes, groups in code order, and where each group starts.
+///
+/// As many columns as fit are packed into 64 bits and sorted; where more are left, the groups found so far take the place of
+/// the columns they came from.
+fn distinct(columns: &[Recoded], rows: usize) -> (Vec<RowId>, Vec<u32>) {
+    let rows_u32 = u32::try_from(rows).expect("the reader refuses more rows");
+    let mut keyed: Vec<(u64, RowId)> = (0..rows_u32).map(|row| (0, row)).collect();
+    let mut rest = columns;
+    let mut group_bits = 0;
+    while !rest.is_empty() {
+        let mut free = u64::BITS - group_bits;
+        let fit = rest.iter().take_while(|column| free.checked_sub(column.bits).map(|left| free = left).is_some()).count();
+        let (now, later) = rest.split_at(fit);
+        keyed.par_iter_mut().for_each(|(key, row)| {
+            *key = now.iter().fold(*key, |key, column| (key << column.bits) | u64::from(column.code(*row as usize)));
+        });
+        keyed.par_sort_unstable();
+        rest = later;
+        if !rest.is_empty() {
+            let mut group = 0;
+            let mut last = keyed[0].0;
+            for (key, _) in &mut keyed {
+                group += u64::from(*key != last);
+                last = *key;
+                *key = group;
+            }
+            group_bits = u64::BITS - group.leading_zeros();
+        }
+    }
+    let mut starts = vec![0];
+    starts.extend((1..rows).filter(|&at| keyed[at].0 != keyed[at - 1].0).map(|at| u32::try_from(at).expect("below the rows")));
+    starts.push(rows_u32);
+    (keyed.into_iter().map(|(_, row)| row).collect(), starts)
+}

@@ -1,0 +1,51 @@
+//! From groups of rows to what each class shows.
+
+use crate::code::CodeRange;
+use crate::partition::{Partition, Piece};
+use crate::problem::Problem;
+
+/// Classes as published, in canonical order, and the rows that are left out.
+///
+/// Invariant: no two classes show the same: groups that would are one class. Classes stand in the order of what they show.
+#[derive(Clone, Debug)]
+pub struct Recoding {
+    classes: Partition,
+    shown: Vec<CodeRange>,
+    suppressed: Vec<Piece>,
+}
+
+impl Recoding {
+    /// Covers the range of each group (one an attribute, group by group) by what can be published, and merges groups that
+    /// show the same.
+    pub(crate) fn new(problem: &Problem, groups: &Partition, ranges: &[CodeRange], suppressed: Vec<Piece>) -> Recoding {
+        let width = problem.attributes().len();
+        let cover = |(at, &range): (usize, &CodeRange)| problem.attributes()[at % width].cover(range);
+        let covers: Vec<CodeRange> = ranges.iter().enumerate().map(cover).collect();
+        let box_of = |group: u32| &covers[group as usize * width..][..width];
+        let mut order: Vec<u32> = (0u32..).take(groups.len()).collect();
+        order.sort_unstable_by(|&a, &b| box_of(a).cmp(box_of(b)).then(a.cmp(&b)));
+        let mut classes = Partition::default();
+        let mut shown = Vec::with_capacity(covers.len());
+        for same in order.chunk_by(|&a, &b| box_of(a) == box_of(b)) {
+            classes.push(same.iter().flat_map(|&group| groups.class(group as usize)).copied());
+            shown.extend_from_slice(box_of(same[0]));
+        }
+        Recoding { classes, shown, suppressed }
+    }
+
+    /// The classes.
+    pub fn classes(&self) -> &Partition {
+        &self.classes
+    }
+
+    /// What a class shows, one range an attribute.
+    pub fn shown(&self, class: usize) -> &[CodeRange] {
+        let width = self.shown.len() / self.classes.len().max(1);
+        &self.shown[class * width..][..width]
+    }
+
+    /// The rows that are left out.
+    pub fn suppressed(&self) -> &[Piece] {
+        &self.suppressed
+    }
+}

@@ -1,0 +1,201 @@
+//! Leaving rows out where that lowers the loss of all, within the allowance.
+//!
+//! A suppressed row costs as much as a row that shows nothing, so one is only worth leaving out when the rest of its class gains
+//! more. Two ways are tried and the better one kept: take such rows out of the classes that were found, or take the likeliest
+//! ones out before the search and search again.
+
+use std::collections::BinaryHeap;
+
+use crate::algorithm::{self, Algorithm, Groups};
+use crate::budget::Budget;
+use crate::code::{Code, CodeRange};
+use crate::partition::{self, Partition, Piece};
+use crate::problem::Problem;
+
+/// The groups to publish and the rows to leave out.
+pub(crate) fn with_suppression(problem: &Problem, algorithm: Algorithm, budget: &Budget) -> (Groups, Vec<Piece>) {
+    let trimmed = problem.trimmed().to_vec();
+    let groups = algorithm::run(problem, algorithm, &problem.pieces_without(&trimmed), budget);
+    let allowance = problem.allowance() - partition::rows(&trimmed);
+    // With rules on several column sets a class cannot give up a row alone: the classes it came from have rules too.
+    if allowance == 0 || problem.stages_in_order().len() > 1 {
+        return (groups, trimmed);
+    }
+    let mut best = lighten(problem, &groups, allowance, Keep::Holding);
+    best.1.extend_from_slice(&trimmed);
+    let outliers = lighten(problem, &groups, allowance, Keep::OneRow).1;
+    let without: Vec<Piece> = join(&outliers, &trimmed);
+    let rest = problem.pieces_without(&without);
+    let mut whole = problem.tally();
+    problem.count_into(&mut whole, &rest);
+    if !rest.is_empty() && problem.stages_in_order()[0].privacy.holds(&whole) && !budget.is_spent() {
+        let again = algorithm::run(problem, algorithm, &rest, budget);
+        let (lighter, gone) = lighten(problem, &again, problem.allowance() - partition::rows(&without), Keep::Holding);
+        let gone = join(&gone, &without);
+        if cost(problem, &lighter, &gone) < cost(problem, &best.0, &best.1) {
+            best = (lighter, gone);
+        }
+    }
+    let (lighter, gone) = best;
+    if cost(problem, &lighter, &gone) < cost(problem, &groups, &trimmed) { (lighter, join(&gone, &[])) } else { (groups, trimmed) }
+}
+
+/// What a class must keep when rows leave it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Keep {
+    /// Every rule.
+    Holding,
+    /// Any row: only to find out which rows are worth leaving out before another search.
+    OneRow,
+}
+
+/// Takes the rows out whose leaving gains most for each row, one tuple after the other.
+fn lighten(problem: &Problem, groups: &Groups, allowance: u64, keep: Keep) -> (Groups, Vec<Piece>) {
+    let mut classes: Vec<Vec<Piece>> = groups.partition.iter().map(<[Piece]>::to_vec).collect();
+    let mut heap: BinaryHeap<Offer> = (0..classes.len()).filter_map(|class| offer(problem, &classes[class], class, keep)).collect();
+    let (mut gone, mut left) = (Vec::new(), allowance);
+    while let Some(best) = heap.pop() {
+        let piece = classes[best.class][best.at];
+        if u64::from(piece.count) > left {
+            continue;
+        }
+        left -= u64::from(piece.count);
+        gone.push(piece);
+        classes[best.class].swap_remove(best.at);
+        heap.extend(offer(problem, &classes[best.class], best.class, keep));
+    }
+    let mut lighter = Groups { partition: Partition::default(), ranges: Vec::with_capacity(groups.ranges.len()) };
+    for class in classes {
+        lighter.ranges.extend(problem.ranges(&class));
+        lighter.partition.push(class);
+    }
+    (lighter, gone)
+}
+
+/// The best tuple to take out of a class. Ordered by gain, then by place, so that the heap's order is one and the same.
+#[derive(PartialEq)]
+struct Offer {
+    gain: f64,
+    class: usize,
+    at: usize,
+}
+
+impl Eq for Offer {}
+
+impl Ord for Offer {
+    fn cmp(&self, other: &Offer) -> std::cmp::Ordering {
+        self.gain.total_cmp(&other.gain).then((other.class, other.at).cmp(&(self.class, self.at)))
+    }
+}
+
+impl PartialOrd for Offer {
+    fn partial_cmp(&self, other: &Offer) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+fn offer(problem: &Problem, class: &[Piece], index: usize, keep: Keep) -> Option<Offer> {
+    if class.len() < 2 {
+        return None;
+    }
+    let size = partition::rows(class);
+    let weights: f64 = problem.attributes().iter().map(|attribute| attribute.weight).sum();
+    let ends: Vec<Ends> = (0..problem.attributes().len()).map(|at| Ends::of(problem, class, at)).collect();
+    let now = real(size) * penalty(problem, ends.iter().map(Ends::range));
+    let mut best: Option<Offer> = None;
+    for (at, piece) in class.iter().enumerate() {
+        let code = |attribute| problem.code(attribute, piece.tuple);
+        if !ends.iter().enumerate().any(|(attribute, ends)| ends.is_alone(code(attribute))) {
+            continue;
+        }
+        let without = penalty(problem, ends.iter().enumerate().map(|(attribute, ends)| ends.without(code(attribute))));
+        let count = f64::from(piece.count);
+        let gain = (now - (real(size) - count) * without - count * weights) / count;
+        if gain > 0.0 && best.as_ref().is_none_or(|best| gain > best.gain) && (keep == Keep::OneRow || holds_without(problem, class, at)) {
+            best = Some(Offer { gain, class: index, at });
+        }
+    }
+    best
+}
+
+fn holds_without(problem: &Problem, class: &[Piece], at: usize) -> bool {
+    let privacy = &problem.stages_in_order()[0].privacy;
+    if partition::rows(class) - u64::from(class[at].count) < privacy.k() {
+        return false;
+    }
+    if !privacy.needs_sensitive() {
+        return true;
+    }
+    let mut tally = problem.tally();
+    problem.count_into(&mut tally, &class[..at]);
+    problem.count_into(&mut tally, &class[at + 1..]);
+    privacy.holds(&tally)
+}
+
+/// The two least and two greatest codes of a class on an attribute, a tuple at a time: what is left when one tuple goes.
+struct Ends {
+    low: [Code; 2],
+    high: [Code; 2],
+}
+
+impl Ends {
+    fn of(problem: &Problem, class: &[Piece], at: usize) -> Ends {
+        let mut ends = Ends { low: [Code::MAX; 2], high: [0; 2] };
+        for piece in class {
+            let code = problem.code(at, piece.tuple);
+            let [least, second] = ends.low;
+            ends.low = if code < least { [code, least] } else { [least, second.min(code)] };
+            let [most, next] = ends.high;
+            ends.high = if code > most { [code, most] } else { [most, next.max(code)] };
+        }
+        ends
+    }
+
+    fn range(&self) -> CodeRange {
+        CodeRange { lo: self.low[0], hi: self.high[0] }
+    }
+
+    /// True when the code is an end that no other tuple shares.
+    fn is_alone(&self, code: Code) -> bool {
+        (code == self.low[0] && self.low[1] > code) || (code == self.high[0] && self.high[1] < code)
+    }
+
+    fn without(&self, code: Code) -> CodeRange {
+        let lo = if code == self.low[0] { self.low[1] } else { self.low[0] };
+        let hi = if code == self.high[0] { self.high[1] } else { self.high[0] };
+        CodeRange { lo, hi }
+    }
+}
+
+/// Penalty of all rows, the suppressed ones at full price.
+fn cost(problem: &Problem, groups: &Groups, gone: &[Piece]) -> f64 {
+    let width = problem.attributes().len();
+    let weights: f64 = problem.attributes().iter().map(|attribute| attribute.weight).sum();
+    let shown = groups.partition.iter().zip(groups.ranges.chunks_exact(width));
+    let of_classes: f64 = shown.map(|(class, ranges)| real(partition::rows(class)) * penalty(problem, ranges.iter().copied())).sum();
+    of_classes + real(partition::rows(gone)) * weights
+}
+
+/// Penalty of one row that shows these ranges.
+fn penalty(problem: &Problem, ranges: impl Iterator<Item = CodeRange>) -> f64 {
+    problem.attributes().iter().zip(ranges).map(|(attribute, range)| attribute.weight * attribute.loss(range)).sum()
+}
+
+/// Both lists, with one piece a tuple.
+fn join(some: &[Piece], others: &[Piece]) -> Vec<Piece> {
+    let mut all = [some, others].concat();
+    all.sort_unstable();
+    let mut joined: Vec<Piece> = Vec::with_capacity(all.len());
+    for piece in all {
+        match joined.last_mut() {
+            Some(last) if last.tuple == piece.tuple => last.count += piece.count,
+            _ => joined.push(piece),
+        }
+    }
+    joined
+}
+
+#[allow(clippy::cast_precision_loss, reason = "counts of rows, below 2^53")]
+fn real(count: u64) -> f64 {
+    count as f64
+}
