@@ -3,6 +3,7 @@
 pub mod code;
 pub mod config;
 pub mod error;
+pub mod privacy;
 pub mod ratio;
 pub mod table;
 
