@@ -118,3 +118,132 @@ fn distortion(problem: &Problem, recoding: &Recoding) -> f64 {
 fn real(count: u64) -> f64 {
     count as f64
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::attribute::Domain;
+    use crate::code::CodeRange;
+    use crate::partition::{Partition, Piece};
+    use crate::taxonomy::Taxonomy;
+    use crate::testing;
+
+    /// The tuple of each row: rows in these tests are all different.
+    fn tuple_of_row(problem: &Problem, row: u32) -> u32 {
+        (0u32..).take(problem.tuples()).find(|&tuple| problem.rows_of(tuple).contains(&row)).unwrap()
+    }
+
+    fn groups(problem: &Problem, rows: &[&[u32]]) -> Recoding {
+        let mut groups = Partition::default();
+        for group in rows {
+            groups.push(group.iter().map(|&row| Piece { tuple: tuple_of_row(problem, row), count: 1 }));
+        }
+        Recoding::of(problem, &groups, Vec::new())
+    }
+
+    const SIX_POINTS: &str = "x,y\n10,60\n20,70\n20,50\n50,20\n50,10\n60,15\n";
+    const TWO_QUASI: &str = "k = 2\ncolumns = { x = { role = \"quasi\", weight = 50 }, y = { role = \"quasi\", weight = 60 } }";
+
+    /// Xu et al. 2006, example 1. With the spans 50 and 60 as weights the penalty is the total length of intervals.
+    #[test]
+    fn the_six_points_have_uncertainty_190_in_pairs_and_150_in_threes() {
+        let problem = testing::problem(SIX_POINTS, TWO_QUASI).unwrap();
+        let pairs = loss(&problem, &groups(&problem, &[&[0, 1], &[2, 3], &[4, 5]]));
+        let threes = loss(&problem, &groups(&problem, &[&[0, 1, 2], &[3, 4, 5]]));
+        assert!((pairs.ncp - 190.0).abs() < 1e-9 && (threes.ncp - 150.0).abs() < 1e-9, "{} {}", pairs.ncp, threes.ncp);
+        assert_eq!((pairs.c_dm, threes.c_dm), (12, 18));
+        assert!((pairs.c_avg - 1.0).abs() < 1e-12 && (threes.c_avg - 1.5).abs() < 1e-12);
+    }
+
+    /// Xu et al. 2006, figure 3 and examples 2 and 3: a beside {{b, c, d}, {e, f, g}}, of which d and e are in different parts.
+    #[test]
+    fn a_and_d_cost_1_while_d_and_e_cost_six_sevenths() {
+        let text = "v\na\nb\nc\nd\ne\nf\ng\n";
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("v.csv");
+        let rows = ["a;a;a;*", "b;bc;bcdefg;*", "c;bc;bcdefg;*", "d;d;bcdefg;*", "e;e;bcdefg;*", "f;fg;bcdefg;*", "g;fg;bcdefg;*"];
+        std::fs::write(&file, rows.join("\n")).unwrap();
+        let toml = format!("k = 1\ncolumns = {{ v = {{ role = \"quasi\", hierarchy = '{}' }} }}", file.display());
+        let problem = testing::problem(text, &toml).unwrap();
+        let attribute = &problem.attributes()[0];
+        let cost = |a: u32, b: u32| {
+            let code = |row| CodeRange::one(problem.code(0, tuple_of_row(&problem, row)));
+            attribute.loss(code(a).join(code(b)))
+        };
+        assert!((cost(0, 3) - 1.0).abs() < 1e-12, "a and d");
+        assert!((cost(3, 4) - 6.0 / 7.0).abs() < 1e-12, "d and e");
+        assert!((cost(1, 2) - 2.0 / 7.0).abs() < 1e-12, "b and c share a parent");
+        assert!(cost(2, 2).abs() < 1e-12, "one value loses nothing");
+    }
+
+    /// Li and Li 2008: of 1000 records 50 are Inc and 200 Not-inc; Self-employed covers both.
+    #[test]
+    fn self_employed_costs_inc_4_19ths_and_not_inc_a_sixteenth() {
+        let mut text = "work\n".to_string();
+        text += &"Inc\n".repeat(50);
+        text += &"Not-inc\n".repeat(200);
+        text += &"Private\n".repeat(750);
+        let mut problem_text = "k = 1\ncolumns = { work = { role = \"quasi\", hierarchy = ".to_string();
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("work.csv");
+        std::fs::write(&file, "Inc;Self-employed;*\nNot-inc;Self-employed;*\nPrivate;Private;*\n").unwrap();
+        problem_text += &format!("'{}' }} }}", file.display());
+        let problem = testing::problem(&text, &problem_text).unwrap();
+        let mut merged = Partition::default();
+        merged.push([Piece { tuple: 0, count: 50 }, Piece { tuple: 1, count: 200 }]);
+        merged.push([Piece { tuple: 2, count: 750 }]);
+        let expected = (50.0 * 4.0 / 19.0 + 200.0 / 16.0) / 1000.0;
+        let found = loss(&problem, &Recoding::of(&problem, &merged, Vec::new()));
+        assert!((found.hdm - expected).abs() < 1e-12);
+        assert!((found.distortion - 250.0 / 2000.0).abs() < 1e-12, "a quarter of the rows rose one of two levels");
+        let mut alone = Partition::default();
+        alone.push([Piece { tuple: 0, count: 50 }]);
+        alone.push([Piece { tuple: 2, count: 750 }]);
+        let found = loss(&problem, &Recoding::of(&problem, &alone, vec![Piece { tuple: 1, count: 200 }]));
+        assert!((found.hdm - 0.2).abs() < 1e-12 && (found.ncp - 200.0).abs() < 1e-12, "a suppressed row costs 1");
+        assert_eq!(found.c_dm, 50 * 50 + 750 * 750 + 200 * 1000);
+    }
+
+    #[test]
+    fn missing_beside_present_costs_all_and_weights_multiply() {
+        let problem = testing::problem(
+            "age,sex\n20,f\n,f\n30,m\n40,m\n",
+            "k = 2\ncolumns = { age = { role = \"quasi\", weight = 3 }, sex = { role = \"quasi\" } }",
+        )
+        .unwrap();
+        let found = loss(&problem, &groups(&problem, &[&[0, 1], &[2, 3]]));
+        assert!((found.ncp - 2.0 * 3.0 * (1.0 + 0.5)).abs() < 1e-12);
+        assert!((found.gcp - found.ncp / 16.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn groups_that_show_the_same_are_one_class() {
+        let problem = testing::problem("x\n1\n1\n2\n2\n", "k = 2\ncolumns = { x = { role = \"quasi\" } }").unwrap();
+        let mut crossed = Partition::default();
+        crossed.push([Piece { tuple: 0, count: 1 }, Piece { tuple: 1, count: 1 }]);
+        crossed.push([Piece { tuple: 0, count: 1 }, Piece { tuple: 1, count: 1 }]);
+        let recoding = Recoding::of(&problem, &crossed, Vec::new());
+        assert_eq!((recoding.classes().len(), loss(&problem, &recoding).c_dm), (1, 16));
+    }
+
+    #[test]
+    fn the_penalty_never_falls_as_a_range_grows() {
+        let problem = testing::problem(&testing::random_table(3, 60), "k = 2\nrest = \"drop\"\n[columns]\nage = { role = \"quasi\" }\nheight = { role = \"quasi\" }\ncity = { role = \"quasi\" }").unwrap();
+        for attribute in problem.attributes() {
+            let codes = u32::try_from(attribute.codes()).unwrap();
+            for lo in 0..codes {
+                for hi in lo..codes {
+                    let inner = attribute.loss(CodeRange { lo, hi });
+                    assert!((0.0..=1.0).contains(&inner));
+                    let cover = attribute.cover(CodeRange { lo, hi });
+                    assert!((attribute.loss(cover) - inner).abs() < 1e-12, "what is published costs what was charged");
+                    assert_eq!(attribute.cover(cover), cover);
+                    if hi + 1 < codes {
+                        assert!(attribute.loss(CodeRange { lo, hi: hi + 1 }) >= inner);
+                    }
+                }
+            }
+        }
+        assert!(matches!(problem.attributes()[2].domain, Domain::Tree(ref tree) if Taxonomy::is_flat(tree)));
+    }
+}

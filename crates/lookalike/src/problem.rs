@@ -13,10 +13,10 @@ use crate::encode::{self, Wish};
 use crate::error::{Error, Result};
 use crate::hierarchy;
 use crate::partition::Piece;
-use crate::privacy::{Ground, Model, Privacy, Tally};
+use crate::privacy::{Ground, GroundNode, Model, Privacy, Tally};
 use crate::ratio::Ratio;
 use crate::table::{Coded, Table};
-use crate::taxonomy::Taxonomy;
+use crate::taxonomy::{Node, Taxonomy};
 
 /// A table that is ready to be anonymized: every rule can be met.
 #[derive(Debug)]
@@ -234,7 +234,7 @@ impl Problem {
         }
         let everything: Vec<usize> = (0..self.attributes.len()).collect();
         if sets.last().is_some_and(|(last, _)| *last != everything) {
-            // Attributes that no rule names are cut along last, under the rules of the stage before.
+            // No rule names the rest of the attributes: their values stay as they are.
             sets.push((everything, Vec::new()));
         }
         let totals = self.totals();
@@ -244,7 +244,7 @@ impl Problem {
             let attributes = sets[at].0.iter().copied().filter(|column| !earlier.contains(column)).collect();
             let own_and_later = sets[at..].iter().flat_map(|(_, rules)| rules.iter());
             let models = own_and_later.map(|rule| watched.model(&rule.model)).collect::<Result<_>>()?;
-            stages.push(Stage { attributes, privacy: Privacy { models, totals: totals.clone() } });
+            stages.push(Stage { attributes, privacy: Privacy::new(models, totals.clone()) });
         }
         Ok(stages)
     }
@@ -377,7 +377,9 @@ impl Watched {
             ModelSpec::K(k) => Model::K(*k),
             ModelSpec::Alpha { column, alpha, values } => {
                 let labels = &self.columns[at(column)].labels;
-                let codes: Vec<Code> = values.iter().filter_map(|value| labels.get(value).copied()).collect();
+                let mut codes: Vec<Code> = values.iter().filter_map(|value| labels.get(value).copied()).collect();
+                codes.sort_unstable();
+                codes.dedup();
                 Model::Alpha { column: at(column), alpha: *alpha, values: (!values.is_empty()).then_some(codes) }
             }
             ModelSpec::Distinct { column, l } => Model::Distinct { column: at(column), l: *l },
@@ -440,6 +442,21 @@ fn sensitive_tree(wish: Wish, coded: &Coded) -> Result<Taxonomy> {
             wish.name
         ))),
     }
+}
+
+/// The inner nodes of a tree, children before their parents, each with its height above the leaves.
+fn ground(tree: &Taxonomy) -> Ground {
+    let mut nodes = Vec::new();
+    fn walk(tree: &Taxonomy, node: Node, nodes: &mut Vec<GroundNode>) -> u32 {
+        let below = tree.children(node).map(|child| walk(tree, child, nodes)).max();
+        let height = below.map_or(0, |below| below + 1);
+        if height > 0 {
+            nodes.push(GroundNode { range: tree.range(node), height });
+        }
+        height
+    }
+    walk(tree, tree.root(), &mut nodes);
+    Ground::Hierarchical { nodes }
 }
 
 fn model_column(model: &ModelSpec) -> Option<&String> {

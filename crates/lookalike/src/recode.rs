@@ -15,6 +15,12 @@ pub struct Recoding {
 }
 
 impl Recoding {
+    /// What the groups of any partition show: each the smallest ranges that cover its rows.
+    pub fn of(problem: &Problem, groups: &Partition, suppressed: Vec<Piece>) -> Recoding {
+        let ranges: Vec<CodeRange> = groups.iter().flat_map(|group| problem.ranges(group)).collect();
+        Recoding::new(problem, groups, &ranges, suppressed)
+    }
+
     /// Covers the range of each group (one an attribute, group by group) by what can be published, and merges groups that
     /// show the same.
     pub(crate) fn new(problem: &Problem, groups: &Partition, ranges: &[CodeRange], suppressed: Vec<Piece>) -> Recoding {

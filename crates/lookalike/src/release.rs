@@ -291,6 +291,7 @@ impl Guard {
     }
 }
 
+#[allow(clippy::needless_pass_by_value, reason = "for map_err")]
 fn gathering(error: arrow_schema::ArrowError) -> Error {
     Error::data(format!("cannot gather the carried columns: {error}"))
 }

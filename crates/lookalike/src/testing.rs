@@ -1,0 +1,63 @@
+//! Tables from text, for the tests of this crate's files.
+
+use std::sync::Arc;
+
+use arrow_array::StringArray;
+use arrow_schema::DataType;
+
+use crate::code::Codes;
+use crate::config::{Config, Roles};
+use crate::problem::Problem;
+use crate::rng::Rng;
+use crate::table::{Coded, Column, Table};
+
+/// Every column coded and carried; an empty cell is missing.
+pub(crate) fn table(text: &str) -> Table {
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let names: Vec<String> = reader.headers().unwrap().iter().map(String::from).collect();
+    let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
+    let cell = |row: usize, column: usize| Some(rows[row][column].to_string()).filter(|text| !text.is_empty());
+    let column = |at: usize| {
+        let mut coded = Coded { values: Vec::new(), first_row: Vec::new(), codes: Codes::new() };
+        for row in 0..rows.len() {
+            let value = cell(row, at);
+            let code = coded.values.iter().position(|known| *known == value).unwrap_or_else(|| {
+                coded.values.push(value);
+                coded.first_row.push(u32::try_from(row).unwrap());
+                coded.values.len() - 1
+            });
+            coded.codes.push(u32::try_from(code).unwrap());
+        }
+        let cells: StringArray = (0..rows.len()).map(|row| cell(row, at)).collect();
+        Column { name: names[at].clone(), data_type: DataType::Utf8, coded: Some(coded), carried: Some(vec![Arc::new(cells)]) }
+    };
+    Table { columns: (0..names.len()).map(column).collect(), rows: rows.len() }
+}
+
+/// The request in TOML, met with the table.
+pub(crate) fn request(table: &Table, toml: &str) -> (Roles, Config) {
+    let config = Config::parse(toml).unwrap();
+    let names: Vec<String> = table.columns.iter().map(|column| column.name.clone()).collect();
+    (config.roles(&names).unwrap(), config)
+}
+
+/// The problem of a table in text under a request in TOML.
+pub(crate) fn problem(text: &str, toml: &str) -> crate::Result<Problem> {
+    let table = table(text);
+    let (roles, config) = request(&table, toml);
+    Problem::new(&table, &roles, &config)
+}
+
+/// A seeded table with a numeric, a second numeric, a categorical quasi-identifier and a sensitive column, some cells missing.
+pub(crate) fn random_table(seed: u64, rows: u64) -> String {
+    let mut rng = Rng::new(seed);
+    let mut text = "age,height,city,illness\n".to_string();
+    for _ in 0..rows {
+        let age = 20 + rng.below(12);
+        let age = if rng.below(12) == 0 { String::new() } else { age.to_string() };
+        let city = ["Ulm", "Bonn", "Kiel", ""][usize::try_from(rng.below(4)).unwrap()];
+        let illness = ["flu", "cold", "gout"][usize::try_from(rng.below(3).min(rng.below(3))).unwrap()];
+        text += &format!("{age},{}.5,{city},{illness}\n", 150 + rng.below(6) * 3);
+    }
+    text
+}
