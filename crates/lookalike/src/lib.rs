@@ -3,8 +3,10 @@
 pub mod code;
 pub mod config;
 pub mod error;
+pub mod hierarchy;
 pub mod ratio;
 pub mod table;
+pub mod taxonomy;
 
 pub use error::{Error, ErrorKind, Result};
 
