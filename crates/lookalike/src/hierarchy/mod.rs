@@ -24,7 +24,8 @@ const ROOT: &str = "*";
 /// What a label that says nothing allows.
 const ANY: (f64, f64) = (f64::NEG_INFINITY, f64::INFINITY);
 
-/// A tree over the sorted distinct numbers of an ordered column: the leaf with code `i` is the `i`-th number.
+/// A tree over the sorted distinct numbers of an ordered column: the leaf with code `i` is the `i`-th number. Without numbers it
+/// is the root alone.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Steps {
     /// The tree.
@@ -161,6 +162,19 @@ mod tests {
         let quoted = Taxonomy::flat(["a;b", "say \"c\"", "two\nlines", " d ", ""].map(String::from).to_vec(), "*");
         let rows = file::parse("made.csv", to_text(&quoted).as_bytes()).unwrap();
         assert_eq!(taxonomy(&rows, "made", &[None], &[0]).unwrap(), quoted);
+    }
+
+    #[test]
+    fn intervals_written_as_a_file_are_the_same_intervals() {
+        let config =
+            crate::config::IntervalsConfig { intervals: vec![5.0, 10.0], origin: 2.0, bottom: Some(-8.0), top: Some(31.0) };
+        let numbers: Vec<f64> = (-20..40).map(f64::from).collect();
+        let texts: Vec<String> = numbers.iter().map(f64::to_string).collect();
+        let made = intervals("age", &config, &numbers, &texts).unwrap();
+        let rows = file::parse("age.csv", to_text(&made.taxonomy).as_bytes()).unwrap();
+        assert_eq!(file_steps(&rows, "age", &numbers, &texts).unwrap().taxonomy, made.taxonomy);
+        let none = intervals("age", &config, &[], &[]).unwrap();
+        assert_eq!((none.taxonomy.label(none.taxonomy.root()), none.ends.len()), ("*", 1));
     }
 
     #[test]
