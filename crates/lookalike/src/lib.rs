@@ -3,7 +3,10 @@
 pub mod code;
 pub mod config;
 pub mod error;
+pub mod profile;
 pub mod ratio;
+pub mod rng;
+pub mod synthetic;
 pub mod table;
 
 pub use error::{Error, ErrorKind, Result};

@@ -1,0 +1,170 @@
+//! A frozen generator of pseudo-random numbers, so that a seed means the same for ever: on every machine, in every version.
+//!
+//! It is xoshiro256**, its state filled by splitmix64. Good for tie-breaking and made-up tables, not for keys.
+//!
+//! # Reference
+//! Blackman, Vigna: Scrambled Linear Pseudorandom Number Generators, ACM TOMS 2021. Steele, Lea, Flood: Fast Splittable
+//! Pseudorandom Number Generators, OOPSLA 2014. Lemire: Fast Random Integer Generation in an Interval, ACM TOMACS 2019.
+
+/// The state of a generator.
+#[derive(Clone, Debug)]
+pub struct Rng {
+    state: [u64; 4],
+}
+
+/// One step of splitmix64: a 64-bit counter whose every bit stirs every bit of the output.
+fn splitmix(counter: &mut u64) -> u64 {
+    *counter = counter.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let z = (*counter ^ (*counter >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+impl Rng {
+    /// The generator of this seed.
+    pub fn new(seed: u64) -> Rng {
+        let mut counter = seed;
+        Rng { state: std::array::from_fn(|_| splitmix(&mut counter)) }
+    }
+
+    /// One of the seed's 2^64 streams, such as one for each row: neighbouring streams have nothing in common.
+    pub fn at(seed: u64, stream: u64) -> Rng {
+        // Stirred twice: seeds and streams that differ by little must not begin with overlapping counters.
+        let mut counter = seed;
+        let mut start = splitmix(&mut counter) ^ stream;
+        Rng::new(splitmix(&mut start))
+    }
+
+    /// Sixty-four random bits.
+    #[inline]
+    pub fn next_u64(&mut self) -> u64 {
+        let [s0, s1, s2, s3] = &mut self.state;
+        let result = s1.wrapping_mul(5).rotate_left(7).wrapping_mul(9);
+        let shifted = *s1 << 17;
+        *s2 ^= *s0;
+        *s3 ^= *s1;
+        *s1 ^= *s2;
+        *s0 ^= *s3;
+        *s2 ^= shifted;
+        *s3 = s3.rotate_left(45);
+        result
+    }
+
+    /// A number from 0 to `n - 1`, each equally likely. Panics if `n` is 0.
+    #[inline]
+    #[allow(clippy::cast_possible_truncation, reason = "the product's two halves are wanted one by one")]
+    pub fn below(&mut self, n: u64) -> u64 {
+        assert!(n > 0, "there is no number below 0");
+        // The high half of a product with n; the few draws that would favour some numbers are thrown away.
+        loop {
+            let product = u128::from(self.next_u64()) * u128::from(n);
+            let low = product as u64;
+            // The remainder is below n, so the first test mostly saves the division.
+            if low >= n || low >= n.wrapping_neg() % n {
+                return (product >> 64) as u64;
+            }
+        }
+    }
+
+    /// A number from 0 up to but not including 1.
+    #[allow(clippy::cast_precision_loss, reason = "53 bits fit exactly")]
+    pub fn unit(&mut self) -> f64 {
+        (self.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    /// Puts the items in random order, every order equally likely.
+    #[allow(clippy::cast_possible_truncation, reason = "a number up to an index is an index")]
+    pub fn shuffle<T>(&mut self, items: &mut [T]) {
+        for i in (1..items.len()).rev() {
+            items.swap(i, self.below(i as u64 + 1) as usize);
+        }
+    }
+}
+
+/// A seed from the system's randomness, for those who gave none. Panics where the system has none to give.
+pub fn seed_from_system() -> u64 {
+    getrandom::u64().expect("the system gives random numbers")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_algorithms_give_the_published_outputs() {
+        let mut counter = 1_234_567;
+        let published =
+            [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423, 4_593_380_528_125_082_431];
+        assert_eq!(std::array::from_fn(|_| splitmix(&mut counter)), published);
+        let mut rng = Rng { state: [1, 2, 3, 4] };
+        let published = [11_520, 0, 1_509_978_240, 1_215_971_899_390_074_240, 1_216_172_134_540_287_360, 607_988_272_756_665_600];
+        assert_eq!(std::array::from_fn(|_| rng.next_u64()), published);
+    }
+
+    #[test]
+    fn seeds_mean_the_same_for_ever() {
+        let first = |mut rng: Rng| [rng.next_u64(), rng.next_u64(), rng.next_u64()];
+        assert_eq!(first(Rng::new(0)), [0x99ec_5f36_cb75_f2b4, 0xbf6e_1f78_4956_452a, 0x1a5f_849d_4933_e6e0]);
+        assert_eq!(first(Rng::at(7, 3)), [0x8056_8daa_a2ae_92db, 0x3bd7_dfdf_1447_d9e7, 0x0b0e_e703_f039_d915]);
+        let mut rng = Rng::new(42);
+        let dice: Vec<u64> = (0..10).map(|_| rng.below(6)).collect();
+        assert_eq!(dice, [0, 2, 4, 5, 5, 4, 4, 5, 4, 3]);
+        let mut letters = *b"abcdefgh";
+        rng.shuffle(&mut letters);
+        assert_eq!(&letters, b"ahdgbecf");
+        assert_eq!(rng.unit().to_bits(), 0x3feb_3e96_6a9d_8708);
+    }
+
+    #[test]
+    fn seeds_and_streams_next_to_each_other_do_not_agree() {
+        let mut seen = std::collections::BTreeSet::new();
+        for seed in 0..50 {
+            for stream in 0..50 {
+                let mut rng = Rng::at(seed, stream);
+                assert!((0..8).all(|_| seen.insert(rng.next_u64())), "seed {seed}, stream {stream} repeats another");
+            }
+        }
+    }
+
+    #[test]
+    fn below_is_even_also_where_n_does_not_divide_the_range() {
+        let mut rng = Rng::new(1);
+        let mut counts = [0_u32; 7];
+        for _ in 0..70_000 {
+            counts[usize::try_from(rng.below(7)).unwrap()] += 1;
+        }
+        assert!(counts.iter().all(|&n| (9_600..10_400).contains(&n)), "{counts:?}");
+        // With n two thirds of 2^64, three draws meet two numbers: if none were thrown away, evens would be twice as common.
+        let n = (u64::MAX / 3) * 2;
+        let evens = (0..30_000).filter(|_| rng.below(n).is_multiple_of(2)).count();
+        assert!((14_500..15_500).contains(&evens), "{evens}");
+        assert_eq!(rng.below(1), 0);
+    }
+
+    #[test]
+    fn units_lie_in_the_half_open_interval_around_a_half() {
+        let mut rng = Rng::new(9);
+        let draws: Vec<f64> = (0..10_000).map(|_| rng.unit()).collect();
+        assert!(draws.iter().all(|x| (0.0..1.0).contains(x)));
+        let mean = draws.iter().sum::<f64>() / 10_000.0;
+        assert!((mean - 0.5).abs() < 0.02, "{mean}");
+    }
+
+    #[test]
+    fn shuffling_gives_every_order_equally_often() {
+        let mut rng = Rng::new(5);
+        let mut counts = std::collections::BTreeMap::new();
+        for _ in 0..6_000 {
+            let mut items = [1, 2, 3];
+            rng.shuffle(&mut items);
+            *counts.entry(items).or_insert(0) += 1;
+        }
+        assert_eq!(counts.len(), 6);
+        assert!(counts.values().all(|&n| (850..1_150).contains(&n)), "{counts:?}");
+    }
+
+    #[test]
+    fn the_system_gives_other_seeds_each_time() {
+        assert_ne!(seed_from_system(), seed_from_system());
+    }
+}

@@ -1,0 +1,182 @@
+//! Seeded made-up tables for demonstrations, tests and benchmarks. Nobody in them exists.
+//!
+//! Row `i` depends on the seed and on `i` alone: any cutting into batches, made in any order or in parallel, gives the same table.
+//! The tables are drawn from integer weights, with no floating-point functions whose last digit differs between machines.
+
+mod census;
+mod hospital;
+
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
+
+use crate::rng::Rng;
+
+/// The tables that can be made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Synthetic {
+    /// Admissions to a hospital: small, readable, with names and diagnoses.
+    Hospital,
+    /// Eight quasi-identifiers and an income, with domain sizes, skew and correlations like those of a census: for benchmarks.
+    Census,
+}
+
+impl Synthetic {
+    /// Every table that can be made.
+    pub const ALL: [Synthetic; 2] = [Synthetic::Hospital, Synthetic::Census];
+
+    /// The name it is asked for by.
+    pub fn name(self) -> &'static str {
+        match self {
+            Synthetic::Hospital => "hospital",
+            Synthetic::Census => "census",
+        }
+    }
+
+    /// The table of that name.
+    pub fn from_name(name: &str) -> Option<Synthetic> {
+        Synthetic::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
+    /// How many rows it has when nobody says.
+    pub fn default_rows(self) -> u64 {
+        match self {
+            Synthetic::Hospital => 2_000,
+            Synthetic::Census => 100_000,
+        }
+    }
+}
+
+/// The columns of the table.
+pub fn schema(kind: Synthetic) -> SchemaRef {
+    match kind {
+        Synthetic::Hospital => hospital::schema(),
+        Synthetic::Census => census::schema(),
+    }
+}
+
+/// The `rows` rows that begin with row `first_row`, counted from 0.
+pub fn batch(kind: Synthetic, seed: u64, first_row: u64, rows: usize) -> RecordBatch {
+    match kind {
+        Synthetic::Hospital => hospital::batch(seed, first_row, rows),
+        Synthetic::Census => census::batch(seed, first_row, rows),
+    }
+}
+
+/// One generator for each row of a batch.
+fn row_generators(seed: u64, first_row: u64, rows: usize) -> impl Iterator<Item = Rng> {
+    (first_row..first_row + rows as u64).map(move |row| Rng::at(seed, row))
+}
+
+/// Draws places in a list of weights, each as often as its weight says, in constant time.
+///
+/// Every place has one slot of equal size; the part of a slot that its own place does not fill belongs to one other place.
+/// (Walker's alias method, as Vose builds it: IEEE Transactions on Software Engineering 1991.)
+struct Pick {
+    slots: Vec<Slot>,
+}
+
+struct Slot {
+    /// The place keeps draws below this part of 2^32.
+    keep: u64,
+    /// Who gets the others.
+    other: usize,
+}
+
+impl Pick {
+    fn new(weights: &[u64]) -> Pick {
+        let n = weights.len() as u64;
+        let slot: u64 = weights.iter().sum();
+        assert!(0 < slot && slot < 1 << 32 && n < 1 << 16, "the sums below fit in 64 bits");
+        let mut left: Vec<u64> = weights.iter().map(|weight| weight * n).collect();
+        let (mut poor, mut rich): (Vec<usize>, Vec<usize>) = (0..weights.len()).partition(|&i| left[i] < slot);
+        let mut slots: Vec<Slot> = (0..weights.len()).map(|i| Slot { keep: 1 << 32, other: i }).collect();
+        while let (Some(p), Some(&r)) = (poor.pop(), rich.last()) {
+            // Rounded up, so that a weight of 0 alone is never drawn and one above 0 always can be.
+            slots[p] = Slot { keep: (left[p] << 32).div_ceil(slot), other: r };
+            left[r] -= slot - left[p];
+            if left[r] < slot {
+                poor.extend(rich.pop());
+            }
+        }
+        Pick { slots }
+    }
+
+    #[inline]
+    #[allow(clippy::cast_possible_truncation, reason = "the place is below the number of slots")]
+    fn draw(&self, rng: &mut Rng) -> usize {
+        let bits = rng.next_u64();
+        let place = (((bits >> 32) * self.slots.len() as u64) >> 32) as usize;
+        let slot = &self.slots[place];
+        if bits & 0xffff_ffff < slot.keep { place } else { slot.other }
+    }
+}
+
+/// True in `percent` of a hundred draws.
+fn chance(rng: &mut Rng, percent: u64) -> bool {
+    rng.below(100) < percent
+}
+
+#[cfg(test)]
+mod tests {
+    use arrow_select::concat::concat_batches;
+
+    use super::*;
+
+    #[test]
+    fn any_batching_gives_the_same_table() {
+        for kind in Synthetic::ALL {
+            let whole = batch(kind, 11, 0, 1_000);
+            let parts: Vec<RecordBatch> =
+                [(0, 1), (1, 399), (400, 0), (400, 600)].iter().map(|&(first, rows)| batch(kind, 11, first, rows)).collect();
+            assert_eq!(concat_batches(&schema(kind), &parts).unwrap(), whole, "{kind:?}");
+            assert_ne!(batch(kind, 12, 0, 1_000), whole, "{kind:?}");
+            assert_eq!(whole.schema(), schema(kind));
+        }
+    }
+
+    #[test]
+    fn seeds_mean_the_same_table_for_ever() {
+        let csv = |kind| {
+            let mut text = Vec::new();
+            arrow_csv::Writer::new(&mut text).write(&batch(kind, 1, 0, 3)).unwrap();
+            String::from_utf8(text).unwrap()
+        };
+        let census = "age,sex,race,marital,education,birthplace,occupation,workclass,income\n\
+                      36,Male,White,Married,Bachelor,USA,BUS01,Private,60000\n\
+                      0,Male,White,Single,,USA,,,\n\
+                      58,Male,White,Married,College,IND,,,6000\n";
+        let hospital = "name,age,zip,sex,marital,admission,diagnosis,ward\n\
+                        Hanna W. Penrose,23,53215,female,single,2023-04-29,asthma,North 2\n\
+                        Noah D. Colburn,44,53726,male,divorced,2024-06-06,diabetes,North 1\n\
+                        Bella T. Ingram,56,54926,female,married,2023-12-07,fracture,South 1\n";
+        assert_eq!(csv(Synthetic::Census), census);
+        assert_eq!(csv(Synthetic::Hospital), hospital);
+    }
+
+    #[test]
+    fn names_are_found_again() {
+        assert!(Synthetic::ALL.iter().all(|kind| Synthetic::from_name(kind.name()) == Some(*kind)));
+        assert_eq!(Synthetic::from_name("nothing"), None);
+    }
+
+    #[test]
+    fn places_are_drawn_as_often_as_their_weights_say() {
+        let weights = [0, 1, 50, 9, 40, 0, 900];
+        let pick = Pick::new(&weights);
+        let mut rng = Rng::new(3);
+        let mut counts = [0_u64; 7];
+        for _ in 0..100_000 {
+            counts[pick.draw(&mut rng)] += 1;
+        }
+        for (count, weight) in counts.into_iter().zip(weights) {
+            assert!(count.abs_diff(weight * 100) <= weight * 10 + u64::from(weight > 0) * 40, "{counts:?}");
+        }
+    }
+
+    #[test]
+    fn a_single_weight_is_always_drawn() {
+        let pick = Pick::new(&[7]);
+        let mut rng = Rng::new(3);
+        assert!((0..100).all(|_| pick.draw(&mut rng) == 0));
+    }
+}
