@@ -387,6 +387,21 @@ mod tests {
     }
 
     #[test]
+    fn a_number_of_a_claim_is_no_sensitive_value_but_a_code_of_a_diagnosis_is() {
+        let profiles = profile(&table(&[
+            ("claim_id", own),
+            ("visit no", |row| (1_000 + row / 2 * 3 / 2).to_string()),
+            ("test number", |row| format!("T{row}")),
+            ("test number (of 7)", code),
+            ("number of visits", own),
+            ("diagnosis id", code),
+        ]));
+        use Role::{Identifier, Quasi, Sensitive};
+        let found: Vec<Role> = profiles.iter().map(|profile| profile.role).collect();
+        assert_eq!(found, [Identifier, Quasi, Identifier, Sensitive, Quasi, Sensitive]);
+    }
+
+    #[test]
     fn counts_are_of_values_and_of_rows() {
         let columns = vec![column("a", ["x", "", "y", "x", "", "z"])];
         let [a] = &profile(&Table { columns, rows: 6 })[..] else { panic!("one column") };

@@ -52,6 +52,9 @@ const PERHAPS_IDENTIFIER: &str = "account address barcode card case code contact
     identity index key licence license name no nr number password pin record recordnumber row rowid sequence serial serialno \
     signature street token";
 
+/// Those of them that number things: `claim id`, `visit no`. With many values, whoever knows the number knows the row.
+const NUMBERING: &str = "id ident identifier key no nr number record serial";
+
 /// Words for people that number them when nothing stands beside them.
 const PERSON: &str = "client customer employee member participant patient person respondent student subject user";
 
@@ -87,6 +90,12 @@ fn by_name(words: &[String], facts: &Facts) -> Option<(Role, String)> {
     if let Some(word) = found(FREE_TEXT).filter(|_| facts.looks == Kind::Categorical) {
         return Some((Role::Identifier, format!("\"{word}\" in its name: a free text may name a person")));
     }
+    // "number of tickets" counts something, it numbers nothing.
+    let counts = words.windows(2).any(|pair| pair[0] == "number" && pair[1] == "of");
+    let many = facts.distinct > FEW_VALUES || hardly_repeats(facts);
+    if let Some(word) = found(NUMBERING).filter(|_| many && !counts && facts.looks != Kind::Date) {
+        return Some((Role::Identifier, format!("\"{word}\" in its name, and many values: it numbers persons or events")));
+    }
     if let Some(word) = found(WHEN) {
         return Some((Role::Quasi, format!("\"{word}\" in its name: others may know it{}", counted(facts))));
     }
@@ -96,8 +105,7 @@ fn by_name(words: &[String], facts: &Facts) -> Option<(Role, String)> {
     if let Some(word) = found(QUASI) {
         return Some((Role::Quasi, format!("\"{word}\" in its name: others may know it{}", counted(facts))));
     }
-    if words.windows(2).any(|pair| pair[0] == "number" && pair[1] == "of") {
-        // "number of tickets" counts something, it numbers nothing.
+    if counts {
         return None;
     }
     let alone = if words.len() == 1 { found(PERSON) } else { None };
