@@ -8,6 +8,7 @@
 use serde::Serialize;
 
 use crate::attribute::Attribute;
+use crate::code::CodeRange;
 use crate::partition;
 use crate::problem::Problem;
 use crate::recode::Recoding;
@@ -106,7 +107,7 @@ fn distortion(problem: &Problem, recoding: &Recoding) -> f64 {
             }
         }
         for piece in recoding.suppressed() {
-            let (_, top) = attribute.risen(problem.code(at, piece.tuple), crate::code::CodeRange::one(0));
+            let (_, top) = attribute.risen(problem.code(at, piece.tuple), CodeRange::one(problem.code(at, piece.tuple)));
             risen += f64::from(piece.count) * f64::from(top);
             most += f64::from(piece.count) * f64::from(top);
         }
@@ -123,7 +124,6 @@ fn real(count: u64) -> f64 {
 mod tests {
     use super::*;
     use crate::attribute::Domain;
-    use crate::code::CodeRange;
     use crate::partition::{Partition, Piece};
     use crate::taxonomy::Taxonomy;
     use crate::testing;

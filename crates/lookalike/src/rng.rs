@@ -136,7 +136,7 @@ mod tests {
         assert!(counts.iter().all(|&n| (9_600..10_400).contains(&n)), "{counts:?}");
         // With n two thirds of 2^64, three draws meet two numbers: if none were thrown away, evens would be twice as common.
         let n = (u64::MAX / 3) * 2;
-        let evens = (0..30_000).filter(|_| rng.below(n) % 2 == 0).count();
+        let evens = (0..30_000).filter(|_| rng.below(n).is_multiple_of(2)).count();
         assert!((14_500..15_500).contains(&evens), "{evens}");
         assert_eq!(rng.below(1), 0);
     }

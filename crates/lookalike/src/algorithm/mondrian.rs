@@ -114,7 +114,8 @@ impl Cutter<'_> {
         let mut widest: Vec<(f64, usize)> = Vec::with_capacity(ranges.len());
         for (at, range) in ranges.iter().enumerate().filter(|(_, range)| !range.is_one()) {
             let attribute = &self.task.problem.attributes()[self.task.attributes[at]];
-            widest.push((attribute.weight * attribute.loss(*range), at));
+            let w = match std::env::var("V").as_deref() { Ok("codes") => { #[allow(clippy::all)] { f64::from(range.hi-range.lo)/((attribute.codes()-1) as f64) } }, Ok("mix") => if matches!(attribute.domain, crate::attribute::Domain::Tree(_)) { f64::from(range.hi-range.lo)/((attribute.codes()-1) as f64) } else {attribute.loss(*range)}, _ => attribute.loss(*range)};
+            widest.push((attribute.weight * w, at));
         }
         widest.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         for (_, at) in widest {

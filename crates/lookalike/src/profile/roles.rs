@@ -15,49 +15,54 @@ pub(super) struct Facts {
 }
 
 /// Words that leave no doubt: they point at one person whatever stands beside them.
-const IDENTIFIER: &str = "accountnumber bankaccount birthname cellphone creditcard driverlicense driverslicense email emailaddress \
-    familyname fax firstname forename fullname givenname guid iban insurancenumber ip ipaddress lastname licenseplate licenceplate \
-    login mail maidenname medicalrecordnumber middlename mobile mrn nationalid nhs nhsnumber nickname nino passport passportnumber \
-    patientid personid personname phone phonenumber photo socialsecurity socialsecuritynumber socialsecurityno ssn streetaddress \
-    surname taxid telephone tel uid url username uuid vin";
+const IDENTIFIER: &str = "accountnumber bankaccount birthname cellphone creditcard driverlicense driverslicense email \
+    emailaddress familyname fax firstname forename fullname givenname guid iban insurancenumber ip ipaddress lastname \
+    licenceplate licenseplate login maidenname mail medicalrecordnumber middlename mobile mrn nationalid nhs nhsnumber \
+    nickname nino passport passportnumber patientid personid personname phone phonenumber photo socialsecurity \
+    socialsecurityno socialsecuritynumber ssn streetaddress surname taxid tel telephone uid url username uuid vin";
 
 /// When something happened, or how old someone was: joined with outside data more easily than anything beside it.
-const WHEN: &str = "age agep birth birthdate birthday birthyear born dateofbirth date datetime dob timestamp";
+const WHEN: &str = "age agep birth birthdate birthday birthyear born date dateofbirth datetime dob timestamp";
 
 /// What must not be inferred.
-const SENSITIVE: &str = "abortion abuse addiction alcohol allergy arrest asset balance biomarker bmi bonus cancer capital cause charge \
-    cholesterol claim clinical comorbidity complication condition conviction cost credit crime criminal death debt default \
-    diabetes diagnosis diagnose diagnoses diagnostic dis disability disabled disease disorder dose dosage  drg drug dx earning \
-    earnings expense fine finding genotype glucose grade health hicov hiv icd illness impairment income infection injury insurance \
-    intelligence iq lab loan loss medication medicine mortality mutation offence offense opinion orientation outcome payment penalty \
-    pension pincp poverty pregnancy pregnant premium prescription price prison procedure prognosis psychiatric result revenue risk \
-    salary score sentence severity sexuality smoker smoking spending suicide surgery survival symptom target tax test therapy \
-    toxicology treatment vaccination vaccine verdict violation vote wage wages wagp wealth";
+const SENSITIVE: &str = "abortion abuse addiction alcohol allergy arrest asset balance biomarker bmi bonus cancer capital \
+    cause charge cholesterol claim clinical comorbidity complication condition conviction cost credit crime criminal death \
+    debt default diabetes diagnose diagnoses diagnosis diagnostic dis disability disabled disease disorder dosage dose drg \
+    drug dx earning earnings expense finding fine genotype glucose grade health hicov hiv icd illness impairment income \
+    infection injury insurance intelligence iq lab loan loss medication medicine mortality mutation offence offense opinion \
+    orientation outcome payment penalty pension pincp poverty pregnancy pregnant premium prescription price prison procedure \
+    prognosis psychiatric result revenue risk salary score sentence severity sexuality smoker smoking spending suicide surgery \
+    survival symptom target tax test therapy toxicology treatment vaccination vaccine verdict violation vote wage wages wagp \
+    wealth";
 
 /// What others may know too.
-const QUASI: &str = "admission admitted ancestry area birthplace block borough branch building canton car caste child children cit \
-    citizen citizenship city class commune community commute company country countryofbirth county cow degree department dept \
-    discharge district domicile education educ employer employment esr ethnic ethnicity eyecolor eyes family faith gender geo \
-    hair height hisp hispanic home hometown hour hours household housing immigration indp industry job kids language lat \
-    latitude length locality location lon long longitude major mar marital maritalstatus married marstat mil military month mothertongue \
-    municipality nation nationality native neighborhood neighbourhood occp occupation occupational origin owner parish place pob pobp \
-    position postal postalcode postcode profession province puma rac race region relation relationship religion religious rent residence \
-    residential rural schl school schooling sector sex siblings spouse state stateofbirth station tenure title town tract transport \
-    tribe unit university urban vehicle veteran village visit weight wkhp work workclass year yearofbirth zip zipcode zone";
+const QUASI: &str = "admission admitted ancestry area birthplace block borough branch building canton car caste child children \
+    cit citizen citizenship city class commune community commute company country countryofbirth county cow degree department \
+    dept discharge district domicile educ education employer employment esr ethnic ethnicity eyecolor eyes faith family gender \
+    geo hair height hisp hispanic home hometown hour hours household housing immigration indp industry job kids language lat \
+    latitude length locality location lon long longitude major mar marital maritalstatus married marstat mil military month \
+    mothertongue municipality nation nationality native neighborhood neighbourhood occp occupation occupational origin owner \
+    parish place pob pobp position postal postalcode postcode profession province puma rac race region relation relationship \
+    religion religious rent residence residential rural schl school schooling sector sex siblings spouse state stateofbirth \
+    station tenure title town tract transport tribe unit university urban vehicle veteran village visit weight wkhp work \
+    workclass year yearofbirth zip zipcode zone";
 
 /// Words that often point at one person, but not where they stand beside a word of another list (`country name`, `diagnosis id`).
 const PERHAPS_IDENTIFIER: &str = "account address barcode card case code contact fingerprint handle hash id ident identifier \
-    identity index key license licence name no nr number password pin record recordnumber row rowid \
-    sequence serial serialno signature street token";
+    identity index key licence license name no nr number password pin record recordnumber row rowid sequence serial serialno \
+    signature street token";
+
+/// Those of them that number things: `claim id`, `visit no`. With many values, whoever knows the number knows the row.
+const NUMBERING: &str = "id ident identifier key no nr number record serial";
 
 /// Words for people that number them when nothing stands beside them.
 const PERSON: &str = "client customer employee member participant patient person respondent student subject user";
 
 /// Quasi-identifiers whose numbers, if they have any, are codes and no amounts.
-const NOMINAL: &str = "ancestry area birthplace borough canton cit citizenship city commune country county cow department district \
-    employment esr ethnicity gender hisp hispanic indp industry job language location mar marital maritalstatus mil military \
-    municipality nationality occp occupation origin place pob pobp position profession province puma rac race region relation \
-    relationship religion sector sex state tract tribe workclass";
+const NOMINAL: &str = "ancestry area birthplace borough canton cit citizenship city commune country county cow department \
+    district employment esr ethnicity gender hisp hispanic indp industry job language location mar marital maritalstatus mil \
+    military municipality nationality occp occupation origin place pob pobp position profession province puma rac race region \
+    relation relationship religion sector sex state tract tribe workclass";
 
 /// Texts in which anything may be said.
 const FREE_TEXT: &str = "comment description freetext memo message narrative note remark";
@@ -85,6 +90,12 @@ fn by_name(words: &[String], facts: &Facts) -> Option<(Role, String)> {
     if let Some(word) = found(FREE_TEXT).filter(|_| facts.looks == Kind::Categorical) {
         return Some((Role::Identifier, format!("\"{word}\" in its name: a free text may name a person")));
     }
+    // "number of tickets" counts something, it numbers nothing.
+    let counts = words.windows(2).any(|pair| pair[0] == "number" && pair[1] == "of");
+    let many = facts.distinct > FEW_VALUES || hardly_repeats(facts);
+    if let Some(word) = found(NUMBERING).filter(|_| many && !counts && facts.looks != Kind::Date) {
+        return Some((Role::Identifier, format!("\"{word}\" in its name, and many values: it numbers persons or events")));
+    }
     if let Some(word) = found(WHEN) {
         return Some((Role::Quasi, format!("\"{word}\" in its name: others may know it{}", counted(facts))));
     }
@@ -94,8 +105,7 @@ fn by_name(words: &[String], facts: &Facts) -> Option<(Role, String)> {
     if let Some(word) = found(QUASI) {
         return Some((Role::Quasi, format!("\"{word}\" in its name: others may know it{}", counted(facts))));
     }
-    if words.windows(2).any(|pair| pair[0] == "number" && pair[1] == "of") {
-        // "number of tickets" counts something, it numbers nothing.
+    if counts {
         return None;
     }
     let alone = if words.len() == 1 { found(PERSON) } else { None };

@@ -385,7 +385,7 @@ mod tests {
     }
 
     #[test]
-    fn a_quarter_of_a_million_rows_is_unique_and_a_csv_row_is_short() {
+    fn of_a_million_rows_a_fifth_to_a_third_are_unique_and_a_csv_row_is_short() {
         let mut counts: BTreeMap<_, u32> = BTreeMap::new();
         for p in people(1_000_000) {
             let tuple = (p.age, p.sex, p.race, p.marital, p.education, p.birthplace, p.occupation, p.work);

@@ -248,10 +248,13 @@ mod tests {
         Column { name: name.to_string(), data_type: DataType::Utf8, coded: Some(coded), carried: None }
     }
 
+    /// The cell of a row.
+    type Cell = fn(usize) -> String;
+
     /// Columns of 400 rows: a name, and a value for each row number.
-    fn table(columns: &[(&str, fn(usize) -> String)]) -> Table {
-        let cells = |value: fn(usize) -> String| (0..400).map(value).collect::<Vec<String>>();
-        let column = |(name, value): &(&str, fn(usize) -> String)| column(name, cells(*value).iter().map(String::as_str));
+    fn table(columns: &[(&str, Cell)]) -> Table {
+        let cells = |value: Cell| (0..400).map(value).collect::<Vec<String>>();
+        let column = |(name, value): &(&str, Cell)| column(name, cells(*value).iter().map(String::as_str));
         Table { columns: columns.iter().map(column).collect(), rows: 400 }
     }
 
@@ -303,8 +306,7 @@ mod tests {
     #[test]
     fn the_codes_of_the_community_survey_are_known() {
         let names = "STATE PUMA AGEP SEX RAC1P HISP CIT SCHL MAR COW ESR OCCP INDP WKHP MIL HICOV DIS PINCP";
-        let columns: Vec<(&str, fn(usize) -> String)> =
-            names.split(' ').map(|name| (name, code as fn(usize) -> String)).collect();
+        let columns: Vec<(&str, Cell)> = names.split(' ').map(|name| (name, code as Cell)).collect();
         for profile in profile(&table(&columns)) {
             let expected = if ["HICOV", "DIS", "PINCP"].contains(&&*profile.name) { Role::Sensitive } else { Role::Quasi };
             assert_eq!(profile.role, expected, "{}", profile.name);
@@ -385,6 +387,21 @@ mod tests {
     }
 
     #[test]
+    fn a_number_of_a_claim_is_no_sensitive_value_but_a_code_of_a_diagnosis_is() {
+        let profiles = profile(&table(&[
+            ("claim_id", own),
+            ("visit no", |row| (1_000 + row / 2 * 3 / 2).to_string()),
+            ("test number", |row| format!("T{row}")),
+            ("test number (of 7)", code),
+            ("number of visits", own),
+            ("diagnosis id", code),
+        ]));
+        use Role::{Identifier, Quasi, Sensitive};
+        let found: Vec<Role> = profiles.iter().map(|profile| profile.role).collect();
+        assert_eq!(found, [Identifier, Quasi, Identifier, Sensitive, Quasi, Sensitive]);
+    }
+
+    #[test]
     fn counts_are_of_values_and_of_rows() {
         let columns = vec![column("a", ["x", "", "y", "x", "", "z"])];
         let [a] = &profile(&Table { columns, rows: 6 })[..] else { panic!("one column") };
@@ -422,7 +439,8 @@ mod tests {
             for taken in [&names[..], &names[1..], &names[..1], &[]] {
                 let mut counts: BTreeMap<Vec<&str>, u64> = BTreeMap::new();
                 for row in 0..rows {
-                    let tuple = (0..3).filter(|&i| taken.contains(&names[i])).map(|i| texts[i][row].as_str()).collect();
+                    let of_interest = names.iter().zip(&texts).filter(|(name, _)| taken.contains(name));
+                    let tuple = of_interest.map(|(_, text)| text[row].as_str()).collect();
                     *counts.entry(tuple).or_default() += 1;
                 }
                 let columns: Vec<String> = taken.iter().map(ToString::to_string).collect();
@@ -456,7 +474,7 @@ mod tests {
             "\u{7f}\u{85}",
             "city",
         ];
-        let columns: Vec<(&str, fn(usize) -> String)> = names.iter().map(|name| (*name, label as fn(usize) -> String)).collect();
+        let columns: Vec<(&str, Cell)> = names.iter().map(|name| (*name, label as Cell)).collect();
         let mut table = table(&columns);
         table.columns[0] = column("age", (0..400).map(|row| if row % 2 == 0 { "31" } else { "7" }));
         table.columns[14] = column("date of birth", (0..400).map(|row| if row % 2 == 0 { "1990-01-01" } else { "1980-12-31" }));
