@@ -31,23 +31,3 @@ pub fn anonymize(problem: &Problem, algorithm: Algorithm, budget: &Budget) -> Ou
     let status = if budget.is_spent() { Status::Stopped } else { Status::Heuristic };
     Outcome { recoding: Recoding::new(problem, &groups.partition, &groups.ranges, suppressed), status }
 }
-#[cfg(test)]
-mod tmp_adult {
-    #[test]
-    fn adult() {
-        let bytes = zstd::decode_all(std::fs::File::open("/work/shared/data/adult_30162.csv.zst").unwrap()).unwrap();
-        let text = String::from_utf8(bytes).unwrap();
-        let order: Vec<String> = std::fs::read_to_string("/work/shared/data/hierarchies/adult-utility/education-order.txt").unwrap().lines().map(|l| format!("\"{l}\"")).collect();
-        for k in [2, 5, 10, 25, 50, 100] {
-        let toml = format!("k = {k}\nrest='drop'\n[columns]\nage={{role='quasi'}}\neducation={{role='quasi',order=[{}]}}\nsex={{role='quasi'}}\nrace={{role='quasi'}}\nmarital-status={{role='quasi',hierarchy='/work/shared/data/hierarchies/adult-utility/marital-status.csv'}}\nnative-country={{role='quasi'}}\nworkclass={{role='quasi',hierarchy='/work/shared/data/hierarchies/adult-utility/workclass.csv'}}\noccupation={{role='quasi'}}\n", order.join(","));
-        let problem = crate::testing::problem(&text, &toml).unwrap();
-        for a in crate::Algorithm::ALL {
-            let t = std::time::Instant::now();
-            let out = crate::anonymize(&problem, a, &crate::Budget::unlimited());
-            let el = t.elapsed();
-            let l = crate::loss::loss(&problem, &out.recoding);
-            eprintln!("{k} {a} tuples {} {:?} ncp {} classes {}", problem.tuples(), el, l.ncp, out.recoding.classes().len());
-        }
-        }
-    }
-}

@@ -90,6 +90,16 @@ impl Attribute {
         }
     }
 
+    /// How much of the line of values the range takes, 0 to 1; categories stand on it in tree order. A yardstick for choosing
+    /// where to cut, not what is lost.
+    pub(crate) fn width(&self, range: CodeRange) -> f64 {
+        match &self.domain {
+            Domain::Tree(tree) if range.is_one() || tree.leaves() < 2 => 0.0,
+            Domain::Tree(tree) => f64::from(range.hi - range.lo) / (size(tree.leaves()) - 1.0),
+            Domain::Ordered(_) => self.loss(range),
+        }
+    }
+
     /// How the range is written. Two different covers never share a label.
     pub fn label(&self, range: CodeRange) -> String {
         match &self.domain {

@@ -449,7 +449,9 @@ impl Config {
         let config: Config = toml::from_str(text).map_err(|error| Error::config(error.to_string().trim_end()))?;
         match config.version {
             None | Some(1) => Ok(config),
-            Some(version) => Err(Error::config(format!("configuration version {version} is unknown; this program knows version 1"))),
+            Some(version) => {
+                Err(Error::config(format!("configuration version {version} is unknown; this program knows version 1")))
+            }
         }
     }
 
@@ -516,10 +518,14 @@ impl Config {
                 return Err(Error::config(format!("column `{name}` is sensitive: a weight belongs to a quasi-identifier")));
             }
             if column.values.is_some() && column.alpha.is_none() {
-                return Err(Error::config(format!("column `{name}` names values but no alpha: add alpha = 0.5 or drop the values")));
+                return Err(Error::config(format!(
+                    "column `{name}` names values but no alpha: add alpha = 0.5 or drop the values"
+                )));
             }
             if column.distance.is_some() && column.t.is_none() {
-                return Err(Error::config(format!("column `{name}` names a distance but no t: add t = 0.2 or drop the distance")));
+                return Err(Error::config(format!(
+                    "column `{name}` names a distance but no t: add t = 0.2 or drop the distance"
+                )));
             }
             let at = |key: &str| format!("{key} of column `{name}`");
             let column_name = || name.clone();

@@ -37,7 +37,10 @@ pub fn disclosures(table: &Table, roles: &Roles, config: &Config) -> Result<Vec<
             )));
         }
         if facts.unique > NEARLY_UNIQUE {
-            warnings.push(format!("column `{name}` is kept as it is, but {:.0} % of its rows have a value of their own", facts.unique * 100.0));
+            warnings.push(format!(
+                "column `{name}` is kept as it is, but {:.0} % of its rows have a value of their own",
+                facts.unique * 100.0
+            ));
         }
     }
     Ok(warnings)

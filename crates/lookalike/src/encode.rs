@@ -254,10 +254,13 @@ fn tree(wish: Wish, values: &[Option<String>], coded: &Coded) -> Result<(Domain,
         }
         None => flat(wish, values, coded)?,
     };
-    let leaves: FxHashMap<&str, Code> = (0..code(taxonomy.leaves())).map(|leaf| (taxonomy.leaf_label(leaf), leaf)).collect();
-    let leaf = |value: &Option<String>| leaves[value.as_deref().unwrap_or_default()];
-    let codes = values.iter().map(leaf).collect();
+    let codes = leaf_codes(&taxonomy, values);
     Ok((Domain::Tree(taxonomy), codes))
+}
+
+/// The leaf of each value; every value has one, the tree was built for them.
+pub(crate) fn leaf_codes(taxonomy: &Taxonomy, values: &[Option<String>]) -> Vec<Code> {
+    taxonomy.codes(values).into_iter().map(|leaf| leaf.expect("every value is a leaf")).collect()
 }
 
 fn flat(wish: Wish, values: &[Option<String>], coded: &Coded) -> Result<Taxonomy> {

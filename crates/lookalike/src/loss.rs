@@ -161,7 +161,8 @@ mod tests {
         let text = "v\na\nb\nc\nd\ne\nf\ng\n";
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("v.csv");
-        let rows = ["a;a;a;*", "b;bc;bcdefg;*", "c;bc;bcdefg;*", "d;d;bcdefg;*", "e;e;bcdefg;*", "f;fg;bcdefg;*", "g;fg;bcdefg;*"];
+        let rows =
+            ["a;a;a;*", "b;bc;bcdefg;*", "c;bc;bcdefg;*", "d;d;bcdefg;*", "e;e;bcdefg;*", "f;fg;bcdefg;*", "g;fg;bcdefg;*"];
         std::fs::write(&file, rows.join("\n")).unwrap();
         let toml = format!("k = 1\ncolumns = {{ v = {{ role = \"quasi\", hierarchy = '{}' }} }}", file.display());
         let problem = testing::problem(text, &toml).unwrap();

@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 
 use crate::attribute::Attribute;
 use crate::code::{Code, CodeRange, Codes, RowId};
-use crate::config::{Config, Distance, HierarchyConfig, ModelSpec, RuleSpec, Roles};
+use crate::config::{Config, Distance, HierarchyConfig, ModelSpec, Roles, RuleSpec};
 use crate::encode::{self, Wish};
 use crate::error::{Error, Result};
 use crate::hierarchy;
@@ -209,7 +209,8 @@ impl Problem {
     /// Chains the rules' column sets, smallest first. A set that does not contain the one before joins it: a rule that holds
     /// on classes of more columns holds on classes of fewer (they are unions), so joining is safe, only dearer.
     fn stages(&self, rules: &[RuleSpec], watched: &Watched) -> Result<Vec<Stage>> {
-        let index = |name: &String| self.attributes.iter().position(|attribute| attribute.name == *name).expect("a quasi-identifier");
+        let index =
+            |name: &String| self.attributes.iter().position(|attribute| attribute.name == *name).expect("a quasi-identifier");
         let mut sets: Vec<(Vec<usize>, Vec<&RuleSpec>)> = Vec::new();
         let mut by_size: Vec<(Vec<usize>, &RuleSpec)> = rules
             .iter()
@@ -299,7 +300,8 @@ impl Problem {
             let why = cannot.err().map(|error| error.to_string()).unwrap_or_default();
             return Err(Error::infeasible(format!("{why}; or allow {} suppressed", percent_up(dropped, self.row_count()))));
         }
-        let trimmed = by_rarity.iter().filter_map(|piece| gone.get(&piece.tuple).map(|&count| Piece { tuple: piece.tuple, count }));
+        let trimmed =
+            by_rarity.iter().filter_map(|piece| gone.get(&piece.tuple).map(|&count| Piece { tuple: piece.tuple, count }));
         self.trimmed = trimmed.collect();
         Ok(())
     }
@@ -307,13 +309,7 @@ impl Problem {
 
 /// The wish for a column by its line in the configuration.
 fn wish<'a>(name: &'a str, config: &'a Config) -> Wish<'a> {
-    Wish {
-        name,
-        column: config.column(name),
-        missing: &config.missing,
-        publish: config.output.publish,
-        snap: config.output.snap,
-    }
+    Wish { name, column: config.column(name), missing: &config.missing, publish: config.output.publish, snap: config.output.snap }
 }
 
 /// A share of the rows, rounded down: the limit is never exceeded.
@@ -372,7 +368,8 @@ impl Watched {
     }
 
     fn model(&self, spec: &ModelSpec) -> Result<Model> {
-        let at = |name: &String| self.columns.iter().position(|column| column.name == *name).expect("a column with a rule is watched");
+        let at =
+            |name: &String| self.columns.iter().position(|column| column.name == *name).expect("a column with a rule is watched");
         Ok(match spec {
             ModelSpec::K(k) => Model::K(*k),
             ModelSpec::Alpha { column, alpha, values } => {
@@ -409,11 +406,8 @@ impl WatchedColumn {
             Some(Distance::Ordered) => encode::ordered_codes(wish, coded)?,
             Some(Distance::Hierarchical) => {
                 let tree = sensitive_tree(wish, coded)?;
-                let leaves: FxHashMap<&str, Code> = (0u32..).take(tree.leaves()).map(|leaf| (tree.leaf_label(leaf), leaf)).collect();
-                let map = encode::present(wish, coded).iter().map(|value| leaves[value.as_deref().unwrap_or_default()]).collect();
-                let values = tree.leaves();
-                taxonomy = Some(tree);
-                (values, map)
+                let map = encode::leaf_codes(&tree, &encode::present(wish, coded));
+                (taxonomy.insert(tree).leaves(), map)
             }
             _ => by_text(&encode::present(wish, coded)),
         };

@@ -85,7 +85,9 @@ mod tests {
 
     #[test]
     fn every_spelling_parses_and_nonsense_does_not() {
-        for (text, num, den) in [("0.29", 29, 100), (".5", 5, 10), ("1", 1, 1), ("1%", 1, 100), ("2.5 %", 25, 1000), ("3/7", 3, 7)] {
+        for (text, num, den) in
+            [("0.29", 29, 100), (".5", 5, 10), ("1", 1, 1), ("1%", 1, 100), ("2.5 %", 25, 1000), ("3/7", 3, 7)]
+        {
             assert_eq!(text.parse::<Ratio>().unwrap(), Ratio { num, den }, "{text}");
         }
         for text in ["", ".", "-1", "1/0", "a", "1e3", "0.1234567890123456", "NaN", "%"] {

@@ -235,7 +235,8 @@ struct Deal {
 impl Deal {
     fn new(release: &Release, problem: &Problem, recoding: &Recoding, seed: u64) -> Result<Deal> {
         let pieces = recoding.classes().iter().flatten().chain(recoding.suppressed());
-        let mut tuples: Vec<u32> = pieces.filter(|piece| piece.count < problem.count(piece.tuple)).map(|piece| piece.tuple).collect();
+        let mut tuples: Vec<u32> =
+            pieces.filter(|piece| piece.count < problem.count(piece.tuple)).map(|piece| piece.tuple).collect();
         tuples.sort_unstable();
         tuples.dedup();
         let mut deal = Deal { rows: Vec::new(), next: Vec::with_capacity(tuples.len()), tuples };
@@ -258,7 +259,8 @@ impl Deal {
         let key = |at: usize| FxBuildHasher.hash_one((seed, cells.row(at).as_ref()));
         for (at, &begin) in self.next.iter().enumerate().skip(from) {
             let end = self.next.get(at + 1).copied().unwrap_or(self.rows.len());
-            let mut keyed: Vec<(u64, usize, RowId)> = (begin..end).map(|at| (key(at - start), at - start, self.rows[at])).collect();
+            let mut keyed: Vec<(u64, usize, RowId)> =
+                (begin..end).map(|at| (key(at - start), at - start, self.rows[at])).collect();
             keyed.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| cells.row(a.1).cmp(&cells.row(b.1))).then(a.2.cmp(&b.2)));
             self.rows[begin..end].iter_mut().zip(keyed).for_each(|(row, (_, _, dealt))| *row = dealt);
         }
@@ -276,9 +278,8 @@ impl Deal {
 
 impl Guard {
     fn apply(&self, array: ArrayRef) -> ArrayRef {
-        let risky = |text: &str| {
-            text.starts_with(['=', '@', '\t', '\r']) || (text.starts_with(['+', '-']) && number(text).is_none())
-        };
+        let risky =
+            |text: &str| text.starts_with(['=', '@', '\t', '\r']) || (text.starts_with(['+', '-']) && number(text).is_none());
         match array.as_any().downcast_ref::<StringArray>() {
             Some(texts) if self.on && texts.iter().flatten().any(risky) => {
                 let count = texts.iter().flatten().filter(|text| risky(text)).count();

@@ -46,7 +46,8 @@ fn ranges(recoding: &Recoding, at: usize) -> (Vec<CodeRange>, Codes) {
     let mut distinct = of_class.clone();
     distinct.sort_unstable();
     distinct.dedup();
-    let place = |range| Code::try_from(distinct.binary_search(range).expect("it is one of them")).expect("fewer ranges than rows");
+    let place =
+        |range| Code::try_from(distinct.binary_search(range).expect("it is one of them")).expect("fewer ranges than rows");
     let codes = of_class.iter().map(place).collect();
     (distinct, codes)
 }
@@ -92,8 +93,7 @@ fn member(label: &str) -> String {
 /// `age_min`, `age_max`, and where the column has missing values `age_missing`: no, yes, or maybe (then the bounds say nothing).
 fn bounds(attribute: &Attribute, ordered: &Ordered, ranges: &[CodeRange]) -> Vec<(Field, ArrayRef)> {
     let missing = Code::try_from(ordered.values.len()).expect("fewer values than rows");
-    let ends: Vec<Option<(f64, f64)>> =
-        ranges.iter().map(|&range| (range.hi < missing).then(|| ordered.ends(range))).collect();
+    let ends: Vec<Option<(f64, f64)>> = ranges.iter().map(|&range| (range.hi < missing).then(|| ordered.ends(range))).collect();
     let lows: Vec<Option<f64>> = ends.iter().map(|ends| ends.map(|(lo, _)| lo)).collect();
     let highs: Vec<Option<f64>> = ends.iter().map(|ends| ends.map(|(_, hi)| hi)).collect();
     let mut columns = Vec::new();
@@ -126,7 +126,8 @@ fn typed(ordered: &Ordered, ends: &[Option<f64>]) -> ArrayRef {
             Arc::new(micros.collect::<TimestampMicrosecondArray>())
         }
         Unit::Place => {
-            let text = |place: f64| ordered.values.binary_search_by(|value| value.total_cmp(&place)).ok().map(|at| &ordered.texts[at]);
+            let text =
+                |place: f64| ordered.values.binary_search_by(|value| value.total_cmp(&place)).ok().map(|at| &ordered.texts[at]);
             Arc::new(numbers.map(|number| number.and_then(text)).collect::<StringArray>())
         }
     }

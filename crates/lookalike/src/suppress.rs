@@ -37,7 +37,11 @@ pub(crate) fn with_suppression(problem: &Problem, algorithm: Algorithm, budget: 
         }
     }
     let (lighter, gone) = best;
-    if cost(problem, &lighter, &gone) < cost(problem, &groups, &trimmed) { (lighter, join(&gone, &[])) } else { (groups, trimmed) }
+    if cost(problem, &lighter, &gone) < cost(problem, &groups, &trimmed) {
+        (lighter, join(&gone, &[]))
+    } else {
+        (groups, trimmed)
+    }
 }
 
 /// What a class must keep when rows leave it.
@@ -52,7 +56,8 @@ enum Keep {
 /// Takes the rows out whose leaving gains most for each row, one tuple after the other.
 fn lighten(problem: &Problem, groups: &Groups, allowance: u64, keep: Keep) -> (Groups, Vec<Piece>) {
     let mut classes: Vec<Vec<Piece>> = groups.partition.iter().map(<[Piece]>::to_vec).collect();
-    let mut heap: BinaryHeap<Offer> = (0..classes.len()).filter_map(|class| offer(problem, &classes[class], class, keep)).collect();
+    let mut heap: BinaryHeap<Offer> =
+        (0..classes.len()).filter_map(|class| offer(problem, &classes[class], class, keep)).collect();
     let (mut gone, mut left) = (Vec::new(), allowance);
     while let Some(best) = heap.pop() {
         let piece = classes[best.class][best.at];
@@ -111,7 +116,10 @@ fn offer(problem: &Problem, class: &[Piece], index: usize, keep: Keep) -> Option
         let without = penalty(problem, ends.iter().enumerate().map(|(attribute, ends)| ends.without(code(attribute))));
         let count = f64::from(piece.count);
         let gain = (now - (real(size) - count) * without - count * weights) / count;
-        if gain > 0.0 && best.as_ref().is_none_or(|best| gain > best.gain) && (keep == Keep::OneRow || holds_without(problem, class, at)) {
+        if gain > 0.0
+            && best.as_ref().is_none_or(|best| gain > best.gain)
+            && (keep == Keep::OneRow || holds_without(problem, class, at))
+        {
             best = Some(Offer { gain, class: index, at });
         }
     }
@@ -172,7 +180,8 @@ fn cost(problem: &Problem, groups: &Groups, gone: &[Piece]) -> f64 {
     let width = problem.attributes().len();
     let weights: f64 = problem.attributes().iter().map(|attribute| attribute.weight).sum();
     let shown = groups.partition.iter().zip(groups.ranges.chunks_exact(width));
-    let of_classes: f64 = shown.map(|(class, ranges)| real(partition::rows(class)) * penalty(problem, ranges.iter().copied())).sum();
+    let of_classes: f64 =
+        shown.map(|(class, ranges)| real(partition::rows(class)) * penalty(problem, ranges.iter().copied())).sum();
     of_classes + real(partition::rows(gone)) * weights
 }
 

@@ -15,8 +15,8 @@
 //! K. LeFevre, D. DeWitt, R. Ramakrishnan: Mondrian Multidimensional K-Anonymity, ICDE 2006.
 //!
 //! # Departures from the paper
-//! Distinct tuples with counts instead of rows. The width of a taxonomy attribute is its certainty penalty, not the number of
-//! codes. Of the two cuts next to the median row the better balanced one is taken, so that a half is never empty.
+//! Distinct tuples with counts instead of rows. Widths are weighted. Of the two cuts next to the median row the better balanced
+//! one is taken, where the paper always cuts behind the median, so that a half is never empty.
 
 use super::Task;
 use crate::budget::Budget;
@@ -114,8 +114,7 @@ impl Cutter<'_> {
         let mut widest: Vec<(f64, usize)> = Vec::with_capacity(ranges.len());
         for (at, range) in ranges.iter().enumerate().filter(|(_, range)| !range.is_one()) {
             let attribute = &self.task.problem.attributes()[self.task.attributes[at]];
-            let w = match std::env::var("V").as_deref() { Ok("codes") => { #[allow(clippy::all)] { f64::from(range.hi-range.lo)/((attribute.codes()-1) as f64) } }, Ok("mix") => if matches!(attribute.domain, crate::attribute::Domain::Tree(_)) { f64::from(range.hi-range.lo)/((attribute.codes()-1) as f64) } else {attribute.loss(*range)}, _ => attribute.loss(*range)};
-            widest.push((attribute.weight * w, at));
+            widest.push((attribute.weight * attribute.width(*range), at));
         }
         widest.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         for (_, at) in widest {
