@@ -46,7 +46,13 @@ fn parse(text: &str) -> std::result::Result<Lines, (u64, &'static str)> {
         quoted ^= c == '"';
         c == ';' && !quoted
     });
-    let delimiter = if semicolon { b';' } else { b',' };
+    let delimiter = if semicolon {
+        b';'
+    } else if first.contains('\t') {
+        b'\t'
+    } else {
+        b','
+    };
     let mut reader =
         csv::ReaderBuilder::new().has_headers(false).flexible(true).delimiter(delimiter).from_reader(text.as_bytes());
     let mut all = Lines::default();
@@ -61,12 +67,15 @@ fn parse(text: &str) -> std::result::Result<Lines, (u64, &'static str)> {
             return Err((line, "a label stands above itself"));
         }
         let at = all.lines.len();
+        match all.by_text.get(&leaf) {
+            Some(&before) if all.lines[before].1 == labels => continue,
+            Some(_) => return Err((line, "this value has another line already")),
+            None => {}
+        }
         if let Some(place) = place_of_number(&leaf) {
             all.by_number.entry(place).or_insert(at);
         }
-        if all.by_text.insert(leaf.clone(), at).is_some() {
-            return Err((line, "this value has a line already"));
-        }
+        all.by_text.insert(leaf.clone(), at);
         all.lines.push((leaf, labels));
     }
     Ok(all)
@@ -115,7 +124,12 @@ impl Hierarchy<'_> {
     /// Every label below the root that may be published for this value; intervals are read as intervals, not listed.
     pub(super) fn labels(&self, text: &str) -> Vec<String> {
         match self {
-            Hierarchy::File(lines) => lines.ancestors(text).unwrap_or_default().to_vec(),
+            Hierarchy::File(lines) => {
+                let above = lines.ancestors(text).unwrap_or_default();
+                // A group that has the name of a value is published under a name of its own.
+                let groups = above.iter().filter(|label| lines.by_text.contains_key(*label)).map(|label| format!("{label} (all)"));
+                above.iter().cloned().chain(groups).collect()
+            }
             Hierarchy::Prefix(_) => (0..text.chars().count()).map(|kept| masked(text, kept)).collect(),
             Hierarchy::Date(units) => units.iter().filter_map(|&unit| unit_label(text, unit)).collect(),
             Hierarchy::Intervals(_) => Vec::new(),

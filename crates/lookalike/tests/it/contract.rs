@@ -1,0 +1,152 @@
+//! The laws, for every algorithm and rule.
+
+use lookalike::{Algorithm, Config};
+
+use crate::support::{hospital, publish};
+
+const COLUMNS: &str = r#"
+[columns]
+name = { role = "identifier" }
+age = { role = "quasi", weight = 2, hierarchy = { intervals = [5, 10, 20] } }
+zip = { role = "quasi", hierarchy = { prefix = [4, 3, 2] } }
+sex = { role = "quasi" }
+marital = { role = "quasi" }
+admission = { role = "quasi", hierarchy = { date = ["month", "year"] } }
+ward = { role = "keep", dependent = true }
+"#;
+
+const RULES: [&str; 10] = [
+    "",
+    "l = 3",
+    "alpha = 0.3",
+    "alpha = 0.1, values = [\"HIV\", \"Hepatitis B\"]",
+    "distinct = 4",
+    "entropy = 2.5",
+    "recursive = { c = 2, l = 2 }",
+    "t = 0.35",
+    "t = 0.3, distance = \"ordered\", order = ORDER",
+    "distinct = 2, l = 2, t = 0.5",
+];
+
+fn config(k: u64, rule: &str, more: &str, order: &str) -> Config {
+    let sensitive = if rule.is_empty() { String::new() } else { format!(", {}", rule.replace("ORDER", order)) };
+    Config::parse(&format!("k = {k}\n{more}\n{COLUMNS}\ndiagnosis = {{ role = \"sensitive\"{sensitive} }}\n")).unwrap()
+}
+
+/// The diagnoses of a table, as a TOML list.
+fn order(path: &std::path::Path) -> String {
+    let mut reader = csv::Reader::from_path(path).unwrap();
+    let at = reader.headers().unwrap().iter().position(|name| name == "diagnosis").unwrap();
+    let mut all: Vec<String> = reader.records().map(|row| row.unwrap()[at].to_string()).collect();
+    all.sort();
+    all.dedup();
+    format!("[{}]", all.iter().map(|value| format!("{value:?}")).collect::<Vec<_>>().join(", "))
+}
+
+#[test]
+fn every_algorithm_meets_every_rule_on_the_written_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let input = hospital(folder.path(), 7, 600);
+    let order = order(&input);
+    for algorithm in Algorithm::ALL {
+        for rule in RULES {
+            for k in [2, 7] {
+                let config = config(k, rule, "", &order);
+                let done = publish(&input, &folder.path().join("safe.csv"), &config, algorithm, 1).unwrap();
+                assert!(done.verdict.holds(), "{algorithm}, k = {k}, {rule}: {:?}", done.verdict);
+                assert!(done.verdict.truth.as_ref().unwrap().holds(), "{algorithm}, k = {k}, {rule}");
+                assert!((0.0..=1.0).contains(&done.loss.gcp) && (0.0..=1.0).contains(&done.loss.hdm));
+                assert!((0.0..=1.0).contains(&done.loss.distortion));
+            }
+        }
+    }
+}
+
+#[test]
+fn every_way_to_publish_is_true_and_holds_in_every_format() {
+    let folder = tempfile::tempdir().unwrap();
+    let input = hospital(folder.path(), 8, 400);
+    let ways = [
+        "",
+        "[output]\nsnap = true",
+        "[output]\npublish = \"set\"",
+        "[output]\npublish = \"bounds\"",
+        "[output]\npublish = \"bounds\"\nsnap = true",
+        "[output]\norder = \"input\"",
+        "[limits]\nsuppress = \"5%\"",
+        "rules = [{ k = 60, columns = [\"age\", \"sex\"] }]",
+    ];
+    for way in ways {
+        for algorithm in Algorithm::ALL {
+            for file in ["safe.csv", "safe.tsv.gz", "safe.csv.zst", "safe.parquet", "safe.arrow"] {
+                let config = config(5, "l = 2", way, "");
+                let done = publish(&input, &folder.path().join(file), &config, algorithm, 1).unwrap();
+                assert!(done.verdict.holds(), "{way}, {algorithm}, {file}: {:?}", done.verdict);
+                let truth = done.verdict.truth.unwrap();
+                assert!(truth.holds() && truth.rows_only_bounded == 0, "{way}, {algorithm}, {file}: {truth:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_bytes_depend_on_neither_threads_nor_the_order_of_the_input() {
+    let folder = tempfile::tempdir().unwrap();
+    let input = hospital(folder.path(), 9, 20_000);
+    let shuffled = folder.path().join("shuffled.csv");
+    let text = std::fs::read_to_string(&input).unwrap();
+    let mut lines: Vec<&str> = text.lines().collect();
+    lookalike::rng::Rng::new(3).shuffle(&mut lines[1..]);
+    std::fs::write(&shuffled, lines.join("\n")).unwrap();
+    for algorithm in Algorithm::ALL {
+        for more in ["", "[limits]\nsuppress = \"2%\""] {
+            let config = config(5, "l = 2", more, "");
+            let run = |threads: usize, input: &std::path::Path| {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+                pool.install(|| publish(input, &folder.path().join("safe.csv"), &config, algorithm, 1)).unwrap().bytes
+            };
+            let expected = run(1, &input);
+            assert!(run(1, &input) == expected, "{algorithm}: twice");
+            assert!(run(2, &input) == expected, "{algorithm}: two threads");
+            assert!(run(2, &shuffled) == expected, "{algorithm}: shuffled input");
+        }
+    }
+}
+
+#[test]
+fn k_of_1_changes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let input = hospital(folder.path(), 10, 300);
+    for algorithm in Algorithm::ALL {
+        let done = publish(&input, &folder.path().join("same.csv"), &config(1, "", "", ""), algorithm, 1).unwrap();
+        assert!(done.loss.ncp.abs() < 1e-12, "{algorithm}");
+        let without_name = |text: &str| {
+            let mut lines: Vec<String> = text.lines().map(|line| line.split_once(',').unwrap().1.to_string()).collect();
+            lines.sort();
+            lines
+        };
+        let mut released: Vec<String> = String::from_utf8(done.bytes).unwrap().lines().map(String::from).collect();
+        released.sort();
+        assert_eq!(released, without_name(&std::fs::read_to_string(&input).unwrap()), "{algorithm}");
+    }
+}
+
+#[test]
+fn the_audit_rejects_a_release_once_one_cell_is_made_unique() {
+    let folder = tempfile::tempdir().unwrap();
+    let input = hospital(folder.path(), 11, 300);
+    let config = config(3, "", "", "");
+    let safe = folder.path().join("safe.csv");
+    for algorithm in Algorithm::ALL {
+        let done = publish(&input, &safe, &config, algorithm, 1).unwrap();
+        assert!(done.verdict.holds());
+        let text = String::from_utf8(done.bytes).unwrap();
+        let mut lines: Vec<String> = text.lines().map(String::from).collect();
+        let (_, rest) = lines[150].split_once(',').unwrap();
+        lines[150] = format!("23.125,{rest}");
+        std::fs::write(&safe, lines.join("\n")).unwrap();
+        let source = lookalike::io::open(&safe, None).unwrap();
+        let treatments = lookalike::audit::treatments(source.names(), &config, lookalike::audit::View::Release);
+        assert!(!lookalike::audit::audit(&source.read(&treatments).unwrap(), &config).unwrap().holds(), "{algorithm}");
+    }
+}

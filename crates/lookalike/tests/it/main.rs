@@ -1,0 +1,7 @@
+//! The library from outside: laws over all algorithms, brute force, real tables, and who may use whom.
+
+mod architecture;
+mod contract;
+mod oracle;
+mod real;
+mod support;

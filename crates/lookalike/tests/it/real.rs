@@ -1,0 +1,43 @@
+//! Real tables, where they are at hand.
+
+use std::path::Path;
+
+use lookalike::{Algorithm, Config};
+
+use crate::support::{publish, real_tables};
+
+/// Adult in the configuration of Xu et al. 2006: eight quasi-identifiers, weights 1.
+fn adult(folder: &Path, k: u64) -> Config {
+    let hierarchies = folder.join("hierarchies/adult-utility");
+    let order: Vec<String> = std::fs::read_to_string(hierarchies.join("education-order.txt")).unwrap().lines().map(String::from).collect();
+    let mut config = Config::parse(&format!(
+        "k = {k}\nrest = \"drop\"\n[columns]\nage = {{ role = \"quasi\" }}\neducation = {{ role = \"quasi\", order = {order:?} }}\n\
+         sex = {{ role = \"quasi\" }}\nrace = {{ role = \"quasi\" }}\nnative-country = {{ role = \"quasi\" }}\n\
+         occupation = {{ role = \"quasi\" }}\nmarital-status = {{ role = \"quasi\", hierarchy = \"marital-status.csv\" }}\n\
+         workclass = {{ role = \"quasi\", hierarchy = \"workclass.csv\" }}\nsalary-class = {{ role = \"keep\" }}\n"
+    ))
+    .unwrap();
+    for column in config.columns.values_mut() {
+        if let Some(lookalike::config::HierarchyConfig::File(file)) = &mut column.hierarchy {
+            *file = hierarchies.join(&*file);
+        }
+    }
+    config
+}
+
+#[test]
+fn adult_is_released_true_and_k_anonymous() {
+    let Some(data) = real_tables() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    for (k, most) in [(2, 11_800.0), (10, 46_500.0), (100, 115_000.0)] {
+        for algorithm in Algorithm::ALL {
+            let safe = folder.path().join("safe.csv");
+            let done = publish(&data.join("adult_30162.csv.zst"), &safe, &adult(&data, k), algorithm, 1).unwrap();
+            assert!(done.verdict.holds(), "{algorithm}, k = {k}: {:?}", done.verdict.truth);
+            assert_eq!((done.verdict.rows, done.verdict.truth.unwrap().suppressed), (30_162, 0));
+            if algorithm == Algorithm::Mondrian {
+                assert!(done.loss.ncp < most, "k = {k}: {}", done.loss.ncp);
+            }
+        }
+    }
+}

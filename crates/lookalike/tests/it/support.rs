@@ -1,0 +1,89 @@
+//! From a table on disk to a verified release, as a user of the library would write it.
+
+use std::path::{Path, PathBuf};
+
+use lookalike::audit::{self, Verdict, View};
+use lookalike::loss::{Loss, loss};
+use lookalike::release::Release;
+use lookalike::rng::Rng;
+use lookalike::synthetic::{self, Synthetic};
+use lookalike::table::{Table, Treatment};
+use lookalike::{Algorithm, Budget, Config, Problem, Result, anonymize, io};
+
+/// What became of a table.
+pub struct Done {
+    pub loss: Loss,
+    pub verdict: Verdict,
+    pub bytes: Vec<u8>,
+}
+
+/// Anonymizes `input` into `output` and lets the audit judge the file against its source.
+pub fn publish(input: &Path, output: &Path, config: &Config, algorithm: Algorithm, seed: u64) -> Result<Done> {
+    let source = io::open(input, None)?;
+    let names = source.names().to_vec();
+    let roles = config.roles(&names)?;
+    let treatments: Vec<Treatment> = names
+        .iter()
+        .map(|name| match () {
+            () if roles.quasi.contains(name) => Treatment::Code,
+            () if roles.sensitive.contains(name) => Treatment::CodeAndCarry,
+            () if roles.keep.contains(name) => Treatment::Carry,
+            () => Treatment::Skip,
+        })
+        .collect();
+    let table = source.read(&treatments)?;
+    let problem = Problem::new(&table, &roles, config)?;
+    let outcome = anonymize(&problem, algorithm, &Budget::unlimited());
+    let file_type = io::file_type(output)?;
+    let text = matches!(file_type.format, io::Format::Csv { .. });
+    let release = Release::new(&problem, &outcome.recoding, &table, &roles, config, seed, text)?;
+    let pending = io::Pending::beside(output, true)?;
+    io::write(pending.file()?, output, file_type, release.schema(), release.batches(), |index| release.batch(index))?;
+    pending.publish()?;
+    let released = read(output, config, View::ReleaseAgainstSource)?;
+    let original = read(input, config, View::Source)?;
+    let verdict = audit::audit_against(&released, &original, config)?;
+    Ok(Done { loss: loss(&problem, &outcome.recoding), verdict, bytes: std::fs::read(output).unwrap() })
+}
+
+fn read(path: &Path, config: &Config, view: View) -> Result<Table> {
+    let source = io::open(path, None)?;
+    let treatments = audit::treatments(source.names(), config, view);
+    source.read(&treatments)
+}
+
+/// Writes a seeded made-up hospital table as CSV.
+pub fn hospital(folder: &Path, seed: u64, rows: usize) -> PathBuf {
+    let path = folder.join("hospital.csv");
+    let file = std::fs::File::create(&path).unwrap();
+    let schema = synthetic::schema(Synthetic::Hospital);
+    let batch = |_| Ok(synthetic::batch(Synthetic::Hospital, seed, 0, rows));
+    io::write(file, &path, io::file_type(&path).unwrap(), &schema, 1, batch).unwrap();
+    path
+}
+
+/// A tiny seeded table: two numbers, a category, a sensitive value; cells may be missing.
+pub fn tiny(folder: &Path, seed: u64, rows: u64) -> PathBuf {
+    let mut rng = Rng::new(seed);
+    let mut text = "age,pay,town,ill\n".to_string();
+    for _ in 0..rows {
+        let age = if rng.below(8) == 0 { String::new() } else { (20 + rng.below(5)).to_string() };
+        let town = ["A", "B", "C"][usize::try_from(rng.below(3)).unwrap()];
+        let ill = ["flu", "gout"][usize::try_from(rng.below(2)).unwrap()];
+        text += &format!("{age},{},{town},{ill}\n", rng.below(4) * 10);
+    }
+    let path = folder.join("tiny.csv");
+    std::fs::write(&path, text).unwrap();
+    path
+}
+
+/// The folder of real tables, or none with a visible word.
+pub fn real_tables() -> Option<PathBuf> {
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
+    let folder = std::env::var_os("LOOKALIKE_DATA").map_or(beside, PathBuf::from);
+    if folder.is_dir() {
+        return Some(folder);
+    }
+    eprintln!("skipped: no real tables at {}; set LOOKALIKE_DATA to their folder", folder.display());
+    None
+}
