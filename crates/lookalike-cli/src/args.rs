@@ -51,7 +51,7 @@ pub(crate) enum Command {
     Init(Init),
     /// Measure a table as it is: does it already hold?
     Check(Check),
-    /// Search, write, read back, verify
+    /// Make a release: search, write, read back, verify
     #[command(visible_alias = "anonymise")]
     Anonymize(Box<Anonymize>),
     /// Check a release, by other code than made it

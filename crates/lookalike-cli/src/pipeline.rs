@@ -110,6 +110,7 @@ fn find(job: &Job, algorithm: Algorithm, roles: &Roles, mut table: Table, text: 
     let problem = Problem::new(&table, roles, job.config)?;
     table.columns.iter_mut().for_each(|column| column.coded = None);
     warnings.extend_from_slice(problem.warnings());
+    warnings.iter().for_each(|warning| progress.warn(warning));
 
     progress.stage("search");
     let budget = Budget::new(job.config.time()?, interrupt::cancel());

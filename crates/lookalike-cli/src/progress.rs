@@ -35,6 +35,12 @@ impl Progress {
         }
     }
 
+    /// Says what the user should know while a stage runs.
+    pub(crate) fn warn(&self, what: &str) {
+        self.show(format_args!("\r\x1b[K"));
+        crate::show::warning(what);
+    }
+
     /// The seconds that each stage took.
     pub(crate) fn times(&self) -> &[(&'static str, f64)] {
         &self.times

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use lookalike::config::{
-    ColumnConfig, DateConfig, DateUnit, Distance, HierarchyConfig, IntervalsConfig, Kind, Order, PrefixConfig, Recursive, Rest, Role,
-    Share, SubsetRule,
+    ColumnConfig, DateConfig, DateUnit, Distance, HierarchyConfig, IntervalsConfig, Kind, Order, PrefixConfig, Recursive, Rest,
+    Role, Share, SubsetRule,
 };
 use lookalike::ratio::Ratio;
 use lookalike::{Config, Error, ErrorKind, Result};
@@ -228,7 +228,8 @@ fn hierarchy(pair: &Pair) -> Result<HierarchyConfig> {
         }
         Some(("date", units)) => {
             let date: Option<Vec<DateUnit>> = units.split(',').map(|text| unit(text.trim())).collect();
-            let date = date.ok_or_else(|| bad(&"units are day, month, quarter, year or decade, finest first: date:month,year"))?;
+            let date =
+                date.ok_or_else(|| bad(&"units are day, month, quarter, year or decade, finest first: date:month,year"))?;
             HierarchyConfig::Date(DateConfig { date })
         }
         _ => HierarchyConfig::File(PathBuf::from(&pair.value)),

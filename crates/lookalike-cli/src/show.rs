@@ -166,7 +166,7 @@ mod tests {
     #[test]
     fn tables_align_and_nothing_steers_the_terminal() {
         let text = table(&["name", ">rows"], &[vec!["a\x1b[31m".into(), "7".into()], vec!["bcd".into(), "1,000".into()]]);
-        assert_eq!(text, "name      rows\na\u{fffd}[31m       7\nbcd      1,000\n");
+        assert_eq!(text, "name     rows\na\u{fffd}[31m      7\nbcd     1,000\n");
     }
 
     #[test]

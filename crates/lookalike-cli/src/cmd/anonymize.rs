@@ -28,9 +28,6 @@ pub(crate) fn run(args: &Anonymize, global: &Global) -> Result<ExitCode> {
     let mut progress = Progress::new(global.quiet);
     let job = Job { config: &config, data: &data, out: &out, force: args.force, seed };
     let done = pipeline::run(&job, &mut progress)?;
-    for warning in &done.warnings {
-        show::warning(warning);
-    }
     if !done.published {
         return Ok(refused(&done.verdict));
     }
@@ -73,18 +70,14 @@ pub(crate) fn summary(done: &Done, progress: &Progress, out: &Path) -> String {
         some => format!("{} left out, {}", count(some), percent(ratio(some, done.rows))),
     };
     text += &format!("rows      {} read, {} released ({left_out})\n", count(done.rows), count(verdict.rows));
-    text += &format!(
-        "classes   {}, the smallest has {}\n",
-        count(verdict.classes),
-        counted(verdict.measures.k, "row", "rows")
-    );
+    text += &format!("classes   {}, the smallest has {}\n", count(verdict.classes), counted(verdict.measures.k, "row", "rows"));
     text += &format!("loss      {}\n", loss_line(done));
     if verdict.rules.iter().any(|rule| rule.rule.starts_with("k = ")) {
         text += &show::wrap(&format!("verified  {}-anonymous for these columns: ", verdict.measures.k), &done.quasi);
         text.push('\n');
     }
     for rule in &verdict.rules {
-        text += &format!("          {}\n", rule_line(rule));
+        text += &format!("          {}\n", rule_line(rule, &done.quasi));
     }
     if done.status == Status::Stopped {
         let why = if interrupt::is_cancelled() { "on your request" } else { "at its time limit" };
@@ -112,14 +105,15 @@ pub(crate) fn loss_line(done: &Done) -> String {
     text
 }
 
-/// How a rule fared.
-pub(crate) fn rule_line(rule: &RuleVerdict) -> String {
+/// How a rule fared. A rule on all quasi-identifiers need not name them again.
+pub(crate) fn rule_line(rule: &RuleVerdict, quasi: &[String]) -> String {
     let worst = show::decimal(rule.worst);
+    let on_all = format!(" on {}", quasi.join(", "));
+    let words = rule.rule.strip_suffix(&on_all).unwrap_or(&rule.rule);
     match rule.violations {
-        0 => format!("ok      {} ({} {worst})", rule.rule, rule.measure),
+        0 => format!("ok      {words} ({} {worst})", rule.measure),
         broken => format!(
-            "BROKEN  {} by {} with {} ({} {worst})",
-            rule.rule,
+            "BROKEN  {words} by {} with {} ({} {worst})",
             counted(broken, "class", "classes"),
             counted(rule.rows, "row", "rows"),
             rule.measure
@@ -139,7 +133,8 @@ fn report(done: &Done, progress: &Progress, out: &Path) -> Value {
         done.quasi.iter().cloned().zip(done.loss.by_attribute.iter().map(|&lost| json!(lost))).collect();
     let mut loss = json!(done.loss);
     loss["by_attribute"] = Value::Object(by_attribute);
-    let times: Map<String, Value> = progress.times().iter().map(|&(stage, seconds)| (stage.to_string(), json!(seconds))).collect();
+    let times: Map<String, Value> =
+        progress.times().iter().map(|&(stage, seconds)| (stage.to_string(), json!(seconds))).collect();
     json!({
         "version": 1,
         "input_rows": done.rows,

@@ -60,15 +60,19 @@ fn text(measures: &Measures, rules: &[RuleVerdict], quasi: &[String]) -> String 
         text += "\nno rule was given, so nothing was judged: -k 5 asks for five lookalikes\n";
     } else {
         text += "\nrules\n";
-        text += &show::indent(&rules.iter().map(|rule| rule_line(rule) + "\n").collect::<String>());
+        text += &show::indent(&rules.iter().map(|rule| rule_line(rule, quasi) + "\n").collect::<String>());
     }
     text
 }
 
 fn risk_line(measures: &Measures) -> String {
     let risk = &measures.risk;
-    let above = risk.above.map_or(String::new(), |share| format!("; above 1/k for {} of the rows", percent(share)));
-    format!("risk      to be found when known to be in the table: highest {}, average {}{above}\n", percent(risk.highest), percent(risk.average))
+    let above = risk.above.map_or(String::new(), |share| format!(", above 1/k for {} of the rows", percent(share)));
+    format!(
+        "risk      highest {}, average {}{above}\n          (prosecutor: the chance to find a person known to be in the table)\n",
+        percent(risk.highest),
+        percent(risk.average)
+    )
 }
 
 /// Classes by size, with bars over the rows they hold.

@@ -17,8 +17,8 @@ use crate::show::{self, count, counted};
 
 /// Rows shown of each table.
 const SHOWN: usize = 6;
-/// Signs of a cell that are shown.
-const CELL: usize = 23;
+/// Signs in a line.
+const WIDTH: usize = 80;
 
 const REQUEST: &str = r#"# Made by `lookalike demo`: what the columns of patients.csv are, and what must hold.
 version = 1
@@ -27,18 +27,15 @@ k = 5                        # everyone has at least four lookalikes
 [input]
 path = "patients.csv"
 
-[output]
-snap = true                  # show intervals of the hierarchies, not exact ends
-
 [columns]
-name      = { role = "identifier" }
-age       = { role = "quasi", hierarchy = { intervals = [5, 10, 20, 40] } }
+name      = { role = "identifier" }               # dropped
+age       = { role = "quasi" }                    # others may know it: generalized
 zip       = { role = "quasi", hierarchy = { prefix = [4, 3, 2] } }
 sex       = { role = "quasi" }
 marital   = { role = "quasi" }
-admission = { role = "quasi", hierarchy = { date = ["month", "quarter", "year"] } }
-diagnosis = { role = "sensitive", l = 2 }
-ward      = { role = "keep" }
+admission = { role = "identifier" }               # an exact day nearly names a person
+diagnosis = { role = "sensitive", l = 2 }         # at most half of a class share one
+ward      = { role = "keep" }                     # published as it is
 
 [limits]
 suppress = "1%"              # so many rows may be left out
@@ -61,11 +58,15 @@ pub(crate) fn run(args: &Demo, global: &Global) -> Result<ExitCode> {
     let before = excerpt(&data)?;
     let after = excerpt(&safe)?;
     let verdict = &done.verdict;
-    let mut text = format!("A made-up table of {} (nobody in it exists):\n\n{before}\n", counted(done.rows, "patient", "patients"));
+    let mut text =
+        format!("A made-up table of {} (nobody in it exists):\n\n{before}\n", counted(done.rows, "patient", "patients"));
     text += &format!("The same table, released with k = {}:\n\n{after}\n", config.k.unwrap_or(1));
+    text += &show::wrap(
+        &format!("Everyone has at least {} lookalikes on ", count(verdict.measures.k.saturating_sub(1))),
+        &done.quasi,
+    );
     text += &format!(
-        "Everyone looks like at least {} others: {} in {}, {} left out.\n\n",
-        count(verdict.measures.k.saturating_sub(1)),
+        ":\n{} in {}, {} left out.\n\n",
         counted(verdict.rows, "row", "rows"),
         counted(verdict.classes, "class", "classes"),
         counted(done.suppressed, "row", "rows")
@@ -73,10 +74,10 @@ pub(crate) fn run(args: &Demo, global: &Global) -> Result<ExitCode> {
     text += &show::indent(&histogram(&verdict.measures));
     text += &format!("\nLoss: {}\n", loss_line(&done));
     text += "Verified on the written file:\n";
-    verdict.rules.iter().for_each(|rule| text += &format!("  {}\n", rule_line(rule)));
+    verdict.rules.iter().for_each(|rule| text += &format!("  {}\n", rule_line(rule, &done.quasi)));
     let [data, toml, safe] = [&data, &toml, &safe].map(|path| show::argument(path));
     text += &format!("\nThe table:    {data}\nThe request:  {toml}\nThe release:  {safe}\n");
-    text += &format!("\nTry next:\n  lookalike verify {safe} -c {toml} --source {data}\n  lookalike init YOUR.csv\n");
+    text += &format!("\nTry next:\n  lookalike verify {safe} -c {toml} \\\n      --source {data}\n  lookalike init YOUR.csv\n");
     show::print(&text)?;
     Ok(ExitCode::SUCCESS)
 }
@@ -88,13 +89,21 @@ fn excerpt(path: &Path) -> Result<String> {
     let table = source.read(&all)?;
     let heads: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
     let rows: Vec<Vec<String>> = (0..SHOWN.min(table.rows)).map(|row| cells(&table, row)).collect();
-    Ok(show::indent(&show::table(&heads, &rows)))
+    // Long cells are cut, the longest first, until a line fits.
+    let longest = rows.iter().flatten().map(|cell| cell.chars().count()).max().unwrap_or(0);
+    let shown = |limit: usize| {
+        let rows: Vec<Vec<String>> = rows.iter().map(|row| row.iter().map(|cell| cut(cell, limit)).collect()).collect();
+        show::indent(&show::table(&heads, &rows))
+    };
+    let fits = |text: &String| text.lines().all(|line| line.chars().count() <= WIDTH);
+    Ok((4..=longest).rev().map(shown).find(fits).unwrap_or_else(|| shown(4)))
 }
 
 fn cells(table: &Table, row: usize) -> Vec<String> {
     let text = |coded: &Coded| coded.values[coded.codes.get(row) as usize].clone().unwrap_or_default();
-    let cut = |text: String| {
-        if text.chars().count() <= CELL { text } else { text.chars().take(CELL - 2).chain("..".chars()).collect() }
-    };
-    table.columns.iter().map(|column| cut(text(table.coded(&column.name)))).collect()
+    table.columns.iter().map(|column| text(table.coded(&column.name))).collect()
+}
+
+fn cut(text: &str, limit: usize) -> String {
+    if text.chars().count() <= limit { text.to_string() } else { text.chars().take(limit - 2).chain("..".chars()).collect() }
 }

@@ -4,9 +4,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use lookalike::attribute::Domain;
-use lookalike::config::{
-    ColumnConfig, DateConfig, HierarchyConfig, IntervalsConfig, Kind, PrefixConfig, Rest, Role,
-};
+use lookalike::config::{ColumnConfig, DateConfig, HierarchyConfig, IntervalsConfig, Kind, PrefixConfig, Rest, Role};
 use lookalike::hierarchy;
 use lookalike::table::{Table, Treatment};
 use lookalike::taxonomy::Taxonomy;

@@ -73,8 +73,8 @@ fn text(profiles: &[ColumnProfile], uniqueness: Option<&Uniqueness>) -> String {
         text.push('\n');
         text += &show::wrap("quasi-identifiers together: ", &found.columns);
         text += &format!(
-            "\n  {} different combinations in {} rows; the smallest class has {}\n  {} rows ({}) have one that no other row has, {} \
-             fewer than four lookalikes\n",
+            "\n  {} different combinations in {} rows; the smallest class has {}\n  {} rows ({}) have one that no other row has; \
+             {} have fewer than four lookalikes\n",
             count(found.classes),
             count(found.rows),
             count(found.smallest),

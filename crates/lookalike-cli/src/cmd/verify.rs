@@ -4,7 +4,8 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use lookalike::audit::{self, Verdict, View};
-use lookalike::table::Table;
+use lookalike::config::Role;
+use lookalike::table::{Column, Table};
 use lookalike::{Config, Result, io};
 use serde_json::json;
 
@@ -16,12 +17,11 @@ use crate::show::{self, count, counted};
 /// Runs the command.
 pub(crate) fn run(args: &Verify) -> Result<ExitCode> {
     let config = args.request.config()?;
+    let view = if args.source.is_some() { View::ReleaseAgainstSource } else { View::Release };
+    let release = read(&args.release, &config, view)?;
     let verdict = match &args.source {
-        None => audit::audit(&read(&args.release, &config, View::Release)?, &config)?,
-        Some(source) => {
-            let release = read(&args.release, &config, View::ReleaseAgainstSource)?;
-            audit::audit_against(&release, &read(source, &config, View::Source)?, &config)?
-        }
+        None => audit::audit(&release, &config)?,
+        Some(source) => audit::audit_against(&release, &read(source, &config, View::Source)?, &config)?,
     };
     let holds = verdict.holds();
     if args.json {
@@ -30,7 +30,7 @@ pub(crate) fn run(args: &Verify) -> Result<ExitCode> {
         object["holds"] = json!(holds);
         show::json(&object)?;
     } else {
-        show::print(&text(&verdict, &config))?;
+        show::print(&text(&verdict, &quasi(&release, &config)))?;
     }
     Ok(if holds { ExitCode::SUCCESS } else { ExitCode::from(NOT_MET) })
 }
@@ -43,7 +43,7 @@ fn read(path: &Path, config: &Config, view: View) -> Result<Table> {
     opened.read(&treatments)
 }
 
-fn text(verdict: &Verdict, config: &Config) -> String {
+fn text(verdict: &Verdict, quasi: &[String]) -> String {
     let mut text = format!(
         "rows      {}\nclasses   {}, the smallest has {}\n\nrules\n",
         count(verdict.rows),
@@ -51,7 +51,7 @@ fn text(verdict: &Verdict, config: &Config) -> String {
         counted(verdict.measures.k, "row", "rows"),
     );
     for rule in &verdict.rules {
-        text += &format!("  {}\n", rule_line(rule));
+        text += &format!("  {}\n", rule_line(rule, quasi));
         for class in &rule.examples {
             text += &format!(
                 "          the class of row {} has {} ({} {})\n",
@@ -71,18 +71,21 @@ fn text(verdict: &Verdict, config: &Config) -> String {
         let mark = if truth.holds() { "ok    " } else { "BROKEN" };
         truth.statements.iter().for_each(|statement| text += &format!("  {mark}  {statement}\n"));
     }
-    let quasi: Vec<String> = config
-        .columns
-        .iter()
-        .filter(|(_, line)| line.role == lookalike::config::Role::Quasi)
-        .map(|(name, _)| name.clone())
-        .collect();
     text.push('\n');
     text += &if verdict.holds() {
-        show::wrap(&format!("holds: {}-anonymous for these columns: ", verdict.measures.k), &quasi)
+        show::wrap(&format!("holds: {}-anonymous for these columns: ", verdict.measures.k), quasi)
     } else {
         "does NOT hold".to_string()
     };
     text.push('\n');
     text
+}
+
+/// The quasi-identifiers in the order of the release, which may show one as two columns of bounds.
+fn quasi(release: &Table, config: &Config) -> Vec<String> {
+    let is_quasi = |name: &str| config.column(name).is_some_and(|line| line.role == Role::Quasi);
+    let of = |column: &Column| {
+        [column.name.as_str()].into_iter().chain(column.name.strip_suffix("_min")).find(|name| is_quasi(name)).map(String::from)
+    };
+    release.columns.iter().filter_map(of).collect()
 }
