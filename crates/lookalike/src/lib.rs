@@ -4,7 +4,7 @@
 pub mod algorithm;
 pub mod anonymize;
 pub mod attribute;
-// pub mod audit;
+pub mod audit;
 pub mod budget;
 pub mod code;
 pub mod config;
@@ -12,7 +12,7 @@ pub mod disclosure;
 mod encode;
 pub mod error;
 pub mod hierarchy;
-// pub mod io;
+pub mod io;
 pub mod loss;
 pub mod partition;
 pub mod privacy;

@@ -517,3 +517,147 @@ fn distinct(columns: &[Recoded], rows: usize) -> (Vec<RowId>, Vec<u32>) {
     starts.push(rows_u32);
     (keyed.into_iter().map(|(_, row)| row).collect(), starts)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::anonymize::anonymize;
+    use crate::rng::Rng;
+    use crate::testing;
+    use crate::{Algorithm, Budget};
+
+    fn refusal(text: &str, toml: &str) -> String {
+        testing::problem(text, toml).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn grouping_by_packed_keys_equals_grouping_by_whole_rows() {
+        let mut rng = Rng::new(5);
+        // Twelve columns of up to a million values need 240 bits: several rounds of packing.
+        for widths in [&[3_u64, 2][..], &[1_000_000; 12], &[1, 70_000, 1, 5]] {
+            let rows = 300;
+            let tables: Vec<Coded> = widths
+                .iter()
+                .map(|&width| {
+                    let few = rng.below(width).max(1);
+                    let codes = (0..rows).map(|_| u32::try_from(rng.below(2) * (few - 1)).unwrap()).collect();
+                    Coded { values: vec![None; usize::try_from(few).unwrap()], first_row: Vec::new(), codes }
+                })
+                .collect();
+            let maps: Vec<Vec<Code>> = tables.iter().map(|coded| (0u32..).take(coded.values.len()).collect()).collect();
+            let columns: Vec<Recoded> = tables.iter().zip(&maps).map(|(coded, map)| Recoded::new(coded, map)).collect();
+            let (found, starts) = distinct(&columns, rows);
+            let key = |row: RowId| columns.iter().map(|column| column.code(row as usize)).collect::<Vec<_>>();
+            let mut expected: Vec<RowId> = (0..u32::try_from(rows).unwrap()).collect();
+            expected.sort_by_key(|&row| (key(row), row));
+            assert_eq!(found, expected);
+            let groups: Vec<&[RowId]> = starts.windows(2).map(|pair| &found[pair[0] as usize..pair[1] as usize]).collect();
+            assert!(groups.iter().all(|group| group.iter().all(|&row| key(row) == key(group[0]))));
+            assert!(groups.windows(2).all(|pair| key(pair[0][0]) < key(pair[1][0])));
+        }
+    }
+
+    #[test]
+    fn impossible_requests_name_the_nearest_possible_one() {
+        let text = "age,ill\n1,flu\n2,flu\n3,hiv\n4,hiv\n";
+        let with =
+            |rule: &str| format!("k = 2\n[columns]\nage = {{ role = \"quasi\" }}\nill = {{ role = \"sensitive\", {rule} }}\n");
+        assert!(refusal(text, "k = 5\nrest = \"drop\"\ncolumns = { age = { role = \"quasi\" } }").contains('4'));
+        assert!(refusal(text, &with("alpha = 0.4")).contains("0.5"));
+        assert!(refusal(text, &with("l = 3")).contains('2'));
+        assert!(refusal(text, &with("distinct = 3")).contains('2'));
+        assert!(testing::problem(text, &with("alpha = 0.5")).is_ok(), "the least feasible alpha is feasible");
+    }
+
+    #[test]
+    fn suppression_makes_a_rule_reachable_with_as_few_rows_as_can_be() {
+        let text = "age,ill\n1,flu\n2,flu\n3,flu\n3,flu\n4,hiv\n5,hiv\n";
+        let toml = |share: &str| {
+            format!(
+                "k = 2\n[limits]\nsuppress = \"{share}\"\n[columns]\nage = {{ role = \"quasi\" }}\nill = {{ role = \"sensitive\", l = 2 }}\n"
+            )
+        };
+        let told = refusal(text, &toml("20%"));
+        assert!(told.contains("33.34%"), "{told}");
+        let problem = testing::problem(text, &toml("34%")).unwrap();
+        assert_eq!(crate::partition::rows(problem.trimmed()), 2);
+        let outcome = anonymize(&problem, Algorithm::Mondrian, &Budget::unlimited());
+        assert_eq!(crate::partition::rows(outcome.recoding.suppressed()), 2);
+    }
+
+    #[test]
+    fn a_rule_on_some_columns_holds_on_what_those_columns_show() {
+        for seed in 0..30 {
+            let toml = "k = 3\nrest = \"drop\"\nrules = [{ k = 12, columns = [\"city\"] }, { k = 20, columns = [\"age\", \"city\"] }]\n\
+                        [columns]\nage = { role = \"quasi\" }\nheight = { role = \"quasi\" }\ncity = { role = \"quasi\" }\n";
+            let problem = testing::problem(&testing::random_table(seed, 80), toml).unwrap();
+            for algorithm in Algorithm::ALL {
+                let recoding = anonymize(&problem, algorithm, &Budget::unlimited()).recoding;
+                for (columns, k) in [(&[0, 1, 2][..], 3), (&[2], 12), (&[0, 2], 20)] {
+                    let mut shown: Vec<(Vec<CodeRange>, u64)> = Vec::new();
+                    for (class, pieces) in recoding.classes().iter().enumerate() {
+                        let box_of: Vec<CodeRange> = columns.iter().map(|&at| recoding.shown(class)[at]).collect();
+                        let rows = crate::partition::rows(pieces);
+                        match shown.iter_mut().find(|(known, _)| *known == box_of) {
+                            Some((_, count)) => *count += rows,
+                            None => shown.push((box_of, rows)),
+                        }
+                    }
+                    assert!(shown.iter().all(|&(_, rows)| rows >= k), "seed {seed}, {algorithm}, columns {columns:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn cells_that_do_not_fit_their_column_are_named_by_row_only() {
+        let numeric = "k = 2\ncolumns = { age = { role = \"quasi\", kind = \"numeric\" } }";
+        let text = "age\n1\n2\nsecret\n4\n";
+        let told = refusal(text, numeric);
+        assert!(told.contains("column `age`, data row 3") && !told.contains("secret"), "{told}");
+        let mostly = format!("age\n{}secret\n", (0..40).map(|n| format!("{n}\n")).collect::<String>());
+        let told = refusal(&mostly, "k = 2\ncolumns = { age = { role = \"quasi\" } }");
+        assert!(told.contains("looks numeric, but data row 41") && !told.contains("secret"), "{told}");
+        let told = refusal("v\na\n*\n", "k = 2\ncolumns = { v = { role = \"quasi\" } }");
+        assert!(told.contains("data row 2"), "{told}");
+        let told = refusal("n\n9007199254740993\n9007199254740992\n", "k = 2\ncolumns = { n = { role = \"quasi\" } }");
+        assert!(told.contains("more digits"), "{told}");
+    }
+
+    #[test]
+    fn postcodes_keep_their_zeros_and_spellings_of_a_number_are_one_value() {
+        let kind = |text: &str| testing::problem(text, "k = 1\ncolumns = { v = { role = \"quasi\" } }").unwrap();
+        let codes = kind("v\n02139\n10001\n");
+        assert_eq!(codes.attributes()[0].label(CodeRange::one(0)), "02139");
+        assert!(codes.attributes()[0].is_flat());
+        let numbers = kind("v\n30.0\n30\n+30\n-2\n");
+        assert_eq!((numbers.tuples(), numbers.attributes()[0].label(CodeRange { lo: 0, hi: 1 })), (2, "[-2 .. 30]".into()));
+        let dates = kind("v\n2024-03-17\n2023-01-01\n");
+        assert_eq!(dates.attributes()[0].label(CodeRange { lo: 0, hi: 1 }), "[2023-01-01 .. 2024-03-17]");
+    }
+
+    #[test]
+    fn different_ranges_never_share_a_label() {
+        let text = "a,b,c,d\n1,-3,x,lo\n2,4.5,,mid\n,7,y-z,hi\n30,-1,z,\n";
+        let toml = "k = 1\n[columns]\na = { role = \"quasi\" }\nb = { role = \"quasi\" }\nc = { role = \"quasi\" }\n\
+                    d = { role = \"quasi\", order = [\"lo\", \"mid\", \"hi\"] }\n";
+        for snap in ["", "[output]\nsnap = true\n"] {
+            let toml = format!("{toml}{snap}")
+                .replace("a = { role = \"quasi\" }", "a = { role = \"quasi\", hierarchy = { intervals = [5, 10] } }");
+            let problem = testing::problem(text, &toml).unwrap();
+            for attribute in problem.attributes() {
+                let codes = u32::try_from(attribute.codes()).unwrap();
+                let mut labels: Vec<(String, CodeRange)> = Vec::new();
+                for lo in 0..codes {
+                    for hi in lo..codes {
+                        let cover = attribute.cover(CodeRange { lo, hi });
+                        labels.push((attribute.label(cover), cover));
+                    }
+                }
+                labels.sort();
+                labels.dedup();
+                assert!(labels.windows(2).all(|pair| pair[0].0 != pair[1].0), "{}: {labels:?}", attribute.name);
+            }
+        }
+    }
+}

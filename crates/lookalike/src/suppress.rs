@@ -208,3 +208,51 @@ fn join(some: &[Piece], others: &[Piece]) -> Vec<Piece> {
 fn real(count: u64) -> f64 {
     count as f64
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing;
+
+    fn toml(share: &str) -> String {
+        format!(
+            "k = 3\nrest = \"drop\"\n[limits]\nsuppress = \"{share}\"\n[columns]\nage = {{ role = \"quasi\" }}\nheight = {{ role = \"quasi\" }}\ncity = {{ role = \"quasi\" }}\nillness = {{ role = \"sensitive\", distinct = 2 }}\n"
+        )
+    }
+
+    #[test]
+    fn an_outlier_is_left_out_when_its_class_gains_more() {
+        let text = "x\n1\n1\n1\n2\n2\n2\n900\n";
+        let problem = testing::problem(text, "k = 3\n[limits]\nsuppress = \"20%\"\n[columns]\nx = { role = \"quasi\" }").unwrap();
+        let (groups, gone) = with_suppression(&problem, Algorithm::Mondrian, &Budget::unlimited());
+        assert_eq!(gone, [Piece { tuple: 2, count: 1 }]);
+        assert!((cost(&problem, &groups, &gone) - 1.0).abs() < 1e-12, "only the outlier pays");
+    }
+
+    #[test]
+    fn suppression_never_costs_more_stays_within_its_share_and_keeps_the_rules() {
+        let mut helped = 0;
+        for seed in 0..40 {
+            let text = testing::random_table(seed, 120);
+            let without = testing::problem(&text, &toml("0%")).unwrap();
+            let with = testing::problem(&text, &toml("10%")).unwrap();
+            for algorithm in Algorithm::ALL {
+                let (groups, gone) = with_suppression(&without, algorithm, &Budget::unlimited());
+                assert!(gone.is_empty());
+                let before = cost(&without, &groups, &gone);
+                let (groups, gone) = with_suppression(&with, algorithm, &Budget::unlimited());
+                assert!(cost(&with, &groups, &gone) <= before);
+                assert!(partition::rows(&gone) <= 12);
+                helped += u32::from(!gone.is_empty());
+                for class in groups.partition.iter() {
+                    let mut tally = with.tally();
+                    with.count_into(&mut tally, class);
+                    assert!(with.stages_in_order()[0].privacy.holds(&tally));
+                }
+                let kept: u64 = groups.partition.iter().map(partition::rows).sum();
+                assert_eq!(kept + partition::rows(&gone), 120);
+            }
+        }
+        assert!(helped > 20, "{helped}");
+    }
+}

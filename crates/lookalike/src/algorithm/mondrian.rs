@@ -216,3 +216,110 @@ struct Cut {
     of_code: u64,
     left: u64,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::algorithm::{Algorithm, run};
+    use crate::problem::Problem;
+    use crate::testing;
+
+    const QUASI: &str =
+        "[columns]\nage = { role = \"quasi\", weight = 2 }\nheight = { role = \"quasi\" }\ncity = { role = \"quasi\" }\n";
+
+    /// One row at a time, sorted at every step, rules by their definition.
+    fn slow(problem: &Problem, rows: Vec<u32>, k: usize, l: Option<usize>, ties: Ties, classes: &mut Vec<Vec<u32>>) {
+        let tuple_of = |row: u32| (0u32..).find(|&tuple| problem.rows_of(tuple).contains(&row)).unwrap();
+        let illness = |row: u32| {
+            let mut code = [0];
+            problem.sensitive_codes(tuple_of(row), &mut code[..problem.sensitive_columns().min(1)]);
+            code[0]
+        };
+        let holds = |side: &[u32]| {
+            let most = side.iter().map(|&a| side.iter().filter(|&&b| illness(a) == illness(b)).count()).max().unwrap_or(0);
+            side.len() >= k && l.is_none_or(|l| most * l <= side.len())
+        };
+        let code = |row: u32, at: usize| problem.code(at, tuple_of(row));
+        let range = |at: usize| CodeRange {
+            lo: rows.iter().map(|&row| code(row, at)).min().unwrap(),
+            hi: rows.iter().map(|&row| code(row, at)).max().unwrap(),
+        };
+        let width = |at: usize| problem.attributes()[at].weight * problem.attributes()[at].width(range(at));
+        let mut order: Vec<usize> = (0..problem.attributes().len()).filter(|&at| !range(at).is_one()).collect();
+        order.sort_by(|&a, &b| width(b).total_cmp(&width(a)).then(a.cmp(&b)));
+        for at in order {
+            let mut sorted = rows.clone();
+            sorted.sort_by_key(|&row| (code(row, at), tuple_of(row)));
+            let half = sorted.len().div_ceil(2);
+            let median = code(sorted[half - 1], at);
+            let cut = match ties {
+                Ties::Dealt => half,
+                Ties::Together => {
+                    let before = sorted.iter().filter(|&&row| code(row, at) < median).count();
+                    let behind = sorted.iter().filter(|&&row| code(row, at) <= median).count();
+                    if sorted.len() - 2 * before <= 2 * behind - sorted.len() { before } else { behind }
+                }
+            };
+            let (left, right) = sorted.split_at(cut);
+            if holds(left) && holds(right) {
+                slow(problem, left.to_vec(), k, l, ties, classes);
+                slow(problem, right.to_vec(), k, l, ties, classes);
+                return;
+            }
+        }
+        classes.push(rows);
+    }
+
+    /// The classes as sorted lists of tuples, a row each.
+    fn as_tuples(problem: &Problem, classes: &[Vec<u32>]) -> Vec<Vec<u32>> {
+        let tuple_of = |row: u32| (0u32..).find(|&tuple| problem.rows_of(tuple).contains(&row)).unwrap();
+        let mut all: Vec<Vec<u32>> = classes.iter().map(|class| class.iter().map(|&row| tuple_of(row)).collect()).collect();
+        all.iter_mut().for_each(|class| class.sort_unstable());
+        all.sort();
+        all
+    }
+
+    #[test]
+    fn counting_gives_the_classes_that_sorting_rows_gives() {
+        for seed in 0..60 {
+            for (k, l) in [(1, None), (2, None), (3, Some(2)), (7, None)] {
+                let sensitive = l.map_or(String::new(), |l| format!("illness = {{ role = \"sensitive\", l = {l} }}\n"));
+                let toml = format!("k = {k}\nrest = \"drop\"\n{QUASI}{sensitive}");
+                let Ok(problem) = testing::problem(&testing::random_table(seed, 10 + seed), &toml) else { continue };
+                for (algorithm, ties) in [(Algorithm::Mondrian, Ties::Together), (Algorithm::MondrianRelaxed, Ties::Dealt)] {
+                    let mut expected = Vec::new();
+                    slow(&problem, (0..u32::try_from(10 + seed).unwrap()).collect(), k, l, ties, &mut expected);
+                    let found = run(&problem, algorithm, &problem.pieces_without(&[]), &Budget::unlimited());
+                    let mut classes: Vec<Vec<u32>> = Vec::new();
+                    for class in found.partition.iter() {
+                        let mut tuples: Vec<u32> =
+                            class.iter().flat_map(|piece| std::iter::repeat_n(piece.tuple, piece.count as usize)).collect();
+                        tuples.sort_unstable();
+                        classes.push(tuples);
+                    }
+                    classes.sort();
+                    assert_eq!(classes, as_tuples(&problem, &expected), "seed {seed}, k {k}, {algorithm}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_spent_budget_leaves_one_class_that_holds() {
+        let problem = testing::problem(&testing::random_table(1, 50), &format!("k = 2\nrest = \"drop\"\n{QUASI}")).unwrap();
+        let spent = Budget::new(Some(std::time::Duration::ZERO), std::sync::Arc::default());
+        assert_eq!(run(&problem, Algorithm::Mondrian, &problem.pieces_without(&[]), &spent).partition.len(), 1);
+    }
+
+    #[test]
+    fn a_domain_far_wider_than_the_rows_is_cut_at_its_median() {
+        let text: String = (0..40u64).map(|row| format!("{}\n", row * row * 1_000_003)).collect();
+        let problem = testing::problem(&format!("x\n{text}"), "k = 10\ncolumns = { x = { role = \"quasi\" } }").unwrap();
+        let sizes: Vec<usize> = run(&problem, Algorithm::Mondrian, &problem.pieces_without(&[]), &Budget::unlimited())
+            .partition
+            .iter()
+            .map(<[_]>::len)
+            .collect();
+        assert_eq!(sizes, [10, 10, 10, 10]);
+    }
+}

@@ -1,0 +1,183 @@
+//! Which box covers which tuple: found column by column, so that one test serves all boxes and tuples with the same beginning.
+
+use std::borrow::Cow;
+
+use super::classes::Fold;
+use super::cover::Cover;
+use crate::code::{Codes, RowId};
+
+/// One quasi-identifier on both sides.
+#[derive(Debug)]
+pub(super) struct Quasi<'a> {
+    /// For each released row its cell.
+    pub(super) cells: Cow<'a, Codes>,
+    /// How many different cells there are.
+    pub(super) shown: usize,
+    /// For each row of the source its value.
+    pub(super) values: &'a Codes,
+    /// How many different values there are.
+    pub(super) known: usize,
+    /// Which cell covers which value.
+    pub(super) cover: Cover,
+}
+
+/// The different combinations of a table, numbered in lexicographic order of their codes.
+#[derive(Debug)]
+pub(super) struct Distinct {
+    /// For each row its combination.
+    pub(super) of: Vec<u32>,
+    /// For each combination its first row.
+    pub(super) first: Vec<RowId>,
+}
+
+pub(super) fn distinct(columns: &[(&Codes, usize)], rows: usize) -> Distinct {
+    let mut fold = Fold::new(rows);
+    for (codes, different) in columns {
+        fold.refine(*different, |row| codes.get(row));
+    }
+    let mut classes = fold.finish();
+    let mut order: Vec<u32> = (0..).zip(&classes.sizes).map(|(class, _)| class).collect();
+    let row = |class: u32| classes.first[class as usize] as usize;
+    let codes = |class: u32| columns.iter().map(move |(codes, _)| codes.get(row(class)));
+    order.sort_unstable_by(|&a, &b| codes(a).cmp(codes(b)));
+    let first = order.iter().map(|&class| classes.first[class as usize]).collect();
+    let mut place = vec![0; order.len()];
+    for (at, &class) in (0..).zip(&order) {
+        place[class as usize] = at;
+    }
+    classes.of.iter_mut().for_each(|class| *class = place[*class as usize]);
+    Distinct { of: classes.of, first }
+}
+
+/// Boxes or tuples of one group: combination and number of rows, ascending.
+pub(super) type Counted = Vec<(u32, u64)>;
+
+/// Turns combinations, one a row, into different ones with counts.
+pub(super) fn counted(mut combinations: Vec<u32>) -> Counted {
+    combinations.sort_unstable();
+    combinations.chunk_by(|a, b| a == b).map(|run| (run[0], run.len() as u64)).collect()
+}
+
+/// What the boxes of one group cover of its tuples.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    /// For each box the rows it covers.
+    pub(super) covered: Vec<u64>,
+    /// For each tuple whether a box covers it.
+    pub(super) reached: Vec<bool>,
+    /// Box and tuple, by their place in the group; given up when there are too many.
+    pub(super) edges: Option<Vec<(u32, u32)>>,
+}
+
+/// The search for pairs within one group, and what it may still cost.
+pub(super) struct Join<'a> {
+    /// In the order in which the combinations were sorted.
+    pub(super) quasi: &'a [Quasi<'a>],
+    pub(super) boxes: &'a Distinct,
+    pub(super) tuples: &'a Distinct,
+    /// How many coverage tests are left for the whole audit.
+    pub(super) tests: u64,
+    /// How many pairs of one group may be kept.
+    pub(super) edges: usize,
+}
+
+/// Combinations from `from` to below `to` of a group, which agree in all columns before the current one.
+#[derive(Clone, Copy)]
+struct Run {
+    from: usize,
+    to: usize,
+}
+
+impl Join<'_> {
+    /// Everything the boxes of a group cover; none when the tests ran out.
+    pub(super) fn pairs(&mut self, boxes: &Counted, tuples: &Counted) -> Option<Found> {
+        let mut found = Found { covered: vec![0; boxes.len()], reached: vec![false; tuples.len()], edges: Some(Vec::new()) };
+        let all = (Run { from: 0, to: boxes.len() }, Run { from: 0, to: tuples.len() });
+        self.descend(0, boxes, tuples, all, &mut found).then_some(found)
+    }
+
+    fn descend(&mut self, depth: usize, boxes: &Counted, tuples: &Counted, within: (Run, Run), found: &mut Found) -> bool {
+        let Some(quasi) = self.quasi.get(depth) else {
+            // Combinations are different, so here one box meets one tuple.
+            let (b, t) = (within.0.from, within.1.from);
+            found.covered[b] += tuples[t].1;
+            found.reached[t] = true;
+            if found.edges.as_ref().is_some_and(|edges| edges.len() >= self.edges) {
+                found.edges = None;
+            }
+            if let (Some(edges), Ok(b), Ok(t)) = (&mut found.edges, u32::try_from(b), u32::try_from(t)) {
+                edges.push((b, t));
+            }
+            return true;
+        };
+        let cell = |at: usize| quasi.cells.get(self.boxes.first[boxes[at].0 as usize] as usize);
+        let value = |at: usize| quasi.values.get(self.tuples.first[tuples[at].0 as usize] as usize);
+        let mut from = within.0.from;
+        let mut cells = Vec::new();
+        while from < within.0.to {
+            let to = end_of_run(from, within.0.to, cell);
+            cells.push((cell(from), Run { from, to }));
+            from = to;
+        }
+        let mut pairs = Vec::new();
+        let mut from = within.1.from;
+        while from < within.1.to {
+            let run = Run { from, to: end_of_run(from, within.1.to, value) };
+            let code = value(from);
+            if self.tests < cells.len() as u64 {
+                self.tests = 0;
+                return false;
+            }
+            self.tests -= cells.len() as u64;
+            pairs.extend(cells.iter().filter(|(cell, _)| quasi.cover.covers(*cell, code)).map(|&(_, cells)| (cells, run)));
+            from = run.to;
+        }
+        pairs.into_iter().all(|pair| self.descend(depth + 1, boxes, tuples, pair, found))
+    }
+}
+
+/// The end of the run of equal codes that begins at `from`, by steps of doubling length.
+fn end_of_run(from: usize, to: usize, code: impl Fn(usize) -> u32) -> usize {
+    let same = code(from);
+    let (mut equal, mut step) = (from, 1);
+    while equal + step < to && code(equal + step) == same {
+        equal += step;
+        step *= 2;
+    }
+    let (mut lo, mut hi) = (equal + 1, (equal + step).min(to));
+    while lo < hi {
+        let middle = lo + (hi - lo) / 2;
+        if code(middle) == same {
+            lo = middle + 1;
+        } else {
+            hi = middle;
+        }
+    }
+    lo
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_end_of_a_run_is_found_at_any_length() {
+        for length in 1..40 {
+            for rest in 0..3 {
+                let codes: Vec<u32> = std::iter::repeat_n(5, length).chain(std::iter::repeat_n(9, rest)).collect();
+                assert_eq!(end_of_run(0, codes.len(), |at| codes[at]), length);
+                assert_eq!(end_of_run(length / 2, codes.len(), |at| codes[at]), length);
+            }
+        }
+    }
+
+    #[test]
+    fn combinations_are_numbered_in_lexicographic_order() {
+        let first: Codes = [2, 0, 2, 1, 0].into_iter().collect();
+        let second: Codes = [0, 9, 0, 3, 1].into_iter().collect();
+        let all = distinct(&[(&first, 3), (&second, 10)], 5);
+        assert_eq!(all.of, [3, 1, 3, 2, 0]);
+        assert_eq!(all.first, [4, 1, 3, 0]);
+        assert_eq!(counted(all.of), [(0, 1), (1, 1), (2, 1), (3, 2)]);
+    }
+}

@@ -1,0 +1,220 @@
+//! One walk over the classes: what the table measures, and what each rule says.
+
+use serde::Serialize;
+
+use super::classes::{Classes, Fold, Rows};
+use super::coded;
+use super::ground::{Ground, distance, ground};
+use super::rules::{Rule, Sensitive, Tally, column_of};
+use super::surface::Surface;
+use super::{RuleVerdict, surface};
+use crate::config::{Config, Distance, ModelSpec, RuleSpec, Share};
+use crate::error::{Error, Result};
+use crate::table::Table;
+
+/// What the classes of a table are like, whatever rules there are.
+#[derive(Clone, Debug, Serialize)]
+pub struct Measures {
+    /// Rows of the table.
+    pub rows: u64,
+    /// Classes over all quasi-identifiers.
+    pub classes: u64,
+    /// The size of the smallest class.
+    pub k: u64,
+    /// Classes by size, small first; bands without a class are left out.
+    pub histogram: Vec<SizeBand>,
+    /// Rows that are alone in their class.
+    pub uniques: u64,
+    /// Their share of all rows.
+    pub uniques_share: f64,
+    /// How easily a person known to be in the table is found.
+    pub risk: Risk,
+    /// Each sensitive column.
+    pub sensitive: Vec<SensitiveMeasures>,
+}
+
+/// Classes of similar size.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SizeBand {
+    /// The least size.
+    pub from: u64,
+    /// The greatest size; none in the last band.
+    pub to: Option<u64>,
+    /// How many classes.
+    pub classes: u64,
+    /// How many rows they have.
+    pub rows: u64,
+}
+
+/// The prosecutor's risk: the chance to pick the right row of a person known to be in the table.
+#[derive(Clone, Debug, Serialize)]
+pub struct Risk {
+    /// In the smallest class.
+    pub highest: f64,
+    /// Over all rows.
+    pub average: f64,
+    /// The share of rows whose risk is above 1/k for the k that was asked for; none when none was.
+    pub above: Option<f64>,
+}
+
+/// How a sensitive column spreads over the classes: for each measure the worst class.
+#[derive(Clone, Debug, Serialize)]
+pub struct SensitiveMeasures {
+    /// The column.
+    pub column: String,
+    /// Different values in the whole table.
+    pub values: u64,
+    /// The fewest different values in a class.
+    pub distinct: u64,
+    /// l-diversity in frequency form: the least whole part of class size over the count of its commonest value.
+    pub frequency: u64,
+    /// The least effective number of values: e to the entropy.
+    pub entropy: f64,
+    /// The greatest share of one value.
+    pub alpha: f64,
+    /// The greatest distance to the whole table, any two values being 1 apart.
+    pub t_equal: f64,
+    /// The greatest distance by the ground distance that was asked for; none when none was, or it is the equal one.
+    pub t: Option<f64>,
+}
+
+/// Where the bands of the histogram begin.
+const BANDS: [u64; 14] = [1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1_000, 10_000, 100_000, 1_000_000];
+
+/// Counts the classes anew and asks every rule about each of them.
+pub(super) fn judge(
+    table: &Table,
+    config: &Config,
+    surface: &Surface,
+    specs: &[RuleSpec],
+) -> Result<(Measures, Vec<RuleVerdict>)> {
+    let classes = classes_of(table, surface, &surface.roles.quasi)?;
+    let rows_of = classes.rows();
+    let mut verdicts: Vec<Option<RuleVerdict>> = specs.iter().map(|_| None).collect();
+    for (spec, verdict) in specs.iter().zip(&mut verdicts).filter(|(spec, _)| column_of(&spec.model).is_none()) {
+        *verdict = Some(if spec.columns == surface.roles.quasi {
+            on_sizes(spec, &classes, config)
+        } else {
+            on_sizes(spec, &classes_of(table, surface, &spec.columns)?, config)
+        });
+    }
+    let mut measures = sizes(&classes, config);
+    for name in &surface.roles.sensitive {
+        let sensitive = Sensitive::new(coded(table, name)?, &config.missing);
+        let mut rules = Vec::new();
+        for (at, spec) in specs.iter().enumerate().filter(|(_, spec)| column_of(&spec.model) == Some(name)) {
+            if spec.columns != surface.roles.quasi {
+                return Err(Error::config(format!("a rule on column `{name}` must stand on all quasi-identifiers")));
+            }
+            let ground = match &spec.model {
+                ModelSpec::Closeness { distance, .. } => ground(*distance, name, &sensitive, config)?,
+                _ => Ground::Equal,
+            };
+            rules.push((at, Rule::new(spec, Some(&sensitive), ground, &config.missing)));
+        }
+        measures.sensitive.push(spread(name, &sensitive, (&classes, &rows_of), &mut rules, config)?);
+        for (at, rule) in rules {
+            verdicts[at] = Some(rule.verdict());
+        }
+    }
+    Ok((measures, verdicts.into_iter().map(|verdict| verdict.expect("every rule stands on a column that is there")).collect()))
+}
+
+/// The classes of some quasi-identifiers, by their cells as released.
+fn classes_of(table: &Table, surface: &Surface, names: &[String]) -> Result<Classes> {
+    let mut fold = Fold::new(table.rows);
+    for shown in surface.quasi.iter().filter(|shown| names.iter().any(|name| name == shown.name())) {
+        for column in surface::Shown::columns(shown) {
+            let column = coded(table, column)?;
+            fold.refine(column.values.len(), |row| column.codes.get(row));
+        }
+    }
+    Ok(fold.finish())
+}
+
+fn on_sizes(spec: &RuleSpec, classes: &Classes, config: &Config) -> RuleVerdict {
+    let mut rule = Rule::new(spec, None, Ground::Equal, &config.missing);
+    for (&size, &first) in classes.sizes.iter().zip(&classes.first) {
+        rule.ask(&Tally { size: u64::from(size), counts: &[], present: &[] }, first, None);
+    }
+    rule.verdict()
+}
+
+#[allow(clippy::cast_precision_loss, reason = "for display")]
+fn sizes(classes: &Classes, config: &Config) -> Measures {
+    let rows = classes.of.len() as u64;
+    let smallest = classes.sizes.iter().copied().min().map_or(0, u64::from);
+    let band = |from: u64, to: Option<u64>| {
+        let within =
+            classes.sizes.iter().map(|&size| u64::from(size)).filter(|&size| size >= from && to.is_none_or(|to| size <= to));
+        let (classes, rows) = within.fold((0, 0), |(classes, rows), size| (classes + 1, rows + size));
+        SizeBand { from, to, classes, rows }
+    };
+    let bands = BANDS.iter().enumerate().map(|(at, &from)| band(from, BANDS.get(at + 1).map(|next| next - 1)));
+    let histogram: Vec<SizeBand> = bands.filter(|band| band.classes > 0).collect();
+    let uniques = histogram.iter().filter(|band| band.to == Some(1)).map(|band| band.rows).sum();
+    let below = |k: u64| band(1, Some(k.saturating_sub(1))).rows as f64 / rows as f64;
+    let risk =
+        Risk { highest: 1.0 / smallest as f64, average: classes.sizes.len() as f64 / rows as f64, above: config.k.map(below) };
+    Measures {
+        rows,
+        classes: classes.sizes.len() as u64,
+        k: smallest,
+        histogram,
+        uniques,
+        uniques_share: uniques as f64 / rows as f64,
+        risk,
+        sensitive: Vec::new(),
+    }
+}
+
+/// Walks over the classes with the counts of one sensitive column.
+#[allow(clippy::cast_precision_loss, reason = "for display")]
+fn spread(
+    name: &str,
+    sensitive: &Sensitive<'_>,
+    (classes, rows_of): (&Classes, &Rows),
+    rules: &mut [(usize, Rule<'_>)],
+    config: &Config,
+) -> Result<SensitiveMeasures> {
+    let line = config.column(name);
+    let asked = line.filter(|line| matches!(line.t, Some(Share(_)))).and_then(|line| line.distance);
+    let asked = match asked {
+        Some(distance) if distance != Distance::Equal => Some(ground(distance, name, sensitive, config)?),
+        _ => None,
+    };
+    let mut worst = SensitiveMeasures {
+        column: name.to_string(),
+        values: sensitive.values.len() as u64,
+        distinct: u64::MAX,
+        frequency: u64::MAX,
+        entropy: f64::INFINITY,
+        alpha: 0.0,
+        t_equal: 0.0,
+        t: asked.as_ref().map(|_| 0.0),
+    };
+    let mut counts = vec![0u32; sensitive.values.len()];
+    let mut present: Vec<u32> = Vec::new();
+    for (class, &first) in classes.first.iter().enumerate() {
+        let rows = rows_of.of(class);
+        for &row in rows {
+            let value = sensitive.of(row);
+            if counts[value as usize] == 0 {
+                present.push(value);
+            }
+            counts[value as usize] += 1;
+        }
+        let tally = Tally { size: rows.len() as u64, counts: &counts, present: &present };
+        rules.iter_mut().for_each(|(_, rule)| rule.ask(&tally, first, Some(sensitive)));
+        worst.distinct = worst.distinct.min(present.len() as u64);
+        worst.frequency = worst.frequency.min(tally.size / tally.most());
+        worst.entropy = worst.entropy.min(tally.entropy().exp());
+        worst.alpha = worst.alpha.max(tally.most() as f64 / tally.size as f64);
+        worst.t_equal = worst.t_equal.max(distance(&Ground::Equal, &tally, sensitive).to_f64());
+        if let (Some(t), Some(ground)) = (&mut worst.t, &asked) {
+            *t = t.max(distance(ground, &tally, sensitive).to_f64());
+        }
+        present.drain(..).for_each(|value| counts[value as usize] = 0);
+    }
+    Ok(worst)
+}

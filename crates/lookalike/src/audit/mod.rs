@@ -1,0 +1,129 @@
+//! The judge: an independent check of any published table against the request it was made for.
+//!
+//! It reads the released table and the configuration, nothing else of the engine: classes are counted anew from the released
+//! cells, every rule is evaluated with arithmetic of its own, labels are read with readers of its own. With the source beside the
+//! release it also checks the truth: every released row stands for a row of the source that it covers.
+//!
+//! Decisions are made in integers; only the entropy needs logarithms, see [`ENTROPY_TOLERANCE`]. A verdict names rows, sizes and
+//! shares, never the value of a cell.
+
+mod classes;
+mod cover;
+mod ground;
+mod join;
+mod matching;
+mod measure;
+mod path;
+mod reading;
+mod rules;
+mod surface;
+mod truth;
+
+#[cfg(test)]
+mod tests;
+
+pub use measure::{Measures, Risk, SensitiveMeasures, SizeBand};
+pub use rules::ENTROPY_TOLERANCE;
+pub use surface::{View, treatments};
+pub use truth::{Method, Truth};
+
+use serde::Serialize;
+
+use crate::config::Config;
+use crate::error::{Error, Result};
+use crate::table::{Coded, Table};
+
+/// What the judge found.
+#[derive(Clone, Debug, Serialize)]
+pub struct Verdict {
+    /// Released rows.
+    pub rows: u64,
+    /// Classes over all quasi-identifiers.
+    pub classes: u64,
+    /// Sizes, risk and the spread of the sensitive columns, whatever was asked for.
+    pub measures: Measures,
+    /// Every rule that was asked for.
+    pub rules: Vec<RuleVerdict>,
+    /// Columns that the release should not have; a sentence each.
+    pub leaks: Vec<String>,
+    /// The comparison with the source, when there was one.
+    pub truth: Option<Truth>,
+}
+
+impl Verdict {
+    /// True when nothing at all was found against the release.
+    pub fn holds(&self) -> bool {
+        self.leaks.is_empty()
+            && self.rules.iter().all(|rule| rule.violations == 0)
+            && self.truth.as_ref().is_none_or(Truth::holds)
+    }
+}
+
+/// How one rule fared.
+#[derive(Clone, Debug, Serialize)]
+pub struct RuleVerdict {
+    /// The rule in words: `k = 5 on age, zip`.
+    pub rule: String,
+    /// Classes that break it.
+    pub violations: u64,
+    /// Rows in these classes.
+    pub rows: u64,
+    /// What `worst` is: `smallest class`, `greatest share` and so on.
+    pub measure: &'static str,
+    /// The measure of the worst class; infinite (null in JSON) when a recursive rule finds no tail at all.
+    pub worst: f64,
+    /// The first few classes that break it, in the order of the release.
+    pub examples: Vec<ClassExcerpt>,
+}
+
+/// A class that breaks a rule, without any of its values.
+#[derive(Clone, Debug, Serialize)]
+pub struct ClassExcerpt {
+    /// The first released row of the class, counted from 1.
+    pub first_row: u64,
+    /// How many rows it has.
+    pub size: u64,
+    /// Its measure under the rule.
+    pub measure: f64,
+}
+
+/// Checks a released table against the rules of the configuration.
+///
+/// The reader must have been told [`treatments`] with [`View::Release`] or [`View::ReleaseAgainstSource`].
+///
+/// # Errors
+/// When the release lacks a quasi-identifier or a sensitive column, a column has no role, or the configuration makes no sense.
+/// A broken rule is no error: it stands in the verdict.
+pub fn audit(release: &Table, config: &Config) -> Result<Verdict> {
+    let surface = surface::surface(release, config)?;
+    let specs = config.rules(&surface.roles)?;
+    let (measures, rules) = measure::judge(release, config, &surface, &specs)?;
+    Ok(Verdict { rows: measures.rows, classes: measures.classes, measures, rules, leaks: surface.leaks, truth: None })
+}
+
+/// As [`audit`], and compares the release with the table it was made from.
+///
+/// The reader must have been told [`treatments`] with [`View::ReleaseAgainstSource`] and [`View::Source`].
+///
+/// # Errors
+/// As [`audit`], and when the source lacks a quasi-identifier or a hierarchy file cannot be read.
+pub fn audit_against(release: &Table, source: &Table, config: &Config) -> Result<Verdict> {
+    let mut verdict = audit(release, config)?;
+    verdict.truth = Some(truth::check(release, source, config, truth::LIMITS)?);
+    Ok(verdict)
+}
+
+/// The sizes, risk and spread of a table's classes; unlike [`audit`] it needs no rule.
+///
+/// # Errors
+/// As [`audit`].
+pub fn measures(table: &Table, config: &Config) -> Result<Measures> {
+    let surface = surface::surface(table, config)?;
+    Ok(measure::judge(table, config, &surface, &[])?.0)
+}
+
+/// The codes of a column that the reader should have coded.
+fn coded<'a>(table: &'a Table, name: &str) -> Result<&'a Coded> {
+    let column = table.column(name).ok_or_else(|| Error::data(format!("there is no column `{name}`")))?;
+    column.coded.as_ref().ok_or_else(|| Error::data(format!("column `{name}` was read without codes: the audit needs them")))
+}

@@ -1,0 +1,177 @@
+//! Hierarchies as the judge reads them: for a value, the labels that may stand for it, nearest first.
+
+use std::path::Path;
+
+use rustc_hash::FxHashMap;
+
+use super::reading::{date_time, number, place_of_number};
+use crate::config::{DateUnit, HierarchyConfig, IntervalsConfig};
+use crate::error::{Error, Result};
+
+/// A hierarchy, ready to be asked.
+#[derive(Debug)]
+pub(super) enum Hierarchy<'a> {
+    File(Lines),
+    Prefix(&'a [usize]),
+    Date(&'a [DateUnit]),
+    Intervals(&'a IntervalsConfig),
+}
+
+/// The lines of a hierarchy file: a leaf and its ancestors, each label once.
+#[derive(Debug, Default)]
+pub(super) struct Lines {
+    pub(super) lines: Vec<(String, Vec<String>)>,
+    by_text: FxHashMap<String, usize>,
+    by_number: FxHashMap<i128, usize>,
+}
+
+pub(super) fn open(config: &HierarchyConfig) -> Result<Hierarchy<'_>> {
+    Ok(match config {
+        HierarchyConfig::File(path) => Hierarchy::File(read(path)?),
+        HierarchyConfig::Prefix(prefix) => Hierarchy::Prefix(&prefix.prefix),
+        HierarchyConfig::Date(date) => Hierarchy::Date(&date.date),
+        HierarchyConfig::Intervals(intervals) => Hierarchy::Intervals(intervals),
+    })
+}
+
+fn read(path: &Path) -> Result<Lines> {
+    let text = std::fs::read_to_string(path).map_err(|source| Error::io(path, source))?;
+    parse(text.trim_start_matches('\u{feff}')).map_err(|(line, why)| Error::hierarchy(path.display().to_string(), line, why))
+}
+
+fn parse(text: &str) -> std::result::Result<Lines, (u64, &'static str)> {
+    let mut quoted = false;
+    let first = text.lines().next().unwrap_or_default();
+    let semicolon = first.chars().any(|c| {
+        quoted ^= c == '"';
+        c == ';' && !quoted
+    });
+    let delimiter = if semicolon { b';' } else { b',' };
+    let mut reader =
+        csv::ReaderBuilder::new().has_headers(false).flexible(true).delimiter(delimiter).from_reader(text.as_bytes());
+    let mut all = Lines::default();
+    for record in reader.records() {
+        let record =
+            record.map_err(|error| (error.position().map_or(0, csv::Position::line), "not readable as delimited text"))?;
+        let line = record.position().map_or(0, csv::Position::line);
+        let mut labels: Vec<String> = record.iter().map(str::to_string).collect();
+        let leaf = labels.remove(0);
+        labels.dedup();
+        if labels.iter().enumerate().any(|(i, label)| labels[..i].contains(label)) {
+            return Err((line, "a label stands above itself"));
+        }
+        let at = all.lines.len();
+        if let Some(place) = place_of_number(&leaf) {
+            all.by_number.entry(place).or_insert(at);
+        }
+        if all.by_text.insert(leaf.clone(), at).is_some() {
+            return Err((line, "this value has a line already"));
+        }
+        all.lines.push((leaf, labels));
+    }
+    Ok(all)
+}
+
+impl Lines {
+    /// The line of a value; `5.0` is found as `5` when no line has its spelling.
+    pub(super) fn find(&self, text: &str) -> Option<usize> {
+        self.by_text.get(text).or_else(|| self.by_number.get(&place_of_number(text)?)).copied()
+    }
+
+    fn ancestors(&self, text: &str) -> Option<&[String]> {
+        self.find(text).map(|at| &*self.lines[at].1)
+    }
+
+    /// The line of the missing value, if there is one.
+    pub(super) fn find_missing(&self, spellings: &[String]) -> Option<usize> {
+        std::iter::once("").chain(spellings.iter().map(String::as_str)).find_map(|text| self.by_text.get(text).copied())
+    }
+
+    /// The label that all lines end in.
+    pub(super) fn root(&self) -> Option<&str> {
+        let root = self.lines.first()?.1.last()?;
+        self.lines.iter().all(|(_, labels)| labels.last() == Some(root)).then_some(root)
+    }
+}
+
+/// `53712` with 3 kept is `537**`; a text that is not longer stays as it is.
+fn masked(text: &str, kept: usize) -> String {
+    text.chars().enumerate().map(|(i, c)| if i < kept { c } else { '*' }).collect()
+}
+
+fn unit_label(text: &str, unit: DateUnit) -> Option<String> {
+    let date = date_time(text)?.date();
+    let (year, month) = (date.year(), date.month());
+    Some(match unit {
+        DateUnit::Day => format!("{year:04}-{month:02}-{:02}", date.day()),
+        DateUnit::Month => format!("{year:04}-{month:02}"),
+        DateUnit::Quarter => format!("{year:04}-Q{}", (month + 2) / 3),
+        DateUnit::Year => format!("{year:04}"),
+        DateUnit::Decade => format!("{:04}s", year.div_euclid(10) * 10),
+    })
+}
+
+impl Hierarchy<'_> {
+    /// Every label below the root that may be published for this value; intervals are read as intervals, not listed.
+    pub(super) fn labels(&self, text: &str) -> Vec<String> {
+        match self {
+            Hierarchy::File(lines) => lines.ancestors(text).unwrap_or_default().to_vec(),
+            Hierarchy::Prefix(_) => (0..text.chars().count()).map(|kept| masked(text, kept)).collect(),
+            Hierarchy::Date(units) => units.iter().filter_map(|&unit| unit_label(text, unit)).collect(),
+            Hierarchy::Intervals(_) => Vec::new(),
+        }
+    }
+
+    /// The nodes above a value, nearest first and without the root, for the distance in the tree; none when it has no place.
+    /// A file's root is the last of its labels.
+    pub(super) fn nodes(&self, text: &str) -> Option<Vec<String>> {
+        let mut nodes = match self {
+            Hierarchy::File(lines) => return lines.ancestors(text).map(<[String]>::to_vec),
+            Hierarchy::Prefix(lengths) => lengths.iter().map(|&kept| masked(text, kept)).collect(),
+            Hierarchy::Date(units) => units.iter().map(|&unit| unit_label(text, unit)).collect::<Option<Vec<_>>>()?,
+            Hierarchy::Intervals(config) => {
+                let x = number(text)?;
+                let side = if config.bottom.is_some_and(|bottom| x < bottom) {
+                    Some("low")
+                } else {
+                    config.top.is_some_and(|top| x >= top).then_some("high")
+                };
+                let node = |(level, width): (usize, &f64)| match side {
+                    Some(side) => format!("{level} {side}"),
+                    None => format!("{level} {}", ((x - config.origin) / width).floor()),
+                };
+                config.intervals.iter().enumerate().map(node).collect()
+            }
+        };
+        nodes.dedup();
+        Some(nodes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_read_with_either_delimiter_quotes_and_padding() {
+        let lines = parse("\"a; b, c\";X;X;*\nd;Y;*\n").unwrap();
+        assert_eq!(lines.ancestors("a; b, c").unwrap(), ["X", "*"]);
+        assert_eq!(lines.root(), Some("*"));
+        let lines = parse("5,0-9,*\n\"x;y\",z,any\n").unwrap();
+        assert_eq!(lines.ancestors("5.0").unwrap(), ["0-9", "*"]);
+        assert_eq!(lines.ancestors("6"), None);
+        assert_eq!(lines.root(), None);
+        assert_eq!(parse("a;X;*\na;Y;*\n").unwrap_err().0, 2);
+        assert_eq!(parse("a;X;*\nb;X;Y;X\n").unwrap_err().0, 2);
+    }
+
+    #[test]
+    fn one_line_hierarchies_give_their_labels() {
+        assert_eq!(Hierarchy::Prefix(&[4, 3]).labels("5371"), ["****", "5***", "53**", "537*"]);
+        assert_eq!(Hierarchy::Prefix(&[3, 1]).nodes("5371").unwrap(), ["537*", "5***"]);
+        let units = [DateUnit::Day, DateUnit::Month, DateUnit::Quarter, DateUnit::Year, DateUnit::Decade];
+        let labels = Hierarchy::Date(&units).labels("2024-03-17 10:00:00");
+        assert_eq!(labels, ["2024-03-17", "2024-03", "2024-Q1", "2024", "2020s"]);
+        assert_eq!(Hierarchy::Date(&[DateUnit::Quarter]).labels("2024-12-01"), ["2024-Q4"]);
+    }
+}

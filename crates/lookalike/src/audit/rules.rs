@@ -1,0 +1,241 @@
+//! Every rule evaluated on one class, from its size and the counts of its sensitive values.
+
+use rustc_hash::FxHashMap;
+
+use super::ground::{Fraction, Ground, distance};
+use super::reading::{present, unguarded};
+use super::{ClassExcerpt, RuleVerdict};
+use crate::code::{Code, RowId};
+use crate::config::{ModelSpec, RuleSpec};
+use crate::ratio::Ratio;
+use crate::table::Coded;
+
+/// By how much, relative to ln l, the entropy of a class may fall short of ln l: logarithms are rounded, and a class of l equally
+/// frequent values must hold.
+pub const ENTROPY_TOLERANCE: f64 = 1e-9;
+
+/// How many classes that break a rule are named.
+const EXAMPLES: usize = 3;
+
+/// A sensitive column: its values, all spellings of the missing value taken as one.
+#[derive(Debug)]
+pub(super) struct Sensitive<'a> {
+    pub(super) coded: &'a Coded,
+    /// For each code of the column its value here.
+    pub(super) value: Vec<u32>,
+    /// The values without their guard; none is the missing one.
+    pub(super) values: Vec<Option<String>>,
+    pub(super) first_row: Vec<RowId>,
+    /// For each value its rows in the whole table.
+    pub(super) totals: Vec<u64>,
+    pub(super) rows: u64,
+}
+
+impl<'a> Sensitive<'a> {
+    pub(super) fn new(coded: &'a Coded, missing: &[String]) -> Sensitive<'a> {
+        let mut numbers: FxHashMap<Option<&str>, u32> = FxHashMap::default();
+        let mut all =
+            Sensitive { coded, value: Vec::new(), values: Vec::new(), first_row: Vec::new(), totals: Vec::new(), rows: 0 };
+        let mut next = 0;
+        for (text, &row) in coded.values.iter().zip(&coded.first_row) {
+            let text = text.as_deref().filter(|text| present(Some(text), missing).is_some());
+            let value = *numbers.entry(text).or_insert(next);
+            if value == next {
+                next += 1;
+                all.values.push(text.map(|text| unguarded(text).to_string()));
+                all.first_row.push(row);
+            }
+            all.value.push(value);
+        }
+        all.totals = vec![0; all.values.len()];
+        for code in coded.codes.iter() {
+            all.totals[all.value[code as usize] as usize] += 1;
+            all.rows += 1;
+        }
+        all
+    }
+
+    /// The value of a row.
+    pub(super) fn of(&self, row: RowId) -> Code {
+        self.value[self.coded.codes.get(row as usize) as usize]
+    }
+}
+
+/// One class: its size, the count of every value of the column, and which of them it has.
+#[derive(Debug)]
+pub(super) struct Tally<'a> {
+    pub(super) size: u64,
+    pub(super) counts: &'a [u32],
+    pub(super) present: &'a [u32],
+}
+
+impl Tally<'_> {
+    fn counts(&self) -> impl Iterator<Item = u64> + '_ {
+        self.present.iter().map(|&value| u64::from(self.counts[value as usize]))
+    }
+
+    /// The count of the commonest value.
+    pub(super) fn most(&self) -> u64 {
+        self.counts().max().unwrap_or(0)
+    }
+
+    /// The entropy, in natural units.
+    #[allow(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
+    pub(super) fn entropy(&self) -> f64 {
+        let size = self.size as f64;
+        -self.counts().map(|count| count as f64 / size).map(|share| share * share.ln()).sum::<f64>()
+    }
+}
+
+/// A rule, ready to be asked, and what it has met so far.
+#[derive(Debug)]
+pub(super) struct Rule<'a> {
+    model: &'a ModelSpec,
+    /// For alpha on named values: whether a value is among them.
+    named: Vec<bool>,
+    ground: Ground,
+    verdict: RuleVerdict,
+    seen: bool,
+}
+
+/// What a rule says about one class.
+struct Finding {
+    holds: bool,
+    measure: f64,
+    /// True when this measure is worse than the other.
+    worse: fn(f64, f64) -> bool,
+}
+
+impl<'a> Rule<'a> {
+    pub(super) fn new(spec: &'a RuleSpec, sensitive: Option<&Sensitive<'_>>, ground: Ground, missing: &[String]) -> Rule<'a> {
+        let named = match (&spec.model, sensitive) {
+            (ModelSpec::Alpha { values, .. }, Some(sensitive)) if !values.is_empty() => {
+                let wanted: Vec<Option<&str>> = values.iter().map(|value| present(Some(value), missing)).collect();
+                sensitive.values.iter().map(|value| wanted.contains(&present(value.as_deref(), missing))).collect()
+            }
+            _ => Vec::new(),
+        };
+        let verdict = RuleVerdict {
+            rule: in_words(spec),
+            violations: 0,
+            rows: 0,
+            measure: measure_of(&spec.model),
+            worst: 0.0,
+            examples: Vec::new(),
+        };
+        Rule { model: &spec.model, named, ground, verdict, seen: false }
+    }
+
+    /// Asks the rule about a class and notes the answer.
+    pub(super) fn ask(&mut self, class: &Tally<'_>, first_row: RowId, sensitive: Option<&Sensitive<'_>>) {
+        let finding = self.finding(class, sensitive);
+        let verdict = &mut self.verdict;
+        if !self.seen || (finding.worse)(finding.measure, verdict.worst) {
+            verdict.worst = finding.measure;
+            self.seen = true;
+        }
+        if !finding.holds {
+            verdict.violations += 1;
+            verdict.rows += class.size;
+            if verdict.examples.len() < EXAMPLES {
+                let first_row = u64::from(first_row) + 1;
+                verdict.examples.push(ClassExcerpt { first_row, size: class.size, measure: finding.measure });
+            }
+        }
+    }
+
+    pub(super) fn verdict(self) -> RuleVerdict {
+        self.verdict
+    }
+
+    #[allow(clippy::cast_precision_loss, reason = "measures are for display; decisions are made in integers")]
+    fn finding(&self, class: &Tally<'_>, sensitive: Option<&Sensitive<'_>>) -> Finding {
+        let least = |holds, measure| Finding { holds, measure, worse: |a, b| a < b };
+        let greatest = |holds, measure| Finding { holds, measure, worse: |a, b| a > b };
+        let size = class.size;
+        match self.model {
+            ModelSpec::K(k) => least(size >= *k, size as f64),
+            ModelSpec::Alpha { alpha, .. } => {
+                let named = || class.present.iter().filter(|&&value| self.named[value as usize]);
+                let part = match &*self.named {
+                    [] => class.most(),
+                    _ => named().map(|&value| u64::from(class.counts[value as usize])).sum(),
+                };
+                greatest(fraction(part, size).at_most(ratio(*alpha)), part as f64 / size as f64)
+            }
+            ModelSpec::Distinct { l, .. } => least(class.present.len() as u64 >= *l, class.present.len() as f64),
+            ModelSpec::Entropy { l, .. } => {
+                let entropy = class.entropy();
+                least(entropy >= l.to_f64().ln() * (1.0 - ENTROPY_TOLERANCE), entropy.exp())
+            }
+            ModelSpec::Recursive { c, l, .. } => {
+                let mut counts: Vec<u64> = class.counts().collect();
+                counts.sort_unstable_by(|a, b| b.cmp(a));
+                let from = usize::try_from(*l - 1).unwrap_or(usize::MAX).min(counts.len());
+                let tail: u64 = counts[from..].iter().sum();
+                let below = u128::from(counts[0]) * u128::from(c.den()) < u128::from(tail) * u128::from(c.num());
+                greatest(below, counts[0] as f64 / tail as f64)
+            }
+            ModelSpec::Closeness { t, .. } => {
+                let far = sensitive.map_or(Fraction { num: 0, den: 1 }, |sensitive| distance(&self.ground, class, sensitive));
+                greatest(far.at_most(ratio(*t)), far.to_f64())
+            }
+        }
+    }
+}
+
+fn fraction(num: u64, den: u64) -> Fraction {
+    Fraction { num: u128::from(num), den: u128::from(den) }
+}
+
+fn ratio(ratio: Ratio) -> Fraction {
+    fraction(ratio.num(), ratio.den())
+}
+
+/// The sensitive column that the rule is about.
+pub(super) fn column_of(model: &ModelSpec) -> Option<&str> {
+    match model {
+        ModelSpec::K(_) => None,
+        ModelSpec::Alpha { column, .. }
+        | ModelSpec::Distinct { column, .. }
+        | ModelSpec::Entropy { column, .. }
+        | ModelSpec::Recursive { column, .. }
+        | ModelSpec::Closeness { column, .. } => Some(column),
+    }
+}
+
+fn measure_of(model: &ModelSpec) -> &'static str {
+    match model {
+        ModelSpec::K(_) => "smallest class",
+        ModelSpec::Alpha { .. } => "greatest share",
+        ModelSpec::Distinct { .. } => "fewest values",
+        ModelSpec::Entropy { .. } => "least effective number of values",
+        ModelSpec::Recursive { .. } => "greatest ratio of the commonest value to the tail",
+        ModelSpec::Closeness { .. } => "greatest distance",
+    }
+}
+
+/// The rule in words, without any value.
+fn in_words(spec: &RuleSpec) -> String {
+    match &spec.model {
+        ModelSpec::K(k) => format!("k = {k} on {}", spec.columns.join(", ")),
+        ModelSpec::Alpha { column, alpha, values } => match values.len() {
+            0 => format!("alpha = {} on {column}", written(*alpha)),
+            1 => format!("alpha = {} on one value of {column}", written(*alpha)),
+            n => format!("alpha = {} on {n} values of {column} together", written(*alpha)),
+        },
+        ModelSpec::Distinct { column, l } => format!("distinct = {l} on {column}"),
+        ModelSpec::Entropy { column, l } => format!("entropy = {} on {column}", written(*l)),
+        ModelSpec::Recursive { column, c, l } => format!("recursive c = {}, l = {l} on {column}", written(*c)),
+        ModelSpec::Closeness { column, t, distance } => {
+            let distance = format!("{distance:?}").to_lowercase();
+            format!("t = {} on {column}, {distance} distance", written(*t))
+        }
+    }
+}
+
+/// `29/100` as 0.29, `1/3` as 1/3.
+fn written(ratio: Ratio) -> String {
+    let text = ratio.to_string();
+    if text.len() <= 8 { text } else { format!("{}/{}", ratio.num(), ratio.den()) }
+}

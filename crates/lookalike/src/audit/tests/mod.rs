@@ -1,0 +1,69 @@
+//! The judge is tested by hand-made releases, by releases spoilt in many ways, and against slow definitions.
+
+mod by_hand;
+mod cover;
+mod mutations;
+mod rules;
+
+use arrow_schema::DataType;
+
+use super::{Verdict, audit, audit_against};
+use crate::code::Codes;
+use crate::config::Config;
+use crate::table::{Coded, Column, Table};
+
+/// A small generator with a seed: the same numbers for ever.
+pub(super) struct Seeded(pub(super) u64);
+
+impl Seeded {
+    pub(super) fn below(&mut self, n: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut x = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        usize::try_from((x ^ (x >> 31)) >> 33).unwrap() % n
+    }
+}
+
+/// A table from lines of text, the names first, cells between `|`; an empty cell is missing.
+fn table(lines: &[impl AsRef<str>]) -> Table {
+    let cells: Vec<Vec<String>> =
+        lines.iter().map(|line| line.as_ref().split('|').map(|cell| cell.trim().to_string()).collect()).collect();
+    table_of(&cells)
+}
+
+fn table_of(cells: &[Vec<String>]) -> Table {
+    let (names, rows) = cells.split_first().unwrap();
+    let column = |(at, name): (usize, &String)| Column {
+        name: name.clone(),
+        data_type: DataType::Utf8,
+        coded: Some(coded(rows.iter().map(|row| row[at].as_str()))),
+        carried: None,
+    };
+    Table { columns: names.iter().enumerate().map(column).collect(), rows: rows.len() }
+}
+
+fn coded<'a>(cells: impl Iterator<Item = &'a str>) -> Coded {
+    let mut all = Coded { values: Vec::new(), first_row: Vec::new(), codes: Codes::new() };
+    for (row, text) in (0..).zip(cells) {
+        let value = Some(text.to_string()).filter(|text| !text.is_empty());
+        let code = all.values.iter().position(|known| *known == value).unwrap_or_else(|| {
+            all.values.push(value);
+            all.first_row.push(row);
+            all.values.len() - 1
+        });
+        all.codes.push(u32::try_from(code).unwrap());
+    }
+    all
+}
+
+fn config(text: &str) -> Config {
+    Config::parse(text).unwrap()
+}
+
+fn judged(release: &[&str], text: &str) -> Verdict {
+    audit(&table(release), &config(text)).unwrap()
+}
+
+fn compared(release: &[&str], source: &[&str], text: &str) -> Verdict {
+    audit_against(&table(release), &table(source), &config(text)).unwrap()
+}

@@ -1,0 +1,284 @@
+//! CSV: which delimiter, which columns, and its rows in batches of text.
+
+use std::collections::HashSet;
+use std::io::{Chain, Cursor, Read};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::mpsc::SyncSender;
+
+use arrow_array::RecordBatch;
+use arrow_csv::ReaderBuilder;
+use arrow_csv::reader::Decoder;
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+
+use crate::error::{Error, Result};
+
+use super::input::{Stream, head, reading};
+use super::text::{Text, line_ends};
+
+/// The header must end within this many bytes.
+const HEAD: usize = 1 << 20;
+/// How many rows the delimiter is judged by.
+const SAMPLE: usize = 100;
+const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
+
+/// A CSV file of which only the header is known.
+pub(super) struct Csv {
+    pub(super) names: Vec<String>,
+    delimiter: u8,
+    text: Text<Chain<Cursor<Vec<u8>>, Stream>>,
+}
+
+impl Csv {
+    pub(super) fn open(mut stream: Stream, place: &Path, delimiter: Option<char>) -> Result<Csv> {
+        let given = delimiter.map(checked_delimiter).transpose()?;
+        let mut head = head(&mut stream, HEAD as u64).map_err(|source| reading(place, source))?;
+        match *head {
+            [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => {
+                return Err(Error::data("the file is UTF-16 text: convert it, for example with iconv -f UTF-16 -t UTF-8"));
+            }
+            [b'P', b'A', b'R', b'1', ..] | [b'A', b'R', b'R', b'O', b'W', b'1', ..] => {
+                return Err(Error::data("there is a Parquet or Arrow file inside the compressed file: decompress it first"));
+            }
+            [0xef, 0xbb, 0xbf, ..] => drop(head.drain(..3)),
+            _ => {}
+        }
+        // What is no text at all is refused before its first line is taken for a header.
+        Text::new(head.as_slice(), place.to_path_buf()).next_chunk()?;
+        let delimiter = given.unwrap_or_else(|| sniff(&head));
+        let names = header(&head, delimiter)?;
+        Ok(Csv { names, delimiter, text: Text::new(Cursor::new(head).chain(stream), place.to_path_buf()) })
+    }
+
+    /// Sends the rows on in batches, with only the columns at these places; stops when nobody listens any more.
+    pub(super) fn decode(mut self, columns: &[usize], batch_rows: usize, to: &SyncSender<RecordBatch>) -> Result<()> {
+        let fields: Vec<Field> = self.names.iter().map(|name| Field::new(name, DataType::Utf8, true)).collect();
+        let schema = Arc::new(Schema::new(fields));
+        let mut progress = Progress { delimiter: self.delimiter, schema, batch_rows, rows: 0, lines: 0, text: Vec::new() };
+        let mut decoder =
+            progress.builder().with_header(true).with_batch_size(batch_rows).with_projection(columns.to_vec()).build_decoder();
+        loop {
+            let mut chunk = self.text.next_chunk()?;
+            if chunk.is_empty() {
+                return progress.end(&mut decoder, to);
+            }
+            while !chunk.is_empty() {
+                let taken = match decoder.decode(chunk) {
+                    Ok(taken) => taken,
+                    Err(error) => {
+                        progress.text.extend_from_slice(chunk);
+                        return Err(progress.ragged(&decoder, &error.to_string()));
+                    }
+                };
+                progress.text.extend_from_slice(&chunk[..taken]);
+                chunk = &chunk[taken..];
+                if decoder.capacity() == 0 {
+                    let batch = decoder.flush().map_err(|_| progress.unreadable(&decoder))?;
+                    progress.batch_done();
+                    if batch.is_some_and(|batch| to.send(batch).is_err()) {
+                        return Ok(());
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// How far the decoder has come, so that an error can name the row and the line.
+struct Progress {
+    schema: SchemaRef,
+    delimiter: u8,
+    batch_rows: usize,
+    /// Rows in finished batches.
+    rows: usize,
+    /// Line ends in the text of finished batches.
+    lines: u64,
+    /// The text since then: the decoder counts records, and only the text knows at which line a record starts.
+    text: Vec<u8>,
+}
+
+impl Progress {
+    fn builder(&self) -> ReaderBuilder {
+        ReaderBuilder::new(self.schema.clone()).with_delimiter(self.delimiter)
+    }
+
+    fn batch_done(&mut self) {
+        self.rows += self.batch_rows;
+        self.lines += line_ends(&self.text);
+        self.text.clear();
+    }
+
+    /// The end of the text. A quote that was opened and never closed has swallowed all that followed; the decoder would take it for
+    /// a long last cell, so a line end is added to see whether it ends the last row.
+    fn end(self, decoder: &mut Decoder, to: &SyncSender<RecordBatch>) -> Result<()> {
+        decoder.decode(b"\n").map_err(|error| self.ragged(decoder, &error.to_string()))?;
+        let place = self.place(decoder);
+        let open = || {
+            Error::data(format!(
+                "{place} opens a quote that is never closed: close it, or double the quotes inside a quoted cell"
+            ))
+        };
+        let batch = decoder.flush().map_err(|_| open())?;
+        decoder.decode(&[]).map_err(|_| open())?;
+        if decoder.capacity() < self.batch_rows {
+            return Err(open());
+        }
+        // Nobody listens only after an error on the other side, which is then the one to report.
+        let _ = batch.map(|batch| to.send(batch));
+        Ok(())
+    }
+
+    fn ragged(&self, decoder: &Decoder, said: &str) -> Error {
+        let fields = said.rsplit(' ').next().and_then(|count| count.parse::<usize>().ok());
+        let expected = self.schema.fields().len();
+        let found = match fields {
+            Some(_) if said.contains("more than") => format!("more than {expected} cells"),
+            Some(1) => "1 cell".to_owned(),
+            Some(count) => format!("{count} cells"),
+            None => "another number of cells".to_owned(),
+        };
+        Error::data(format!(
+            "{} has {found}, but the header has {expected}: quote cells that contain the delimiter `{}`, or name another with --delimiter",
+            self.place(decoder),
+            char::from(self.delimiter).escape_default()
+        ))
+    }
+
+    fn unreadable(&self, decoder: &Decoder) -> Error {
+        Error::data(format!("the rows before {} are not readable as CSV", self.place(decoder)))
+    }
+
+    /// The record after the last one that the decoder has taken in: its row, counted from 1 without the header, and the line on
+    /// which it starts.
+    fn place(&self, decoder: &Decoder) -> String {
+        let in_batch = self.batch_rows - decoder.capacity();
+        let row = self.rows + in_batch + 1;
+        let header = usize::from(self.rows == 0);
+        let mut again = self.builder().with_batch_size(1).build_decoder();
+        let mut rest = self.text.as_slice();
+        for _ in 0..in_batch + header {
+            let taken = again.decode(rest).unwrap_or(0);
+            rest = &rest[taken..];
+            // Flushing makes room for the next record.
+            let _ = again.flush();
+        }
+        let blank = rest.iter().take_while(|&&byte| byte == b'\n' || byte == b'\r').count();
+        let line = self.lines + line_ends(&self.text[..self.text.len() - rest.len() + blank]) + 1;
+        format!("row {row} (line {line})")
+    }
+}
+
+fn checked_delimiter(delimiter: char) -> Result<u8> {
+    match u8::try_from(delimiter) {
+        Ok(byte) if byte.is_ascii() && !matches!(byte, b'"' | b'\r' | b'\n' | 0) => Ok(byte),
+        _ => Err(Error::config("the delimiter must be one ASCII character, and neither a quote nor a line end")),
+    }
+}
+
+/// The delimiter that cuts the header and the first rows into the same number of cells, the more the better. If none does, the one that
+/// cuts the header into most: the ragged row will be named later. A table may have one column, then any delimiter that its cells do
+/// not contain will do.
+fn sniff(head: &[u8]) -> u8 {
+    let mut best = (0, 0, DELIMITERS[0]);
+    for delimiter in DELIMITERS {
+        let cells = cells_a_row(head, delimiter);
+        let first = cells.first().copied().unwrap_or(1);
+        let even = cells.iter().all(|&count| count == first);
+        let rank = match (even, first) {
+            (true, 2..) => 3,
+            (false, 2..) => 2,
+            (true, _) => 1,
+            (false, _) => 0,
+        };
+        if (rank, first) > (best.0, best.1) {
+            best = (rank, first, delimiter);
+        }
+    }
+    best.2
+}
+
+/// The number of cells in each of the first records.
+fn cells_a_row(head: &[u8], delimiter: u8) -> Vec<usize> {
+    let mut records = csv::ReaderBuilder::new().has_headers(false).flexible(true).delimiter(delimiter).from_reader(head);
+    let mut record = csv::ByteRecord::new();
+    let mut cells = Vec::new();
+    while cells.len() < SAMPLE && matches!(records.read_byte_record(&mut record), Ok(true)) {
+        cells.push(record.len());
+    }
+    if cells.len() < SAMPLE && head.len() >= HEAD - 3 {
+        // The head may have cut the last record.
+        cells.pop();
+    }
+    cells
+}
+
+fn header(head: &[u8], delimiter: u8) -> Result<Vec<String>> {
+    let mut records = csv::ReaderBuilder::new().has_headers(false).delimiter(delimiter).from_reader(head);
+    let mut record = csv::StringRecord::new();
+    match records.read_record(&mut record) {
+        Ok(true) if records.position().byte() >= HEAD as u64 - 3 => {
+            Err(Error::data("the header does not end within a mebibyte: this is no CSV with a header, or it has an open quote"))
+        }
+        Ok(true) => Ok(record.iter().map(str::to_owned).collect()),
+        Ok(false) => Err(Error::data("the file is empty: a table needs a header and rows")),
+        Err(_) => Err(Error::data("the header is not UTF-8 text: convert the file, for example with iconv -f LATIN1 -t UTF-8")),
+    }
+}
+
+/// Names must be there and differ: everything else speaks of columns by name.
+pub(super) fn check_names(names: &[String]) -> Result<()> {
+    if names.is_empty() {
+        return Err(Error::data("the table has no columns"));
+    }
+    let mut seen = HashSet::new();
+    for (place, name) in (1..).zip(names) {
+        if name.is_empty() {
+            return Err(Error::data(format!("column {place} of {} has no name: give it one in the header", names.len())));
+        }
+        if !seen.insert(name) {
+            return Err(Error::data(format!("two columns are named `{name}`, the second is column {place}: rename one of them")));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_delimiter_is_the_one_that_cuts_all_rows_alike() {
+        for (text, delimiter) in [
+            ("a,b\n1,2\n", ','),
+            ("a;b\n1,5;2\n3,5;4,5\n", ';'),
+            ("a\tb\tc\n1;2\t3;4\t5\n", '\t'),
+            ("a|b\nx,y|z\n", '|'),
+            ("a;b;c,d\n\"1;2\";3;4,5\n", ';'),
+            ("\"x;y\",b\n1,2\n", ','),
+            ("a,b;c,d\n", ','),
+            ("address\n1 Main Street, Springfield\n", ';'),
+            ("one\n1\n2\n", ','),
+            ("a,b,c\n1,2\n", ','),
+        ] {
+            assert_eq!(char::from(sniff(text.as_bytes())), delimiter, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_sample_that_ends_within_a_row_does_not_count_that_row() {
+        let mut text = "a,b\n".to_owned();
+        let long = "x".repeat(HEAD / 3);
+        while text.len() < HEAD + 10 {
+            text.push_str(&format!("{long},{long}\n"));
+        }
+        assert_eq!(sniff(&text.as_bytes()[..HEAD]), b',');
+    }
+
+    #[test]
+    fn a_delimiter_that_would_tear_the_text_is_refused() {
+        for delimiter in ['"', '\n', '\r', '§', '\0'] {
+            checked_delimiter(delimiter).unwrap_err();
+        }
+        assert_eq!(checked_delimiter('^').unwrap(), b'^');
+    }
+}
