@@ -91,7 +91,9 @@ fn is_closed_pipe(error: &Error) -> bool {
 /// Where it happened, not what: the words of a panic may hold a cell.
 fn bug(info: &PanicHookInfo) -> String {
     let place = info.location().map_or("unknown place".to_string(), |place| format!("{}:{}", place.file(), place.line()));
-    format!("this is a bug in lookalike ({place}); nothing was written; please report it with the command that you ran")
+    format!(
+        "this is a bug in lookalike ({place}); no unverified file is left behind; please report it with the command that you ran"
+    )
 }
 
 #[cfg(test)]

@@ -131,7 +131,7 @@ fn find(job: &Job, algorithm: Algorithm, roles: &Roles, mut table: Table, text: 
 }
 
 /// Reads the written file back and judges it.
-fn verdict(file: &Path, file_type: FileType, config: &Config) -> Result<Verdict> {
+pub(crate) fn verdict(file: &Path, file_type: FileType, config: &Config) -> Result<Verdict> {
     let delimiter = match file_type.format {
         Format::Csv { delimiter } => Some(char::from(delimiter)),
         Format::Parquet | Format::Arrow => None,

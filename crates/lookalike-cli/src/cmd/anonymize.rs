@@ -51,14 +51,18 @@ fn output(typed: Option<&PathBuf>, config: &Config) -> Result<PathBuf> {
 
 /// The written file did not pass: it is gone already.
 pub(crate) fn refused(verdict: &Verdict) -> ExitCode {
+    show::error(&complaint(verdict));
+    ExitCode::from(BUG)
+}
+
+fn complaint(verdict: &Verdict) -> String {
     let rules = verdict.rules.iter().filter(|rule| rule.violations > 0).map(|rule| format!("{} is broken", rule.rule));
     let found: Vec<String> = rules.chain(verdict.leaks.iter().cloned()).collect();
-    show::error(&format!(
+    format!(
         "this is a bug in lookalike: the written file failed verification and was removed: {}; please report it with the command \
          that you ran",
         found.join("; ")
-    ));
-    ExitCode::from(BUG)
+    )
 }
 
 /// What a person wants to know at the end of a run.
@@ -97,10 +101,10 @@ pub(crate) fn summary(done: &Done, progress: &Progress, out: &Path) -> String {
 /// The loss in one line: how much, and where.
 pub(crate) fn loss_line(done: &Done) -> String {
     let loss = &done.loss;
-    let mut text = format!("{} of the detail (GCP); NCP {:.1}", percent(loss.gcp), loss.ncp);
+    let mut text = format!("{} of the detail (GCP; NCP {:.1})", percent(loss.gcp), loss.ncp);
     let costliest = done.quasi.iter().zip(&loss.by_attribute).max_by(|a, b| a.1.total_cmp(b.1)).filter(|_| loss.ncp > 0.0);
     if let Some((name, lost)) = costliest {
-        text += &format!("; costliest column {name} ({} of it)", percent(lost / loss.ncp));
+        text += &format!(", {} of it in column {name}", percent(lost / loss.ncp));
     }
     text
 }
@@ -155,4 +159,27 @@ fn report(done: &Done, progress: &Progress, out: &Path) -> Value {
         "coded_bytes": done.coded_bytes,
         "output": out.display().to_string(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    #[test]
+    fn a_file_that_breaks_a_rule_is_told_as_our_bug() {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(b"name,age\ncanary,30\ncanary,30\ncanary,31\n").unwrap();
+        let config = Config::parse("k = 2\n[columns]\nage = { role = \"quasi\" }\nname = { role = \"identifier\" }").unwrap();
+        let csv = lookalike::io::file_type(Path::new("-")).unwrap();
+        let verdict = pipeline::verdict(file.path(), csv, &config).unwrap();
+        assert!(!verdict.holds());
+        let told = complaint(&verdict);
+        for part in
+            ["bug in lookalike", "was removed", "k = 2 on age is broken", "identifier `name` is in the release", "report it"]
+        {
+            assert!(told.contains(part), "{told}");
+        }
+        assert!(!told.contains("canary"), "{told}");
+    }
 }

@@ -99,7 +99,7 @@ fn standard_input_to_standard_output_is_the_same() {
         let mut command = dir.command(&format!("anonymize - {out} {FLAGS}"));
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         child.stdin.take().unwrap().write_all(&dir.read("patients.csv")).unwrap();
-        let run = ended(child.wait_with_output().unwrap());
+        let run = ended(&child.wait_with_output().unwrap());
         assert_eq!(run.code, Some(0), "{run:?}");
         assert!(run.stdout == dir.text("out.csv"));
     }

@@ -38,9 +38,9 @@ fn flags_fail(flags: &str, code: i32, message: &str) {
 #[test]
 fn ragged_rows() {
     let short = format!("a,b\n1,2\n{CANARY}\n3,4\n");
-    table_fails(short, "--qi a,b -k 2", 3, "row 2 has 1 field");
+    table_fails(short, "--qi a,b -k 2", 3, "row 2 (line 3) has 1 cell, but the header has 2");
     let long = format!("a,b\n1,2\n3,4\n{CANARY},5,6\n");
-    table_fails(long, "--qi a,b -k 2", 3, "row 3 has 3 fields");
+    table_fails(long, "--qi a,b -k 2", 3, "row 3 (line 4) has 3 cells, but the header has 2");
 }
 
 #[test]
@@ -187,13 +187,13 @@ fn a_full_disk_leaves_nothing() {
     for out in ["out.csv", "out.parquet", "out.arrow", "out.csv.gz", "-"] {
         let before = dir.files();
         let script = format!("trap '' XFSZ; ulimit -f 1; exec $0 anonymize patients.csv -o {out} {ROLES} -k 2");
-        let run = ended(dir.shell(&script).output().unwrap());
+        let run = ended(&dir.shell(&script).output().unwrap());
         judge(&dir, &run, (5, "File too large"), &before);
     }
     let before = dir.files();
     let full = File::options().write(true).open("/dev/full").unwrap();
     let mut command = dir.command(&format!("anonymize patients.csv -o - {ROLES} -k 2"));
-    let run = ended(command.stdout(full).stderr(Stdio::piped()).spawn().unwrap().wait_with_output().unwrap());
+    let run = ended(&command.stdout(full).stderr(Stdio::piped()).spawn().unwrap().wait_with_output().unwrap());
     judge(&dir, &run, (5, "No space left on device"), &before);
 }
 
@@ -206,7 +206,7 @@ fn a_reader_that_has_seen_enough_is_no_error() {
     {
         let mut child = dir.command(line).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         drop(child.stdout.take());
-        let run = ended(child.wait_with_output().unwrap());
+        let run = ended(&child.wait_with_output().unwrap());
         assert_eq!(run.code, Some(0), "{line}: {run:?}");
         assert!(!run.stderr.contains("error"), "{line}: {run:?}");
     }

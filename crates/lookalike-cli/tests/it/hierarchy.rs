@@ -18,7 +18,7 @@ fn made_hierarchies_are_trees_that_have_every_value() {
         dir.succeed(&format!("anonymize patients.csv -o out.csv --force {flags} --snap"));
         dir.succeed(&format!("verify out.csv {flags} --source patients.csv"));
     }
-    assert!(dir.text("zip.csv").lines().all(|line| line.split(';').count() == 5 && line.ends_with("**;*")));
+    assert!(dir.text("zip.csv").starts_with("02103;0210*;021**;02***;*\n"), "{}", dir.text("zip.csv"));
 }
 
 #[test]

@@ -18,7 +18,7 @@ fn stopped_outside_the_search_it_leaves_nothing() {
         let mut stdin = child.stdin.take().unwrap();
         stdin.write_all(patients(30_000).as_bytes()).unwrap();
         assert!(Command::new("kill").args(["-s", signal, &child.id().to_string()]).status().unwrap().success());
-        let run = ended(child.wait_with_output().unwrap());
+        let run = ended(&child.wait_with_output().unwrap());
         drop(stdin);
         assert_eq!(run.code, Some(130), "{signal}: {run:?}");
         assert_eq!(dir.files(), before, "{signal}");

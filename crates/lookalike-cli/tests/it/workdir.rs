@@ -66,7 +66,7 @@ impl Workdir {
     }
 
     pub(crate) fn run(&self, line: &str) -> Run {
-        ended(self.command(line).output().unwrap())
+        ended(&self.command(line).output().unwrap())
     }
 
     /// Runs a command line that must succeed.
@@ -100,7 +100,7 @@ fn list(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-pub(crate) fn ended(output: Output) -> Run {
+pub(crate) fn ended(output: &Output) -> Run {
     Run {
         code: output.status.code(),
         stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
