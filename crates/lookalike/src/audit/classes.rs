@@ -1,6 +1,6 @@
 //! Classes: rows with equal cells, counted exactly.
 //!
-//! Columns are folded in one after the other: a row's class so far and its code in the next column make a pair, and each
+//! Columns are folded in one after the other: a row's class so far and its codes in the next columns make a pair, and each
 //! different pair is a new class. Pairs are compared as they are, never by a hash alone, so two classes are never taken for one.
 //! Rows that follow an equal row, as nearly all do in canonical order, cost a comparison and no look-up.
 
@@ -37,29 +37,43 @@ impl Fold {
         Fold { of: vec![0; rows], classes: 1 }
     }
 
-    /// Splits every class by a column of `distinct` different codes.
-    pub(super) fn refine(&mut self, distinct: usize, code: impl Fn(usize) -> u32) {
+    /// Splits every class by columns, each with its number of different codes and the code of a row.
+    pub(super) fn refine(&mut self, columns: &[(usize, impl Fn(usize) -> u32)]) {
+        let mut rest = columns;
+        while !rest.is_empty() {
+            // While a table of all pairs is no larger than the rows themselves, look-up is an index; beyond, a hash map. Either
+            // way as many columns as fit are taken at once, as digits of one number.
+            let room = self.of.len().max(1 << 16) / self.classes as usize;
+            let (direct, digits) = digits(rest, room);
+            let (taken, different) = if direct > 0 { (direct, digits) } else { self::digits(rest, 1 << 32) };
+            let (batch, after) = rest.split_at(taken.max(1));
+            let code =
+                |row: usize| batch.iter().fold(0, |number, (distinct, code)| number * *distinct as u64 + u64::from(code(row)));
+            if direct > 0 {
+                let mut table = vec![NONE; self.classes as usize * different];
+                let at = |class: u32, code: u64| {
+                    class as usize * different + usize::try_from(code).expect("codes are below their number")
+                };
+                self.split(code, |class, code, next| number(&mut table[at(class, code)], next));
+            } else {
+                let mut map: FxHashMap<u64, u32> = FxHashMap::default();
+                self.split(code, |class, code, next| number(map.entry(u64::from(class) << 32 | code).or_insert(NONE), next));
+            }
+            rest = after;
+        }
+    }
+
+    /// Gives every row the class that `class_of` makes of its present one and its code.
+    fn split(&mut self, code: impl Fn(usize) -> u64, mut class_of: impl FnMut(u32, u64, u32) -> u32) {
         let mut classes = 0;
-        let cells = (self.classes as usize).saturating_mul(distinct);
         let mut last = None;
         let mut last_class = 0;
-        // While a table of all pairs is no larger than the rows themselves, look-up is an index; beyond, a hash map.
-        let mut table = vec![NONE; if cells <= self.of.len().max(1 << 16) { cells } else { 0 }];
-        let mut map: FxHashMap<u64, u32> = FxHashMap::default();
         for (row, class) in self.of.iter_mut().enumerate() {
             let pair = (*class, code(row));
             if last != Some(pair) {
                 last = Some(pair);
-                let slot = if table.is_empty() {
-                    map.entry(u64::from(pair.0) << 32 | u64::from(pair.1)).or_insert(NONE)
-                } else {
-                    &mut table[pair.0 as usize * distinct + pair.1 as usize]
-                };
-                if *slot == NONE {
-                    *slot = classes;
-                    classes += 1;
-                }
-                last_class = *slot;
+                last_class = class_of(pair.0, pair.1, classes);
+                classes = classes.max(last_class + 1);
             }
             *class = last_class;
         }
@@ -75,6 +89,26 @@ impl Fold {
         }
         Classes { of: self.of, sizes, first }
     }
+}
+
+/// How many of the columns fit into one number below `room`, and how many numbers that makes.
+fn digits(columns: &[(usize, impl Fn(usize) -> u32)], room: usize) -> (usize, usize) {
+    let (mut taken, mut numbers) = (0, 1usize);
+    for (distinct, _) in columns {
+        match numbers.checked_mul((*distinct).max(1)) {
+            Some(more) if more <= room => (taken, numbers) = (taken + 1, more),
+            _ => break,
+        }
+    }
+    (taken, numbers)
+}
+
+/// The number in the slot, which is the next free one if it had none.
+fn number(slot: &mut u32, next: u32) -> u32 {
+    if *slot == NONE {
+        *slot = next;
+    }
+    *slot
 }
 
 impl Classes {
@@ -124,12 +158,12 @@ mod tests {
                 table.sort();
             }
             let mut fold = Fold::new(rows);
-            for column in 0..columns {
-                fold.refine(distinct, |row| table[row][column]);
-            }
+            let table = &table;
+            let codes: Vec<_> = (0..columns).map(|column| (distinct, move |row: usize| table[row][column])).collect();
+            fold.refine(&codes);
             let classes = fold.finish();
             let mut plain: BTreeMap<&[u32], Vec<u32>> = BTreeMap::new();
-            (0..).zip(&table).for_each(|(row, cells)| plain.entry(cells).or_default().push(row));
+            (0..).zip(table).for_each(|(row, cells)| plain.entry(cells).or_default().push(row));
             assert_eq!(plain.len(), classes.sizes.len());
             let sides = classes.rows();
             for members in plain.values() {

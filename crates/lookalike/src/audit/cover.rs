@@ -29,7 +29,12 @@ pub(super) struct Cover {
     cells: Vec<Covered>,
     /// For each value its rank; [`UNRANKED`] when it is missing or has no place on the scale.
     rank: Vec<u32>,
+    /// All answers, a bit each, cell by cell; empty when they would be too many.
+    answers: Vec<u64>,
 }
+
+/// How many answers are written down beforehand: two megabytes of them.
+const ANSWERS: usize = 1 << 24;
 
 #[derive(Clone, Debug, Default)]
 struct Covered {
@@ -249,13 +254,32 @@ impl<'a> Dictionary<'a> {
 impl Cover {
     pub(super) fn new(source: &Coded, cells: &[Cell<'_>], column: &ColumnConfig, spellings: &[String]) -> Result<Cover> {
         let dictionary = Dictionary::new(source, column, spellings)?;
-        let cells = cells.iter().map(|&cell| dictionary.read(cell, spellings)).collect();
-        Ok(Cover { cells, rank: dictionary.rank })
+        let cells: Vec<Covered> = cells.iter().map(|&cell| dictionary.read(cell, spellings)).collect();
+        let mut cover = Cover { cells, rank: dictionary.rank, answers: Vec::new() };
+        let values = cover.rank.len();
+        if cover.cells.len().saturating_mul(values) <= ANSWERS {
+            let mut answers = vec![0u64; (cover.cells.len() * values).div_ceil(64)];
+            for (cell, at) in (0..).zip((0..cover.cells.len()).map(|cell| cell * values)) {
+                for value in (0..).zip(at..at + values).filter(|(value, _)| cover.test(cell, *value)).map(|(_, bit)| bit) {
+                    answers[value / 64] |= 1 << (value % 64);
+                }
+            }
+            cover.answers = answers;
+        }
+        Ok(cover)
     }
 
     /// True when the released cell covers the original value.
     #[inline]
     pub(super) fn covers(&self, cell: u32, value: u32) -> bool {
+        if self.answers.is_empty() {
+            return self.test(cell, value);
+        }
+        let bit = cell as usize * self.rank.len() + value as usize;
+        self.answers[bit / 64] >> (bit % 64) & 1 == 1
+    }
+
+    fn test(&self, cell: u32, value: u32) -> bool {
         let covered = &self.cells[cell as usize];
         let rank = self.rank[value as usize];
         covered.everything || (covered.lo <= rank && rank < covered.hi) || covered.list.binary_search(&value).is_ok()

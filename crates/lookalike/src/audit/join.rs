@@ -32,9 +32,8 @@ pub(super) struct Distinct {
 
 pub(super) fn distinct(columns: &[(&Codes, usize)], rows: usize) -> Distinct {
     let mut fold = Fold::new(rows);
-    for (codes, different) in columns {
-        fold.refine(*different, |row| codes.get(row));
-    }
+    let codes: Vec<_> = columns.iter().map(|(codes, different)| (*different, |row: usize| codes.get(row))).collect();
+    fold.refine(&codes);
     let mut classes = fold.finish();
     let mut order: Vec<u32> = (0..).zip(&classes.sizes).map(|(class, _)| class).collect();
     let row = |class: u32| classes.first[class as usize] as usize;

@@ -122,13 +122,10 @@ pub(super) fn judge(
 
 /// The classes of some quasi-identifiers, by their cells as released.
 fn classes_of(table: &Table, surface: &Surface, names: &[String]) -> Result<Classes> {
+    let shown = surface.quasi.iter().filter(|shown| names.iter().any(|name| name == shown.name()));
+    let columns = shown.flat_map(surface::Shown::columns).map(|column| coded(table, column)).collect::<Result<Vec<_>>>()?;
     let mut fold = Fold::new(table.rows);
-    for shown in surface.quasi.iter().filter(|shown| names.iter().any(|name| name == shown.name())) {
-        for column in surface::Shown::columns(shown) {
-            let column = coded(table, column)?;
-            fold.refine(column.values.len(), |row| column.codes.get(row));
-        }
-    }
+    fold.refine(&columns.iter().map(|column| (column.values.len(), |row: usize| column.codes.get(row))).collect::<Vec<_>>());
     Ok(fold.finish())
 }
 

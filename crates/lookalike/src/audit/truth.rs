@@ -31,8 +31,8 @@ pub(super) struct Limits {
     pub(super) edges: usize,
 }
 
-/// A few seconds and a few hundred megabytes at the most.
-pub(super) const LIMITS: Limits = Limits { tests: 200_000_000, edges: 10_000_000 };
+/// About ten seconds and a few hundred megabytes at the most.
+pub(super) const LIMITS: Limits = Limits { tests: 500_000_000, edges: 10_000_000 };
 
 /// How released rows were compared with the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -203,9 +203,8 @@ fn quasi<'a>(shown: &Shown, release: &'a Table, source: &'a Table, config: &Conf
             let max = coded(release, max)?;
             let missing = missing.as_ref().map(|missing| coded(release, missing)).transpose()?;
             let mut fold = Fold::new(release.rows);
-            for column in [Some(min), Some(max), missing].into_iter().flatten() {
-                fold.refine(column.values.len(), |row| column.codes.get(row));
-            }
+            let columns = [Some(min), Some(max), missing].into_iter().flatten();
+            fold.refine(&columns.map(|column| (column.values.len(), |row: usize| column.codes.get(row))).collect::<Vec<_>>());
             let classes = fold.finish();
             let texts = classes.first.iter().map(|&row| {
                 let text = |column: &'a crate::table::Coded| column.values[column.codes.get(row as usize) as usize].as_deref();
@@ -254,9 +253,9 @@ fn by_matching(mut quasi: Vec<Quasi<'_>>, carried: &[Carried<'_>], rows: (usize,
     let tuples = distinct(&columns, rows.1);
     // Source rows first, released rows after them.
     let mut fold = Fold::new(rows.1 + rows.0);
-    for column in carried {
-        fold.refine(column.distinct, |row| if row < rows.1 { column.in_source(row) } else { column.in_release(row - rows.1) });
-    }
+    let code =
+        |column: &'_ Carried<'_>, row: usize| if row < rows.1 { column.in_source(row) } else { column.in_release(row - rows.1) };
+    fold.refine(&carried.iter().map(|column| (column.distinct, move |row: usize| code(column, row))).collect::<Vec<_>>());
     let groups = fold.finish();
     let members = groups.rows();
     let mut join = Join { quasi: &quasi, boxes: &boxes, tuples: &tuples, tests: limits.tests, edges: limits.edges };
@@ -302,7 +301,8 @@ fn by_matching(mut quasi: Vec<Quasi<'_>>, carried: &[Carried<'_>], rows: (usize,
     if bounded_groups > 0 {
         truth.statements.push(format!(
             "for {} released rows in {bounded_groups} groups a match was not searched, it would take more than {} tests of coverage or \
-             {} pairs: there only necessary conditions were checked, that enough source rows are covered and none is left uncovered",
+             {} pairs: there only necessary conditions were checked, that enough source rows are covered and none is left uncovered, \
+             in the largest groups in each column alone",
             truth.rows_only_bounded, limits.tests, limits.edges
         ));
     }

@@ -159,9 +159,8 @@ fn mutate(seeded: &mut Seeded, kind: usize, released: &mut Rows, source: &Rows) 
             released[row][0] = format!("[{lo}-{}]", lo + seeded.below(3));
         }
         3 => {
-            for column in 0..QUASI {
-                released[row][column] = released[other][column].clone();
-            }
+            let cells = released[other][..QUASI].to_vec();
+            released[row][..QUASI].clone_from_slice(&cells);
         }
         4 => drop(released.remove(row)),
         5 => released.push(released[row].clone()),
