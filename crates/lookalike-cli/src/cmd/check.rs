@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use lookalike::audit::{self, Measures, RuleVerdict, View};
-use lookalike::config::Rest;
+use lookalike::config::{Rest, Role};
 use lookalike::{Result, io};
 use serde_json::json;
 
@@ -20,6 +20,8 @@ pub(crate) fn run(args: &Check) -> Result<ExitCode> {
     config.rest = config.rest.or(Some(Rest::Keep));
     let data = request::data(args.data.as_ref(), &config)?;
     let source = io::open(&data, config.input.delimiter)?;
+    // Nor about those that a release has left out.
+    config.columns.retain(|name, line| matches!(line.role, Role::Quasi | Role::Sensitive) || source.names().contains(name));
     let roles = config.roles(source.names())?;
     if has_rule(&config) {
         config.rules(&roles)?;

@@ -10,7 +10,7 @@ use lookalike::table::{Table, Treatment};
 use lookalike::taxonomy::Taxonomy;
 use lookalike::{Config, Problem, Result, io};
 
-use crate::NOT_MET;
+use crate::USAGE;
 use crate::args::{ColumnOf, Hierarchy, HierarchyCheck, HierarchyCommand, HierarchyNew, Reading};
 use crate::cmd::write_text;
 use crate::request::usage;
@@ -60,7 +60,7 @@ fn check(args: &HierarchyCheck) -> Result<ExitCode> {
                 text += "--show-values lists them\n";
             }
             show::print(&text)?;
-            return Ok(ExitCode::from(NOT_MET));
+            return Ok(ExitCode::from(USAGE));
         }
         attribute(&table, column, HierarchyConfig::File(args.file.clone()), None)?;
         let values = table.coded(column).values.len() as u64;

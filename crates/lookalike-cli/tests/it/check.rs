@@ -37,3 +37,14 @@ fn it_counts_what_can_be_counted_by_hand() {
     let measured = dir.json("check t.csv --qi age --json");
     assert!(measured["holds"].is_null() && measured["rules"].as_array().unwrap().is_empty());
 }
+
+#[test]
+fn a_release_can_be_measured_with_the_configuration_of_its_source() {
+    let dir = Workdir::with_patients(500);
+    let flags = "--qi age,zip,sex --identifier name,note --sensitive diagnosis -k 5";
+    dir.succeed(&format!("anonymize patients.csv -o out.csv {flags}"));
+    dir.succeed(&format!("check out.csv {flags}"));
+    let run = dir.run("check out.csv --qi age,zap -k 5");
+    assert_eq!(run.code, Some(2), "{run:?}");
+    assert!(run.stderr.contains("there is no column `zap`"), "{}", run.stderr);
+}

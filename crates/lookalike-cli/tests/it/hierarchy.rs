@@ -27,10 +27,10 @@ fn a_value_that_is_missing_is_counted_and_shown_only_when_asked_for() {
     dir.write("t.csv", format!("city\nBonn\n{CANARY}\nKiel\n"));
     dir.write("h.csv", "Bonn;West;*\nKiel;North;*\n");
     let run = dir.run("hierarchy check h.csv --data t.csv --column city");
-    assert_eq!(run.code, Some(1));
+    assert_eq!(run.code, Some(2));
     assert!(run.stdout.contains("1 value of column city is not in it") && !run.stdout.contains(CANARY), "{}", run.stdout);
     let run = dir.run("hierarchy check h.csv --data t.csv --column city --show-values");
-    assert_eq!(run.code, Some(1));
+    assert_eq!(run.code, Some(2));
     assert!(run.stdout.ends_with(&format!("\n  {CANARY}\n")), "{}", run.stdout);
     let run = dir.run("hierarchy check h.csv --data t.csv --column town");
     assert_eq!((run.code, &*run.stderr), (Some(2), "error: there is no column `town`; the table has `city`\n"));
