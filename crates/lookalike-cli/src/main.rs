@@ -1,1 +1,115 @@
-fn main() {}
+//! The command line of lookalike: parses, runs one command, prints its error once, and says by the exit code how it went.
+
+mod args;
+mod cmd;
+mod interrupt;
+mod pipeline;
+mod progress;
+mod request;
+mod show;
+
+use std::io;
+use std::panic::{self, AssertUnwindSafe, PanicHookInfo};
+use std::path::Path;
+use std::process::ExitCode;
+
+use clap::Parser;
+use lookalike::{Error, ErrorKind, Result};
+
+use crate::args::{Cli, Command};
+
+/// The protection does not hold or cannot be reached.
+const NOT_MET: u8 = 1;
+/// Wrong usage or configuration; the parser of flags uses the same.
+const USAGE: u8 = 2;
+/// The input table is wrong.
+const DATA: u8 = 3;
+/// A file or stream could not be read or written.
+const IO: u8 = 5;
+/// A fault of this program.
+const BUG: u8 = 70;
+/// Stopped from outside.
+const INTERRUPTED: u8 = 130;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    panic::set_hook(Box::new(|info| show::error(&bug(info))));
+    interrupt::install();
+    // While the panic unwinds, files that were not published are removed.
+    panic::catch_unwind(AssertUnwindSafe(|| run(cli))).unwrap_or(ExitCode::from(BUG))
+}
+
+fn run(cli: Cli) -> ExitCode {
+    let outcome = threads(cli.global.threads).and_then(|()| match cli.command {
+        Command::Init(args) => cmd::init::run(&args),
+        Command::Check(args) => cmd::check::run(&args),
+        Command::Anonymize(args) => cmd::anonymize::run(&args, &cli.global),
+        Command::Verify(args) => cmd::verify::run(&args),
+        Command::Demo(args) => cmd::demo::run(&args, &cli.global),
+        Command::Hierarchy(args) => cmd::hierarchy::run(&args),
+        Command::Synth(args) => cmd::synth::run(&args),
+        Command::Completions(args) => cmd::complete::completions(&args),
+        Command::Man => cmd::complete::man(),
+    });
+    outcome.unwrap_or_else(|error| {
+        if is_closed_pipe(&error) {
+            // Whoever read our output has seen enough.
+            return ExitCode::SUCCESS;
+        }
+        show::error(&error.to_string());
+        ExitCode::from(code(error.kind()))
+    })
+}
+
+/// How many threads the parallel parts use.
+fn threads(wanted: Option<usize>) -> Result<()> {
+    match wanted {
+        None => Ok(()),
+        Some(0) => Err(request::usage("--threads must be at least 1")),
+        Some(count) => rayon::ThreadPoolBuilder::new()
+            .num_threads(count)
+            .build_global()
+            .map_err(|error| request::usage(format!("--threads {count}: {error}"))),
+    }
+}
+
+fn code(kind: &ErrorKind) -> u8 {
+    match kind {
+        ErrorKind::Infeasible { .. } => NOT_MET,
+        ErrorKind::Config { .. } | ErrorKind::Hierarchy { .. } => USAGE,
+        ErrorKind::Data { .. } => DATA,
+        ErrorKind::Io { .. } => IO,
+        _ => BUG,
+    }
+}
+
+fn is_closed_pipe(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::Io { path, source }
+        if path == Path::new("-") && source.kind() == io::ErrorKind::BrokenPipe)
+}
+
+/// Where it happened, not what: the words of a panic may hold a cell.
+fn bug(info: &PanicHookInfo) -> String {
+    let place = info.location().map_or("unknown place".to_string(), |place| format!("{}:{}", place.file(), place.line()));
+    format!(
+        "this is a bug in lookalike ({place}); no unverified file is left behind; please report it with the command that you ran"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Mutex;
+
+    #[test]
+    fn a_panic_is_told_by_its_place_alone() {
+        static TOLD: Mutex<String> = Mutex::new(String::new());
+        let before = panic::take_hook();
+        panic::set_hook(Box::new(|info| *TOLD.lock().unwrap() = bug(info)));
+        let caught = panic::catch_unwind(|| panic!("canary cell"));
+        panic::set_hook(before);
+        let told = TOLD.lock().unwrap();
+        assert!(caught.is_err());
+        assert!(told.contains("bug in lookalike") && told.contains("main.rs:") && !told.contains("canary"), "{told}");
+    }
+}

@@ -1,0 +1,455 @@
+//! What can be typed. Nothing is judged here; [`Request::config`](crate::args::Request::config) does that.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, Parser, Subcommand};
+use lookalike::Algorithm;
+use lookalike::config::{DateUnit, Publish, Rest};
+use lookalike::ratio::Ratio;
+use lookalike::synthetic::Synthetic;
+
+const START: &str = "\
+Start here:
+  lookalike demo                                   a made-up table, before and after
+  lookalike init patients.csv                      suggest a role for every column
+  lookalike anonymize -c lookalike.toml -o safe.csv
+  lookalike anonymize patients.csv -k 5 --qi age,zip,sex --sensitive diagnosis \\
+      --rest drop -o safe.csv
+
+Exit codes: 0 done and verified, 1 the protection does not hold or cannot be reached,
+2 usage or configuration, 3 input data, 5 reading or writing, 70 a bug, 130 interrupted.";
+
+/// Makes tables k-anonymous with little loss, and verifies the written file.
+///
+/// Every released row has at least k-1 lookalikes on the columns that you name. Nothing leaves this computer.
+#[derive(Debug, Parser)]
+#[command(name = "lookalike", version, after_help = START, max_term_width = 100)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+    #[command(flatten)]
+    pub(crate) global: Global,
+}
+
+/// Flags that every command takes.
+#[derive(Debug, Args)]
+pub(crate) struct Global {
+    /// Use this many threads; all cores when absent
+    #[arg(long, global = true, value_name = "N", help_heading = "Global options")]
+    pub(crate) threads: Option<usize>,
+    /// Say nothing but warnings and errors
+    #[arg(long, global = true, help_heading = "Global options")]
+    pub(crate) quiet: bool,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Profile the columns of a table and write a configuration with suggested roles
+    Init(Init),
+    /// Measure a table as it is: does it already hold?
+    Check(Check),
+    /// Make a release: search, write, read back, verify
+    #[command(visible_alias = "anonymise")]
+    Anonymize(Box<Anonymize>),
+    /// Check a release, by other code than made it
+    Verify(Verify),
+    /// Make up a small hospital table, anonymize it and show both
+    Demo(Demo),
+    /// Make and test hierarchies
+    Hierarchy(Hierarchy),
+    /// Make up a table of any size
+    Synth(Synth),
+    /// Print a completion script for a shell
+    Completions(Completions),
+    /// Print the manual page
+    Man,
+}
+
+/// Flags of `init`.
+#[derive(Debug, Args)]
+pub(crate) struct Init {
+    /// The table: CSV (also .gz, .zst), Parquet or Arrow; - is standard input
+    pub(crate) data: PathBuf,
+    /// Where the configuration goes; - is standard output
+    #[arg(short, long, value_name = "FILE", default_value = "lookalike.toml")]
+    pub(crate) output: PathBuf,
+    /// Replace the configuration if it exists
+    #[arg(long)]
+    pub(crate) force: bool,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+}
+
+/// Flags of `check`.
+#[derive(Debug, Args)]
+pub(crate) struct Check {
+    /// The table; the configuration's when absent; - is standard input
+    pub(crate) data: Option<PathBuf>,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) request: Request,
+}
+
+/// Flags of `anonymize`.
+#[derive(Debug, Args)]
+pub(crate) struct Anonymize {
+    /// The table: CSV (also .gz, .zst), Parquet or Arrow; the configuration's when absent; - is standard input
+    pub(crate) data: Option<PathBuf>,
+    /// Where the release goes; its ending (.csv, .csv.gz, .tsv, .parquet, .arrow, ...) tells the format; - is standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Replace the output if it exists
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Print the numbers of the run as one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Break ties from this seed, so that a run can be repeated; keep it secret
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    #[command(flatten)]
+    pub(crate) request: Request,
+    #[command(flatten)]
+    pub(crate) release: Release,
+}
+
+/// How a release is searched for and written.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Search and output")]
+pub(crate) struct Release {
+    /// How classes are found
+    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(Algorithm::ALL.map(Algorithm::name)))]
+    pub(crate) algorithm: Option<String>,
+    /// End the search after this time (500ms, 60s, 5m, 1h) with what it has
+    #[arg(long, value_name = "TIME")]
+    pub(crate) time: Option<String>,
+    /// How a range is written: its label, the set of its values, or two typed columns
+    #[arg(long, value_name = "FORM", value_parser = publish())]
+    pub(crate) publish: Option<Publish>,
+    /// Show intervals of the hierarchy, not the exact least and greatest number
+    #[arg(long)]
+    pub(crate) snap: bool,
+    /// Keep the rows in the order of the input: whoever knows that order knows who is who
+    #[arg(long)]
+    pub(crate) input_order: bool,
+    /// Write text cells that a spreadsheet would run as formulas without a guarding apostrophe
+    #[arg(long)]
+    pub(crate) raw_formulas: bool,
+}
+
+/// Flags of `verify`.
+#[derive(Debug, Args)]
+pub(crate) struct Verify {
+    /// The release
+    pub(crate) release: PathBuf,
+    /// The table it was made from: checks that every released row covers a row of it
+    #[arg(long, value_name = "DATA")]
+    pub(crate) source: Option<PathBuf>,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) request: Request,
+}
+
+/// How a table is read.
+#[derive(Debug, Args)]
+pub(crate) struct Reading {
+    /// What stands between the cells of a CSV file; guessed when absent
+    #[arg(long, value_name = "CHAR", value_parser = delimiter)]
+    pub(crate) delimiter: Option<char>,
+}
+
+/// What the columns are and what must hold. Shared by `check`, `anonymize` and `verify`.
+#[derive(Debug, Args)]
+pub(crate) struct Request {
+    /// Read the request from a TOML file (see init); flags win over it, column by column
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+    #[command(flatten)]
+    pub(crate) columns: Columns,
+    #[command(flatten)]
+    pub(crate) rules: Rules,
+}
+
+/// What the columns are. A name with a comma or an equals sign in it can only be given in the TOML file.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Columns (a name with a comma or = in it needs the TOML file)")]
+pub(crate) struct Columns {
+    /// Quasi-identifiers: could be joined with outside data; generalized
+    #[arg(long, value_name = "A,B,..", value_delimiter = ',')]
+    pub(crate) qi: Vec<String>,
+    /// Sensitive: must not be inferred; published, and what the rules are about
+    #[arg(long, value_name = "A,B,..", value_delimiter = ',')]
+    pub(crate) sensitive: Vec<String>,
+    /// Name a person; dropped
+    #[arg(long, value_name = "A,B,..", value_delimiter = ',')]
+    pub(crate) identifier: Vec<String>,
+    /// Published as they are
+    #[arg(long, value_name = "A,B,..", value_delimiter = ',')]
+    pub(crate) keep: Vec<String>,
+    /// What happens to columns that nobody named
+    #[arg(long, value_name = "WHAT", value_parser = rest())]
+    pub(crate) rest: Option<Rest>,
+    /// How values relate: numeric, date, ordinal or categorical
+    #[arg(long, value_name = "COLUMN=KIND")]
+    pub(crate) kind: Vec<Pair>,
+    /// How much a column's loss counts; 1 when absent
+    #[arg(long, value_name = "COLUMN=NUMBER")]
+    pub(crate) weight: Vec<Pair>,
+    /// What may be shown instead of a value: FILE, intervals:5,10,20, prefix:4,3,2 or date:month,year
+    #[arg(long, value_name = "COLUMN=HOW")]
+    pub(crate) hierarchy: Vec<Pair>,
+    /// The labels of an ordinal column, least first: a file with a label a line, or a list a,b,c
+    #[arg(long, value_name = "COLUMN=LABELS")]
+    pub(crate) order: Vec<Pair>,
+    /// A text that means "missing", beside the empty cell; can be repeated
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) missing: Vec<String>,
+    /// Keep this column although it determines a quasi-identifier
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) dependent: Vec<String>,
+}
+
+/// What must hold.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Rules")]
+pub(crate) struct Rules {
+    /// Every class has at least this many rows
+    #[arg(short, value_name = "K")]
+    pub(crate) k: Option<u64>,
+    /// A further k on some of the quasi-identifiers: 1000:state,county
+    #[arg(long, value_name = "K:A,B,..")]
+    pub(crate) k_on: Vec<KOn>,
+    /// No sensitive value fills more than this share of a class
+    #[arg(long, value_name = "COLUMN=SHARE")]
+    pub(crate) alpha: Vec<Pair>,
+    /// The values that alpha is about, taken together: diagnosis=HIV,Flu
+    #[arg(long, value_name = "COLUMN=A,B,..")]
+    pub(crate) values: Vec<Pair>,
+    /// No sensitive value fills more than 1/L of a class
+    #[arg(long, value_name = "COLUMN=L")]
+    pub(crate) l: Vec<Pair>,
+    /// At least L different values in a class
+    #[arg(long, value_name = "COLUMN=L")]
+    pub(crate) distinct_l: Vec<Pair>,
+    /// The entropy of a class is at least the logarithm of L
+    #[arg(long, value_name = "COLUMN=L")]
+    pub(crate) entropy_l: Vec<Pair>,
+    /// Recursive (C,L)-diversity
+    #[arg(long, value_name = "COLUMN=C:L")]
+    pub(crate) recursive: Vec<Pair>,
+    /// t-closeness: no class is farther from the whole table
+    #[arg(long, value_name = "COLUMN=T")]
+    pub(crate) t: Vec<Pair>,
+    /// The ground distance of t-closeness: equal, ordered or hierarchical
+    #[arg(long, value_name = "COLUMN=HOW")]
+    pub(crate) distance: Vec<Pair>,
+    /// The share of rows that may be left out: 1% or 0.01
+    #[arg(long, value_name = "SHARE")]
+    pub(crate) suppress: Option<Ratio>,
+}
+
+/// Flags of `demo`.
+#[derive(Debug, Args)]
+pub(crate) struct Demo {
+    /// How many rows to make up
+    #[arg(long, value_name = "N", default_value_t = 2_000)]
+    pub(crate) rows: u64,
+    /// From which seed
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// The folder for patients.csv, lookalike.toml and safe.csv, which are written anew each time
+    #[arg(short, long, value_name = "DIR", default_value = "lookalike-demo")]
+    pub(crate) output: PathBuf,
+}
+
+/// Flags of `synth`.
+#[derive(Debug, Args)]
+pub(crate) struct Synth {
+    /// Which table
+    #[arg(value_parser = PossibleValuesParser::new(Synthetic::ALL.map(Synthetic::name)))]
+    pub(crate) kind: String,
+    /// How many rows; 2,000 (hospital) or 100,000 (census) when absent
+    #[arg(long, value_name = "N")]
+    pub(crate) rows: Option<u64>,
+    /// From which seed
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Where the table goes; the ending tells the format; - is standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: PathBuf,
+    /// Replace the output if it exists
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+/// Flags of `completions`.
+#[derive(Debug, Args)]
+pub(crate) struct Completions {
+    /// For which shell
+    pub(crate) shell: clap_complete::Shell,
+}
+
+/// Flags of `hierarchy`.
+#[derive(Debug, Args)]
+pub(crate) struct Hierarchy {
+    #[command(subcommand)]
+    pub(crate) command: HierarchyCommand,
+}
+
+/// What to do with a hierarchy.
+#[derive(Debug, Subcommand)]
+pub(crate) enum HierarchyCommand {
+    /// Is the file a tree, and does it have every value of a column?
+    Check(HierarchyCheck),
+    /// Show the tree
+    Show {
+        /// The hierarchy: a line a value, then its ancestors up to the root, with ; between
+        file: PathBuf,
+    },
+    /// Make a hierarchy for a column of a table
+    #[command(subcommand)]
+    New(HierarchyNew),
+}
+
+/// Flags of `hierarchy check`.
+#[derive(Debug, Args)]
+pub(crate) struct HierarchyCheck {
+    /// The hierarchy
+    pub(crate) file: PathBuf,
+    /// A table whose values it must have
+    #[arg(long, value_name = "DATA", requires = "column")]
+    pub(crate) data: Option<PathBuf>,
+    /// The column of the table
+    #[arg(long, value_name = "COLUMN", requires = "data")]
+    pub(crate) column: Option<String>,
+    /// List the values that the hierarchy lacks
+    #[arg(long, requires = "data")]
+    pub(crate) show_values: bool,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+}
+
+/// The kinds of hierarchies that can be made.
+#[derive(Debug, Subcommand)]
+pub(crate) enum HierarchyNew {
+    /// Intervals of numbers
+    Intervals {
+        /// Widths, finest first, each a multiple of the one before
+        #[arg(long, value_name = "5,10,..", value_delimiter = ',', required = true)]
+        widths: Vec<f64>,
+        /// Where an interval begins
+        #[arg(long, value_name = "NUMBER", default_value_t = 0.0, allow_negative_numbers = true)]
+        origin: f64,
+        /// Everything below is one interval
+        #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
+        bottom: Option<f64>,
+        /// Everything from here on is one interval
+        #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
+        top: Option<f64>,
+        #[command(flatten)]
+        of: ColumnOf,
+    },
+    /// Leading characters: 53712, 5371*, 537**
+    Prefix {
+        /// How many characters are kept, longest first
+        #[arg(long, value_name = "4,3,..", value_delimiter = ',', required = true)]
+        keep: Vec<usize>,
+        #[command(flatten)]
+        of: ColumnOf,
+    },
+    /// Calendar units: month, quarter, year, decade
+    Date {
+        /// The units, finest first
+        #[arg(long, value_name = "month,year,..", value_delimiter = ',', required = true, value_parser = units())]
+        units: Vec<DateUnit>,
+        #[command(flatten)]
+        of: ColumnOf,
+    },
+}
+
+/// The column a hierarchy is made for.
+#[derive(Debug, Args)]
+pub(crate) struct ColumnOf {
+    /// The table
+    #[arg(long, value_name = "DATA")]
+    pub(crate) data: PathBuf,
+    /// Its column
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) column: String,
+    /// Where the hierarchy goes; - is standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: PathBuf,
+    /// Replace the output if it exists
+    #[arg(long)]
+    pub(crate) force: bool,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+}
+
+/// `COLUMN=VALUE`, cut at the first equals sign.
+#[derive(Clone, Debug)]
+pub(crate) struct Pair {
+    pub(crate) column: String,
+    pub(crate) value: String,
+}
+
+impl FromStr for Pair {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Pair, &'static str> {
+        let (column, value) = text.split_once('=').ok_or("write it as COLUMN=VALUE")?;
+        Ok(Pair { column: column.to_string(), value: value.to_string() })
+    }
+}
+
+/// `K:COLUMN,COLUMN`
+#[derive(Clone, Debug)]
+pub(crate) struct KOn {
+    pub(crate) k: u64,
+    pub(crate) columns: Vec<String>,
+}
+
+impl FromStr for KOn {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<KOn, &'static str> {
+        let bad = "write it as K:COLUMN,COLUMN, for example 1000:state,county";
+        let (k, columns) = text.split_once(':').ok_or(bad)?;
+        Ok(KOn { k: k.parse().map_err(|_| bad)?, columns: columns.split(',').map(String::from).collect() })
+    }
+}
+
+fn rest() -> impl TypedValueParser<Value = Rest> {
+    PossibleValuesParser::new(["drop", "keep"]).map(|text| if text == "drop" { Rest::Drop } else { Rest::Keep })
+}
+
+fn publish() -> impl TypedValueParser<Value = Publish> {
+    PossibleValuesParser::new(["label", "set", "bounds"]).map(|text| match text.as_str() {
+        "set" => Publish::Set,
+        "bounds" => Publish::Bounds,
+        _ => Publish::Label,
+    })
+}
+
+fn units() -> impl TypedValueParser<Value = DateUnit> {
+    PossibleValuesParser::new(["day", "month", "quarter", "year", "decade"])
+        .map(|text| crate::request::unit(&text).expect("one of the possible values"))
+}
+
+fn delimiter(text: &str) -> Result<char, &'static str> {
+    let mut chars = text.chars();
+    match (text, chars.next(), chars.next()) {
+        ("tab" | "\\t", _, _) => Ok('\t'),
+        (_, Some(delimiter), None) => Ok(delimiter),
+        _ => Err("one character, or tab"),
+    }
+}

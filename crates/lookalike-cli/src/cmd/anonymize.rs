@@ -1,0 +1,185 @@
+//! `lookalike anonymize`: search, write, read back, verify.
+
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use lookalike::audit::{RuleVerdict, Verdict};
+use lookalike::{Config, Result, Status, rng};
+use serde_json::{Map, Value, json};
+
+use crate::args::{Anonymize, Global};
+use crate::pipeline::{self, Done, Job};
+use crate::progress::Progress;
+use crate::request::{self, usage};
+use crate::show::{self, count, counted, percent};
+use crate::{BUG, interrupt};
+
+/// Runs the command.
+pub(crate) fn run(args: &Anonymize, global: &Global) -> Result<ExitCode> {
+    let mut config = args.request.config()?;
+    args.release.lay_over(&mut config);
+    let data = request::data(args.data.as_ref(), &config)?;
+    let out = output(args.output.as_ref(), &config)?;
+    if args.json && out == Path::new("-") {
+        return Err(usage("--json and the release would both go to standard output: name a file for the release, -o FILE"));
+    }
+    let seed = args.seed.or(config.seed).unwrap_or_else(rng::seed_from_system);
+    let mut progress = Progress::new(global.quiet);
+    let job = Job { config: &config, data: &data, out: &out, force: args.force, seed };
+    let done = pipeline::run(&job, &mut progress)?;
+    if !done.published {
+        return Ok(refused(&done.verdict));
+    }
+    if !global.quiet {
+        show::say(summary(&done, &progress, &out).trim_end());
+    }
+    if args.json {
+        show::json(&report(&done, &progress, &out))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Where the release goes: what was typed, else the configuration's, else a pipe.
+fn output(typed: Option<&PathBuf>, config: &Config) -> Result<PathBuf> {
+    match typed.or(config.output.path.as_ref()) {
+        Some(path) => Ok(path.clone()),
+        None if !std::io::stdout().is_terminal() => Ok(PathBuf::from("-")),
+        None => Err(usage("no output: name a file for the release, -o safe.csv (or -o - for the terminal)")),
+    }
+}
+
+/// The written file did not pass: it is gone already.
+pub(crate) fn refused(verdict: &Verdict) -> ExitCode {
+    show::error(&complaint(verdict));
+    ExitCode::from(BUG)
+}
+
+fn complaint(verdict: &Verdict) -> String {
+    let rules = verdict.rules.iter().filter(|rule| rule.violations > 0).map(|rule| format!("{} is broken", rule.rule));
+    let found: Vec<String> = rules.chain(verdict.leaks.iter().cloned()).collect();
+    format!(
+        "this is a bug in lookalike: the written file failed verification and was removed: {}; please report it with the command \
+         that you ran",
+        found.join("; ")
+    )
+}
+
+/// What a person wants to know at the end of a run.
+pub(crate) fn summary(done: &Done, progress: &Progress, out: &Path) -> String {
+    let verdict = &done.verdict;
+    let mut text = String::new();
+    let left_out = match done.suppressed {
+        0 => "none left out".to_string(),
+        some => format!("{} left out, {}", count(some), percent(ratio(some, done.rows))),
+    };
+    text += &format!("rows      {} read, {} released ({left_out})\n", count(done.rows), count(verdict.rows));
+    text += &format!("classes   {}, the smallest has {}\n", count(verdict.classes), counted(verdict.measures.k, "row", "rows"));
+    text += &format!("loss      {}\n", loss_line(done));
+    if verdict.rules.iter().any(|rule| rule.rule.starts_with("k = ")) {
+        text += &show::wrap(&format!("verified  {}-anonymous for these columns: ", verdict.measures.k), &done.quasi);
+        text.push('\n');
+    }
+    for rule in &verdict.rules {
+        text += &format!("          {}\n", rule_line(rule, &done.quasi));
+    }
+    if done.status == Status::Stopped {
+        let why = if interrupt::is_cancelled() { "on your request" } else { "at its time limit" };
+        text += &format!("note      the search was stopped {why}: valid, but coarser than it could be\n");
+    }
+    if done.guarded > 0 {
+        text += &format!(
+            "note      {} began like a formula and got an apostrophe in front (--raw-formulas leaves them)\n",
+            counted(done.guarded, "text cell", "text cells")
+        );
+    }
+    text += &format!("time      {}\n", show::seconds(progress.total()));
+    text += &format!("written   {}\n", show::path(out));
+    text
+}
+
+/// The loss in one line: how much, and where.
+pub(crate) fn loss_line(done: &Done) -> String {
+    let loss = &done.loss;
+    let mut text = format!("{} of the detail (GCP; NCP {:.1})", percent(loss.gcp), loss.ncp);
+    let costliest = done.quasi.iter().zip(&loss.by_attribute).max_by(|a, b| a.1.total_cmp(b.1)).filter(|_| loss.ncp > 0.0);
+    if let Some((name, lost)) = costliest {
+        text += &format!(", {} of it in column {name}", percent(lost / loss.ncp));
+    }
+    text
+}
+
+/// How a rule fared. A rule on all quasi-identifiers need not name them again.
+pub(crate) fn rule_line(rule: &RuleVerdict, quasi: &[String]) -> String {
+    let worst = show::decimal(rule.worst);
+    let on_all = format!(" on {}", quasi.join(", "));
+    let words = rule.rule.strip_suffix(&on_all).unwrap_or(&rule.rule);
+    match rule.violations {
+        0 => format!("ok      {words} ({} {worst})", rule.measure),
+        broken => format!(
+            "BROKEN  {words} by {} with {} ({} {worst})",
+            counted(broken, "class", "classes"),
+            counted(rule.rows, "row", "rows"),
+            rule.measure
+        ),
+    }
+}
+
+#[allow(clippy::cast_precision_loss, reason = "for display")]
+pub(crate) fn ratio(part: u64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+}
+
+/// The same numbers for machines. The seed is never among them: whoever has it can replay how ties were broken.
+fn report(done: &Done, progress: &Progress, out: &Path) -> Value {
+    let verdict = &done.verdict;
+    let by_attribute: Map<String, Value> =
+        done.quasi.iter().cloned().zip(done.loss.by_attribute.iter().map(|&lost| json!(lost))).collect();
+    let mut loss = json!(done.loss);
+    loss["by_attribute"] = Value::Object(by_attribute);
+    let times: Map<String, Value> =
+        progress.times().iter().map(|&(stage, seconds)| (stage.to_string(), json!(seconds))).collect();
+    json!({
+        "version": 1,
+        "input_rows": done.rows,
+        "released": verdict.rows,
+        "suppressed": done.suppressed,
+        "classes": verdict.classes,
+        "algorithm": done.algorithm.name(),
+        "status": match done.status {
+            Status::Stopped => "stopped",
+            _ => "heuristic",
+        },
+        "loss": loss,
+        "rules": verdict.rules,
+        "measures": verdict.measures,
+        "warnings": done.warnings,
+        "guarded_cells": done.guarded,
+        "times": times,
+        "coded_bytes": done.coded_bytes,
+        "output": out.display().to_string(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    #[test]
+    fn a_file_that_breaks_a_rule_is_told_as_our_bug() {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(b"name,age\ncanary,30\ncanary,30\ncanary,31\n").unwrap();
+        let config = Config::parse("k = 2\n[columns]\nage = { role = \"quasi\" }\nname = { role = \"identifier\" }").unwrap();
+        let csv = lookalike::io::file_type(Path::new("-")).unwrap();
+        let verdict = pipeline::verdict(file.path(), csv, &config).unwrap();
+        assert!(!verdict.holds());
+        let told = complaint(&verdict);
+        for part in
+            ["bug in lookalike", "was removed", "k = 2 on age is broken", "identifier `name` is in the release", "report it"]
+        {
+            assert!(told.contains(part), "{told}");
+        }
+        assert!(!told.contains("canary"), "{told}");
+    }
+}

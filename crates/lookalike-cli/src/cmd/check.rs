@@ -1,0 +1,120 @@
+//! `lookalike check`: does this table already hold?
+
+use std::process::ExitCode;
+
+use lookalike::audit::{self, Measures, RuleVerdict, View};
+use lookalike::config::{Rest, Role};
+use lookalike::{Result, io};
+use serde_json::json;
+
+use crate::NOT_MET;
+use crate::args::Check;
+use crate::cmd::anonymize::{ratio, rule_line};
+use crate::request::{self, has_rule};
+use crate::show::{self, count, counted, decimal, percent};
+
+/// Runs the command. Without a rule it only measures.
+pub(crate) fn run(args: &Check) -> Result<ExitCode> {
+    let mut config = args.request.config()?;
+    // Columns without a role are not looked at, so nothing has to be decided about them.
+    config.rest = config.rest.or(Some(Rest::Keep));
+    let data = request::data(args.data.as_ref(), &config)?;
+    let source = io::open(&data, config.input.delimiter)?;
+    // Nor about those that a release has left out.
+    config.columns.retain(|name, line| matches!(line.role, Role::Quasi | Role::Sensitive) || source.names().contains(name));
+    let roles = config.roles(source.names())?;
+    if has_rule(&config) {
+        config.rules(&roles)?;
+    }
+    let treatments = audit::treatments(source.names(), &config, View::Release);
+    let table = source.read(&treatments)?;
+    let (measures, rules) = if has_rule(&config) {
+        let verdict = audit::audit(&table, &config)?;
+        (verdict.measures, verdict.rules)
+    } else {
+        (audit::measures(&table, &config)?, Vec::new())
+    };
+    let holds = rules.iter().all(|rule| rule.violations == 0);
+    if args.json {
+        let holds = (!rules.is_empty()).then_some(holds);
+        show::json(&json!({ "version": 1, "holds": holds, "rules": rules, "measures": measures }))?;
+    } else {
+        show::print(&text(&measures, &rules, &roles.quasi))?;
+    }
+    Ok(if holds { ExitCode::SUCCESS } else { ExitCode::from(NOT_MET) })
+}
+
+fn text(measures: &Measures, rules: &[RuleVerdict], quasi: &[String]) -> String {
+    let mut text = show::wrap(&format!("{}-anonymous for these columns: ", measures.k), quasi);
+    text += &format!(
+        "\n\nrows      {}\nclasses   {}, the smallest has {}\nunique    {} alone in their class, {}\n",
+        count(measures.rows),
+        count(measures.classes),
+        counted(measures.k, "row", "rows"),
+        counted(measures.uniques, "row is", "rows are"),
+        percent(measures.uniques_share),
+    );
+    text += &risk_line(measures);
+    text += "\nclasses by size\n";
+    text += &show::indent(&histogram(measures));
+    text += &sensitive(measures);
+    if rules.is_empty() {
+        text += "\nno rule was given, so nothing was judged: -k 5 asks for five lookalikes\n";
+    } else {
+        text += "\nrules\n";
+        text += &show::indent(&rules.iter().map(|rule| rule_line(rule, quasi) + "\n").collect::<String>());
+    }
+    text
+}
+
+fn risk_line(measures: &Measures) -> String {
+    let risk = &measures.risk;
+    let above = risk.above.map_or(String::new(), |share| format!(", above 1/k for {} of the rows", percent(share)));
+    format!(
+        "risk      highest {}, average {}{above}\n          (prosecutor: the chance to find a person known to be in the table)\n",
+        percent(risk.highest),
+        percent(risk.average)
+    )
+}
+
+/// Classes by size, with bars over the rows they hold.
+pub(crate) fn histogram(measures: &Measures) -> String {
+    let size = |from: u64, to: Option<u64>| match to {
+        Some(to) if to == from => count(from),
+        Some(to) => format!("{}-{}", count(from), count(to)),
+        None => format!("{} or more", count(from)),
+    };
+    let rows: Vec<Vec<String>> = measures
+        .histogram
+        .iter()
+        .map(|band| {
+            let share = ratio(band.rows, measures.rows);
+            vec![size(band.from, band.to), count(band.classes), count(band.rows), percent(share), show::bar(share, 30)]
+        })
+        .collect();
+    show::table(&[">rows in a class", ">classes", ">rows", ">share", ""], &rows)
+}
+
+/// How the sensitive columns spread over the classes.
+pub(crate) fn sensitive(measures: &Measures) -> String {
+    if measures.sensitive.is_empty() {
+        return String::new();
+    }
+    let rows: Vec<Vec<String>> = measures
+        .sensitive
+        .iter()
+        .map(|column| {
+            vec![
+                column.column.clone(),
+                count(column.values),
+                count(column.distinct),
+                count(column.frequency),
+                decimal(column.entropy),
+                percent(column.alpha),
+                decimal(column.t.unwrap_or(column.t_equal)),
+            ]
+        })
+        .collect();
+    let heads = ["column", ">values", ">distinct l", ">l", ">entropy l", ">alpha", ">t"];
+    format!("\nsensitive columns, each number that of the worst class\n{}", show::indent(&show::table(&heads, &rows)))
+}

@@ -1,0 +1,109 @@
+//! `lookalike demo`: everything a new user needs to see, on a made-up table.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use lookalike::synthetic::Synthetic;
+use lookalike::table::{Coded, Table, Treatment};
+use lookalike::{Config, Error, ErrorKind, Result, io};
+
+use crate::args::{Demo, Global};
+use crate::cmd::anonymize::{loss_line, refused, rule_line};
+use crate::cmd::check::histogram;
+use crate::cmd::{synth, write_text};
+use crate::pipeline::{self, Job};
+use crate::progress::Progress;
+use crate::show::{self, count, counted};
+
+/// Rows shown of each table.
+const SHOWN: usize = 6;
+/// Signs in a line.
+const WIDTH: usize = 80;
+
+const REQUEST: &str = r#"# Made by `lookalike demo`: what the columns of patients.csv are, and what must hold.
+version = 1
+k = 5                        # everyone has at least four lookalikes
+
+[input]
+path = "patients.csv"
+
+[columns]
+name      = { role = "identifier" }               # dropped
+age       = { role = "quasi" }                    # others may know it: generalized
+zip       = { role = "quasi", hierarchy = { prefix = [4, 3, 2] } }
+sex       = { role = "quasi" }
+marital   = { role = "quasi" }
+admission = { role = "identifier" }               # an exact day nearly names a person
+diagnosis = { role = "sensitive", l = 2 }         # at most half of a class share one
+ward      = { role = "keep" }                     # published as it is
+
+[limits]
+suppress = "1%"              # so many rows may be left out
+"#;
+
+/// Runs the command.
+pub(crate) fn run(args: &Demo, global: &Global) -> Result<ExitCode> {
+    let folder = &args.output;
+    std::fs::create_dir_all(folder).map_err(|source| Error::from(ErrorKind::Io { path: folder.clone(), source }))?;
+    let (data, toml, safe) = (folder.join("patients.csv"), folder.join("lookalike.toml"), folder.join("safe.csv"));
+    synth::write(Synthetic::Hospital, args.rows, args.seed, &data, true)?;
+    write_text(&toml, true, REQUEST)?;
+    let config = Config::read(&toml)?;
+    let mut progress = Progress::new(global.quiet);
+    let job = Job { config: &config, data: &data, out: &safe, force: true, seed: args.seed };
+    let done = pipeline::run(&job, &mut progress)?;
+    if !done.published {
+        return Ok(refused(&done.verdict));
+    }
+    let before = excerpt(&data)?;
+    let after = excerpt(&safe)?;
+    let verdict = &done.verdict;
+    let mut text =
+        format!("A made-up table of {} (nobody in it exists):\n\n{before}\n", counted(done.rows, "patient", "patients"));
+    text += &format!("The same table, released with k = {}:\n\n{after}\n", config.k.unwrap_or(1));
+    text += &show::wrap(
+        &format!("Everyone has at least {} lookalikes on ", count(verdict.measures.k.saturating_sub(1))),
+        &done.quasi,
+    );
+    text += &format!(
+        ":\n{} in {}, {} left out.\n\n",
+        counted(verdict.rows, "row", "rows"),
+        counted(verdict.classes, "class", "classes"),
+        counted(done.suppressed, "row", "rows")
+    );
+    text += &show::indent(&histogram(&verdict.measures));
+    text += &format!("\nLoss: {}\n", loss_line(&done));
+    text += "Verified on the written file:\n";
+    verdict.rules.iter().for_each(|rule| text += &format!("  {}\n", rule_line(rule, &done.quasi)));
+    let [data, toml, safe] = [&data, &toml, &safe].map(|path| show::argument(path));
+    text += &format!("\nThe table:    {data}\nThe request:  {toml}\nThe release:  {safe}\n");
+    text += &format!("\nTry next:\n  lookalike verify {safe} -c {toml} \\\n      --source {data}\n  lookalike init YOUR.csv\n");
+    show::print(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The first rows of a table.
+fn excerpt(path: &Path) -> Result<String> {
+    let source = io::open(path, Some(','))?;
+    let all = vec![Treatment::Code; source.names().len()];
+    let table = source.read(&all)?;
+    let heads: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
+    let rows: Vec<Vec<String>> = (0..SHOWN.min(table.rows)).map(|row| cells(&table, row)).collect();
+    // Long cells are cut, the longest first, until a line fits.
+    let longest = rows.iter().flatten().map(|cell| cell.chars().count()).max().unwrap_or(0);
+    let shown = |limit: usize| {
+        let rows: Vec<Vec<String>> = rows.iter().map(|row| row.iter().map(|cell| cut(cell, limit)).collect()).collect();
+        show::indent(&show::table(&heads, &rows))
+    };
+    let fits = |text: &String| text.lines().all(|line| line.chars().count() <= WIDTH);
+    Ok((4..=longest).rev().map(shown).find(fits).unwrap_or_else(|| shown(4)))
+}
+
+fn cells(table: &Table, row: usize) -> Vec<String> {
+    let text = |coded: &Coded| coded.values[coded.codes.get(row) as usize].clone().unwrap_or_default();
+    table.columns.iter().map(|column| text(table.coded(&column.name))).collect()
+}
+
+fn cut(text: &str, limit: usize) -> String {
+    if text.chars().count() <= limit { text.to_string() } else { text.chars().take(limit - 2).chain("..".chars()).collect() }
+}

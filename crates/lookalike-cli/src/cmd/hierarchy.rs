@@ -1,0 +1,142 @@
+//! `lookalike hierarchy`: makes and tests hierarchies.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use lookalike::attribute::Domain;
+use lookalike::config::{ColumnConfig, DateConfig, HierarchyConfig, IntervalsConfig, Kind, PrefixConfig, Rest, Role};
+use lookalike::hierarchy;
+use lookalike::table::{Table, Treatment};
+use lookalike::taxonomy::Taxonomy;
+use lookalike::{Config, Problem, Result, io};
+
+use crate::USAGE;
+use crate::args::{ColumnOf, Hierarchy, HierarchyCheck, HierarchyCommand, HierarchyNew, Reading};
+use crate::cmd::write_text;
+use crate::request::usage;
+use crate::show::{self, count, counted};
+
+/// Children of a node that `show` lists.
+const CHILDREN: usize = 20;
+
+/// Runs the command.
+pub(crate) fn run(args: &Hierarchy) -> Result<ExitCode> {
+    match &args.command {
+        HierarchyCommand::Check(args) => check(args),
+        HierarchyCommand::Show { file } => {
+            show::print(&show::clean(&hierarchy::outline(&tree(file)?, CHILDREN)))?;
+            Ok(ExitCode::SUCCESS)
+        }
+        HierarchyCommand::New(new) => make(new),
+    }
+}
+
+fn tree(file: &Path) -> Result<Taxonomy> {
+    hierarchy::taxonomy(&hierarchy::read(file)?, "", &[], &[])
+}
+
+fn check(args: &HierarchyCheck) -> Result<ExitCode> {
+    let tree = tree(&args.file)?;
+    let groups = (tree.nodes() - tree.leaves()) as u64;
+    let mut text = format!(
+        "{}: a tree of {}, {} and {}\n",
+        args.file.display(),
+        counted(tree.leaves() as u64, "value", "values"),
+        counted(groups, "group", "groups"),
+        counted(u64::from(tree.height()) + 1, "level", "levels"),
+    );
+    if let (Some(data), Some(column)) = (&args.data, &args.column) {
+        let table = column_of(data, column, &args.reading)?;
+        let missing = strangers(&tree, &table, column);
+        if !missing.is_empty() {
+            text += &format!(
+                "{} of column {column} {} not in it: add a line for each\n",
+                counted(missing.len() as u64, "value", "values"),
+                if missing.len() == 1 { "is" } else { "are" }
+            );
+            if args.show_values {
+                missing.iter().for_each(|value| text += &format!("  {}\n", show::clean(value)));
+            } else {
+                text += "--show-values lists them\n";
+            }
+            show::print(&text)?;
+            return Ok(ExitCode::from(USAGE));
+        }
+        attribute(&table, column, HierarchyConfig::File(args.file.clone()), None)?;
+        let values = table.coded(column).values.len() as u64;
+        text += &format!("it has all {} of column {column}\n", count(values));
+    }
+    show::print(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Values of the column that the tree does not have, as text or as the same number.
+fn strangers(tree: &Taxonomy, table: &Table, column: &str) -> Vec<String> {
+    let leaves = u32::try_from(tree.leaves()).expect("codes have 32 bits");
+    let mut numbers: Vec<f64> = (0..leaves).filter_map(|leaf| tree.leaf_label(leaf).trim().parse().ok()).collect();
+    numbers.sort_by(f64::total_cmp);
+    let same_number = |text: &str| {
+        let number = text.trim().parse::<f64>().ok().filter(|number| number.is_finite());
+        number.is_some_and(|number| numbers.binary_search_by(|other| other.total_cmp(&(number + 0.0))).is_ok())
+    };
+    let values = &table.coded(column).values;
+    let found = values.iter().zip(tree.codes(values)).filter(|(_, code)| code.is_none()).filter_map(|(value, _)| value.as_ref());
+    let mut strangers: Vec<String> = found.filter(|text| !same_number(text)).cloned().collect();
+    strangers.sort_unstable();
+    strangers
+}
+
+fn make(new: &HierarchyNew) -> Result<ExitCode> {
+    let (of, how, kind) = match new {
+        HierarchyNew::Intervals { widths, origin, bottom, top, of } => {
+            let how = IntervalsConfig { intervals: widths.clone(), origin: *origin, bottom: *bottom, top: *top };
+            (of, HierarchyConfig::Intervals(how), Kind::Numeric)
+        }
+        HierarchyNew::Prefix { keep, of } => {
+            (of, HierarchyConfig::Prefix(PrefixConfig { prefix: keep.clone() }), Kind::Categorical)
+        }
+        HierarchyNew::Date { units, of } => (of, HierarchyConfig::Date(DateConfig { date: units.clone() }), Kind::Date),
+    };
+    write(of, how, kind)
+}
+
+fn write(of: &ColumnOf, how: HierarchyConfig, kind: Kind) -> Result<ExitCode> {
+    let table = column_of(&of.data, &of.column, &of.reading)?;
+    let tree = match attribute(&table, &of.column, how, Some(kind))? {
+        Domain::Tree(tree) => tree,
+        Domain::Ordered(ordered) => ordered.snap.expect("it was asked for").taxonomy,
+    };
+    write_text(&of.output, of.force, &hierarchy::to_text(&tree))?;
+    if of.output != Path::new("-") {
+        show::say(&format!(
+            "wrote {}: {} in {}; look at it with: lookalike hierarchy show {}",
+            of.output.display(),
+            counted(tree.leaves() as u64, "value", "values"),
+            counted(u64::from(tree.height()) + 1, "level", "levels"),
+            show::argument(&of.output)
+        ));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The table with this column alone.
+fn column_of(data: &Path, column: &str, reading: &Reading) -> Result<Table> {
+    let source = io::open(data, reading.delimiter)?;
+    if !source.names().iter().any(|name| name == column) {
+        return Err(usage(format!("there is no column `{column}`; the table has `{}`", source.names().join("`, `"))));
+    }
+    let wanted = |name: &String| if name == column { Treatment::Code } else { Treatment::Skip };
+    let treatments: Vec<Treatment> = source.names().iter().map(wanted).collect();
+    source.read(&treatments)
+}
+
+/// The column as the engine would take it, with this hierarchy.
+fn attribute(table: &Table, column: &str, how: HierarchyConfig, kind: Option<Kind>) -> Result<Domain> {
+    let mut config = Config { k: Some(1), rest: Some(Rest::Drop), ..Config::default() };
+    config.output.snap = true;
+    let line = ColumnConfig { kind, hierarchy: Some(how), ..ColumnConfig::new(Role::Quasi) };
+    config.columns.insert(column.to_string(), line);
+    let roles = config.roles(&[column.to_string()])?;
+    let problem = Problem::new(table, &roles, &config)?;
+    Ok(problem.attributes()[0].domain.clone())
+}

@@ -1,0 +1,105 @@
+//! `lookalike init`: profiles the columns and writes a configuration to edit.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use lookalike::config::{Kind, Role};
+use lookalike::profile::{self, ColumnProfile, Uniqueness};
+use lookalike::table::Treatment;
+use lookalike::{ErrorKind, Result, io};
+
+use crate::args::Init;
+use crate::cmd::write_text;
+use crate::show::{self, count, percent};
+
+/// Runs the command.
+pub(crate) fn run(args: &Init) -> Result<ExitCode> {
+    let to_stdout = args.output == Path::new("-");
+    if !to_stdout {
+        // Said before the table is read.
+        drop(io::Pending::beside(&args.output, args.force)?);
+    }
+    let source = io::open(&args.data, args.reading.delimiter)?;
+    let all = vec![Treatment::Code; source.names().len()];
+    let table = source.read(&all)?;
+    if table.rows == 0 {
+        return Err(ErrorKind::Data { why: "the table has no rows: there is nothing to profile".into() }.into());
+    }
+    let profiles = profile::profile(&table);
+    let quasi: Vec<String> =
+        profiles.iter().filter(|column| column.role == Role::Quasi).map(|column| column.name.clone()).collect();
+    let uniqueness = (!quasi.is_empty()).then(|| profile::uniqueness(&table, &quasi));
+    let toml = profile::to_toml(&seen_from(&args.output, &args.data), &profiles);
+    if to_stdout {
+        // The configuration is the result; the rest is talk.
+        show::say(text(&profiles, uniqueness.as_ref()).trim_end());
+        show::print(&toml)?;
+    } else {
+        write_text(&args.output, args.force, &toml)?;
+        let mut text = text(&profiles, uniqueness.as_ref());
+        text += &format!(
+            "\nwrote {}: read the roles, correct them, then\n  lookalike anonymize -c {} -o safe.csv\n",
+            args.output.display(),
+            show::argument(&args.output)
+        );
+        show::print(&text)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Paths in a configuration start from its folder: from elsewhere the table is named in full.
+fn seen_from(config: &Path, data: &Path) -> PathBuf {
+    let here = config == Path::new("-") || config.parent().is_none_or(|folder| folder == Path::new(""));
+    if here || data == Path::new("-") { data.to_path_buf() } else { std::path::absolute(data).unwrap_or(data.to_path_buf()) }
+}
+
+fn text(profiles: &[ColumnProfile], uniqueness: Option<&Uniqueness>) -> String {
+    let rows: Vec<Vec<String>> = profiles
+        .iter()
+        .map(|column| {
+            vec![
+                column.name.clone(),
+                kind(column.looks).to_string(),
+                count(column.distinct),
+                count(column.missing),
+                percent(column.unique_share),
+                role(column.role).to_string(),
+                column.reason.clone(),
+            ]
+        })
+        .collect();
+    let mut text = show::table(&["column", "kind", ">distinct", ">missing", ">unique", "role", "reason"], &rows);
+    if let Some(found) = uniqueness {
+        text.push('\n');
+        text += &show::wrap("quasi-identifiers together: ", &found.columns);
+        text += &format!(
+            "\n  {} different combinations in {} rows; the smallest class has {}\n  {} rows ({}) have one that no other row has; \
+             {} have fewer than four lookalikes\n",
+            count(found.classes),
+            count(found.rows),
+            count(found.smallest),
+            count(found.uniques),
+            percent(found.share),
+            count(found.below_five),
+        );
+    }
+    text
+}
+
+fn kind(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Numeric => "number",
+        Kind::Date => "date",
+        Kind::Ordinal => "ordinal",
+        Kind::Categorical => "label",
+    }
+}
+
+fn role(role: Role) -> &'static str {
+    match role {
+        Role::Quasi => "quasi",
+        Role::Sensitive => "sensitive",
+        Role::Identifier => "identifier",
+        Role::Keep => "keep",
+    }
+}

@@ -1,0 +1,27 @@
+//! One file a command; each `run` does what was typed and says how it went.
+
+pub(crate) mod anonymize;
+pub(crate) mod check;
+pub(crate) mod complete;
+pub(crate) mod demo;
+pub(crate) mod hierarchy;
+pub(crate) mod init;
+pub(crate) mod synth;
+pub(crate) mod verify;
+
+use std::io::Write;
+use std::path::Path;
+
+use lookalike::io::Pending;
+use lookalike::{Error, ErrorKind, Result};
+
+/// Writes a text to a file, all of it or nothing; `-` is standard output.
+pub(crate) fn write_text(path: &Path, force: bool, text: &str) -> Result<()> {
+    let pending = Pending::beside(path, force)?;
+    crate::interrupt::unpublished(Some(pending.path()));
+    let failed = |source| Error::from(ErrorKind::Io { path: path.to_path_buf(), source });
+    pending.file()?.write_all(text.as_bytes()).map_err(failed)?;
+    pending.publish()?;
+    crate::interrupt::unpublished(None);
+    Ok(())
+}

@@ -1,0 +1,38 @@
+//! `lookalike synth`: a made-up table of any size, in any format.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use lookalike::io::{self, Pending};
+use lookalike::synthetic::{self, Synthetic};
+use lookalike::{ErrorKind, Result};
+
+use crate::args::Synth;
+use crate::interrupt;
+
+/// Rows made at a time.
+const BATCH: u64 = 1 << 16;
+
+/// Runs the command.
+pub(crate) fn run(args: &Synth) -> Result<ExitCode> {
+    let kind = Synthetic::from_name(&args.kind).expect("the parser knows the names");
+    write(kind, args.rows.unwrap_or(kind.default_rows()), args.seed, &args.output, args.force)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Makes up a table and writes it, all of it or nothing.
+pub(crate) fn write(kind: Synthetic, rows: u64, seed: u64, out: &Path, force: bool) -> Result<()> {
+    let file_type = io::file_type(out)?;
+    let too_many = || ErrorKind::Config { why: format!("{rows} rows are more than this computer can count") };
+    let batches = usize::try_from(rows.div_ceil(BATCH)).map_err(|_| too_many())?;
+    let pending = Pending::beside(out, force)?;
+    interrupt::unpublished(Some(pending.path()));
+    io::write(pending.file()?, out, file_type, &synthetic::schema(kind), batches, |batch| {
+        let first = batch as u64 * BATCH;
+        let here = usize::try_from(BATCH.min(rows - first)).expect("a batch is small");
+        Ok(synthetic::batch(kind, seed, first, here))
+    })?;
+    pending.publish()?;
+    interrupt::unpublished(None);
+    Ok(())
+}

@@ -1,0 +1,68 @@
+//! Ctrl-C and its kin: the first during a search ends the search, any other ends the program with nothing left behind.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+
+use crate::show;
+
+/// Set to make the search end with what it has.
+static CANCEL: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
+static SEARCHING: AtomicBool = AtomicBool::new(false);
+/// A file that is written but not yet published.
+static UNPUBLISHED: Mutex<Option<PathBuf>> = Mutex::new(None);
+
+/// Listens from now on. Where the caller has chosen to ignore a signal (nohup), its choice stands.
+pub(crate) fn install() {
+    let _ = ctrlc::try_set_handler(handle);
+}
+
+#[allow(clippy::exit, reason = "the handler has a thread of its own and cannot return through main")]
+fn handle() {
+    if SEARCHING.load(Ordering::SeqCst) && !CANCEL.swap(true, Ordering::SeqCst) {
+        show::say("stopping the search: what it has so far will be written and verified (once more to give up)");
+        return;
+    }
+    // The lock is never released: nobody can publish or make another file meanwhile.
+    let unpublished = UNPUBLISHED.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(file) = &*unpublished {
+        remove(file);
+    }
+    std::process::exit(i32::from(crate::INTERRUPTED));
+}
+
+fn remove(file: &Path) {
+    let _ = std::fs::remove_file(file);
+    if let Some(folder) = file.parent().filter(|folder| is_private(folder)) {
+        let _ = std::fs::remove_dir(folder);
+    }
+}
+
+/// A release for standard output waits in a folder of its own.
+fn is_private(folder: &Path) -> bool {
+    folder.parent() == Some(std::env::temp_dir().as_path())
+        && folder.file_name().is_some_and(|name| name.to_string_lossy().starts_with("lookalike-"))
+}
+
+/// The flag that ends a search.
+pub(crate) fn cancel() -> Arc<AtomicBool> {
+    Arc::clone(&CANCEL)
+}
+
+/// True when somebody asked for the search to end.
+pub(crate) fn is_cancelled() -> bool {
+    CANCEL.load(Ordering::SeqCst)
+}
+
+/// Runs a search, which the first Ctrl-C ends.
+pub(crate) fn during_search<T>(search: impl FnOnce() -> T) -> T {
+    SEARCHING.store(true, Ordering::SeqCst);
+    let found = search();
+    SEARCHING.store(false, Ordering::SeqCst);
+    found
+}
+
+/// Remembers the file that must go if the program is stopped; none when there is no such file any more.
+pub(crate) fn unpublished(file: Option<&Path>) {
+    *UNPUBLISHED.lock().unwrap_or_else(PoisonError::into_inner) = file.map(Path::to_path_buf);
+}

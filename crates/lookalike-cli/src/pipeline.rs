@@ -1,0 +1,186 @@
+//! The way from a table to a verified release: read, encode, search, write, verify. Nothing is published that did not pass.
+
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use lookalike::audit::{self, Verdict, View};
+use lookalike::config::Roles;
+use lookalike::disclosure::disclosures;
+use lookalike::io::{self, FileType, Format, Pending};
+use lookalike::loss::{self, Loss};
+use lookalike::release::Release;
+use lookalike::table::{Table, Treatment};
+use lookalike::{Algorithm, Budget, Config, Problem, Result, Status, anonymize, partition};
+
+use crate::progress::Progress;
+use crate::request::usage;
+use crate::{interrupt, show};
+
+/// What to make out of what.
+#[derive(Debug)]
+pub(crate) struct Job<'a> {
+    pub(crate) config: &'a Config,
+    pub(crate) data: &'a Path,
+    pub(crate) out: &'a Path,
+    pub(crate) force: bool,
+    pub(crate) seed: u64,
+}
+
+/// A run in numbers.
+#[derive(Debug)]
+pub(crate) struct Done {
+    pub(crate) rows: u64,
+    pub(crate) suppressed: u64,
+    pub(crate) algorithm: Algorithm,
+    pub(crate) status: Status,
+    pub(crate) loss: Loss,
+    /// The quasi-identifiers, in the order of the loss by attribute.
+    pub(crate) quasi: Vec<String>,
+    pub(crate) coded_bytes: usize,
+    pub(crate) guarded: u64,
+    pub(crate) warnings: Vec<String>,
+    /// What the judge found in the written file.
+    pub(crate) verdict: Verdict,
+    /// False when the judge found something: then the file is gone.
+    pub(crate) published: bool,
+}
+
+/// What is known about a release before it is written.
+struct Found {
+    release: Release,
+    done: Unverified,
+}
+
+/// A [`Done`] without the verdict.
+struct Unverified {
+    rows: u64,
+    suppressed: u64,
+    algorithm: Algorithm,
+    status: Status,
+    loss: Loss,
+    quasi: Vec<String>,
+    coded_bytes: usize,
+    warnings: Vec<String>,
+}
+
+/// Runs the job. Whatever cannot succeed is found out as early as it can be.
+pub(crate) fn run(job: &Job, progress: &mut Progress) -> Result<Done> {
+    let config = job.config;
+    let file_type = io::file_type(job.out)?;
+    refuse_own_input(job)?;
+    drop(Pending::beside(job.out, job.force)?);
+    config.suppress()?;
+    config.time()?;
+    let algorithm = algorithm(config)?;
+
+    progress.stage("read");
+    let source = io::open(job.data, config.input.delimiter)?;
+    let roles = config.roles(source.names())?;
+    config.rules(&roles)?;
+    let treatments: Vec<Treatment> = source.names().iter().map(|name| treatment(name, &roles)).collect();
+    let table = source.read(&treatments)?;
+
+    let Found { release, done } = find(job, algorithm, &roles, table, is_text(file_type), progress)?;
+
+    progress.stage("write");
+    let pending = Pending::beside(job.out, job.force)?;
+    interrupt::unpublished(Some(pending.path()));
+    io::write(pending.file()?, job.out, file_type, release.schema(), release.batches(), |batch| release.batch(batch))?;
+    let guarded = release.guarded();
+    drop(release);
+
+    progress.stage("verify");
+    let verdict = verdict(pending.path(), file_type, config)?;
+    let published = verdict.holds();
+    if published {
+        pending.publish()?;
+    } else {
+        drop(pending);
+    }
+    interrupt::unpublished(None);
+    progress.end();
+    let Unverified { rows, suppressed, algorithm, status, loss, quasi, coded_bytes, warnings } = done;
+    Ok(Done { rows, suppressed, algorithm, status, loss, quasi, coded_bytes, guarded, warnings, verdict, published })
+}
+
+/// Encodes and searches. The coded table is let go as soon as it is not needed: the rest of the run has its memory.
+fn find(job: &Job, algorithm: Algorithm, roles: &Roles, mut table: Table, text: bool, progress: &mut Progress) -> Result<Found> {
+    progress.stage("encode");
+    let mut warnings = disclosures(&table, roles, job.config)?;
+    let problem = Problem::new(&table, roles, job.config)?;
+    table.columns.iter_mut().for_each(|column| column.coded = None);
+    warnings.extend_from_slice(problem.warnings());
+    warnings.iter().for_each(|warning| progress.warn(warning));
+
+    progress.stage("search");
+    let budget = Budget::new(job.config.time()?, interrupt::cancel());
+    let outcome = interrupt::during_search(|| anonymize(&problem, algorithm, &budget));
+    let recoding = &outcome.recoding;
+    let done = Unverified {
+        rows: problem.row_count(),
+        suppressed: partition::rows(recoding.suppressed()),
+        algorithm,
+        status: outcome.status,
+        loss: loss::loss(&problem, recoding),
+        quasi: problem.attributes().iter().map(|attribute| attribute.name.clone()).collect(),
+        coded_bytes: problem.bytes(),
+        warnings,
+    };
+    let release = Release::new(&problem, recoding, &table, roles, job.config, job.seed, text)?;
+    Ok(Found { release, done })
+}
+
+/// Reads the written file back and judges it.
+pub(crate) fn verdict(file: &Path, file_type: FileType, config: &Config) -> Result<Verdict> {
+    let delimiter = match file_type.format {
+        Format::Csv { delimiter } => Some(char::from(delimiter)),
+        Format::Parquet | Format::Arrow => None,
+    };
+    let release = io::open(file, delimiter)?;
+    let treatments = audit::treatments(release.names(), config, View::Release);
+    audit::audit(&release.read(&treatments)?, config)
+}
+
+fn algorithm(config: &Config) -> Result<Algorithm> {
+    config.algorithm.as_deref().map_or(Ok(Algorithm::default()), |name| Algorithm::from_str(name).map_err(usage))
+}
+
+fn treatment(name: &String, roles: &Roles) -> Treatment {
+    if roles.quasi.contains(name) {
+        Treatment::Code
+    } else if roles.sensitive.contains(name) {
+        Treatment::CodeAndCarry
+    } else if roles.keep.contains(name) {
+        Treatment::Carry
+    } else {
+        Treatment::Skip
+    }
+}
+
+fn is_text(file_type: FileType) -> bool {
+    matches!(file_type.format, Format::Csv { .. })
+}
+
+/// The input is never overwritten, not even through a link and with force.
+fn refuse_own_input(job: &Job) -> Result<()> {
+    let real = |path: &Path| -> Option<PathBuf> { std::fs::canonicalize(path).ok().filter(|_| path != Path::new("-")) };
+    match (real(job.data), real(job.out)) {
+        (Some(data), Some(out)) if data == out || same_file(&data, &out) => {
+            Err(usage(format!("{} is the input itself: choose another output", show::path(job.out))))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Two names of one file.
+#[cfg(unix)]
+fn same_file(one: &Path, other: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let id = |path: &Path| std::fs::metadata(path).ok().map(|about| (about.dev(), about.ino()));
+    id(one).is_some_and(|found| id(other) == Some(found))
+}
+
+#[cfg(not(unix))]
+fn same_file(_: &Path, _: &Path) -> bool {
+    false
+}

@@ -1,0 +1,69 @@
+//! The stages of a long run: a line each on a terminal, and how long each took.
+
+use std::io::{IsTerminal, Write};
+use std::time::Instant;
+
+/// What runs, and what has run.
+#[derive(Debug)]
+pub(crate) struct Progress {
+    shown: bool,
+    begun: Instant,
+    now: Option<(&'static str, Instant)>,
+    times: Vec<(&'static str, f64)>,
+}
+
+impl Progress {
+    /// Shows stages on a terminal, unless talk is unwanted.
+    pub(crate) fn new(quiet: bool) -> Progress {
+        let shown = !quiet && std::io::stderr().is_terminal();
+        Progress { shown, begun: Instant::now(), now: None, times: Vec::new() }
+    }
+
+    /// Ends the stage that runs and begins the next.
+    pub(crate) fn stage(&mut self, name: &'static str) {
+        self.end();
+        self.now = Some((name, Instant::now()));
+        self.show(format_args!("{name:>9} ..."));
+    }
+
+    /// Ends the last stage.
+    pub(crate) fn end(&mut self) {
+        if let Some((name, since)) = self.now.take() {
+            let seconds = since.elapsed().as_secs_f64();
+            self.times.push((name, seconds));
+            self.show(format_args!("\r\x1b[K{name:>9} {:>9}\n", crate::show::seconds(seconds)));
+        }
+    }
+
+    /// Says what the user should know while a stage runs.
+    pub(crate) fn warn(&self, what: &str) {
+        self.show(format_args!("\r\x1b[K"));
+        crate::show::warning(what);
+    }
+
+    /// The seconds that each stage took.
+    pub(crate) fn times(&self) -> &[(&'static str, f64)] {
+        &self.times
+    }
+
+    /// The seconds since the beginning.
+    pub(crate) fn total(&self) -> f64 {
+        self.begun.elapsed().as_secs_f64()
+    }
+
+    fn show(&self, line: std::fmt::Arguments) {
+        if self.shown {
+            let mut stderr = std::io::stderr().lock();
+            let _ = stderr.write_fmt(line).and_then(|()| stderr.flush());
+        }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        if self.now.is_some() {
+            // An error message begins on a line of its own.
+            self.show(format_args!("\n"));
+        }
+    }
+}

@@ -1,0 +1,330 @@
+//! From flags and a TOML file to one [`Config`]: the file first, then every flag over it.
+
+use std::fmt::Display;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use lookalike::config::{
+    ColumnConfig, DateConfig, DateUnit, Distance, HierarchyConfig, IntervalsConfig, Kind, Order, PrefixConfig, Recursive, Rest,
+    Role, Share, SubsetRule,
+};
+use lookalike::ratio::Ratio;
+use lookalike::{Config, Error, ErrorKind, Result};
+
+use crate::args::{Columns, Pair, Release, Request, Rules};
+
+/// The error for a request that makes no sense.
+pub(crate) fn usage(why: impl Into<String>) -> Error {
+    ErrorKind::Config { why: why.into() }.into()
+}
+
+impl Request {
+    /// The file's configuration with the flags laid over it.
+    pub(crate) fn config(&self) -> Result<Config> {
+        let mut config = match &self.config {
+            Some(path) => Config::read(path)?,
+            None => Config::default(),
+        };
+        if self.reading.delimiter.is_some() {
+            config.input.delimiter = self.reading.delimiter;
+        }
+        self.columns.lay_over(&mut config)?;
+        self.rules.lay_over(&mut config)?;
+        Ok(config)
+    }
+}
+
+impl Columns {
+    fn lay_over(&self, config: &mut Config) -> Result<()> {
+        let given = [
+            ("--qi", Role::Quasi, &self.qi),
+            ("--sensitive", Role::Sensitive, &self.sensitive),
+            ("--identifier", Role::Identifier, &self.identifier),
+            ("--keep", Role::Keep, &self.keep),
+        ];
+        let mut seen: Vec<(&String, &str)> = Vec::new();
+        for (flag, role, names) in given {
+            for name in names {
+                if let Some((_, other)) = seen.iter().find(|(earlier, other)| *earlier == name && *other != flag) {
+                    return Err(usage(format!("column `{name}` is given to both {other} and {flag}: a column has one role")));
+                }
+                seen.push((name, flag));
+                // What the file says about a column of another role would not fit.
+                if config.column(name).is_none_or(|line| line.role != role) {
+                    config.columns.insert(name.clone(), ColumnConfig::new(role));
+                }
+            }
+        }
+        if self.rest.is_some() {
+            config.rest = self.rest;
+        }
+        if !self.missing.is_empty() {
+            config.missing.clone_from(&self.missing);
+        }
+        for pair in &self.kind {
+            line(config, "--kind", pair)?.kind = Some(kind(pair)?);
+        }
+        for pair in &self.weight {
+            line(config, "--weight", pair)?.weight = Some(parsed("--weight", "a number", pair)?);
+        }
+        for pair in &self.hierarchy {
+            line(config, "--hierarchy", pair)?.hierarchy = Some(hierarchy(pair)?);
+        }
+        for pair in &self.order {
+            line(config, "--order", pair)?.order = Some(order(pair)?);
+        }
+        for name in &self.dependent {
+            match (config.columns.get_mut(name), config.rest) {
+                (Some(line), _) => line.dependent = true,
+                (None, Some(Rest::Keep)) => {
+                    let line = ColumnConfig { dependent: true, ..ColumnConfig::new(Role::Keep) };
+                    config.columns.insert(name.clone(), line);
+                }
+                (None, _) => return Err(no_role("--dependent", name)),
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Rules {
+    fn lay_over(&self, config: &mut Config) -> Result<()> {
+        if self.k.is_some() {
+            config.k = self.k;
+        }
+        if !self.k_on.is_empty() {
+            config.rules = self.k_on.iter().map(|rule| SubsetRule { k: rule.k, columns: rule.columns.clone() }).collect();
+        }
+        for pair in &self.alpha {
+            line(config, "--alpha", pair)?.alpha = Some(share("--alpha", pair)?);
+        }
+        for pair in &self.values {
+            line(config, "--values", pair)?.values = Some(pair.value.split(',').map(String::from).collect());
+        }
+        for pair in &self.l {
+            line(config, "--l", pair)?.l = Some(parsed("--l", "a whole number", pair)?);
+        }
+        for pair in &self.distinct_l {
+            line(config, "--distinct-l", pair)?.distinct = Some(parsed("--distinct-l", "a whole number", pair)?);
+        }
+        for pair in &self.entropy_l {
+            line(config, "--entropy-l", pair)?.entropy = Some(share("--entropy-l", pair)?);
+        }
+        for pair in &self.recursive {
+            line(config, "--recursive", pair)?.recursive = Some(recursive(pair)?);
+        }
+        for pair in &self.t {
+            line(config, "--t", pair)?.t = Some(share("--t", pair)?);
+        }
+        for pair in &self.distance {
+            line(config, "--distance", pair)?.distance = Some(distance(pair)?);
+        }
+        if let Some(suppress) = self.suppress {
+            config.limits.suppress = Some(Share(suppress));
+        }
+        Ok(())
+    }
+}
+
+impl Release {
+    /// Lays these flags over the configuration.
+    pub(crate) fn lay_over(&self, config: &mut Config) {
+        if let Some(algorithm) = &self.algorithm {
+            config.algorithm = Some(algorithm.clone());
+        }
+        if let Some(time) = &self.time {
+            config.limits.time = Some(time.clone());
+        }
+        if let Some(publish) = self.publish {
+            config.output.publish = publish;
+        }
+        if self.input_order {
+            config.output.order = Order::Input;
+        }
+        config.output.snap |= self.snap;
+        config.output.raw_formulas |= self.raw_formulas;
+    }
+}
+
+/// The table to read: the one that was typed, else the configuration's.
+pub(crate) fn data(typed: Option<&PathBuf>, config: &Config) -> Result<PathBuf> {
+    typed.or(config.input.path.as_ref()).cloned().ok_or_else(|| {
+        let here = if Path::new("lookalike.toml").exists() { " (there is one here: -c lookalike.toml)" } else { "" };
+        usage(format!("no table: name a file, - for standard input, or a configuration that names one{here}"))
+    })
+}
+
+/// True when at least one rule was asked for.
+pub(crate) fn has_rule(config: &Config) -> bool {
+    let ruled = |line: &ColumnConfig| {
+        line.alpha.is_some()
+            || line.l.is_some()
+            || line.distinct.is_some()
+            || line.entropy.is_some()
+            || line.recursive.is_some()
+            || line.t.is_some()
+    };
+    config.k.is_some() || !config.rules.is_empty() || config.columns.values().any(ruled)
+}
+
+fn line<'a>(config: &'a mut Config, flag: &str, pair: &Pair) -> Result<&'a mut ColumnConfig> {
+    config.columns.get_mut(&pair.column).ok_or_else(|| no_role(flag, &pair.column))
+}
+
+fn no_role(flag: &str, column: &str) -> Error {
+    usage(format!("{flag} names column `{column}`, which has no role: add it to --qi, --sensitive or --keep"))
+}
+
+fn parsed<T: FromStr>(flag: &str, what: &str, pair: &Pair) -> Result<T> {
+    pair.value.parse().map_err(|_| usage(format!("{flag} {}=...: not {what}", pair.column)))
+}
+
+fn share(flag: &str, pair: &Pair) -> Result<Share> {
+    let bad = |why: String| usage(format!("{flag} {}=...: {why}", pair.column));
+    pair.value.parse::<Ratio>().map(Share).map_err(bad)
+}
+
+fn kind(pair: &Pair) -> Result<Kind> {
+    Ok(match pair.value.as_str() {
+        "numeric" => Kind::Numeric,
+        "date" => Kind::Date,
+        "ordinal" => Kind::Ordinal,
+        "categorical" => Kind::Categorical,
+        _ => return Err(usage(format!("--kind {}=...: a kind is numeric, date, ordinal or categorical", pair.column))),
+    })
+}
+
+fn distance(pair: &Pair) -> Result<Distance> {
+    Ok(match pair.value.as_str() {
+        "equal" => Distance::Equal,
+        "ordered" => Distance::Ordered,
+        "hierarchical" => Distance::Hierarchical,
+        _ => return Err(usage(format!("--distance {}=...: a distance is equal, ordered or hierarchical", pair.column))),
+    })
+}
+
+/// The calendar unit of that name.
+pub(crate) fn unit(text: &str) -> Option<DateUnit> {
+    Some(match text {
+        "day" => DateUnit::Day,
+        "month" => DateUnit::Month,
+        "quarter" => DateUnit::Quarter,
+        "year" => DateUnit::Year,
+        "decade" => DateUnit::Decade,
+        _ => return None,
+    })
+}
+
+fn hierarchy(pair: &Pair) -> Result<HierarchyConfig> {
+    let bad = |why: &dyn Display| usage(format!("--hierarchy {}=...: {why}", pair.column));
+    Ok(match pair.value.split_once(':') {
+        Some(("intervals", widths)) => {
+            let intervals = list(widths).ok_or_else(|| bad(&"widths are numbers, finest first: intervals:5,10,20"))?;
+            HierarchyConfig::Intervals(IntervalsConfig { intervals, origin: 0.0, bottom: None, top: None })
+        }
+        Some(("prefix", lengths)) => {
+            let prefix = list(lengths).ok_or_else(|| bad(&"lengths are whole numbers, longest first: prefix:4,3,2"))?;
+            HierarchyConfig::Prefix(PrefixConfig { prefix })
+        }
+        Some(("date", units)) => {
+            let date: Option<Vec<DateUnit>> = units.split(',').map(|text| unit(text.trim())).collect();
+            let date =
+                date.ok_or_else(|| bad(&"units are day, month, quarter, year or decade, finest first: date:month,year"))?;
+            HierarchyConfig::Date(DateConfig { date })
+        }
+        _ => HierarchyConfig::File(PathBuf::from(&pair.value)),
+    })
+}
+
+fn list<T: FromStr>(text: &str) -> Option<Vec<T>> {
+    text.split(',').map(|item| item.trim().parse().ok()).collect()
+}
+
+/// A file with a label a line, or the labels themselves.
+fn order(pair: &Pair) -> Result<Vec<String>> {
+    let file = Path::new(&pair.value);
+    if pair.value.contains(',') && !file.exists() {
+        return Ok(pair.value.split(',').map(String::from).collect());
+    }
+    let text = std::fs::read_to_string(file).map_err(|source| Error::from(ErrorKind::Io { path: file.to_path_buf(), source }))?;
+    Ok(text.lines().map(str::trim_end).filter(|line| !line.is_empty()).map(String::from).collect())
+}
+
+fn recursive(pair: &Pair) -> Result<Recursive> {
+    let bad = || usage(format!("--recursive {}=...: write it as C:L, for example 3:2", pair.column));
+    let (c, l) = pair.value.split_once(':').ok_or_else(bad)?;
+    Ok(Recursive { c: Share(c.parse().map_err(|_| bad())?), l: l.parse().map_err(|_| bad())? })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::{Cli, Command};
+    use clap::Parser;
+
+    fn config(flags: &str) -> Result<Config> {
+        let typed = ["lookalike", "check", "t.csv"].into_iter().chain(flags.split_whitespace());
+        match Cli::try_parse_from(typed).unwrap().command {
+            Command::Check(check) => check.request.config(),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn flags_say_the_same_as_the_file() {
+        let flags = config(
+            "--qi age,zip,edu,when,w --sensitive d --identifier name --keep ward --rest keep -k 10 --k-on 1000:age,zip \
+             --kind age=numeric --weight age=2 --hierarchy age=intervals:5,10 --hierarchy zip=prefix:4,3 \
+             --hierarchy when=date:month,year --hierarchy w=w.csv --order edu=low,high --missing ? --missing NA --alpha d=0.5 \
+             --values d=HIV,Flu --l d=3 --distinct-l d=2 --entropy-l d=2.5 --recursive d=3:2 --t d=0.2 --distance d=ordered \
+             --suppress 1% --dependent ward --delimiter tab",
+        );
+        let file = Config::parse(
+            r#"
+            k = 10
+            rest = "keep"
+            missing = ["?", "NA"]
+            rules = [{ k = 1000, columns = ["age", "zip"] }]
+            input.delimiter = "\t"
+            limits.suppress = "1%"
+            [columns]
+            name = { role = "identifier" }
+            age = { role = "quasi", kind = "numeric", weight = 2, hierarchy = { intervals = [5, 10] } }
+            zip = { role = "quasi", hierarchy = { prefix = [4, 3] } }
+            edu = { role = "quasi", order = ["low", "high"] }
+            when = { role = "quasi", hierarchy = { date = ["month", "year"] } }
+            w = { role = "quasi", hierarchy = "w.csv" }
+            ward = { role = "keep", dependent = true }
+            [columns.d]
+            role = "sensitive"
+            alpha = 0.5
+            values = ["HIV", "Flu"]
+            l = 3
+            distinct = 2
+            entropy = 2.5
+            recursive = { c = 3, l = 2 }
+            t = 0.2
+            distance = "ordered"
+            "#,
+        );
+        assert_eq!(flags.unwrap(), file.unwrap());
+    }
+
+    #[test]
+    fn a_column_has_one_role_and_a_flag_needs_a_column_with_one() {
+        for (flags, why) in [
+            ("--qi a,b --keep a", "both --qi and --keep"),
+            ("--qi a --alpha d=0.5", "which has no role"),
+            ("--qi a --dependent b --rest drop", "which has no role"),
+            ("--qi a --kind a=number", "a kind is numeric"),
+            ("--qi a --hierarchy a=intervals:x", "widths are numbers"),
+            ("--sensitive d --alpha d=often", "not a ratio"),
+            ("--sensitive d --recursive d=3", "C:L"),
+        ] {
+            let error = config(flags).unwrap_err().to_string();
+            assert!(error.contains(why), "{flags}: {error}");
+        }
+        assert!(config("--qi a --qi a,b").is_ok(), "twice the same role is no contradiction");
+        assert_eq!(config("--qi a --weight a=b=2").unwrap_err().to_string(), "--weight a=...: not a number");
+    }
+}

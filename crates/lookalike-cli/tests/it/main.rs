@@ -1,0 +1,14 @@
+//! The real program in a folder of its own: what it prints, what it writes, how it ends.
+
+mod anonymize;
+mod bad_input;
+mod canary;
+mod check;
+mod demo;
+mod help;
+mod hierarchy;
+mod init;
+mod interrupt;
+mod synth;
+mod verify;
+mod workdir;
