@@ -139,10 +139,15 @@ impl Ordered {
         CodeRange { hi: taxonomy.range(node).hi + missing, ..taxonomy.range(node) }
     }
 
-    /// The least and greatest number that a range shows; it has no missing value in it.
+    /// The least and greatest number that a range shows; it has no missing value in it. An interval without an end ends with
+    /// the column.
     pub(crate) fn ends(&self, range: CodeRange) -> (f64, f64) {
         match &self.snap {
-            Some(steps) if !range.is_one() => steps.ends[steps.taxonomy.cover(range) as usize],
+            Some(steps) if !range.is_one() => {
+                let (lo, hi) = steps.ends[steps.taxonomy.cover(range) as usize];
+                let (least, greatest) = (self.values[0], self.values[self.values.len() - 1]);
+                (if lo.is_finite() { lo } else { least }, if hi.is_finite() { hi } else { greatest })
+            }
             _ => (self.values[range.lo as usize], self.values[range.hi as usize]),
         }
     }

@@ -1,4 +1,34 @@
-#![doc = include_str!("../README.md")]
+//! Every person in a table gets at least k-1 lookalikes, the data stays as useful as it can, and the written file is proof.
+//!
+//! ```text
+//! file ──io──▶ Table ──Problem::new──▶ Problem ──anonymize──▶ Recoding ──Release──▶ batches ──io──▶ file
+//!                                                                                   file ──io──▶ Table ──audit──▶ Verdict
+//! ```
+//!
+//! ```
+//! use lookalike::{Algorithm, Budget, Config, Problem, anonymize, audit, io, loss::loss, release::Release, table::Treatment};
+//!
+//! # fn main() -> lookalike::Result<()> {
+//! # let folder = tempfile::tempdir().unwrap();
+//! # let (data, safe) = (folder.path().join("data.csv"), folder.path().join("safe.csv"));
+//! # std::fs::write(&data, "age,sex,illness\n34,f,flu\n36,f,gout\n51,m,flu\n58,m,cold\n").unwrap();
+//! let config = Config::parse("k = 2\ncolumns.age.role = 'quasi'\ncolumns.sex.role = 'quasi'\ncolumns.illness.role = 'keep'")?;
+//! let source = io::open(&data, None)?;
+//! let roles = config.roles(source.names())?;
+//! let table = source.read(&[Treatment::Code, Treatment::Code, Treatment::Carry])?;
+//! let problem = Problem::new(&table, &roles, &config)?;
+//! let outcome = anonymize(&problem, Algorithm::Mondrian, &Budget::unlimited());
+//! assert!(loss(&problem, &outcome.recoding).gcp < 0.1);
+//! let release = Release::new(&problem, &outcome.recoding, &table, &roles, &config, 1, true)?;
+//! let pending = io::Pending::beside(&safe, false)?;
+//! io::write(pending.file()?, &safe, io::file_type(&safe)?, release.schema(), release.batches(), |at| release.batch(at))?;
+//! let released = io::open(pending.path(), None)?.read(&[Treatment::Code; 3])?;
+//! assert!(audit::audit(&released, &config)?.holds());
+//! pending.publish()?;
+//! # assert_eq!(std::fs::read_to_string(&safe).unwrap(), "age,sex,illness\n[34-36],f,flu\n[34-36],f,gout\n[51-58],m,cold\n[51-58],m,flu\n");
+//! # Ok(())
+//! # }
+//! ```
 #![deny(missing_docs)]
 
 pub mod algorithm;
@@ -36,3 +66,8 @@ pub use budget::Budget;
 pub use config::Config;
 pub use error::{Error, ErrorKind, Result};
 pub use problem::Problem;
+
+/// The Rust blocks of the project's README are run as documentation tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

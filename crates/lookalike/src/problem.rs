@@ -342,7 +342,7 @@ impl Watched {
     fn new(table: &Table, roles: &Roles, rules: &[RuleSpec], config: &Config, warnings: &mut Vec<String>) -> Result<Watched> {
         let mut columns = Vec::new();
         for name in &roles.sensitive {
-            let on_it = |rule: &&RuleSpec| model_column(&rule.model) == Some(name);
+            let on_it = |rule: &&RuleSpec| rule.model.column() == Some(name);
             let rules: Vec<&RuleSpec> = rules.iter().filter(on_it).collect();
             if rules.is_empty() {
                 warnings.push(format!(
@@ -378,6 +378,10 @@ impl Watched {
                 codes.sort_unstable();
                 codes.dedup();
                 Model::Alpha { column: at(column), alpha: *alpha, values: (!values.is_empty()).then_some(codes) }
+            }
+            ModelSpec::Frequency { column, l } => {
+                let alpha = Ratio::new(1, *l).expect("l is positive");
+                Model::Alpha { column: at(column), alpha, values: None }
             }
             ModelSpec::Distinct { column, l } => Model::Distinct { column: at(column), l: *l },
             ModelSpec::Entropy { column, l } => Model::Entropy { column: at(column), l: *l },
@@ -451,17 +455,6 @@ fn ground(tree: &Taxonomy) -> Ground {
     }
     walk(tree, tree.root(), &mut nodes);
     Ground::Hierarchical { nodes }
-}
-
-fn model_column(model: &ModelSpec) -> Option<&String> {
-    match model {
-        ModelSpec::K(_) => None,
-        ModelSpec::Alpha { column, .. }
-        | ModelSpec::Distinct { column, .. }
-        | ModelSpec::Entropy { column, .. }
-        | ModelSpec::Recursive { column, .. }
-        | ModelSpec::Closeness { column, .. } => Some(column),
-    }
 }
 
 /// A column of the table under new codes.

@@ -113,10 +113,10 @@ fn bounds(attribute: &Attribute, ordered: &Ordered, ranges: &[CodeRange]) -> Vec
     columns
 }
 
-/// Cells of the type that the attribute's numbers have. An end that no interval closes is an empty cell.
+/// Cells of the type that the attribute's numbers have.
 #[allow(clippy::cast_possible_truncation, reason = "whole numbers, days and microseconds were read from their texts")]
 fn typed(ordered: &Ordered, ends: &[Option<f64>]) -> ArrayRef {
-    let numbers = ends.iter().map(|end| end.filter(|number| number.is_finite()));
+    let numbers = ends.iter().copied();
     match ordered.unit {
         Unit::Whole => Arc::new(numbers.map(|number| number.map(|x| x as i64)).collect::<Int64Array>()),
         Unit::Decimal => Arc::new(numbers.collect::<Float64Array>()),

@@ -15,7 +15,7 @@ fn a_release_is_written_verified_and_summed_up() {
         "loss      ",
         "-anonymous for these columns: age, zip, sex\n",
         "ok      k = 5 (smallest class ",
-        "ok      alpha = 0.5 on diagnosis (greatest share 0.5)\n",
+        "ok      l = 2 on diagnosis (least size over the commonest value 2)\n",
         "written   out.csv\n",
     ] {
         assert!(run.stderr.contains(line), "{line}\n{}", run.stderr);

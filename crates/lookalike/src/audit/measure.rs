@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::classes::{Classes, Fold, Rows};
 use super::coded;
 use super::ground::{Ground, distance, ground};
-use super::rules::{Rule, Sensitive, Tally, column_of};
+use super::rules::{Rule, Sensitive, Tally};
 use super::surface::Surface;
 use super::{RuleVerdict, surface};
 use crate::config::{Config, Distance, ModelSpec, RuleSpec, Share};
@@ -91,7 +91,7 @@ pub(super) fn judge(
     let classes = classes_of(table, surface, &surface.roles.quasi)?;
     let rows_of = classes.rows();
     let mut verdicts: Vec<Option<RuleVerdict>> = specs.iter().map(|_| None).collect();
-    for (spec, verdict) in specs.iter().zip(&mut verdicts).filter(|(spec, _)| column_of(&spec.model).is_none()) {
+    for (spec, verdict) in specs.iter().zip(&mut verdicts).filter(|(spec, _)| spec.model.column().is_none()) {
         *verdict = Some(if spec.columns == surface.roles.quasi {
             on_sizes(spec, &classes, config)
         } else {
@@ -102,7 +102,7 @@ pub(super) fn judge(
     for name in &surface.roles.sensitive {
         let sensitive = Sensitive::new(coded(table, name)?, &config.missing);
         let mut rules = Vec::new();
-        for (at, spec) in specs.iter().enumerate().filter(|(_, spec)| column_of(&spec.model) == Some(name)) {
+        for (at, spec) in specs.iter().enumerate().filter(|(_, spec)| spec.model.column().is_some_and(|column| column == name)) {
             if spec.columns != surface.roles.quasi {
                 return Err(Error::config(format!("a rule on column `{name}` must stand on all quasi-identifiers")));
             }

@@ -127,7 +127,8 @@ impl Hierarchy<'_> {
             Hierarchy::File(lines) => {
                 let above = lines.ancestors(text).unwrap_or_default();
                 // A group that has the name of a value is published under a name of its own.
-                let groups = above.iter().filter(|label| lines.by_text.contains_key(*label)).map(|label| format!("{label} (all)"));
+                let groups =
+                    above.iter().filter(|label| lines.by_text.contains_key(*label)).map(|label| format!("{label} (all)"));
                 above.iter().cloned().chain(groups).collect()
             }
             Hierarchy::Prefix(_) => (0..text.chars().count()).map(|kept| masked(text, kept)).collect(),

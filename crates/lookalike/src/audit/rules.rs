@@ -163,6 +163,9 @@ impl<'a> Rule<'a> {
                 };
                 greatest(fraction(part, size).at_most(ratio(*alpha)), part as f64 / size as f64)
             }
+            ModelSpec::Frequency { l, .. } => {
+                least(u128::from(class.most()) * u128::from(*l) <= u128::from(size), size as f64 / class.most() as f64)
+            }
             ModelSpec::Distinct { l, .. } => least(class.present.len() as u64 >= *l, class.present.len() as f64),
             ModelSpec::Entropy { l, .. } => {
                 let entropy = class.entropy();
@@ -192,22 +195,11 @@ fn ratio(ratio: Ratio) -> Fraction {
     fraction(ratio.num(), ratio.den())
 }
 
-/// The sensitive column that the rule is about.
-pub(super) fn column_of(model: &ModelSpec) -> Option<&str> {
-    match model {
-        ModelSpec::K(_) => None,
-        ModelSpec::Alpha { column, .. }
-        | ModelSpec::Distinct { column, .. }
-        | ModelSpec::Entropy { column, .. }
-        | ModelSpec::Recursive { column, .. }
-        | ModelSpec::Closeness { column, .. } => Some(column),
-    }
-}
-
 fn measure_of(model: &ModelSpec) -> &'static str {
     match model {
         ModelSpec::K(_) => "smallest class",
         ModelSpec::Alpha { .. } => "greatest share",
+        ModelSpec::Frequency { .. } => "least size over the commonest value",
         ModelSpec::Distinct { .. } => "fewest values",
         ModelSpec::Entropy { .. } => "least effective number of values",
         ModelSpec::Recursive { .. } => "greatest ratio of the commonest value to the tail",
@@ -224,6 +216,7 @@ fn in_words(spec: &RuleSpec) -> String {
             1 => format!("alpha = {} on one value of {column}", written(*alpha)),
             n => format!("alpha = {} on {n} values of {column} together", written(*alpha)),
         },
+        ModelSpec::Frequency { column, l } => format!("l = {l} on {column}"),
         ModelSpec::Distinct { column, l } => format!("distinct = {l} on {column}"),
         ModelSpec::Entropy { column, l } => format!("entropy = {} on {column}", written(*l)),
         ModelSpec::Recursive { column, c, l } => format!("recursive c = {}, l = {l} on {column}", written(*c)),

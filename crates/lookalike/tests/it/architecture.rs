@@ -57,7 +57,8 @@ fn modules_use_only_what_lies_below_them() {
             continue;
         }
         seen.push(module.to_string());
-        let (_, allowed) = MAY_USE.iter().find(|(name, _)| *name == module).unwrap_or_else(|| panic!("{module} has no line here"));
+        let (_, allowed) =
+            MAY_USE.iter().find(|(name, _)| *name == module).unwrap_or_else(|| panic!("{module} has no line here"));
         let code = code(&path);
         for (at, _) in code.match_indices("crate::") {
             let rest = &code[at + "crate::".len()..];
@@ -77,7 +78,8 @@ fn algorithms_do_not_know_each_other_and_only_io_knows_files() {
     for path in files(&source.join("algorithm")) {
         if path.file_name().unwrap() != "mod.rs" {
             let code = code(&path);
-            let uses_another = code.match_indices("super::").any(|(at, _)| code[at + 7..].starts_with(|c: char| c.is_lowercase()));
+            let uses_another =
+                code.match_indices("super::").any(|(at, _)| code[at + 7..].starts_with(|c: char| c.is_lowercase()));
             assert!(!uses_another, "{} uses another algorithm", path.display());
         }
     }

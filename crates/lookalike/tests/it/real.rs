@@ -9,7 +9,8 @@ use crate::support::{publish, real_tables};
 /// Adult in the configuration of Xu et al. 2006: eight quasi-identifiers, weights 1.
 fn adult(folder: &Path, k: u64) -> Config {
     let hierarchies = folder.join("hierarchies/adult-utility");
-    let order: Vec<String> = std::fs::read_to_string(hierarchies.join("education-order.txt")).unwrap().lines().map(String::from).collect();
+    let order: Vec<String> =
+        std::fs::read_to_string(hierarchies.join("education-order.txt")).unwrap().lines().map(String::from).collect();
     let mut config = Config::parse(&format!(
         "k = {k}\nrest = \"drop\"\n[columns]\nage = {{ role = \"quasi\" }}\neducation = {{ role = \"quasi\", order = {order:?} }}\n\
          sex = {{ role = \"quasi\" }}\nrace = {{ role = \"quasi\" }}\nnative-country = {{ role = \"quasi\" }}\n\

@@ -11,14 +11,14 @@ use lookalike::table::{Table, Treatment};
 use lookalike::{Algorithm, Budget, Config, Problem, Result, anonymize, io};
 
 /// What became of a table.
-pub struct Done {
-    pub loss: Loss,
-    pub verdict: Verdict,
-    pub bytes: Vec<u8>,
+pub(crate) struct Done {
+    pub(crate) loss: Loss,
+    pub(crate) verdict: Verdict,
+    pub(crate) bytes: Vec<u8>,
 }
 
 /// Anonymizes `input` into `output` and lets the audit judge the file against its source.
-pub fn publish(input: &Path, output: &Path, config: &Config, algorithm: Algorithm, seed: u64) -> Result<Done> {
+pub(crate) fn publish(input: &Path, output: &Path, config: &Config, algorithm: Algorithm, seed: u64) -> Result<Done> {
     let source = io::open(input, None)?;
     let names = source.names().to_vec();
     let roles = config.roles(&names)?;
@@ -53,7 +53,7 @@ fn read(path: &Path, config: &Config, view: View) -> Result<Table> {
 }
 
 /// Writes a seeded made-up hospital table as CSV.
-pub fn hospital(folder: &Path, seed: u64, rows: usize) -> PathBuf {
+pub(crate) fn hospital(folder: &Path, seed: u64, rows: usize) -> PathBuf {
     let path = folder.join("hospital.csv");
     let file = std::fs::File::create(&path).unwrap();
     let schema = synthetic::schema(Synthetic::Hospital);
@@ -63,7 +63,7 @@ pub fn hospital(folder: &Path, seed: u64, rows: usize) -> PathBuf {
 }
 
 /// A tiny seeded table: two numbers, a category, a sensitive value; cells may be missing.
-pub fn tiny(folder: &Path, seed: u64, rows: u64) -> PathBuf {
+pub(crate) fn tiny(folder: &Path, seed: u64, rows: u64) -> PathBuf {
     let mut rng = Rng::new(seed);
     let mut text = "age,pay,town,ill\n".to_string();
     for _ in 0..rows {
@@ -78,7 +78,7 @@ pub fn tiny(folder: &Path, seed: u64, rows: u64) -> PathBuf {
 }
 
 /// The folder of real tables, or none with a visible word.
-pub fn real_tables() -> Option<PathBuf> {
+pub(crate) fn real_tables() -> Option<PathBuf> {
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
     let folder = std::env::var_os("LOOKALIKE_DATA").map_or(beside, PathBuf::from);
     if folder.is_dir() {
