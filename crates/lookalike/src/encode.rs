@@ -33,9 +33,9 @@ pub(crate) fn attribute(wish: Wish, coded: &Coded) -> Result<(Attribute, Vec<Cod
     Ok((Attribute { name: wish.name.to_string(), weight, domain }, codes))
 }
 
-/// The dictionary with every text that means "missing" taken as such.
+/// The dictionary with every text that means "missing" taken as such. So is an empty text beside a null: as CSV they are one.
 pub(crate) fn present(wish: Wish, coded: &Coded) -> Vec<Option<String>> {
-    let is_missing = |text: &String| wish.missing.iter().any(|marker| marker == text.trim());
+    let is_missing = |text: &String| text.is_empty() || wish.missing.iter().any(|marker| marker == text.trim());
     coded.values.iter().map(|value| value.as_ref().filter(|text| !is_missing(text)).cloned()).collect()
 }
 

@@ -112,8 +112,9 @@ impl Progress {
     /// a long last cell, so a line end is added to see whether it ends the last row.
     fn end(self, decoder: &mut Decoder, to: &SyncSender<RecordBatch>) -> Result<()> {
         decoder.decode(b"\n").map_err(|error| self.ragged(decoder, &error.to_string()))?;
-        let place = self.place(decoder);
+        let taken = self.taken(decoder);
         let open = || {
+            let place = self.place(taken);
             Error::data(format!(
                 "{place} opens a quote that is never closed: close it, or double the quotes inside a quoted cell"
             ))
@@ -139,26 +140,28 @@ impl Progress {
         };
         Error::data(format!(
             "{} has {found}, but the header has {expected}: quote cells that contain the delimiter `{}`, or name another with --delimiter",
-            self.place(decoder),
+            self.place(self.taken(decoder)),
             char::from(self.delimiter).escape_default()
         ))
     }
 
     fn unreadable(&self, decoder: &Decoder) -> Error {
-        Error::data(format!("the rows before {} are not readable as CSV", self.place(decoder)))
+        Error::data(format!("the rows before {} are not readable as CSV", self.place(self.taken(decoder))))
     }
 
-    /// The record after the last one that the decoder has taken in: its row, counted from 1 without the header, and the line on
-    /// which it starts.
-    fn place(&self, decoder: &Decoder) -> String {
-        let in_batch = self.batch_rows - decoder.capacity();
-        let row = self.rows + in_batch + 1;
+    /// Rows of the batch in the making.
+    fn taken(&self, decoder: &Decoder) -> usize {
+        self.batch_rows - decoder.capacity()
+    }
+
+    /// The record after the first `taken` of this batch: its row, counted from 1 without the header, and the line on which it starts.
+    fn place(&self, taken: usize) -> String {
+        let row = self.rows + taken + 1;
         let header = usize::from(self.rows == 0);
         let mut again = self.builder().with_batch_size(1).build_decoder();
         let mut rest = self.text.as_slice();
-        for _ in 0..in_batch + header {
-            let taken = again.decode(rest).unwrap_or(0);
-            rest = &rest[taken..];
+        for _ in 0..taken + header {
+            rest = &rest[again.decode(rest).unwrap_or(0)..];
             // Flushing makes room for the next record.
             let _ = again.flush();
         }

@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::mpsc::SyncSender;
 
-use arrow_array::{RecordBatch, RecordBatchReader};
+use arrow_array::RecordBatch;
 use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_schema::{ArrowError, DataType, Schema};
 use bytes::Bytes;
@@ -149,7 +149,7 @@ fn decode_parquet<T: ChunkReader + 'static>(
 }
 
 fn decode_arrow(
-    reader: impl Iterator<Item = std::result::Result<RecordBatch, ArrowError>> + RecordBatchReader,
+    reader: impl Iterator<Item = std::result::Result<RecordBatch, ArrowError>>,
     columns: &[usize],
     batch_rows: usize,
     to: &SyncSender<RecordBatch>,

@@ -185,6 +185,7 @@ fn in_order<T: Send>(
     Ok(())
 }
 
+#[derive(Clone, Copy)]
 enum Header {
     First,
     Done,
