@@ -80,9 +80,8 @@ pub(crate) fn run(job: &Job, progress: &mut Progress) -> Result<Done> {
     let treatments: Vec<Treatment> = source.names().iter().map(|name| treatment(name, &roles)).collect();
     let table = source.read(&treatments)?;
 
+    // The release is laid out in the write stage.
     let Found { release, done } = find(job, algorithm, &roles, table, is_text(file_type), progress)?;
-
-    progress.stage("write");
     let pending = Pending::beside(job.out, job.force)?;
     interrupt::unpublished(Some(pending.path()));
     io::write(pending.file()?, job.out, file_type, release.schema(), release.batches(), |batch| release.batch(batch))?;
@@ -126,6 +125,7 @@ fn find(job: &Job, algorithm: Algorithm, roles: &Roles, mut table: Table, text: 
         coded_bytes: problem.bytes(),
         warnings,
     };
+    progress.stage("write");
     let release = Release::new(&problem, recoding, &table, roles, job.config, job.seed, text)?;
     Ok(Found { release, done })
 }

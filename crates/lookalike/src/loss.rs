@@ -5,6 +5,7 @@
 //! ratio: R. Wong et al., (alpha,k)-Anonymity, KDD 2006. A class with one value loses nothing on that attribute; the papers
 //! leave that case open.
 
+use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::attribute::Attribute;
@@ -64,8 +65,8 @@ fn hdm(problem: &Problem, recoding: &Recoding) -> f64 {
     let rows = problem.row_count();
     let suppressed = real(partition::rows(recoding.suppressed()));
     let width = real(problem.attributes().len() as u64);
-    let mut sum = suppressed * width;
-    for (at, attribute) in problem.attributes().iter().enumerate() {
+    let of_attribute = |(at, attribute): (usize, &Attribute)| {
+        let mut sum = 0.0;
         let below = rows_below(problem, at, attribute);
         let with = |lo: u32, hi: u32| below[hi as usize + 1] - below[lo as usize];
         for (class, pieces) in recoding.classes().iter().enumerate() {
@@ -79,8 +80,10 @@ fn hdm(problem: &Problem, recoding: &Recoding) -> f64 {
                 }
             }
         }
-    }
-    sum / (real(rows) * width)
+        sum
+    };
+    let sums: Vec<f64> = problem.attributes().par_iter().enumerate().map(of_attribute).collect();
+    (sums.iter().sum::<f64>() + suppressed * width) / (real(rows) * width)
 }
 
 /// How many rows have a code below each code, and all of them last.
@@ -96,8 +99,8 @@ fn rows_below(problem: &Problem, at: usize, attribute: &Attribute) -> Vec<u64> {
 }
 
 fn distortion(problem: &Problem, recoding: &Recoding) -> f64 {
-    let (mut risen, mut most) = (0.0, 0.0);
-    for (at, attribute) in problem.attributes().iter().enumerate() {
+    let of_attribute = |(at, attribute): (usize, &Attribute)| {
+        let (mut risen, mut most) = (0.0, 0.0);
         for (class, pieces) in recoding.classes().iter().enumerate() {
             let range = recoding.shown(class)[at];
             for piece in pieces {
@@ -111,7 +114,10 @@ fn distortion(problem: &Problem, recoding: &Recoding) -> f64 {
             risen += f64::from(piece.count) * f64::from(top);
             most += f64::from(piece.count) * f64::from(top);
         }
-    }
+        (risen, most)
+    };
+    let sums: Vec<(f64, f64)> = problem.attributes().par_iter().enumerate().map(of_attribute).collect();
+    let (risen, most) = sums.iter().fold((0.0, 0.0), |all, one| (all.0 + one.0, all.1 + one.1));
     if most > 0.0 { risen / most } else { 0.0 }
 }
 

@@ -48,6 +48,13 @@ impl Partition {
         self.starts.push(u32::try_from(self.pieces.len()).expect("there are fewer pieces than rows"));
     }
 
+    /// Adds the classes of another partition behind these.
+    pub fn append(&mut self, mut other: Partition) {
+        let before = *self.starts.last().expect("there is always a first start");
+        self.pieces.append(&mut other.pieces);
+        self.starts.extend(other.starts[1..].iter().map(|start| start + before));
+    }
+
     /// How many classes there are.
     pub fn len(&self) -> usize {
         self.starts.len() - 1

@@ -5,6 +5,8 @@ mod mondrian;
 use std::fmt;
 use std::str::FromStr;
 
+use rayon::prelude::*;
+
 use crate::budget::Budget;
 use crate::code::CodeRange;
 use crate::partition::{Partition, Piece};
@@ -76,23 +78,29 @@ pub(crate) fn run(problem: &Problem, algorithm: Algorithm, pieces: &[Piece], bud
     let mut groups = Groups { partition: Partition::default(), ranges: all };
     groups.partition.push(pieces.iter().copied());
     for stage in problem.stages_in_order() {
-        let mut finer = Groups::default();
-        for (at, group) in groups.partition.iter().enumerate() {
+        let cut_group = |at: usize| {
             let shown = &groups.ranges[at * width..][..width];
-            let task = Task { problem, attributes: &stage.attributes, privacy: &stage.privacy, pieces: group };
+            let task =
+                Task { problem, attributes: &stage.attributes, privacy: &stage.privacy, pieces: groups.partition.class(at) };
             let cut = match algorithm {
                 Algorithm::Mondrian => mondrian::mondrian(&task, mondrian::Ties::Together, budget),
                 Algorithm::MondrianRelaxed => mondrian::mondrian(&task, mondrian::Ties::Dealt, budget),
             };
-            for class in cut.iter() {
-                let exact = problem.ranges(class);
+            let ranges_of = |class: usize| {
+                let exact = problem.ranges(cut.class(class));
                 let mut ranges = shown.to_vec();
                 stage.attributes.iter().for_each(|&attribute| ranges[attribute] = exact[attribute]);
-                finer.ranges.extend(ranges);
-                finer.partition.push(class.iter().copied());
-            }
+                ranges
+            };
+            let ranges: Vec<CodeRange> = (0..cut.len()).into_par_iter().flat_map_iter(ranges_of).collect();
+            (cut, ranges)
+        };
+        let cuts: Vec<(Partition, Vec<CodeRange>)> = (0..groups.partition.len()).into_par_iter().map(cut_group).collect();
+        groups = Groups::default();
+        for (cut, ranges) in cuts {
+            groups.partition.append(cut);
+            groups.ranges.extend(ranges);
         }
-        groups = finer;
     }
     groups
 }

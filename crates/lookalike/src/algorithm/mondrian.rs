@@ -18,6 +18,8 @@
 //! Distinct tuples with counts instead of rows. Widths are weighted. Of the two cuts next to the median row the better balanced
 //! one is taken, where the paper always cuts behind the median, so that a half is never empty.
 
+use rayon::prelude::*;
+
 use super::Task;
 use crate::budget::Budget;
 use crate::code::{Code, CodeRange};
@@ -40,13 +42,20 @@ pub(super) fn mondrian(task: &Task, ties: Ties, budget: &Budget) -> Partition {
     let problem = task.problem;
     let sensitive = if task.privacy.needs_sensitive() { problem.sensitive_columns() } else { 0 };
     let width = task.attributes.len() + sensitive;
-    let mut cells = Vec::with_capacity(width * task.pieces.len());
-    let mut codes = vec![0; sensitive];
-    for piece in task.pieces {
-        cells.extend(task.attributes.iter().map(|&attribute| problem.code(attribute, piece.tuple)));
-        problem.sensitive_codes(piece.tuple, &mut codes);
-        cells.extend_from_slice(&codes);
-    }
+    let cells: Vec<Code> = task
+        .pieces
+        .par_chunks(PARALLEL)
+        .flat_map_iter(|pieces| {
+            let mut rows = Vec::with_capacity(width * pieces.len());
+            let mut codes = vec![0; sensitive];
+            for piece in pieces {
+                rows.extend(task.attributes.iter().map(|&attribute| problem.code(attribute, piece.tuple)));
+                problem.sensitive_codes(piece.tuple, &mut codes);
+                rows.extend_from_slice(&codes);
+            }
+            rows
+        })
+        .collect();
     let cutter = Cutter { task, ties, budget, width, least: task.privacy.k() };
     let block = Block { pieces: task.pieces.to_vec(), cells };
     let done = cutter.cut(block, &mut Scratch::new(task));
@@ -174,7 +183,8 @@ impl Cutter<'_> {
     }
 
     fn split(&self, block: &Block, at: usize, cut: &Cut) -> (Block, Block) {
-        let half = || Block { pieces: Vec::new(), cells: Vec::new() };
+        // Room for all on either side: pages that stay untouched cost nothing, growing by doubling would copy.
+        let half = || Block { pieces: Vec::with_capacity(block.pieces.len()), cells: Vec::with_capacity(block.cells.len()) };
         let (mut left, mut right) = (half(), half());
         let mut of_code = cut.of_code;
         for (row, &piece) in block.cells.chunks_exact(self.width).zip(&block.pieces) {
