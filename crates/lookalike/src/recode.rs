@@ -1,5 +1,7 @@
 //! From groups of rows to what each class shows.
 
+use rayon::prelude::*;
+
 use crate::code::CodeRange;
 use crate::partition::{Partition, Piece};
 use crate::problem::Problem;
@@ -26,10 +28,10 @@ impl Recoding {
     pub(crate) fn new(problem: &Problem, groups: &Partition, ranges: &[CodeRange], suppressed: Vec<Piece>) -> Recoding {
         let width = problem.attributes().len();
         let cover = |(at, &range): (usize, &CodeRange)| problem.attributes()[at % width].cover(range);
-        let covers: Vec<CodeRange> = ranges.iter().enumerate().map(cover).collect();
+        let covers: Vec<CodeRange> = ranges.par_iter().enumerate().map(cover).collect();
         let box_of = |group: u32| &covers[group as usize * width..][..width];
         let mut order: Vec<u32> = (0u32..).take(groups.len()).collect();
-        order.sort_unstable_by(|&a, &b| box_of(a).cmp(box_of(b)).then(a.cmp(&b)));
+        order.par_sort_unstable_by(|&a, &b| box_of(a).cmp(box_of(b)).then(a.cmp(&b)));
         let mut classes = Partition::default();
         let mut shown = Vec::with_capacity(covers.len());
         for same in order.chunk_by(|&a, &b| box_of(a) == box_of(b)) {

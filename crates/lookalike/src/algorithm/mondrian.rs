@@ -38,6 +38,9 @@ pub(super) enum Ties {
 /// Below this many pieces a set is cut by one thread.
 const PARALLEL: usize = 4096;
 
+/// Above this many pieces a set is measured and cut in parallel too: there are few sets of that size.
+const LARGE: usize = 1 << 17;
+
 pub(super) fn mondrian(task: &Task, ties: Ties, budget: &Budget) -> Partition {
     let problem = task.problem;
     let sensitive = if task.privacy.needs_sensitive() { problem.sensitive_columns() } else { 0 };
@@ -137,15 +140,19 @@ impl Cutter<'_> {
     }
 
     fn ranges(&self, block: &Block) -> Vec<CodeRange> {
-        let attributes = self.task.attributes.len();
-        let mut ranges: Vec<CodeRange> = block.cells[..attributes].iter().map(|&code| CodeRange::one(code)).collect();
-        for row in block.cells.chunks_exact(self.width) {
-            for (range, &code) in ranges.iter_mut().zip(row) {
-                range.lo = range.lo.min(code);
-                range.hi = range.hi.max(code);
+        let of_rows = |cells: &[Code]| {
+            let first = &cells[..self.task.attributes.len()];
+            let mut ranges: Vec<CodeRange> = first.iter().map(|&code| CodeRange::one(code)).collect();
+            for row in cells.chunks_exact(self.width) {
+                for (range, &code) in ranges.iter_mut().zip(row) {
+                    range.lo = range.lo.min(code);
+                    range.hi = range.hi.max(code);
+                }
             }
-        }
-        ranges
+            ranges
+        };
+        let join = |a: Vec<CodeRange>, b: Vec<CodeRange>| a.iter().zip(&b).map(|(a, b)| a.join(*b)).collect();
+        block.cells.par_chunks(self.width * LARGE).map(of_rows).reduce_with(join).expect("a block has rows")
     }
 
     /// Where to cut so that the halves are as equal as can be; none when a half would have too few rows.
@@ -153,9 +160,7 @@ impl Cutter<'_> {
         let sorted: Vec<(Code, u64)> = if ((range.hi - range.lo) as usize) < 4 * block.pieces.len() + 64 {
             counts.clear();
             counts.resize((range.hi - range.lo) as usize + 1, 0);
-            for (row, piece) in block.cells.chunks_exact(self.width).zip(&block.pieces) {
-                counts[(row[at] - range.lo) as usize] += u64::from(piece.count);
-            }
+            self.count(block, at, range.lo, counts);
             (range.lo..).zip(counts.iter().copied()).filter(|&(_, count)| count > 0).collect()
         } else {
             // A wide domain and few rows: sorting the rows costs less than counting every code between them.
@@ -182,13 +187,56 @@ impl Cutter<'_> {
         (cut.left >= self.least && total - cut.left >= self.least).then_some(cut)
     }
 
+    /// Adds the rows of each code on an attribute to its count.
+    fn count(&self, block: &Block, at: usize, least: Code, counts: &mut [u64]) {
+        let add = |counts: &mut [u64], (cells, pieces): (&[Code], &[Piece])| {
+            for (row, piece) in cells.chunks_exact(self.width).zip(pieces) {
+                counts[(row[at] - least) as usize] += u64::from(piece.count);
+            }
+        };
+        if block.pieces.len() < 2 * LARGE {
+            add(counts, (&block.cells, &block.pieces));
+            return;
+        }
+        let chunks = block.cells.par_chunks(self.width * LARGE).zip(block.pieces.par_chunks(LARGE));
+        let parts: Vec<Vec<u64>> = chunks
+            .map(|chunk| {
+                let mut part = vec![0; counts.len()];
+                add(&mut part, chunk);
+                part
+            })
+            .collect();
+        for part in parts {
+            counts.iter_mut().zip(part).for_each(|(count, more)| *count += more);
+        }
+    }
+
     fn split(&self, block: &Block, at: usize, cut: &Cut) -> (Block, Block) {
+        self.split_rows(&block.cells, &block.pieces, at, cut.code, cut.of_code)
+    }
+
+    /// Rows below the code to the left, above it to the right, and of those at it the first `of_code` to the left.
+    fn split_rows(&self, cells: &[Code], pieces: &[Piece], at: usize, code: Code, mut of_code: u64) -> (Block, Block) {
+        if pieces.len() >= 2 * LARGE {
+            let middle = pieces.len() / 2;
+            let ((cells, more_cells), (pieces, more_pieces)) = (cells.split_at(middle * self.width), pieces.split_at(middle));
+            let rows_at = cells.chunks_exact(self.width).zip(pieces).filter(|(row, _)| row[at] == code);
+            let first: u64 = rows_at.map(|(_, piece)| u64::from(piece.count)).sum::<u64>().min(of_code);
+            let ((mut left, mut right), more) = rayon::join(
+                || self.split_rows(cells, pieces, at, code, first),
+                || self.split_rows(more_cells, more_pieces, at, code, of_code - first),
+            );
+            for (side, more) in [(&mut left, more.0), (&mut right, more.1)] {
+                side.pieces.extend_from_slice(&more.pieces);
+                side.cells.extend_from_slice(&more.cells);
+            }
+            return (left, right);
+        }
         // Room for all on either side: pages that stay untouched cost nothing, growing by doubling would copy.
-        let half = || Block { pieces: Vec::with_capacity(block.pieces.len()), cells: Vec::with_capacity(block.cells.len()) };
+        let half = || Block { pieces: Vec::with_capacity(pieces.len()), cells: Vec::with_capacity(cells.len()) };
         let (mut left, mut right) = (half(), half());
-        let mut of_code = cut.of_code;
-        for (row, &piece) in block.cells.chunks_exact(self.width).zip(&block.pieces) {
-            let to_left = match row[at].cmp(&cut.code) {
+        for (row, &piece) in cells.chunks_exact(self.width).zip(pieces) {
+            let to_left = match row[at].cmp(&code) {
                 std::cmp::Ordering::Less => piece.count,
                 std::cmp::Ordering::Greater => 0,
                 std::cmp::Ordering::Equal => {
