@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use crate::attribute::{ANY, Attribute, Domain, Ordered, Unit};
 use crate::code::Code;
-use crate::config::{ColumnConfig, HierarchyConfig, Kind, Publish};
+use crate::config::{ColumnConfig, Config, HierarchyConfig, Kind, Output, Publish};
 use crate::error::{Error, Result};
 use crate::hierarchy::{self, Steps};
 use crate::table::Coded;
@@ -19,6 +19,13 @@ pub(crate) struct Wish<'a> {
     pub(crate) missing: &'a [String],
     pub(crate) publish: Publish,
     pub(crate) snap: bool,
+}
+
+impl<'a> Wish<'a> {
+    pub(crate) fn new(name: &'a str, config: &'a Config) -> Wish<'a> {
+        let Output { publish, snap, .. } = config.output;
+        Wish { name, column: config.column(name), missing: &config.missing, publish, snap }
+    }
 }
 
 /// The attribute, and for each value of the column's dictionary its code in it.

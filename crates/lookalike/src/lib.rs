@@ -59,6 +59,7 @@ pub mod table;
 pub mod taxonomy;
 #[cfg(test)]
 mod testing;
+mod watched;
 
 pub use algorithm::Algorithm;
 pub use anonymize::{Outcome, Status, anonymize};

@@ -83,6 +83,14 @@ pub(crate) fn summary(done: &Done, progress: &Progress, out: &Path) -> String {
     for rule in &verdict.rules {
         text += &format!("          {}\n", rule_line(rule, &done.quasi));
     }
+    // A sensitive column without a rule is published all the same: say what its worst class tells.
+    for column in verdict.measures.sensitive.iter().filter(|column| !has_rule(verdict, &column.column)) {
+        let (share, far) = (percent(column.alpha), show::decimal(column.t_equal));
+        text += &format!(
+            "note      no rule on {}: one value fills up to {share} of a class, t is {far}\n",
+            show::clean(&column.column)
+        );
+    }
     if done.status == Status::Stopped {
         let why = if interrupt::is_cancelled() { "on your request" } else { "at its time limit" };
         text += &format!("note      the search was stopped {why}: valid, but coarser than it could be\n");
@@ -96,6 +104,10 @@ pub(crate) fn summary(done: &Done, progress: &Progress, out: &Path) -> String {
     text += &format!("time      {}\n", show::seconds(progress.total()));
     text += &format!("written   {}\n", show::path(out));
     text
+}
+
+fn has_rule(verdict: &Verdict, column: &str) -> bool {
+    verdict.rules.iter().any(|rule| rule.sensitive.as_deref() == Some(column))
 }
 
 /// The loss in one line: how much, and where.

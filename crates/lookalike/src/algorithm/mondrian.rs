@@ -36,10 +36,10 @@ pub(super) enum Ties {
 }
 
 /// Below this many pieces a set is cut by one thread.
-const PARALLEL: usize = 4096;
+const PARALLEL: usize = if cfg!(test) { 4 } else { 4096 };
 
 /// Above this many pieces a set is measured and cut in parallel too: there are few sets of that size.
-const LARGE: usize = 1 << 17;
+const LARGE: usize = if cfg!(test) { 8 } else { 1 << 17 };
 
 pub(super) fn mondrian(task: &Task, ties: Ties, budget: &Budget) -> Partition {
     let problem = task.problem;

@@ -64,6 +64,8 @@ impl Verdict {
 pub struct RuleVerdict {
     /// The rule in words: `k = 5 on age, zip`.
     pub rule: String,
+    /// The sensitive column it is about, if it is about one.
+    pub sensitive: Option<String>,
     /// Classes that break it.
     pub violations: u64,
     /// Rows in these classes.

@@ -117,6 +117,7 @@ impl<'a> Rule<'a> {
         };
         let verdict = RuleVerdict {
             rule: in_words(spec),
+            sensitive: spec.model.column().cloned(),
             violations: 0,
             rows: 0,
             measure: measure_of(&spec.model),

@@ -295,7 +295,7 @@ fn by_matching(mut quasi: Vec<Quasi<'_>>, carried: &[Carried<'_>], rows: (usize,
         }
     }
     truth.statements.push(format!(
-        "released rows were matched with source rows that have the same cells in the {} other columns, each with a row of its own",
+        "released rows were matched with source rows, each with one of its own that has the same cells in all other columns ({})",
         carried.len()
     ));
     if bounded_groups > 0 {

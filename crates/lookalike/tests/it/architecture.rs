@@ -3,7 +3,7 @@
 use std::path::Path;
 
 /// For each module, what it may use of the crate beside `error`, `code` and itself.
-const MAY_USE: [(&str, &[&str]); 24] = [
+const MAY_USE: [(&str, &[&str]); 25] = [
     ("ratio", &[]),
     ("table", &[]),
     ("rng", &[]),
@@ -16,7 +16,8 @@ const MAY_USE: [(&str, &[&str]); 24] = [
     ("io", &["table"]),
     ("attribute", &["hierarchy", "taxonomy"]),
     ("encode", &["attribute", "config", "hierarchy", "table", "taxonomy"]),
-    ("problem", &["attribute", "config", "encode", "hierarchy", "partition", "privacy", "ratio", "table", "taxonomy"]),
+    ("watched", &["config", "encode", "hierarchy", "privacy", "ratio", "table", "taxonomy"]),
+    ("problem", &["attribute", "config", "encode", "partition", "privacy", "ratio", "table", "watched"]),
     ("algorithm", &["attribute", "budget", "partition", "privacy", "problem", "rng"]),
     ("recode", &["partition", "problem"]),
     ("suppress", &["algorithm", "budget", "partition", "problem"]),
@@ -102,5 +103,13 @@ fn files_stay_short_enough_to_read() {
             let is_test = path.components().any(|part| part.as_os_str().to_str().unwrap().contains("test"));
             assert!(is_test || lines <= 400, "{}: {lines} lines of code", path.display());
         }
+    }
+}
+
+#[test]
+fn every_algorithm_has_its_row_in_the_readme() {
+    let readme = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md")).unwrap();
+    for algorithm in lookalike::Algorithm::ALL {
+        assert!(readme.contains(&format!("| `{algorithm}` |")), "{algorithm} has no row in README.md");
     }
 }

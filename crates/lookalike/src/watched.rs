@@ -1,0 +1,155 @@
+//! The sensitive columns that rules look at: their codes, and the rules in codes.
+
+use rustc_hash::FxHashMap;
+
+use crate::code::Code;
+use crate::config::{Config, Distance, HierarchyConfig, ModelSpec, Roles, RuleSpec};
+use crate::encode::{self, Wish};
+use crate::error::{Error, Result};
+use crate::hierarchy;
+use crate::privacy::{Ground, GroundNode, Model};
+use crate::ratio::Ratio;
+use crate::table::{Coded, Table};
+use crate::taxonomy::{Node, Taxonomy};
+
+/// The sensitive columns that some rule looks at, with their codes.
+#[derive(Debug)]
+pub(crate) struct Watched {
+    pub(crate) columns: Vec<WatchedColumn>,
+}
+
+/// One of them.
+#[derive(Debug)]
+pub(crate) struct WatchedColumn {
+    pub(crate) name: String,
+    /// From the dictionary's codes to codes in sorted, value or tree order.
+    pub(crate) map: Vec<Code>,
+    pub(crate) values: usize,
+    labels: FxHashMap<String, Code>,
+    taxonomy: Option<Taxonomy>,
+}
+
+impl Watched {
+    pub(crate) fn new(
+        table: &Table,
+        roles: &Roles,
+        rules: &[RuleSpec],
+        config: &Config,
+        warnings: &mut Vec<String>,
+    ) -> Result<Watched> {
+        let mut columns = Vec::new();
+        for name in &roles.sensitive {
+            let on_it = |rule: &&RuleSpec| rule.model.column() == Some(name);
+            let rules: Vec<&RuleSpec> = rules.iter().filter(on_it).collect();
+            if rules.is_empty() {
+                warnings.push(format!(
+                    "column `{name}` is sensitive but no rule protects it: a class may share one value (add --l {name}=2 or --alpha {name}=0.5)"
+                ));
+                continue;
+            }
+            let column = WatchedColumn::new(name, table.coded(name), &rules, config)?;
+            for rule in rules {
+                if let ModelSpec::Alpha { values, .. } = &rule.model {
+                    for value in values.iter().filter(|value| !column.labels.contains_key(*value)) {
+                        warnings.push(format!("the value `{value}` that alpha names does not occur in column `{name}`"));
+                    }
+                }
+            }
+            columns.push(column);
+        }
+        Ok(Watched { columns })
+    }
+
+    pub(crate) fn names(&self) -> Vec<String> {
+        self.columns.iter().map(|column| column.name.clone()).collect()
+    }
+
+    pub(crate) fn model(&self, spec: &ModelSpec) -> Result<Model> {
+        let at =
+            |name: &String| self.columns.iter().position(|column| column.name == *name).expect("a column with a rule is watched");
+        Ok(match spec {
+            ModelSpec::K(k) => Model::K(*k),
+            ModelSpec::Alpha { column, alpha, values } => {
+                let labels = &self.columns[at(column)].labels;
+                let mut codes: Vec<Code> = values.iter().filter_map(|value| labels.get(value).copied()).collect();
+                codes.sort_unstable();
+                codes.dedup();
+                Model::Alpha { column: at(column), alpha: *alpha, values: (!values.is_empty()).then_some(codes) }
+            }
+            ModelSpec::Frequency { column, l } => {
+                let alpha = Ratio::new(1, *l).expect("l is positive");
+                Model::Alpha { column: at(column), alpha, values: None }
+            }
+            ModelSpec::Distinct { column, l } => Model::Distinct { column: at(column), l: *l },
+            ModelSpec::Entropy { column, l } => Model::Entropy { column: at(column), l: *l },
+            ModelSpec::Recursive { column, c, l } => Model::Recursive { column: at(column), c: *c, l: *l },
+            ModelSpec::Closeness { column, t, distance } => {
+                let ground = match distance {
+                    Distance::Equal => Ground::Equal,
+                    Distance::Ordered => Ground::Ordered,
+                    Distance::Hierarchical => ground(self.columns[at(column)].taxonomy.as_ref().expect("built with the column")),
+                };
+                Model::Closeness { column: at(column), t: *t, ground }
+            }
+        })
+    }
+}
+
+impl WatchedColumn {
+    fn new(name: &str, coded: &Coded, rules: &[&RuleSpec], config: &Config) -> Result<WatchedColumn> {
+        let wish = Wish::new(name, config);
+        let distance = rules.iter().find_map(|rule| match rule.model {
+            ModelSpec::Closeness { distance, .. } => Some(distance),
+            _ => None,
+        });
+        let mut taxonomy = None;
+        let (values, map) = match distance {
+            Some(Distance::Ordered) => encode::ordered_codes(wish, coded)?,
+            Some(Distance::Hierarchical) => {
+                let tree = sensitive_tree(wish, coded)?;
+                let map = encode::leaf_codes(&tree, &encode::present(wish, coded));
+                (taxonomy.insert(tree).leaves(), map)
+            }
+            _ => by_text(&encode::present(wish, coded)),
+        };
+        let labels = coded.values.iter().zip(&map).map(|(value, &code)| (value.clone().unwrap_or_default(), code)).collect();
+        Ok(WatchedColumn { name: name.to_string(), map, values, labels, taxonomy })
+    }
+}
+
+/// Codes in the order of the texts, so that they do not depend on the order of the rows.
+fn by_text(values: &[Option<String>]) -> (usize, Vec<Code>) {
+    let mut sorted: Vec<&Option<String>> = values.iter().collect();
+    sorted.sort_unstable();
+    sorted.dedup();
+    let place = |value| sorted.binary_search(&value).expect("it is one of them");
+    let map = values.iter().map(|value| Code::try_from(place(value)).expect("fewer values than rows")).collect();
+    (sorted.len(), map)
+}
+
+fn sensitive_tree(wish: Wish, coded: &Coded) -> Result<Taxonomy> {
+    let values = encode::present(wish, coded);
+    match wish.column.and_then(|column| column.hierarchy.as_ref()) {
+        Some(HierarchyConfig::File(path)) => hierarchy::taxonomy(&hierarchy::read(path)?, wish.name, &values, &coded.first_row),
+        Some(HierarchyConfig::Prefix(config)) => hierarchy::prefix(wish.name, &config.prefix, &values, &coded.first_row),
+        _ => Err(Error::config(format!(
+            "column `{}`: the hierarchical distance needs a hierarchy, a file or a prefix specification",
+            wish.name
+        ))),
+    }
+}
+
+/// The inner nodes of a tree, children before their parents, each with its height above the leaves.
+fn ground(tree: &Taxonomy) -> Ground {
+    let mut nodes = Vec::new();
+    fn walk(tree: &Taxonomy, node: Node, nodes: &mut Vec<GroundNode>) -> u32 {
+        let below = tree.children(node).map(|child| walk(tree, child, nodes)).max();
+        let height = below.map_or(0, |below| below + 1);
+        if height > 0 {
+            nodes.push(GroundNode { range: tree.range(node), height });
+        }
+        height
+    }
+    walk(tree, tree.root(), &mut nodes);
+    Ground::Hierarchical { nodes }
+}
