@@ -8,7 +8,7 @@ use lookalike::config::Roles;
 use lookalike::disclosure::disclosures;
 use lookalike::io::{self, FileType, Format, Pending};
 use lookalike::loss::{self, Loss};
-use lookalike::release::Release;
+use lookalike::release::{Cells, Release};
 use lookalike::table::{Table, Treatment};
 use lookalike::{Algorithm, Budget, Config, Problem, Result, Status, anonymize, partition};
 
@@ -81,7 +81,7 @@ pub(crate) fn run(job: &Job, progress: &mut Progress) -> Result<Done> {
     let table = source.read(&treatments)?;
 
     // The release is laid out in the write stage.
-    let Found { release, done } = find(job, algorithm, &roles, table, is_text(file_type), progress)?;
+    let Found { release, done } = find(job, algorithm, &roles, table, cells(file_type), progress)?;
     let pending = Pending::beside(job.out, job.force)?;
     interrupt::unpublished(Some(pending.path()));
     io::write(pending.file()?, job.out, file_type, release.schema(), release.batches(), |batch| release.batch(batch))?;
@@ -103,7 +103,14 @@ pub(crate) fn run(job: &Job, progress: &mut Progress) -> Result<Done> {
 }
 
 /// Encodes and searches. The coded table is let go as soon as it is not needed: the rest of the run has its memory.
-fn find(job: &Job, algorithm: Algorithm, roles: &Roles, mut table: Table, text: bool, progress: &mut Progress) -> Result<Found> {
+fn find(
+    job: &Job,
+    algorithm: Algorithm,
+    roles: &Roles,
+    mut table: Table,
+    cells: Cells,
+    progress: &mut Progress,
+) -> Result<Found> {
     progress.stage("encode");
     let mut warnings = disclosures(&table, roles, job.config)?;
     let problem = Problem::new(&table, roles, job.config)?;
@@ -126,7 +133,7 @@ fn find(job: &Job, algorithm: Algorithm, roles: &Roles, mut table: Table, text: 
         warnings,
     };
     progress.stage("write");
-    let release = Release::new(&problem, recoding, &table, roles, job.config, job.seed, text)?;
+    let release = Release::new(&problem, recoding, &table, roles, job.config, job.seed, cells)?;
     Ok(Found { release, done })
 }
 
@@ -157,8 +164,11 @@ fn treatment(name: &String, roles: &Roles) -> Treatment {
     }
 }
 
-fn is_text(file_type: FileType) -> bool {
-    matches!(file_type.format, Format::Csv { .. })
+fn cells(file_type: FileType) -> Cells {
+    match file_type.format {
+        Format::Csv { .. } => Cells::Text,
+        Format::Parquet | Format::Arrow => Cells::Typed,
+    }
 }
 
 /// The input is never overwritten, not even through a link and with force.

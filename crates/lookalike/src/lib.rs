@@ -6,7 +6,7 @@
 //! ```
 //!
 //! ```
-//! use lookalike::{Algorithm, Budget, Config, Problem, anonymize, audit, io, loss::loss, release::Release, table::Treatment};
+//! use lookalike::{Algorithm, Budget, Config, Problem, anonymize, audit, io, loss::loss, release::{Cells, Release}, table::Treatment};
 //!
 //! # fn main() -> lookalike::Result<()> {
 //! # let folder = tempfile::tempdir().unwrap();
@@ -19,7 +19,7 @@
 //! let problem = Problem::new(&table, &roles, &config)?;
 //! let outcome = anonymize(&problem, Algorithm::Mondrian, &Budget::unlimited());
 //! assert!(loss(&problem, &outcome.recoding).gcp < 0.1);
-//! let release = Release::new(&problem, &outcome.recoding, &table, &roles, &config, 1, true)?;
+//! let release = Release::new(&problem, &outcome.recoding, &table, &roles, &config, 1, Cells::Text)?;
 //! let pending = io::Pending::beside(&safe, false)?;
 //! io::write(pending.file()?, &safe, io::file_type(&safe)?, release.schema(), release.batches(), |at| release.batch(at))?;
 //! let released = io::open(pending.path(), None)?.read(&[Treatment::Code; 3])?;

@@ -47,6 +47,15 @@ pub struct Release {
     guard: Guard,
 }
 
+/// What kind of file the cells go to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cells {
+    /// Text, which a spreadsheet may open: cells that it would run as formulas are guarded.
+    Text,
+    /// Typed.
+    Typed,
+}
+
 #[derive(Debug)]
 enum ReleasedColumn {
     /// What each class shows: the distinct cells, and which of them.
@@ -63,7 +72,7 @@ struct Guard {
 }
 
 impl Release {
-    /// Lays out the release. `text` says that cells are written as text (CSV), where formulas must be guarded.
+    /// Lays out the release.
     ///
     /// # Errors
     /// When the carried cells cannot be gathered.
@@ -74,9 +83,9 @@ impl Release {
         roles: &Roles,
         config: &Config,
         seed: u64,
-        text: bool,
+        cells: Cells,
     ) -> Result<Release> {
-        let guard = Guard { on: text && !config.output.raw_formulas, cells: AtomicU64::new(0) };
+        let guard = Guard { on: cells == Cells::Text && !config.output.raw_formulas, cells: AtomicU64::new(0) };
         let mut fields = Vec::new();
         let mut columns = Vec::new();
         let mut starts = vec![0];

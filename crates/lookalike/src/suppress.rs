@@ -44,6 +44,10 @@ pub(crate) fn with_suppression(problem: &Problem, algorithm: Algorithm, budget: 
     }
 }
 
+/// A class of more tuples gives up none: its ends are hardly ever a single tuple's, and looking for them again after every row
+/// that leaves would take as many steps as tuples.
+const MOST_TUPLES: usize = 10_000;
+
 /// What a class must keep when rows leave it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Keep {
@@ -100,7 +104,7 @@ impl PartialOrd for Offer {
 }
 
 fn offer(problem: &Problem, class: &[Piece], index: usize, keep: Keep) -> Option<Offer> {
-    if class.len() < 2 {
+    if !(2..=MOST_TUPLES).contains(&class.len()) {
         return None;
     }
     let size = partition::rows(class);

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use lookalike::config::{ColumnConfig, HierarchyConfig, Kind, Role};
 use lookalike::{Algorithm, Config};
 
 use crate::support::{publish, real_tables};
@@ -19,7 +20,7 @@ fn adult(folder: &Path, k: u64) -> Config {
     ))
     .unwrap();
     for column in config.columns.values_mut() {
-        if let Some(lookalike::config::HierarchyConfig::File(file)) = &mut column.hierarchy {
+        if let Some(HierarchyConfig::File(file)) = &mut column.hierarchy {
             *file = hierarchies.join(&*file);
         }
     }
@@ -40,5 +41,26 @@ fn adult_is_released_true_and_k_anonymous() {
                 assert!(done.loss.ncp < most, "k = {k}: {}", done.loss.ncp);
             }
         }
+    }
+}
+
+/// Labels with commas and quotes, a group with the name of a value, a diverse sensitive column.
+#[test]
+fn a_survey_with_awkward_labels_is_released_true_and_diverse() {
+    let Some(data) = real_tables() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let quasi = ["age", "gender", "education", "marital", "race", "workclass", "birthplace"];
+    let mut config = Config::parse("k = 50\nrest = \"drop\"\n[columns]\noccupation = { role = \"sensitive\", l = 5 }\n").unwrap();
+    for name in quasi {
+        let mut column = ColumnConfig::new(Role::Quasi);
+        column.hierarchy = Some(HierarchyConfig::File(data.join(format!("hierarchies/acs2018/{name}.csv"))));
+        column.kind = (name == "age").then_some(Kind::Numeric);
+        config.columns.insert(name.to_string(), column);
+    }
+    for algorithm in Algorithm::ALL {
+        let done =
+            publish(&data.join("acs2018_sal_occ.csv.zst"), &folder.path().join("safe.csv"), &config, algorithm, 1).unwrap();
+        assert!(done.verdict.holds(), "{algorithm}: {:?}", done.verdict.truth);
+        assert_eq!(done.verdict.rows, 295_243);
     }
 }

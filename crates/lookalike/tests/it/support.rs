@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use lookalike::audit::{self, Verdict, View};
 use lookalike::loss::{Loss, loss};
-use lookalike::release::Release;
+use lookalike::release::{Cells, Release};
 use lookalike::rng::Rng;
 use lookalike::synthetic::{self, Synthetic};
 use lookalike::table::{Table, Treatment};
@@ -35,8 +35,8 @@ pub(crate) fn publish(input: &Path, output: &Path, config: &Config, algorithm: A
     let problem = Problem::new(&table, &roles, config)?;
     let outcome = anonymize(&problem, algorithm, &Budget::unlimited());
     let file_type = io::file_type(output)?;
-    let text = matches!(file_type.format, io::Format::Csv { .. });
-    let release = Release::new(&problem, &outcome.recoding, &table, &roles, config, seed, text)?;
+    let cells = if matches!(file_type.format, io::Format::Csv { .. }) { Cells::Text } else { Cells::Typed };
+    let release = Release::new(&problem, &outcome.recoding, &table, &roles, config, seed, cells)?;
     let pending = io::Pending::beside(output, true)?;
     io::write(pending.file()?, output, file_type, release.schema(), release.batches(), |index| release.batch(index))?;
     pending.publish()?;
