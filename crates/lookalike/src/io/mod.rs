@@ -1,7 +1,7 @@
 //! Files and standard streams to [`Table`](crate::table::Table) and back: CSV (plain, gzip, zstd), Parquet and Arrow IPC.
 //!
 //! Reading goes in two steps, because somebody must see the column names before deciding what becomes of each column:
-//! [`open`] looks at the first bytes, [`Source::read`] reads the rows. Writing goes in two steps too: [`write`] fills the file of a
+//! [`open`] looks at the first bytes, [`Source::read`] reads the rows. Writing goes in two steps too: [`write()`] fills the file of a
 //! [`Pending`] release, and only [`Pending::publish`] puts it where it was asked for.
 
 mod delimited;
