@@ -12,6 +12,7 @@ use std::io;
 use std::panic::{self, AssertUnwindSafe, PanicHookInfo};
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use clap::Parser;
 use lookalike::{Error, ErrorKind, Result};
@@ -33,10 +34,20 @@ const INTERRUPTED: u8 = 130;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    panic::set_hook(Box::new(|info| show::error(&bug(info))));
+    // A panic is told only when it ends the program: the decoders of damaged files panic too, and those are caught and reported
+    // as what they are.
+    panic::set_hook(Box::new(|info| *last_panic() = Some(bug(info))));
     interrupt::install();
     // While the panic unwinds, files that were not published are removed.
-    panic::catch_unwind(AssertUnwindSafe(|| run(cli))).unwrap_or(ExitCode::from(BUG))
+    panic::catch_unwind(AssertUnwindSafe(|| run(cli))).unwrap_or_else(|_| {
+        show::error(&last_panic().take().unwrap_or_default());
+        ExitCode::from(BUG)
+    })
+}
+
+fn last_panic() -> MutexGuard<'static, Option<String>> {
+    static LAST: Mutex<Option<String>> = Mutex::new(None);
+    LAST.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn run(cli: Cli) -> ExitCode {
@@ -99,7 +110,6 @@ fn bug(info: &PanicHookInfo) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::Mutex;
 
     #[test]
     fn a_panic_is_told_by_its_place_alone() {

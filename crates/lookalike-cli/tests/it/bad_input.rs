@@ -212,3 +212,26 @@ fn a_reader_that_has_seen_enough_is_no_error() {
     }
     assert_eq!(dir.files(), before);
 }
+
+/// The decoders of other people's formats may panic on such files; the user is told about the file, not about a bug of ours.
+#[test]
+fn damaged_binary_files() {
+    let dir = Workdir::with_patients(300);
+    let mut refused = 0;
+    for file in ["t.parquet", "t.arrow"] {
+        dir.succeed(&format!("anonymize patients.csv -o {file} {ROLES} -k 2"));
+        let whole = dir.read(file);
+        for at in (8..whole.len()).step_by(whole.len() / 40) {
+            let mut damaged = whole.clone();
+            damaged[at] ^= 0xff;
+            dir.write("damaged", &damaged);
+            let run = dir.run("check damaged --qi age,zip,sex --sensitive diagnosis");
+            assert!(matches!(run.code, Some(0 | 2 | 3)), "{file} at {at}: {run:?}");
+            assert!(!run.stderr.contains("bug"), "{file} at {at}: {run:?}");
+            refused += u32::from(run.code == Some(3));
+        }
+        dir.write("damaged", &whole[..whole.len() / 2]);
+        fails(&dir, "check damaged --qi age,zip,sex --sensitive diagnosis", 3, "");
+    }
+    assert!(refused > 10, "{refused}");
+}
