@@ -136,6 +136,12 @@ impl FromIterator<Code> for Codes {
     }
 }
 
+/// A count of rows as a number to reckon with.
+#[allow(clippy::cast_precision_loss, reason = "counts of rows stay below 2^53")]
+pub(crate) fn real(count: u64) -> f64 {
+    count as f64
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -6,7 +6,7 @@ use std::hash::BuildHasher;
 use arrow_row::{RowConverter, SortField};
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
-use crate::code::RowId;
+use crate::code::{RowId, real};
 use crate::config::{Config, Roles};
 use crate::error::{Error, Result};
 use crate::table::{Column, Table};
@@ -90,7 +90,35 @@ fn disagreement(table: &Table, name: &str) -> f64 {
     1.0 - counts.iter().map(|&count| (real(count) / real(table.rows as u64)).powi(2)).sum::<f64>()
 }
 
-#[allow(clippy::cast_precision_loss, reason = "counts of rows, below 2^53")]
-fn real(count: u64) -> f64 {
-    count as f64
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing;
+
+    /// Forty people: `born` determines `age`, `ward` does not, `card` is each person's own.
+    fn people() -> String {
+        let row = |i: u32| format!("{},{},{},card{i}\n", 20 + i % 7, 2000 - i % 7, ["north", "south"][(i % 2) as usize]);
+        format!("age,born,ward,card\n{}", (0..40).map(row).collect::<String>())
+    }
+
+    fn found(more: &str) -> Result<Vec<String>> {
+        let table = testing::table(&people());
+        let toml = format!("k = 2\nrest = \"drop\"\n[columns]\nage = {{ role = \"quasi\" }}\n{more}");
+        let (roles, config) = testing::request(&table, &toml);
+        disclosures(&table, &roles, &config)
+    }
+
+    #[test]
+    fn a_kept_column_that_determines_a_quasi_identifier_needs_a_decision() {
+        let told = found("born = { role = \"keep\" }").unwrap_err().to_string();
+        assert!(told.contains("`born`") && told.contains("`age`") && told.contains("--dependent born"), "{told}");
+        assert!(found("born = { role = \"keep\", dependent = true }").unwrap().is_empty());
+        assert!(found("ward = { role = \"keep\" }").unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_kept_column_that_is_nearly_a_name_is_warned_of() {
+        let told = found("card = { role = \"keep\" }").unwrap();
+        assert!(told.len() == 1 && told[0].contains("`card`") && told[0].contains("100 %"), "{told:?}");
+    }
 }

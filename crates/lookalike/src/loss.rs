@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::attribute::Attribute;
-use crate::code::CodeRange;
+use crate::code::{CodeRange, real};
 use crate::partition;
 use crate::problem::Problem;
 use crate::recode::Recoding;
@@ -119,11 +119,6 @@ fn distortion(problem: &Problem, recoding: &Recoding) -> f64 {
     let sums: Vec<(f64, f64)> = problem.attributes().par_iter().enumerate().map(of_attribute).collect();
     let (risen, most) = sums.iter().fold((0.0, 0.0), |all, one| (all.0 + one.0, all.1 + one.1));
     if most > 0.0 { risen / most } else { 0.0 }
-}
-
-#[allow(clippy::cast_precision_loss, reason = "counts of rows, below 2^53")]
-fn real(count: u64) -> f64 {
-    count as f64
 }
 
 #[cfg(test)]

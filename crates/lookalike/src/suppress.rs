@@ -8,7 +8,7 @@ use std::collections::BinaryHeap;
 
 use crate::algorithm::{self, Algorithm, Groups};
 use crate::budget::Budget;
-use crate::code::{Code, CodeRange};
+use crate::code::{Code, CodeRange, real};
 use crate::partition::{self, Partition, Piece};
 use crate::problem::Problem;
 
@@ -206,11 +206,6 @@ fn join(some: &[Piece], others: &[Piece]) -> Vec<Piece> {
         }
     }
     joined
-}
-
-#[allow(clippy::cast_precision_loss, reason = "counts of rows, below 2^53")]
-fn real(count: u64) -> f64 {
-    count as f64
 }
 
 #[cfg(test)]
