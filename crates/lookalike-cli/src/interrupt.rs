@@ -28,6 +28,7 @@ fn handle() {
     if let Some(file) = &*unpublished {
         remove(file);
     }
+    show::say("interrupted: nothing was written");
     std::process::exit(i32::from(crate::INTERRUPTED));
 }
 

@@ -29,6 +29,8 @@ const DATA: u8 = 3;
 const IO: u8 = 5;
 /// A fault of this program.
 const BUG: u8 = 70;
+/// More threads than any machine has cores only get in each other's way.
+const MOST_THREADS: usize = 1024;
 /// Stopped from outside.
 const INTERRUPTED: u8 = 130;
 
@@ -77,6 +79,7 @@ fn threads(wanted: Option<usize>) -> Result<()> {
     match wanted {
         None => Ok(()),
         Some(0) => Err(request::usage("--threads must be at least 1")),
+        Some(count) if count > MOST_THREADS => Err(request::usage(format!("--threads must be at most {MOST_THREADS}"))),
         Some(count) => rayon::ThreadPoolBuilder::new()
             .num_threads(count)
             .build_global()

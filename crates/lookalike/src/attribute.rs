@@ -38,6 +38,8 @@ pub struct Ordered {
     pub texts: Vec<String>,
     /// True when the column has a missing value: code `values.len()`, written as an empty cell.
     pub missing: bool,
+    /// What stands between the ends of a range: a dash, unless some value has one itself.
+    pub between: &'static str,
     /// What the numbers are.
     pub unit: Unit,
     /// The intervals that may be published instead of exact ends, if they are to be used.
@@ -168,9 +170,7 @@ impl Ordered {
         if let Some(steps) = &self.snap {
             return steps.taxonomy.label(steps.taxonomy.cover(range)).to_string();
         }
-        let (lo, hi) = (&self.texts[range.lo as usize], &self.texts[range.hi as usize]);
-        let between = if lo.contains('-') || hi.contains('-') { " .. " } else { "-" };
-        format!("[{lo}{between}{hi}]")
+        format!("[{}{}{}]", self.texts[range.lo as usize], self.between, self.texts[range.hi as usize])
     }
 }
 

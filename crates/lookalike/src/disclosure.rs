@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::table::{Column, Table};
 
 /// A kept column of which more than this share of rows has a value of its own is nearly a name.
-const NEARLY_UNIQUE: f64 = 0.5;
+const NEARLY_UNIQUE: f64 = 0.3;
 
 /// So many disagreements must be expected by chance before their absence counts as dependence.
 const EVIDENCE: f64 = 10.0;

@@ -53,15 +53,20 @@ pub(crate) fn number(text: &str) -> Option<f64> {
     text.parse().ok().filter(|number: &f64| starts && number.is_finite())
 }
 
-/// Codes in the order of the numbers of the values; the missing value last. For sensitive columns whose order matters.
+/// Codes in the order of the values, the missing value last, and how many there are. For sensitive columns whose order matters.
 pub(crate) fn ordered_codes(wish: Wish, coded: &Coded) -> Result<(usize, Vec<Code>)> {
     let values = present(wish, coded);
-    let (domain, codes) = match wish.column.and_then(|column| column.order.as_ref()) {
-        Some(_) => ordinal(wish, &values, coded)?,
-        None => line(wish, Kind::Numeric, &values, coded)?,
+    let (domain, codes) = match kind(wish, &values, coded)? {
+        Kind::Ordinal => ordinal(wish, &values, coded)?,
+        kind @ (Kind::Numeric | Kind::Date) => line(wish, kind, &values, coded)?,
+        Kind::Categorical => {
+            return Err(Error::config(format!(
+                "column `{0}`: the ordered distance needs numbers, dates, or an order (--order {0}=low,high)",
+                wish.name
+            )));
+        }
     };
-    let attribute = Attribute { name: wish.name.to_string(), weight: 1.0, domain };
-    Ok((attribute.codes(), codes))
+    Ok((Attribute { name: wish.name.to_string(), weight: 1.0, domain }.codes(), codes))
 }
 
 fn kind(wish: Wish, values: &[Option<String>], coded: &Coded) -> Result<Kind> {
@@ -78,26 +83,45 @@ fn kind(wish: Wish, values: &[Option<String>], coded: &Coded) -> Result<Kind> {
         Some(HierarchyConfig::Date(_)) => return Ok(Kind::Date),
         None => {}
     }
-    let texts: Vec<&String> = values.iter().flatten().collect();
-    let numbers = texts.iter().filter(|text| number(text).is_some()).count();
-    // 02139 is a code, not a number: as a number it would lose its zero.
-    let padded = texts.iter().any(|text| text.len() > 1 && text.starts_with('0') && text.bytes().all(|b| b.is_ascii_digit()));
-    if texts.is_empty() || padded {
-        return Ok(Kind::Categorical);
-    }
-    if numbers == texts.len() {
-        return Ok(Kind::Numeric);
-    }
-    if numbers * 10 >= texts.len() * 9 {
-        let at = values.iter().position(|value| value.as_ref().is_some_and(|text| number(text).is_none()));
-        let row = at.map_or(0, |at| coded.first_row[at]) + 1;
-        return Err(Error::data(format!(
-            "column `{0}` looks numeric, but data row {row} has text: mend the cell, name a text that means missing \
+    match guess(values) {
+        Guess::Kind(kind) => Ok(kind),
+        Guess::Slip(at) => Err(Error::data(format!(
+            "column `{0}` looks numeric, but data row {1} has text: mend the cell, name a text that means missing \
              (--missing TEXT), or say --kind {0}=categorical",
-            wish.name
-        )));
+            wish.name,
+            coded.first_row[at] + 1
+        ))),
     }
-    Ok(if texts.iter().all(|text| instant(text).is_some()) { Kind::Date } else { Kind::Categorical })
+}
+
+/// What the values of a column look like when nobody says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Guess {
+    /// All of them agree.
+    Kind(Kind),
+    /// Nearly all are numbers; this one is not.
+    Slip(usize),
+}
+
+/// Numbers, dates, or labels; at least nine in ten numbers make the others slips.
+pub(crate) fn guess(values: &[Option<String>]) -> Guess {
+    let texts = || values.iter().flatten();
+    let count = texts().count();
+    let numbers = texts().filter(|text| number(text).is_some()).count();
+    // 02139 is a code, not a number: as a number it would lose its zero.
+    let padded = texts().any(|text| text.len() > 1 && text.starts_with('0') && text.bytes().all(|b| b.is_ascii_digit()));
+    if count == 0 || padded {
+        Guess::Kind(Kind::Categorical)
+    } else if numbers == count {
+        Guess::Kind(Kind::Numeric)
+    } else if numbers * 10 >= count * 9 {
+        let slip = values.iter().position(|value| value.as_ref().is_some_and(|text| number(text).is_none()));
+        Guess::Slip(slip.expect("some value is no number"))
+    } else if texts().all(|text| instant(text).is_some()) {
+        Guess::Kind(Kind::Date)
+    } else {
+        Guess::Kind(Kind::Categorical)
+    }
 }
 
 /// A date as days, or a timestamp as seconds, since 1970.
@@ -175,7 +199,7 @@ fn line(wish: Wish, kind: Kind, values: &[Option<String>], coded: &Coded) -> Res
     }
     let snap = steps(wish, &numbers, &texts)?;
     let missing = values.contains(&None);
-    Ok((Domain::Ordered(Ordered { values: numbers, texts, missing, unit, snap }), codes))
+    Ok((Domain::Ordered(Ordered { values: numbers, between: between(&texts), texts, missing, unit, snap }), codes))
 }
 
 /// The digits of a number without sign of plus, padding zeros or exponent: equal for equal numbers; none with an exponent.
@@ -240,14 +264,20 @@ fn ordinal(wish: Wish, values: &[Option<String>], coded: &Coded) -> Result<(Doma
     let here: Vec<usize> = (0..order.len()).filter(|&place| used[place]).collect();
     let code_of = |text: &String| here.binary_search(&places[text.as_str()]).expect("a used place");
     let codes = values.iter().map(|value| code(value.as_ref().map_or(here.len(), code_of))).collect();
+    let texts: Vec<String> = here.iter().map(|&place| order[place].clone()).collect();
     let ordered = Ordered {
         values: here.iter().map(|&place| f64::from(code(place))).collect(),
-        texts: here.iter().map(|&place| order[place].clone()).collect(),
+        between: between(&texts),
+        texts,
         missing: values.contains(&None),
         unit: Unit::Place,
         snap: None,
     };
     Ok((Domain::Ordered(ordered), codes))
+}
+
+fn between(texts: &[String]) -> &'static str {
+    if texts.iter().any(|text| text.contains('-')) { " .. " } else { "-" }
 }
 
 /// Labels under a taxonomy: the given one, or all under one root.

@@ -6,9 +6,9 @@
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-use crate::attribute::Attribute;
+use crate::attribute::{Attribute, Domain, Unit};
 use crate::code::{Code, CodeRange, Codes, RowId};
-use crate::config::{Config, Roles, RuleSpec};
+use crate::config::{Config, ModelSpec, Roles, RuleSpec};
 use crate::encode::{self, Wish};
 use crate::error::{Error, Result};
 use crate::partition::Piece;
@@ -61,13 +61,14 @@ impl Problem {
         if table.rows == 0 {
             return Err(Error::data("the table has no rows: there is nothing to release"));
         }
+        table.check_header()?;
         let rules = config.rules(roles)?;
         let suppress = config.suppress()?;
         let coded: Vec<(&String, &Coded)> = roles.quasi.iter().map(|name| (name, table.coded(name))).collect();
         let encoded: Vec<(Attribute, Vec<Code>)> =
             coded.par_iter().map(|(name, coded)| encode::attribute(Wish::new(name, config), coded)).collect::<Result<_>>()?;
         let (attributes, maps): (Vec<Attribute>, Vec<Vec<Code>>) = encoded.into_iter().unzip();
-        let mut warnings = Vec::new();
+        let mut warnings = unsnapped(&attributes, config);
         let watched = Watched::new(table, roles, &rules, config, &mut warnings)?;
 
         let mut columns: Vec<Recoded> = coded.iter().zip(&maps).map(|((_, coded), map)| Recoded::new(coded, map)).collect();
@@ -210,8 +211,21 @@ impl Problem {
         let index =
             |name: &String| self.attributes.iter().position(|attribute| attribute.name == *name).expect("a quasi-identifier");
         let mut sets: Vec<(Vec<usize>, Vec<&RuleSpec>)> = Vec::new();
+        // k on fewer columns follows from as much k on more of them.
+        let implied = |rule: &RuleSpec| {
+            let follows_from = |other: &RuleSpec| match (&rule.model, &other.model) {
+                (ModelSpec::K(k), ModelSpec::K(more)) => {
+                    more >= k
+                        && other.columns.len() > rule.columns.len()
+                        && rule.columns.iter().all(|name| other.columns.contains(name))
+                }
+                _ => false,
+            };
+            rules.iter().any(follows_from)
+        };
         let mut by_size: Vec<(Vec<usize>, &RuleSpec)> = rules
             .iter()
+            .filter(|rule| !implied(rule))
             .map(|rule| {
                 let mut columns: Vec<usize> = rule.columns.iter().map(index).collect();
                 columns.sort_unstable();
@@ -303,6 +317,19 @@ impl Problem {
         self.trimmed = trimmed.collect();
         Ok(())
     }
+}
+
+/// Numeric columns whose exact ends are published although intervals were asked for.
+fn unsnapped(attributes: &[Attribute], config: &Config) -> Vec<String> {
+    let exact = |attribute: &&Attribute| match &attribute.domain {
+        Domain::Ordered(ordered) => config.output.snap && ordered.snap.is_none() && ordered.unit != Unit::Place,
+        Domain::Tree(_) => false,
+    };
+    let warning = |attribute: &Attribute| {
+        let name = &attribute.name;
+        format!("snap: column `{name}` has no hierarchy, its exact ends are published (add --hierarchy {name}=intervals:5,10)")
+    };
+    attributes.iter().filter(exact).map(warning).collect()
 }
 
 /// A share of the rows, rounded down: the limit is never exceeded.

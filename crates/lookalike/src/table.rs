@@ -4,6 +4,7 @@ use arrow_array::ArrayRef;
 use arrow_schema::DataType;
 
 use crate::code::{Codes, RowId};
+use crate::error::{Error, Result};
 
 /// What the reader does with a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,6 +59,22 @@ impl Table {
     /// The column of that name.
     pub fn column(&self, name: &str) -> Option<&Column> {
         self.columns.iter().find(|column| column.name == name)
+    }
+
+    /// Refuses a table whose header is a row: the names of most coded columns are cells of those columns.
+    ///
+    /// # Errors
+    /// [`Data`](crate::ErrorKind::Data) then.
+    pub fn check_header(&self) -> Result<()> {
+        let coded = self.columns.iter().filter_map(|column| Some((column, column.coded.as_ref()?)));
+        let is_cell = |(column, coded): &(&Column, &Coded)| coded.values.iter().flatten().any(|value| *value == column.name);
+        if 2 * coded.clone().filter(is_cell).count() <= coded.count() {
+            return Ok(());
+        }
+        Err(Error::data(
+            "the first line looks like a row, not like names (most columns have a cell that equals their name): put a line with the \
+             names of the columns first",
+        ))
     }
 
     /// The codes of the column of that name; panics if it is absent or was not coded.

@@ -50,6 +50,11 @@ impl Watched {
             let column = WatchedColumn::new(name, table.coded(name), &rules, config)?;
             for rule in rules {
                 if let ModelSpec::Alpha { values, .. } = &rule.model {
+                    if !values.is_empty() && !values.iter().any(|value| column.labels.contains_key(value)) {
+                        return Err(Error::config(format!(
+                            "none of the values that alpha names occurs in column `{name}`: check their spelling"
+                        )));
+                    }
                     for value in values.iter().filter(|value| !column.labels.contains_key(*value)) {
                         warnings.push(format!("the value `{value}` that alpha names does not occur in column `{name}`"));
                     }

@@ -28,6 +28,7 @@ pub(crate) fn run(args: &Check) -> Result<ExitCode> {
     }
     let treatments = audit::treatments(source.names(), &config, View::Release);
     let table = source.read(&treatments)?;
+    table.check_header()?;
     let (measures, rules) = if has_rule(&config) {
         let verdict = audit::audit(&table, &config)?;
         (verdict.measures, verdict.rules)

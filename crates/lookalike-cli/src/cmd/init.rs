@@ -25,6 +25,7 @@ pub(crate) fn run(args: &Init) -> Result<ExitCode> {
     if table.rows == 0 {
         return Err(ErrorKind::Data { why: "the table has no rows: there is nothing to profile".into() }.into());
     }
+    table.check_header()?;
     let profiles = profile::profile(&table);
     let quasi: Vec<String> =
         profiles.iter().filter(|column| column.role == Role::Quasi).map(|column| column.name.clone()).collect();

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use lookalike::audit::{self, Verdict, View};
+use lookalike::audit::{self, Finding, Statement, Verdict, View};
 use lookalike::config::Role;
 use lookalike::table::{Column, Table};
 use lookalike::{Config, Result, io};
@@ -68,8 +68,14 @@ fn text(verdict: &Verdict, quasi: &[String]) -> String {
     }
     if let Some(truth) = &verdict.truth {
         text += "\nagainst the source\n";
-        let mark = if truth.holds() { "ok    " } else { "BROKEN" };
-        truth.statements.iter().for_each(|statement| text += &format!("  {mark}  {statement}\n"));
+        for Statement { finding, text: said } in &truth.statements {
+            let mark = match finding {
+                Finding::Ok => "ok    ",
+                Finding::Partly => "partly",
+                Finding::Broken => "BROKEN",
+            };
+            text += &format!("  {mark}  {said}\n");
+        }
     }
     text.push('\n');
     text += &if verdict.holds() {

@@ -35,7 +35,7 @@ pub(super) enum Ties {
     Dealt,
 }
 
-/// Below this many pieces a set is cut by one thread.
+/// Up to this many pieces a set is cut to its end by one thread.
 const PARALLEL: usize = if cfg!(test) { 4 } else { 4096 };
 
 /// Above this many pieces a set is measured and cut in parallel too: there are few sets of that size.
@@ -60,8 +60,7 @@ pub(super) fn mondrian(task: &Task, ties: Ties, budget: &Budget) -> Partition {
         })
         .collect();
     let cutter = Cutter { task, ties, budget, width, least: task.privacy.k() };
-    let block = Block { pieces: task.pieces.to_vec(), cells };
-    let done = cutter.cut(block, &mut Scratch::new(task));
+    let done = cutter.cut_all(Block { pieces: task.pieces.to_vec(), cells });
     Partition::from_sizes(done.pieces, &done.sizes)
 }
 
@@ -75,6 +74,13 @@ struct Block {
 struct Done {
     pieces: Vec<Piece>,
     sizes: Vec<u32>,
+}
+
+impl Done {
+    fn push(&mut self, class: &Block) {
+        self.pieces.extend_from_slice(&class.pieces);
+        self.sizes.push(u32::try_from(class.pieces.len()).expect("fewer pieces than rows"));
+    }
 }
 
 /// What a thread writes on while it looks for a cut.
@@ -99,21 +105,49 @@ struct Cutter<'a> {
 }
 
 impl Cutter<'_> {
-    fn cut(&self, block: Block, scratch: &mut Scratch) -> Done {
-        let Some((left, right)) = self.halves(&block, scratch) else {
-            let size = u32::try_from(block.pieces.len()).expect("fewer pieces than rows");
-            return Done { pieces: block.pieces, sizes: vec![size] };
-        };
-        let both_large = left.pieces.len().min(right.pieces.len()) >= PARALLEL;
-        drop(block);
-        let (mut done, more) = if both_large {
-            rayon::join(|| self.cut(left, scratch), || self.cut(right, &mut Scratch::new(self.task)))
-        } else {
-            (self.cut(left, scratch), self.cut(right, scratch))
-        };
-        done.pieces.extend_from_slice(&more.pieces);
-        done.sizes.extend_from_slice(&more.sizes);
+    /// Cuts level by level while sets are large, so that a search that is stopped has cut everywhere, then each set to its end.
+    fn cut_all(&self, block: Block) -> Done {
+        let scratch = || Scratch::new(self.task);
+        let (mut large, mut small) = (vec![block], Vec::new());
+        let mut done = Done { pieces: Vec::new(), sizes: Vec::new() };
+        while !large.is_empty() {
+            let cut: Vec<std::result::Result<(Block, Block), Block>> =
+                large.into_par_iter().map_init(scratch, |scratch, block| self.halves(&block, scratch).ok_or(block)).collect();
+            large = Vec::new();
+            for block in cut {
+                match block {
+                    Err(block) => done.push(&block),
+                    Ok((left, right)) => {
+                        for half in [left, right] {
+                            if half.pieces.len() > PARALLEL { large.push(half) } else { small.push(half) }
+                        }
+                    }
+                }
+            }
+        }
+        let rest: Vec<Done> = small
+            .into_par_iter()
+            .map_init(scratch, |scratch, block| {
+                let mut done = Done { pieces: Vec::with_capacity(block.pieces.len()), sizes: Vec::new() };
+                self.cut(&block, scratch, &mut done);
+                done
+            })
+            .collect();
+        for part in rest {
+            done.pieces.extend_from_slice(&part.pieces);
+            done.sizes.extend_from_slice(&part.sizes);
+        }
         done
+    }
+
+    fn cut(&self, block: &Block, scratch: &mut Scratch, done: &mut Done) {
+        match self.halves(block, scratch) {
+            None => done.push(block),
+            Some((left, right)) => {
+                self.cut(&left, scratch, done);
+                self.cut(&right, scratch, done);
+            }
+        }
     }
 
     /// The two sides of the first cut that leaves both with the rules, widest attribute first.

@@ -25,7 +25,7 @@ mod tests;
 pub use measure::{Measures, Risk, SensitiveMeasures, SizeBand};
 pub use rules::ENTROPY_TOLERANCE;
 pub use surface::{View, treatments};
-pub use truth::{Method, Truth};
+pub use truth::{Finding, Method, Statement, Truth};
 
 use serde::Serialize;
 

@@ -64,7 +64,28 @@ pub struct Truth {
     /// True when the cells of all other columns stand in the release as in the source.
     pub carried_unchanged: bool,
     /// What was checked, what was not, and what was found; a sentence each.
-    pub statements: Vec<String>,
+    pub statements: Vec<Statement>,
+}
+
+/// One sentence about the comparison.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Statement {
+    /// What it means for the release.
+    pub finding: Finding,
+    /// The sentence.
+    pub text: String,
+}
+
+/// What a check came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Finding {
+    /// Checked, and nothing is against the release.
+    Ok,
+    /// Checked in part only.
+    Partly,
+    /// The release is not true.
+    Broken,
 }
 
 impl Truth {
@@ -132,19 +153,25 @@ pub(super) fn check(release: &Table, source: &Table, config: &Config, limits: Li
 
 impl Truth {
     /// Notes that a column which should be unchanged is not.
-    fn reject(&mut self, statement: String) {
+    fn reject(&mut self, text: String) {
         self.carried_unchanged = false;
-        self.statements.push(statement);
+        self.state(Finding::Broken, text);
+    }
+
+    fn state(&mut self, finding: Finding, text: impl Into<String>) {
+        self.statements.push(Statement { finding, text: text.into() });
     }
 }
 
-fn suppression(rows: u64, source_rows: u64, allowed: bool) -> String {
-    let verdict = if allowed { "within what the configuration allows" } else { "more than the configuration allows" };
-    match source_rows.checked_sub(rows) {
+fn suppression(rows: u64, source_rows: u64, allowed: bool) -> Statement {
+    let finding = if allowed { Finding::Ok } else { Finding::Broken };
+    let text = match source_rows.checked_sub(rows) {
         None => format!("the release has {} more rows than the source", rows - source_rows),
         Some(0) => "no row was left out".to_string(),
-        Some(suppressed) => format!("{suppressed} of {source_rows} rows were left out, {verdict}"),
-    }
+        Some(gone) if allowed => format!("{gone} of {source_rows} rows were left out, within what the request allows"),
+        Some(gone) => format!("{gone} of {source_rows} rows were left out, more than the request allows (--suppress)"),
+    };
+    Statement { finding, text }
 }
 
 /// True for a column of the source that should be in the release as it is, and is not there.
@@ -229,17 +256,21 @@ fn cell_by_cell(quasi: &[Quasi<'_>], carried: &[Carried<'_>], truth: &mut Truth)
     }
     truth.cells_checked = Method::CellByCell;
     truth.rows_matched = rows as u64 - truth.violations;
-    truth.statements.push("rows were compared one by one, in the order of the source".to_string());
-    truth.conclude(changed);
+    truth.conclude(changed, "every row covers the source row in its place and has its other cells");
 }
 
 impl Truth {
-    fn conclude(&mut self, changed: u64) {
+    /// Sums up; `good` says what was found if nothing is wrong.
+    fn conclude(&mut self, changed: u64, good: &str) {
         if changed > 0 {
             self.reject(format!("{changed} released rows have cells in the other columns that no source row accounts for"));
         }
-        if self.violations > 0 {
-            self.statements.push(format!("{} rows do not agree with the source", self.violations));
+        match self.violations {
+            0 => self.state(Finding::Ok, good),
+            rows => self.state(
+                Finding::Broken,
+                format!("{rows} released rows have no source row that they cover and that has their other cells"),
+            ),
         }
     }
 }
@@ -294,19 +325,21 @@ fn by_matching(mut quasi: Vec<Quasi<'_>>, carried: &[Carried<'_>], rows: (usize,
             }
         }
     }
-    truth.statements.push(format!(
-        "released rows were matched with source rows, each with one of its own that has the same cells in all other columns ({})",
-        carried.len()
-    ));
     if bounded_groups > 0 {
-        truth.statements.push(format!(
-            "for {} released rows in {bounded_groups} groups a match was not searched, it would take more than {} tests of coverage or \
-             {} pairs: there only necessary conditions were checked, that enough source rows are covered and none is left uncovered, \
-             in the largest groups in each column alone",
-            truth.rows_only_bounded, limits.tests, limits.edges
-        ));
+        truth.state(
+            Finding::Partly,
+            format!(
+                "for {} released rows in {bounded_groups} groups of equal other cells no full match was searched (too many pairs): there \
+                 it was checked that enough source rows are covered and none is left uncovered, in the largest groups column by column",
+                truth.rows_only_bounded
+            ),
+        );
     }
-    truth.conclude(changed);
+    let good = match truth.rows_only_bounded {
+        0 => "every released row was matched with a source row of its own that it covers and that has its other cells",
+        _ => "every other released row was matched with a source row of its own that it covers and that has its other cells",
+    };
+    truth.conclude(changed, good);
 }
 
 /// Groups with few rows first: a large group that exhausts the tests then leaves no small one unmatched.

@@ -229,9 +229,29 @@ impl Config {
 
 /// The error for a name that is not in the table, with the likeliest column meant.
 pub(crate) fn unknown_column(name: &str, known: &[String]) -> Error {
-    let near = known.iter().find(|other| other.eq_ignore_ascii_case(name) || other.trim() == name.trim());
-    let hint = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+    let near = known.iter().map(|other| (distance(&other.trim().to_lowercase(), &name.trim().to_lowercase()), other)).min();
+    let hint = match near {
+        _ if known.contains(&format!("{name}_min")) => "; it was published as bounds: use verify".to_string(),
+        Some((steps, near)) if steps <= 2 && steps < name.len() => format!("; did you mean `{near}`?"),
+        _ => String::new(),
+    };
     Error::config(format!("there is no column `{name}`{hint} (the table has {})", list(known)))
+}
+
+/// How many letters must be changed, added or taken away to make one text the other.
+fn distance(one: &str, other: &str) -> usize {
+    let other: Vec<char> = other.chars().collect();
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for (i, a) in one.chars().enumerate() {
+        let mut before = row[0];
+        row[0] = i + 1;
+        for (j, b) in other.iter().enumerate() {
+            let change = before + usize::from(a != *b);
+            before = row[j + 1];
+            row[j + 1] = change.min(row[j] + 1).min(before + 1);
+        }
+    }
+    row[other.len()]
 }
 
 /// Column names for a message: the first twelve, then how many more.

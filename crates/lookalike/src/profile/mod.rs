@@ -14,6 +14,7 @@ use serde::Serialize;
 
 use crate::code::RowId;
 use crate::config::{Kind, Role};
+use crate::encode::{Guess, guess};
 use crate::table::{Coded, Table};
 
 /// What a column holds and what it probably is.
@@ -61,7 +62,10 @@ fn column_profile(name: &str, data_type: &DataType, coded: &Coded) -> ColumnProf
     let looks = looks(data_type, coded);
     let unique_share = share(alone, rows);
     let commonest = counts.iter().copied().max().unwrap_or(0);
-    let (role, reason, hint) = roles::suggest(name, &roles::Facts { rows, missing, distinct, alone, commonest, looks });
+    let (role, mut reason, hint) = roles::suggest(name, &roles::Facts { rows, missing, distinct, alone, commonest, looks });
+    if let Guess::Slip(at) = guess(&coded.values) {
+        reason += &format!("; looks numeric, but data row {} has text", coded.first_row[at] + 1);
+    }
     ColumnProfile { name: name.to_string(), rows, missing, distinct, unique_share, looks, role, reason, hint }
 }
 
@@ -70,7 +74,7 @@ fn share(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
 
-/// Numbers, dates or labels: all present values must agree, and there must be one.
+/// Numbers, dates or labels, as the engine will take them.
 fn looks(data_type: &DataType, coded: &Coded) -> Kind {
     if data_type.is_numeric() {
         return Kind::Numeric;
@@ -78,34 +82,11 @@ fn looks(data_type: &DataType, coded: &Coded) -> Kind {
     if matches!(data_type, DataType::Date32 | DataType::Date64 | DataType::Timestamp(..)) {
         return Kind::Date;
     }
-    let mut present = coded.values.iter().flatten().peekable();
-    if present.peek().is_none() {
-        return Kind::Categorical;
+    match guess(&coded.values) {
+        Guess::Kind(kind) => kind,
+        // It will have to be mended or said; the reason tells.
+        Guess::Slip(_) => Kind::Numeric,
     }
-    if present.clone().all(|value| is_number(value)) {
-        Kind::Numeric
-    } else if present.all(|value| is_date(value)) {
-        Kind::Date
-    } else {
-        Kind::Categorical
-    }
-}
-
-/// A decimal number; a leading zero makes it a code, as in postcodes.
-fn is_number(text: &str) -> bool {
-    let digits = text.strip_prefix(['-', '+']).unwrap_or(text).as_bytes();
-    match digits {
-        [b'0', b'0'..=b'9', ..] => false,
-        // Keeps out what the parser takes for numbers too: `inf`, `nan`.
-        [b'0'..=b'9' | b'.', ..] => text.parse::<f64>().is_ok_and(f64::is_finite),
-        _ => false,
-    }
-}
-
-/// An ISO date, with or without a time.
-fn is_date(text: &str) -> bool {
-    let long_form = matches!(text.as_bytes(), [_, _, _, _, b'-', _, _, b'-', _, _, ..]);
-    long_form && (text.parse::<jiff::civil::DateTime>().is_ok() || text.parse::<jiff::Timestamp>().is_ok())
 }
 
 /// How many rows some columns together single out.

@@ -27,7 +27,7 @@ const MAY_USE: [(&str, &[&str]); 25] = [
     ("release", &["config", "encode", "partition", "problem", "recode", "show", "table"]),
     ("disclosure", &["config", "table"]),
     ("audit", &["config", "ratio", "table"]),
-    ("profile", &["config", "table"]),
+    ("profile", &["config", "encode", "table"]),
     ("synthetic", &["rng"]),
 ];
 
