@@ -394,8 +394,8 @@ mod tests {
     fn the_form_of_all_values_decides_what_a_column_looks_like() {
         let looks =
             |cells: &[&str]| profile(&Table { columns: vec![column("a", cells.iter().copied())], rows: cells.len() })[0].looks;
-        assert_eq!(looks(&["1", "-2.5", "", "1e3", "0", "0.5", "+4"]), Kind::Numeric);
-        for other in ["007", "00", "inf", "nan", "1,5", "-", "1 ", "0x10", "2024-01-01"] {
+        assert_eq!(looks(&["1", "-2.5", "", "1e3", "0", "0.5", "+4", " 7 "]), Kind::Numeric);
+        for other in ["007", "00", "inf", "nan", "1,5", "-", "0x10", "2024-01-01"] {
             assert_eq!(looks(&["1", other]), Kind::Categorical, "{other}");
         }
         assert_eq!(looks(&["2024-02-29", "1899-12-31", ""]), Kind::Date);
