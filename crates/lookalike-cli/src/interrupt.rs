@@ -12,9 +12,17 @@ static SEARCHING: AtomicBool = AtomicBool::new(false);
 /// A file that is written but not yet published.
 static UNPUBLISHED: Mutex<Option<PathBuf>> = Mutex::new(None);
 
-/// Listens from now on. Where the caller has chosen to ignore a signal (nohup), its choice stands.
+/// Listens from now on. Where the caller ignores hang-ups (nohup), nothing is changed; that Ctrl-C is ignored, as by jobs in the
+/// background of a script, must not keep us from cleaning up when we are told to end.
 pub(crate) fn install() {
-    let _ = ctrlc::try_set_handler(handle);
+    let _ = if ignores_hang_up() { ctrlc::try_set_handler(handle) } else { ctrlc::set_handler(handle) };
+}
+
+/// True when the system says so; where it does not say, the caller's choice is left alone.
+fn ignores_hang_up() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_none_or(|mask| mask & 1 == 1)
 }
 
 #[allow(clippy::exit, reason = "the handler has a thread of its own and cannot return through main")]

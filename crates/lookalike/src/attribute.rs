@@ -4,7 +4,7 @@
 
 use crate::code::{Code, CodeRange};
 use crate::hierarchy::Steps;
-use crate::taxonomy::Taxonomy;
+use crate::taxonomy::{Node, Taxonomy};
 
 /// What is published where a class has any value at all.
 pub const ANY: &str = "*";
@@ -74,7 +74,6 @@ impl Attribute {
     pub fn cover(&self, range: CodeRange) -> CodeRange {
         match &self.domain {
             Domain::Tree(tree) => tree.range(tree.cover(range)),
-            Domain::Ordered(_) if range.is_one() => range,
             Domain::Ordered(ordered) if ordered.mixes_missing(range) => CodeRange { lo: 0, hi: range.hi },
             Domain::Ordered(ordered) => ordered.cover(range),
         }
@@ -82,10 +81,8 @@ impl Attribute {
 
     /// The certainty penalty of showing `range` instead of one value: 0 is exact, 1 is anything. Not weighted.
     pub fn loss(&self, range: CodeRange) -> f64 {
-        if range.is_one() {
-            return 0.0;
-        }
         match &self.domain {
+            Domain::Tree(_) if range.is_one() => 0.0,
             Domain::Tree(tree) => span(tree.range(tree.cover(range))) / size(tree.leaves()),
             Domain::Ordered(ordered) if ordered.mixes_missing(range) => 1.0,
             Domain::Ordered(ordered) => ordered.loss(range),
@@ -133,42 +130,47 @@ impl Ordered {
         self.missing && !range.is_one() && range.hi as usize == self.values.len()
     }
 
+    /// The interval that is published for a range, if one is: one value stands as it is, unless top or bottom coding hides it.
+    fn interval(&self, range: CodeRange) -> Option<Node> {
+        let Steps { taxonomy, ends } = self.snap.as_ref()?;
+        if !range.is_one() {
+            return Some(taxonomy.cover(range));
+        }
+        let is_number = (range.lo as usize) < self.values.len();
+        let above = std::iter::successors(is_number.then_some(range.lo), |&node| taxonomy.parent(node));
+        let is_open = |node: &Node| {
+            let (lo, hi) = ends[*node as usize];
+            *node != taxonomy.root() && !(lo.is_finite() && hi.is_finite())
+        };
+        above.skip(1).find(is_open)
+    }
+
     fn cover(&self, range: CodeRange) -> CodeRange {
-        let Some(Steps { taxonomy, .. }) = &self.snap else { return range };
-        let node = taxonomy.cover(range);
+        let (Some(node), Some(Steps { taxonomy, .. })) = (self.interval(range), &self.snap) else { return range };
         // The root of the intervals is written `*`, like a class that mixes missing and present: make them the same range.
         let missing = u32::from(self.missing && node == taxonomy.root());
         CodeRange { hi: taxonomy.range(node).hi + missing, ..taxonomy.range(node) }
     }
 
-    /// The least and greatest number that a range shows; it has no missing value in it. An interval without an end ends with
-    /// the column.
-    pub(crate) fn ends(&self, range: CodeRange) -> (f64, f64) {
-        match &self.snap {
-            Some(steps) if !range.is_one() => {
-                let (lo, hi) = steps.ends[steps.taxonomy.cover(range) as usize];
-                let (least, greatest) = (self.values[0], self.values[self.values.len() - 1]);
-                (if lo.is_finite() { lo } else { least }, if hi.is_finite() { hi } else { greatest })
-            }
-            _ => (self.values[range.lo as usize], self.values[range.hi as usize]),
-        }
-    }
-
     fn loss(&self, range: CodeRange) -> f64 {
-        let (least, greatest) = (self.values[0], self.values[self.values.len() - 1]);
-        let (lo, hi) = self.ends(range);
+        let Some((&least, &greatest)) = self.values.first().zip(self.values.last()) else { return 0.0 };
+        let (lo, hi) = match (self.interval(range), &self.snap) {
+            (Some(node), Some(steps)) => steps.ends[node as usize],
+            _ if range.is_one() => return 0.0,
+            _ => (self.values[range.lo as usize], self.values[range.hi as usize]),
+        };
         if greatest > least { (hi.min(greatest) - lo.max(least)) / (greatest - least) } else { 0.0 }
     }
 
     fn label(&self, range: CodeRange) -> String {
-        if range.is_one() {
-            return self.texts.get(range.lo as usize).cloned().unwrap_or_default();
-        }
         if self.mixes_missing(range) {
             return ANY.to_string();
         }
-        if let Some(steps) = &self.snap {
-            return steps.taxonomy.label(steps.taxonomy.cover(range)).to_string();
+        if let (Some(node), Some(steps)) = (self.interval(range), &self.snap) {
+            return steps.taxonomy.label(node).to_string();
+        }
+        if range.is_one() {
+            return self.texts.get(range.lo as usize).cloned().unwrap_or_default();
         }
         format!("[{}{}{}]", self.texts[range.lo as usize], self.between, self.texts[range.hi as usize])
     }

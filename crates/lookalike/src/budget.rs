@@ -19,7 +19,7 @@ impl Budget {
 
     /// From now on at most this long, or until somebody sets the flag.
     pub fn new(time: Option<Duration>, cancel: Arc<AtomicBool>) -> Budget {
-        Budget { deadline: time.map(|time| Instant::now() + time), cancel }
+        Budget { deadline: time.and_then(|time| Instant::now().checked_add(time)), cancel }
     }
 
     /// True when the search should stop.

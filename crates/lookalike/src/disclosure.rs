@@ -17,8 +17,8 @@ const NEARLY_UNIQUE: f64 = 0.3;
 /// So many disagreements must be expected by chance before their absence counts as dependence.
 const EVIDENCE: f64 = 10.0;
 
-/// Above this many rows only one in sixteen values of a column is looked at (all of its rows).
-const ALL_VALUES: usize = 1 << 20;
+/// Of a column with more values than this, only one in sixteen of the others is looked at (all of its rows).
+const ALL_VALUES: usize = 1 << 16;
 
 /// Looks at every kept column. Returns warnings.
 ///
@@ -64,7 +64,7 @@ fn facts(table: &Table, column: &Column, roles: &Roles) -> Result<Facts> {
         let cells = converter.convert_columns(std::slice::from_ref(chunk)).map_err(unreadable)?;
         for cell in &cells {
             let hash = FxBuildHasher.hash_one(cell.as_ref());
-            if table.rows <= ALL_VALUES || hash >> 60 == 0 {
+            if seen.len() < ALL_VALUES || hash >> 60 == 0 || seen.contains_key(&hash) {
                 looked_at += 1;
                 let (first, alone) = seen.entry(hash).or_insert((row, true));
                 *alone &= *first == row;

@@ -139,6 +139,16 @@ fn instant(text: &str) -> Option<(Unit, f64)> {
     Some((Unit::Second, seconds.as_duration().as_secs_f64()))
 }
 
+/// The instant of a timestamp or date, to the nanosecond.
+fn nanoseconds(text: &str) -> Option<i128> {
+    let civil = text.parse::<jiff::civil::DateTime>().ok();
+    let timestamp = match civil {
+        Some(time) => jiff::tz::TimeZone::UTC.to_timestamp(time).ok()?,
+        None => text.parse::<jiff::Timestamp>().ok()?,
+    };
+    Some(timestamp.as_nanosecond())
+}
+
 /// Numbers and dates: sorted by value, equal values under one code.
 fn line(wish: Wish, kind: Kind, values: &[Option<String>], coded: &Coded) -> Result<(Domain, Vec<Code>)> {
     let mut unit = if kind == Kind::Date { Unit::Day } else { Unit::Whole };
@@ -177,9 +187,13 @@ fn line(wish: Wish, kind: Kind, values: &[Option<String>], coded: &Coded) -> Res
     for (value, text, at) in parsed {
         match (numbers.last(), texts.last()) {
             (Some(&last), Some(spelt)) if value <= last => {
-                if kind == Kind::Numeric && digits(text).zip(digits(spelt)).is_some_and(|(a, b)| a != b) {
+                let differ = match kind {
+                    Kind::Numeric => digits(text).zip(digits(spelt)).is_some_and(|(a, b)| a != b),
+                    _ => nanoseconds(text) != nanoseconds(spelt),
+                };
+                if differ {
                     return Err(Error::data(format!(
-                        "column `{0}`, data row {1}: numbers with more digits than can be told apart; say --kind {0}=categorical",
+                        "column `{0}`, data row {1}: numbers or times with more digits than can be told apart; say --kind {0}=categorical",
                         wish.name,
                         coded.first_row[at] + 1
                     )));

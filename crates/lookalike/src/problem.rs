@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 
 use crate::attribute::{Attribute, Domain, Unit};
 use crate::code::{Code, CodeRange, Codes, RowId};
-use crate::config::{Config, ModelSpec, Roles, RuleSpec};
+use crate::config::{Config, ModelSpec, Publish, Roles, RuleSpec};
 use crate::encode::{self, Wish};
 use crate::error::{Error, Result};
 use crate::partition::Piece;
@@ -62,6 +62,7 @@ impl Problem {
             return Err(Error::data("the table has no rows: there is nothing to release"));
         }
         table.check_header()?;
+        check_bounds(table, roles, config)?;
         let rules = config.rules(roles)?;
         let suppress = config.suppress()?;
         let coded: Vec<(&String, &Coded)> = roles.quasi.iter().map(|name| (name, table.coded(name))).collect();
@@ -94,6 +95,12 @@ impl Problem {
         };
         problem.stages = problem.stages(&rules, &watched)?;
         problem.trim(&watched.names())?;
+        if problem.stages.len() > 1 && problem.allowance > 0 {
+            problem.warnings.push(
+                "with rules on several column sets, rows are left out only where no release could meet the rules otherwise"
+                    .into(),
+            );
+        }
         Ok(problem)
     }
 
@@ -147,6 +154,13 @@ impl Problem {
     /// The greatest k asked for on all quasi-identifiers together.
     pub fn k(&self) -> u64 {
         self.stages.last().map_or(1, |stage| stage.privacy.k())
+    }
+
+    /// The attributes whose classes were settled when this one's were: those of its stage and of all before.
+    pub(crate) fn decided_with(&self, attribute: usize) -> Vec<usize> {
+        let stage =
+            self.stages.iter().position(|stage| stage.attributes.contains(&attribute)).expect("every attribute has a stage");
+        self.stages[..=stage].iter().flat_map(|stage| stage.attributes.iter().copied()).collect()
     }
 
     pub(crate) fn stages_in_order(&self) -> &[Stage] {
@@ -245,11 +259,6 @@ impl Problem {
                 _ => sets.push((columns, vec![rule])),
             }
         }
-        let everything: Vec<usize> = (0..self.attributes.len()).collect();
-        if sets.last().is_some_and(|(last, _)| *last != everything) {
-            // No rule names the rest of the attributes: their values stay as they are.
-            sets.push((everything, Vec::new()));
-        }
         let totals = self.totals();
         let mut stages = Vec::new();
         for at in 0..sets.len() {
@@ -317,6 +326,26 @@ impl Problem {
         self.trimmed = trimmed.collect();
         Ok(())
     }
+}
+
+/// Bounds need names that are free, and say exactly what snapping hides.
+fn check_bounds(table: &Table, roles: &Roles, config: &Config) -> Result<()> {
+    if config.output.publish != Publish::Bounds {
+        return Ok(());
+    }
+    if config.output.snap {
+        return Err(Error::config("snap hides exact ends and bounds publishes them: choose one"));
+    }
+    for name in &roles.quasi {
+        for taken in ["min", "max", "missing"].map(|end| format!("{name}_{end}")) {
+            if table.column(&taken).is_some() {
+                return Err(Error::config(format!(
+                    "bounds of column `{name}` need the name `{taken}`, which another column has: rename it"
+                )));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Numeric columns whose exact ends are published although intervals were asked for.
@@ -442,7 +471,8 @@ mod tests {
         let text = "age,ill\n1,flu\n2,flu\n3,hiv\n4,hiv\n";
         let with =
             |rule: &str| format!("k = 2\n[columns]\nage = {{ role = \"quasi\" }}\nill = {{ role = \"sensitive\", {rule} }}\n");
-        assert!(refusal(text, "k = 5\nrest = \"drop\"\ncolumns = { age = { role = \"quasi\" } }").contains('4'));
+        let told = refusal(text, "k = 5\nrest = \"drop\"\ncolumns = { age = { role = \"quasi\" } }");
+        assert!(told.contains("the largest feasible k is 4"), "{told}");
         assert!(refusal(text, &with("alpha = 0.4")).contains("0.5"));
         assert!(refusal(text, &with("l = 3")).contains('2'));
         assert!(refusal(text, &with("distinct = 3")).contains('2'));

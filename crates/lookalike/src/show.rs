@@ -62,10 +62,19 @@ fn sets(problem: &Problem, recoding: &Recoding, at: usize) -> Shown {
     let mut known: FxHashMap<Vec<Code>, Code> = FxHashMap::default();
     let mut cells: Vec<Option<String>> = Vec::new();
     let mut of_class = Codes::new();
-    for class in recoding.classes().iter() {
-        let mut codes: Vec<Code> = class.iter().map(|piece| problem.code(at, piece.tuple)).collect();
+    // Where a rule stands on fewer columns, the classes of those columns must go on looking alike: they show one set.
+    let decided = problem.decided_with(at);
+    let shown = |class: usize| -> Vec<CodeRange> { decided.iter().map(|&attribute| recoding.shown(class)[attribute]).collect() };
+    let mut alike: FxHashMap<Vec<CodeRange>, Vec<Code>> = FxHashMap::default();
+    for (class, pieces) in recoding.classes().iter().enumerate() {
+        alike.entry(shown(class)).or_default().extend(pieces.iter().map(|piece| problem.code(at, piece.tuple)));
+    }
+    alike.values_mut().for_each(|codes| {
         codes.sort_unstable();
         codes.dedup();
+    });
+    for class in 0..recoding.classes().len() {
+        let codes = alike[&shown(class)].clone();
         let next = Code::try_from(cells.len()).expect("fewer sets than rows");
         let index = *known.entry(codes).or_insert_with_key(|codes| {
             let label = |code: &Code| attribute.label(CodeRange::one(*code));
@@ -93,7 +102,10 @@ fn member(label: &str) -> String {
 /// `age_min`, `age_max`, and where the column has missing values `age_missing`: no, yes, or maybe (then the bounds say nothing).
 fn bounds(attribute: &Attribute, ordered: &Ordered, ranges: &[CodeRange]) -> Vec<(Field, ArrayRef)> {
     let missing = Code::try_from(ordered.values.len()).expect("fewer values than rows");
-    let ends: Vec<Option<(f64, f64)>> = ranges.iter().map(|&range| (range.hi < missing).then(|| ordered.ends(range))).collect();
+    let ends: Vec<Option<(f64, f64)>> = ranges
+        .iter()
+        .map(|&range| (range.hi < missing).then(|| (ordered.values[range.lo as usize], ordered.values[range.hi as usize])))
+        .collect();
     let lows: Vec<Option<f64>> = ends.iter().map(|ends| ends.map(|(lo, _)| lo)).collect();
     let highs: Vec<Option<f64>> = ends.iter().map(|ends| ends.map(|(_, hi)| hi)).collect();
     let mut columns = Vec::new();

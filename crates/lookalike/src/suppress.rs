@@ -10,6 +10,7 @@ use crate::algorithm::{self, Algorithm, Groups};
 use crate::budget::Budget;
 use crate::code::{Code, CodeRange, real};
 use crate::partition::{self, Partition, Piece};
+use crate::privacy::Tally;
 use crate::problem::Problem;
 
 /// The groups to publish and the rows to leave out.
@@ -59,9 +60,10 @@ enum Keep {
 
 /// Takes the rows out whose leaving gains most for each row, one tuple after the other.
 fn lighten(problem: &Problem, groups: &Groups, allowance: u64, keep: Keep) -> (Groups, Vec<Piece>) {
+    let mut tally = problem.tally();
     let mut classes: Vec<Vec<Piece>> = groups.partition.iter().map(<[Piece]>::to_vec).collect();
     let mut heap: BinaryHeap<Offer> =
-        (0..classes.len()).filter_map(|class| offer(problem, &classes[class], class, keep)).collect();
+        (0..classes.len()).filter_map(|class| offer(problem, &classes[class], class, keep, &mut tally)).collect();
     let (mut gone, mut left) = (Vec::new(), allowance);
     while let Some(best) = heap.pop() {
         let piece = classes[best.class][best.at];
@@ -71,7 +73,7 @@ fn lighten(problem: &Problem, groups: &Groups, allowance: u64, keep: Keep) -> (G
         left -= u64::from(piece.count);
         gone.push(piece);
         classes[best.class].swap_remove(best.at);
-        heap.extend(offer(problem, &classes[best.class], best.class, keep));
+        heap.extend(offer(problem, &classes[best.class], best.class, keep, &mut tally));
     }
     let mut lighter = Groups { partition: Partition::default(), ranges: Vec::with_capacity(groups.ranges.len()) };
     for class in classes {
@@ -103,7 +105,7 @@ impl PartialOrd for Offer {
     }
 }
 
-fn offer(problem: &Problem, class: &[Piece], index: usize, keep: Keep) -> Option<Offer> {
+fn offer(problem: &Problem, class: &[Piece], index: usize, keep: Keep, tally: &mut Tally) -> Option<Offer> {
     if !(2..=MOST_TUPLES).contains(&class.len()) {
         return None;
     }
@@ -122,7 +124,7 @@ fn offer(problem: &Problem, class: &[Piece], index: usize, keep: Keep) -> Option
         let gain = (now - (real(size) - count) * without - count * weights) / count;
         if gain > 0.0
             && best.as_ref().is_none_or(|best| gain > best.gain)
-            && (keep == Keep::OneRow || holds_without(problem, class, at))
+            && (keep == Keep::OneRow || holds_without(problem, class, at, tally))
         {
             best = Some(Offer { gain, class: index, at });
         }
@@ -130,7 +132,7 @@ fn offer(problem: &Problem, class: &[Piece], index: usize, keep: Keep) -> Option
     best
 }
 
-fn holds_without(problem: &Problem, class: &[Piece], at: usize) -> bool {
+fn holds_without(problem: &Problem, class: &[Piece], at: usize, tally: &mut Tally) -> bool {
     let privacy = &problem.stages_in_order()[0].privacy;
     if partition::rows(class) - u64::from(class[at].count) < privacy.k() {
         return false;
@@ -138,10 +140,10 @@ fn holds_without(problem: &Problem, class: &[Piece], at: usize) -> bool {
     if !privacy.needs_sensitive() {
         return true;
     }
-    let mut tally = problem.tally();
-    problem.count_into(&mut tally, &class[..at]);
-    problem.count_into(&mut tally, &class[at + 1..]);
-    privacy.holds(&tally)
+    tally.clear();
+    problem.count_into(tally, &class[..at]);
+    problem.count_into(tally, &class[at + 1..]);
+    privacy.holds(tally)
 }
 
 /// The two least and two greatest codes of a class on an attribute, a tuple at a time: what is left when one tuple goes.

@@ -235,3 +235,25 @@ fn damaged_binary_files() {
     }
     assert!(refused > 10, "{refused}");
 }
+
+#[test]
+fn a_file_without_a_header() {
+    let rows = format!("39,{CANARY}\n40,other\n39,{CANARY}\n");
+    let dir = Workdir::new();
+    dir.write("t.csv", rows);
+    fails(&dir, &format!("anonymize t.csv -o out.csv --qi 39,{CANARY} -k 2"), 3, "the first line looks like a row");
+    fails(&dir, "init t.csv", 3, "the first line looks like a row");
+}
+
+#[test]
+fn options_without_effect_are_told() {
+    flags_fail(&format!("{ROLES} -k 2 --alpha diagnosis=0.5 --values diagnosis=Slaes"), 2, "none of the values that alpha names");
+    flags_fail(&format!("{ROLES} -k 2 --threads 100000"), 2, "--threads must be at most 1024");
+    flags_fail(&format!("{ROLES} -k 2 --t diagnosis=0.3 --distance diagnosis=ordered"), 2, "the ordered distance needs numbers");
+    let dir = Workdir::with_patients(200);
+    let run = dir.succeed(&format!("anonymize patients.csv -o out.csv {ROLES} -k 2 --snap"));
+    assert!(run.stderr.contains("warning: snap: column `age` has no hierarchy"), "{}", run.stderr);
+    // k on all columns implies as much k on some of them: the release stays as it is.
+    dir.succeed(&format!("anonymize patients.csv -o implied.csv {ROLES} -k 2 --snap --k-on 2:age,sex"));
+    assert_eq!(dir.text("out.csv"), dir.text("implied.csv"));
+}

@@ -62,7 +62,7 @@ pub(super) fn unguarded(text: &str) -> &str {
 
 /// The cell's text without its guard; none when the cell is missing, in whatever spelling.
 pub(super) fn present<'a>(cell: Option<&'a str>, missing: &[String]) -> Option<&'a str> {
-    cell.filter(|text| !text.is_empty() && !missing.iter().any(|spelling| spelling == text)).map(unguarded)
+    cell.filter(|text| !text.is_empty() && !missing.iter().any(|spelling| spelling == text.trim())).map(unguarded)
 }
 
 #[cfg(test)]

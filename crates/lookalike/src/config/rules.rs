@@ -223,6 +223,14 @@ impl Config {
         if rules.is_empty() {
             return Err(Error::config("no rule: say how many lookalikes everyone needs, -k 5"));
         }
+        let unruled: Vec<String> =
+            roles.quasi.iter().filter(|name| !rules.iter().any(|rule| rule.columns.contains(name))).cloned().collect();
+        if !unruled.is_empty() {
+            return Err(Error::config(format!(
+                "no rule is about {}, so it would be published as it is: add a rule on all quasi-identifiers (-k 5), or keep it",
+                list(&unruled)
+            )));
+        }
         Ok(rules)
     }
 }

@@ -20,7 +20,7 @@ const MAY_USE: [(&str, &[&str]); 25] = [
     ("problem", &["attribute", "config", "encode", "partition", "privacy", "ratio", "table", "watched"]),
     ("algorithm", &["attribute", "budget", "partition", "privacy", "problem", "rng"]),
     ("recode", &["partition", "problem"]),
-    ("suppress", &["algorithm", "budget", "partition", "problem"]),
+    ("suppress", &["algorithm", "budget", "partition", "privacy", "problem"]),
     ("loss", &["attribute", "partition", "problem", "recode"]),
     ("anonymize", &["algorithm", "budget", "problem", "recode", "suppress"]),
     ("show", &["attribute", "config", "problem", "recode"]),

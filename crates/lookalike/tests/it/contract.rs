@@ -15,7 +15,7 @@ admission = { role = "quasi", hierarchy = { date = ["month", "year"] } }
 ward = { role = "keep", dependent = true }
 "#;
 
-const RULES: [&str; 10] = [
+const RULES: [&str; 11] = [
     "",
     "l = 3",
     "alpha = 0.3",
@@ -25,6 +25,7 @@ const RULES: [&str; 10] = [
     "recursive = { c = 2, l = 2 }",
     "t = 0.35",
     "t = 0.3, distance = \"ordered\", order = ORDER",
+    "t = 0.6, distance = \"hierarchical\", hierarchy = { prefix = [1] }",
     "distinct = 2, l = 2, t = 0.5",
 ];
 
@@ -71,10 +72,13 @@ fn every_way_to_publish_is_true_and_holds_in_every_format() {
         "[output]\nsnap = true",
         "[output]\npublish = \"set\"",
         "[output]\npublish = \"bounds\"",
-        "[output]\npublish = \"bounds\"\nsnap = true",
         "[output]\norder = \"input\"",
         "[limits]\nsuppress = \"5%\"",
         "rules = [{ k = 60, columns = [\"age\", \"sex\"] }]",
+        "rules = [{ k = 60, columns = [\"marital\", \"sex\"] }]\n[output]\npublish = \"set\"",
+        "rules = [{ k = 60, columns = [\"age\", \"sex\"] }]\n[output]\npublish = \"bounds\"",
+        "rules = [{ k = 60, columns = [\"age\"] }]\n[output]\nsnap = true",
+        "missing = [\"single\"]\n[limits]\nsuppress = \"5%\"\n[output]\npublish = \"set\"",
     ];
     for way in ways {
         for algorithm in Algorithm::ALL {

@@ -36,10 +36,10 @@ fn adult_is_released_true_and_k_anonymous() {
             let safe = folder.path().join("safe.csv");
             let done = publish(&data.join("adult_30162.csv.zst"), &safe, &adult(&data, k), algorithm, 1).unwrap();
             assert!(done.verdict.holds(), "{algorithm}, k = {k}: {:?}", done.verdict.truth);
+            eprintln!("adult, k = {k}, {algorithm}: NCP {:.0}, {} classes", done.loss.ncp, done.verdict.classes);
             assert_eq!((done.verdict.rows, done.verdict.truth.unwrap().suppressed), (30_162, 0));
-            if algorithm == Algorithm::Mondrian {
-                assert!(done.loss.ncp < most, "k = {k}: {}", done.loss.ncp);
-            }
+            let most = if algorithm == Algorithm::Mondrian { most } else { 2.3 * most };
+            assert!(done.loss.ncp < most, "k = {k}, {algorithm}: {}", done.loss.ncp);
         }
     }
 }

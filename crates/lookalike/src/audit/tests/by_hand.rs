@@ -74,10 +74,11 @@ fn small_classes_are_counted_named_and_banded() {
 #[test]
 fn a_rule_on_some_columns_counts_classes_of_these_alone() {
     let lines = ["age|zip", "1|a", "1|b", "2|c", "2|d", "2|e"];
-    let asked = "[columns]\nage = { role = \"quasi\" }\nzip = { role = \"quasi\" }\n[[rules]]\nk = 3\ncolumns = [\"age\"]";
+    let asked = "k = 1\n[columns]\nage = { role = \"quasi\" }\nzip = { role = \"quasi\" }\n[[rules]]\nk = 3\ncolumns = [\"age\"]";
     let verdict = judged(&lines, asked);
-    assert_eq!((verdict.rules[0].violations, verdict.rules[0].rows, verdict.rules[0].worst), (1, 2, 2.0));
-    assert_eq!(verdict.rules[0].rule, "k = 3 on age");
+    let [_, on_age] = &verdict.rules[..] else { panic!("two rules") };
+    assert_eq!((on_age.violations, on_age.rows, on_age.worst), (1, 2, 2.0));
+    assert_eq!(on_age.rule, "k = 3 on age");
     assert_eq!(verdict.classes, 5, "the measures are about all quasi-identifiers");
 }
 
