@@ -42,7 +42,7 @@ pub(crate) fn attribute(wish: Wish, coded: &Coded) -> Result<(Attribute, Vec<Cod
 
 /// The dictionary with every text that means "missing" taken as such. So is an empty text beside a null: as CSV they are one.
 pub(crate) fn present(wish: Wish, coded: &Coded) -> Vec<Option<String>> {
-    let is_missing = |text: &String| text.is_empty() || wish.missing.iter().any(|marker| marker == text.trim());
+    let is_missing = |text: &String| text.is_empty() || wish.missing.iter().any(|marker| marker.trim() == text.trim());
     coded.values.iter().map(|value| value.as_ref().filter(|text| !is_missing(text)).cloned()).collect()
 }
 
@@ -132,19 +132,19 @@ fn instant(text: &str) -> Option<(Unit, f64)> {
         let date: jiff::civil::Date = text.parse().ok()?;
         return Some((Unit::Day, f64::from(epoch.until(date).ok()?.get_days())));
     }
-    let seconds = match text.parse::<jiff::civil::DateTime>() {
-        Ok(time) if text.len() > 10 => jiff::tz::TimeZone::UTC.to_timestamp(time).ok()?,
-        _ => text.parse::<jiff::Timestamp>().ok()?,
-    };
-    Some((Unit::Second, seconds.as_duration().as_secs_f64()))
+    let exact = nanoseconds(text)?;
+    let seconds = i64::try_from(exact.div_euclid(1_000_000_000)).ok()?;
+    let rest = i32::try_from(exact.rem_euclid(1_000_000_000)).ok()?;
+    #[allow(clippy::cast_precision_loss, reason = "instants that this cannot tell apart are refused")]
+    Some((Unit::Second, seconds as f64 + f64::from(rest) / 1e9))
 }
 
 /// The instant of a timestamp or date, to the nanosecond.
 fn nanoseconds(text: &str) -> Option<i128> {
-    let civil = text.parse::<jiff::civil::DateTime>().ok();
-    let timestamp = match civil {
-        Some(time) => jiff::tz::TimeZone::UTC.to_timestamp(time).ok()?,
-        None => text.parse::<jiff::Timestamp>().ok()?,
+    // With an offset first: read as civil time, the offset would be passed over.
+    let timestamp = match text.parse::<jiff::Timestamp>() {
+        Ok(timestamp) => timestamp,
+        Err(_) => jiff::tz::TimeZone::UTC.to_timestamp(text.parse::<jiff::civil::DateTime>().ok()?).ok()?,
     };
     Some(timestamp.as_nanosecond())
 }
@@ -320,7 +320,7 @@ fn flat(wish: Wish, values: &[Option<String>], coded: &Coded) -> Result<Taxonomy
     if let Some(at) = values.iter().position(|value| value.as_deref().is_some_and(reads_like_a_label)) {
         return Err(Error::data(format!(
             "column `{}`, data row {}: the cell reads like a generalized value (`*`, or a set in braces), which would be \
-             published for any value; name it missing (--missing), or give the column a hierarchy whose root has another label",
+             published for any value; give the column a hierarchy whose root has another label, or mend the cell",
             wish.name,
             coded.first_row[at] + 1
         )));

@@ -6,7 +6,7 @@
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-use crate::attribute::{Attribute, Domain, Unit};
+use crate::attribute::{ANY, Attribute, Domain, Unit};
 use crate::code::{Code, CodeRange, Codes, RowId};
 use crate::config::{Config, ModelSpec, Publish, Roles, RuleSpec};
 use crate::encode::{self, Wish};
@@ -63,6 +63,9 @@ impl Problem {
         }
         table.check_header()?;
         check_bounds(table, roles, config)?;
+        if config.missing.iter().any(|marker| marker.trim() == ANY) {
+            return Err(Error::config("`*` cannot mean missing: it is what is published for any value"));
+        }
         let rules = config.rules(roles)?;
         let suppress = config.suppress()?;
         let coded: Vec<(&String, &Coded)> = roles.quasi.iter().map(|name| (name, table.coded(name))).collect();
@@ -338,7 +341,7 @@ fn check_bounds(table: &Table, roles: &Roles, config: &Config) -> Result<()> {
     }
     for name in &roles.quasi {
         for taken in ["min", "max", "missing"].map(|end| format!("{name}_{end}")) {
-            if table.column(&taken).is_some() {
+            if table.column(&taken).is_some() || config.column(&taken).is_some() {
                 return Err(Error::config(format!(
                     "bounds of column `{name}` need the name `{taken}`, which another column has: rename it"
                 )));

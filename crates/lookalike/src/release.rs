@@ -11,8 +11,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use arrow_array::{Array, ArrayRef, RecordBatch, StringArray, UInt32Array};
+use arrow_cast::cast;
 use arrow_row::{RowConverter, Rows, SortField};
-use arrow_schema::{Field, Schema, SchemaRef};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use arrow_select::interleave::interleave;
 use arrow_select::take::take;
 use rustc_hash::FxBuildHasher;
@@ -96,7 +97,9 @@ impl Release {
                     columns.push(ReleasedColumn::Quasi { cells, of_class });
                 }
             } else if let (Some(chunks), false) = (&column.carried, roles.dropped.contains(&column.name)) {
-                fields.push(Field::new(&column.name, column.data_type.clone(), true));
+                let wide_text = matches!(column.data_type, DataType::LargeUtf8 | DataType::Utf8View);
+                let shown = if wide_text && cells == Cells::Text { DataType::Utf8 } else { column.data_type.clone() };
+                fields.push(Field::new(&column.name, shown, true));
                 let convert = SortField::new(column.data_type.clone());
                 starts = chunks.iter().scan(0, |end, chunk| Some(std::mem::replace(end, *end + chunk.len()))).collect();
                 columns.push(ReleasedColumn::Carried { chunks: chunks.clone(), convert });
@@ -158,13 +161,20 @@ impl Release {
         };
         carried.reverse();
         let mut arrays = Vec::with_capacity(self.columns.len());
-        for column in &self.columns {
+        for (column, field) in self.columns.iter().zip(self.schema.fields()) {
             let array = match column {
                 ReleasedColumn::Quasi { cells, of_class } => {
                     let indices: UInt32Array = classes.iter().map(|&class| of_class.get(class as usize)).collect();
                     take(cells, &indices, None).map_err(gathering)?
                 }
-                ReleasedColumn::Carried { .. } => carried.pop().expect("one array a carried column"),
+                ReleasedColumn::Carried { .. } => {
+                    let array = carried.pop().expect("one array a carried column");
+                    if array.data_type() == field.data_type() {
+                        array
+                    } else {
+                        cast(&array, field.data_type()).map_err(gathering)?
+                    }
+                }
             };
             arrays.push(self.guard.apply(array));
         }
@@ -287,17 +297,24 @@ impl Deal {
 
 impl Guard {
     fn apply(&self, array: ArrayRef) -> ArrayRef {
-        let risky =
-            |text: &str| text.starts_with(['=', '@', '\t', '\r']) || (text.starts_with(['+', '-']) && number(text).is_none());
         match array.as_any().downcast_ref::<StringArray>() {
-            Some(texts) if self.on && texts.iter().flatten().any(risky) => {
-                let count = texts.iter().flatten().filter(|text| risky(text)).count();
+            Some(texts) if self.on && texts.iter().flatten().any(is_formula) => {
+                let count = texts.iter().flatten().filter(|text| is_formula(text)).count();
                 self.cells.fetch_add(count as u64, Ordering::Relaxed);
-                let safe = |text: &str| if risky(text) { format!("'{text}") } else { text.to_string() };
+                let safe = |text: &str| if is_formula(text) { format!("'{text}") } else { text.to_string() };
                 Arc::new(texts.iter().map(|cell| cell.map(safe)).collect::<StringArray>())
             }
             _ => array,
         }
+    }
+}
+
+/// True for a text that a spreadsheet would run, and for one that a guard would turn another into: different cells must stay
+/// different.
+fn is_formula(text: &str) -> bool {
+    match text.strip_prefix('\'') {
+        Some(rest) => is_formula(rest),
+        None => text.starts_with(['=', '@', '\t', '\r']) || (text.starts_with(['+', '-']) && number(text).is_none()),
     }
 }
 

@@ -109,8 +109,8 @@ fn bounds(attribute: &Attribute, ordered: &Ordered, ranges: &[CodeRange]) -> Vec
     let lows: Vec<Option<f64>> = ends.iter().map(|ends| ends.map(|(lo, _)| lo)).collect();
     let highs: Vec<Option<f64>> = ends.iter().map(|ends| ends.map(|(_, hi)| hi)).collect();
     let mut columns = Vec::new();
-    for (suffix, ends) in [("min", &lows), ("max", &highs)] {
-        let cells = typed(ordered, ends);
+    // Times are cut to microseconds outwards, so that the bounds still hold every value.
+    for (suffix, cells) in [("min", typed(ordered, &lows, f64::floor)), ("max", typed(ordered, &highs, f64::ceil))] {
         columns.push((Field::new(format!("{}_{suffix}", attribute.name), cells.data_type().clone(), true), cells));
     }
     if ordered.missing {
@@ -127,14 +127,14 @@ fn bounds(attribute: &Attribute, ordered: &Ordered, ranges: &[CodeRange]) -> Vec
 
 /// Cells of the type that the attribute's numbers have.
 #[allow(clippy::cast_possible_truncation, reason = "whole numbers, days and microseconds were read from their texts")]
-fn typed(ordered: &Ordered, ends: &[Option<f64>]) -> ArrayRef {
+fn typed(ordered: &Ordered, ends: &[Option<f64>], round: fn(f64) -> f64) -> ArrayRef {
     let numbers = ends.iter().copied();
     match ordered.unit {
         Unit::Whole => Arc::new(numbers.map(|number| number.map(|x| x as i64)).collect::<Int64Array>()),
         Unit::Decimal => Arc::new(numbers.collect::<Float64Array>()),
         Unit::Day => Arc::new(numbers.map(|number| number.map(|x| x as i32)).collect::<Date32Array>()),
         Unit::Second => {
-            let micros = numbers.map(|number| number.map(|x| (x * 1e6).round() as i64));
+            let micros = numbers.map(|number| number.map(|x| round(x * 1e6) as i64));
             Arc::new(micros.collect::<TimestampMicrosecondArray>())
         }
         Unit::Place => {

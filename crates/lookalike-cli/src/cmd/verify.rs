@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use lookalike::audit::{self, Finding, Statement, Verdict, View};
 use lookalike::config::Role;
+use lookalike::io::{FileType, Format};
 use lookalike::table::{Column, Table};
 use lookalike::{Config, Result, io};
 use serde_json::json;
@@ -36,8 +37,12 @@ pub(crate) fn run(args: &Verify) -> Result<ExitCode> {
 }
 
 fn read(path: &Path, config: &Config, view: View) -> Result<Table> {
-    // The delimiter of the configuration is that of the source; a release is written with its own.
-    let delimiter = config.input.delimiter.filter(|_| view == View::Source);
+    // The delimiter of the configuration is that of the source; a release is written with that of its ending.
+    let delimiter = match (view, io::file_type(path)) {
+        (View::Source, _) => config.input.delimiter,
+        (_, Ok(FileType { format: Format::Csv { delimiter }, .. })) => Some(char::from(delimiter)),
+        _ => None,
+    };
     let opened = io::open(path, delimiter)?;
     let treatments = audit::treatments(opened.names(), config, view);
     opened.read(&treatments)

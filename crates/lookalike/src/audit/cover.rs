@@ -70,13 +70,16 @@ impl Scale<'_> {
 
 fn scale<'a>(values: &[Option<&str>], column: &'a ColumnConfig) -> Scale<'a> {
     let all = |place: fn(&str) -> Option<i128>| values.iter().flatten().all(|text| place(text).is_some());
+    // Digits behind a leading zero are a code: 02139 is not 2139.
+    let is_code = |text: &&str| text.len() > 1 && text.starts_with('0') && text.chars().all(|c| c.is_ascii_digit());
+    let codes = values.iter().flatten().any(is_code);
     match (column.kind, &column.order, &column.hierarchy) {
         (Some(Kind::Numeric), ..) => Scale::Numbers,
         (Some(Kind::Date), ..) => Scale::Instants,
         (Some(Kind::Categorical), ..) => Scale::Unordered,
         (_, Some(order), _) => Scale::Order(order),
         (Some(Kind::Ordinal), ..) | (_, _, Some(HierarchyConfig::Prefix(_))) => Scale::Unordered,
-        _ if all(place_of_number) => Scale::Numbers,
+        _ if !codes && all(place_of_number) => Scale::Numbers,
         _ if all(place_of_instant) => Scale::Instants,
         _ => Scale::Unordered,
     }

@@ -60,9 +60,14 @@ pub(super) fn unguarded(text: &str) -> &str {
     }
 }
 
+/// True when the cell is missing, in whatever spelling.
+pub(super) fn is_missing(text: &str, missing: &[String]) -> bool {
+    text.is_empty() || missing.iter().any(|spelling| spelling.trim() == text.trim())
+}
+
 /// The cell's text without its guard; none when the cell is missing, in whatever spelling.
 pub(super) fn present<'a>(cell: Option<&'a str>, missing: &[String]) -> Option<&'a str> {
-    cell.filter(|text| !text.is_empty() && !missing.iter().any(|spelling| spelling == text.trim())).map(unguarded)
+    cell.filter(|text| !is_missing(text, missing)).map(unguarded)
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::ground::{Fraction, Ground, distance};
-use super::reading::{present, unguarded};
+use super::reading::{is_missing, unguarded};
 use super::{ClassExcerpt, RuleVerdict};
 use crate::code::{Code, RowId};
 use crate::config::{ModelSpec, RuleSpec};
@@ -38,7 +38,7 @@ impl<'a> Sensitive<'a> {
             Sensitive { coded, value: Vec::new(), values: Vec::new(), first_row: Vec::new(), totals: Vec::new(), rows: 0 };
         let mut next = 0;
         for (text, &row) in coded.values.iter().zip(&coded.first_row) {
-            let text = text.as_deref().filter(|text| present(Some(text), missing).is_some());
+            let text = text.as_deref().filter(|text| !is_missing(text, missing));
             let value = *numbers.entry(text).or_insert(next);
             if value == next {
                 next += 1;
@@ -110,8 +110,20 @@ impl<'a> Rule<'a> {
     pub(super) fn new(spec: &'a RuleSpec, sensitive: Option<&Sensitive<'_>>, ground: Ground, missing: &[String]) -> Rule<'a> {
         let named = match (&spec.model, sensitive) {
             (ModelSpec::Alpha { values, .. }, Some(sensitive)) if !values.is_empty() => {
-                let wanted: Vec<Option<&str>> = values.iter().map(|value| present(Some(value), missing)).collect();
-                sensitive.values.iter().map(|value| wanted.contains(&present(value.as_deref(), missing))).collect()
+                // A cell is meant when it is the value as written, or the value behind a formula guard.
+                let is_meant = |cell: &str, value: &str| cell == value || unguarded(cell) == value;
+                let is_named = |cell: Option<&str>| {
+                    let cell = cell.filter(|text| !is_missing(text, missing));
+                    values.iter().any(|value| match cell {
+                        None => is_missing(value, missing),
+                        Some(cell) => is_meant(cell, value),
+                    })
+                };
+                let mut named = vec![false; sensitive.values.len()];
+                for (cell, &value) in sensitive.coded.values.iter().zip(&sensitive.value) {
+                    named[value as usize] |= is_named(cell.as_deref());
+                }
+                named
             }
             _ => Vec::new(),
         };

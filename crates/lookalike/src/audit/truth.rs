@@ -320,7 +320,10 @@ fn by_matching(mut quasi: Vec<Quasi<'_>>, carried: &[Carried<'_>], rows: (usize,
                 truth.rows_only_bounded += released.len() as u64;
                 truth.violations += match found {
                     Some(found) => short_of(&show, &have, &found, whole),
-                    None => column_by_column(&quasi, (&boxes, &show), (&tuples, &have), whole),
+                    None => {
+                        let (show, have) = ((&boxes, &show), (&tuples, &have));
+                        column_by_column(&quasi, show, have, whole).max(sample(&quasi, show, have, whole))
+                    }
                 };
             }
         }
@@ -330,7 +333,8 @@ fn by_matching(mut quasi: Vec<Quasi<'_>>, carried: &[Carried<'_>], rows: (usize,
             Finding::Partly,
             format!(
                 "for {} released rows in {bounded_groups} groups of equal other cells no full match was searched (too many pairs): there \
-                 it was checked that enough source rows are covered and none is left uncovered, in the largest groups column by column",
+                 it was checked that enough source rows are covered and none is left uncovered, in the \
+                 largest groups column by column for all and in full for a sample",
                 truth.rows_only_bounded
             ),
         );
@@ -366,6 +370,27 @@ fn short_of(show: &Counted, have: &Counted, found: &Found, whole: bool) -> u64 {
     let boxes: u64 = show.iter().zip(&found.covered).map(|((_, rows), covered)| rows.saturating_sub(*covered)).sum();
     let tuples: u64 = have.iter().zip(&found.reached).filter(|(_, reached)| whole && !**reached).map(|((_, rows), _)| rows).sum();
     boxes + tuples
+}
+
+/// How many coverage tests a sample of released rows, and one of source rows, may take.
+const SAMPLE: usize = 50_000_000;
+
+/// The necessary conditions in full, for boxes and tuples taken at equal steps: how many rows fail them.
+fn sample(quasi: &[Quasi<'_>], show: (&Distinct, &Counted), have: (&Distinct, &Counted), whole: bool) -> u64 {
+    let ((boxes, show), (tuples, have)) = (show, have);
+    let covers = |shown: u32, tuple: u32| {
+        let (released, original) = (boxes.first[shown as usize] as usize, tuples.first[tuple as usize] as usize);
+        quasi.iter().all(|quasi| quasi.cover.covers(quasi.cells.get(released), quasi.values.get(original)))
+    };
+    let step = |all: &Counted, others: &Counted| all.len().div_ceil((SAMPLE / others.len().max(1)).max(20)).max(1);
+    let short = show.iter().step_by(step(show, have)).map(|&(shown, rows)| {
+        let room: u64 = have.iter().filter(|&&(tuple, _)| covers(shown, tuple)).map(|&(_, rows)| rows).sum();
+        rows.saturating_sub(room)
+    });
+    let short: u64 = short.sum();
+    let bare = have.iter().step_by(step(have, show)).filter(|_| whole);
+    let bare: u64 = bare.filter(|&&(tuple, _)| !show.iter().any(|&(shown, _)| covers(shown, tuple))).map(|&(_, rows)| rows).sum();
+    short.max(bare)
 }
 
 /// The same in each column alone: much weaker, and cheap at any size. The worst column counts.
