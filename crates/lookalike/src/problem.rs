@@ -547,6 +547,22 @@ mod tests {
         assert_eq!((numbers.tuples(), numbers.attributes()[0].label(CodeRange { lo: 0, hi: 1 })), (2, "[-2 .. 30]".into()));
         let dates = kind("v\n2024-03-17\n2023-01-01\n");
         assert_eq!(dates.attributes()[0].label(CodeRange { lo: 0, hi: 1 }), "[2023-01-01 .. 2024-03-17]");
+        let zones = kind("v\n2024-01-01T00:00:00+05:00\n2024-01-01T00:00:00+00:00\n2023-12-31T19:00:00Z\n");
+        assert_eq!(zones.tuples(), 2, "an offset counts: the first and the last are one instant");
+        assert_eq!(zones.attributes()[0].label(CodeRange::one(1)), "2024-01-01T00:00:00+00:00");
+        let close = "v\n2024-01-01T00:00:00.000000001\n2024-01-01T00:00:00.000000002\n";
+        assert!(refusal(close, "k = 1\ncolumns = { v = { role = \"quasi\" } }").contains("more digits"));
+    }
+
+    #[test]
+    fn top_and_bottom_coding_hides_single_values_too() {
+        let toml = "k = 1\n[output]\nsnap = true\n[columns]\n\
+                    age = { role = \"quasi\", hierarchy = { intervals = [10], bottom = 20, top = 80 } }\n";
+        let problem = testing::problem("age\n3\n35\n85\n113\n", toml).unwrap();
+        let age = &problem.attributes()[0];
+        let label = |code| age.label(age.cover(CodeRange::one(code)));
+        assert_eq!([label(0), label(1), label(2), label(3)], ["<20", "35", ">=80", ">=80"]);
+        assert!(age.loss(CodeRange::one(3)) > 0.0 && age.loss(CodeRange::one(1)).abs() < 1e-12);
     }
 
     #[test]

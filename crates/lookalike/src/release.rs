@@ -322,3 +322,18 @@ fn is_formula(text: &str) -> bool {
 fn gathering(error: arrow_schema::ArrowError) -> Error {
     Error::data(format!("cannot gather the carried columns: {error}"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formulas_are_guarded_numbers_are_not_and_different_cells_stay_different() {
+        let cells = ["=1+1", "'=1+1", "@x", "-5", "+4.2", "-x", "'tis", "a=b", "'-5"];
+        let guard = Guard { on: true, cells: AtomicU64::new(0) };
+        let guarded = guard.apply(Arc::new(StringArray::from(cells.to_vec())));
+        let guarded: Vec<&str> = guarded.as_any().downcast_ref::<StringArray>().unwrap().iter().flatten().collect();
+        assert_eq!(guarded, ["'=1+1", "''=1+1", "'@x", "-5", "+4.2", "'-x", "'tis", "a=b", "'-5"]);
+        assert_eq!(guard.cells.load(Ordering::Relaxed), 4);
+    }
+}
