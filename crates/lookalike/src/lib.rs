@@ -48,6 +48,7 @@ pub mod partition;
 pub mod privacy;
 pub mod problem;
 pub mod profile;
+pub mod query;
 pub mod ratio;
 pub mod recode;
 pub mod release;

@@ -10,10 +10,10 @@ use crate::code::RowId;
 
 /// The class of every row; classes are numbered by their first row.
 #[derive(Debug)]
-pub(super) struct Classes {
-    pub(super) of: Vec<u32>,
-    pub(super) sizes: Vec<u32>,
-    pub(super) first: Vec<RowId>,
+pub(crate) struct Classes {
+    pub(crate) of: Vec<u32>,
+    pub(crate) sizes: Vec<u32>,
+    pub(crate) first: Vec<RowId>,
 }
 
 /// The rows of each class side by side.
@@ -25,7 +25,7 @@ pub(super) struct Rows {
 
 /// A grouping on its way: all rows in one class until columns are folded in.
 #[derive(Debug)]
-pub(super) struct Fold {
+pub(crate) struct Fold {
     of: Vec<u32>,
     classes: u32,
 }
@@ -33,12 +33,12 @@ pub(super) struct Fold {
 const NONE: u32 = u32::MAX;
 
 impl Fold {
-    pub(super) fn new(rows: usize) -> Fold {
+    pub(crate) fn new(rows: usize) -> Fold {
         Fold { of: vec![0; rows], classes: 1 }
     }
 
     /// Splits every class by columns, each with its number of different codes and the code of a row.
-    pub(super) fn refine(&mut self, columns: &[(usize, impl Fn(usize) -> u32)]) {
+    pub(crate) fn refine(&mut self, columns: &[(usize, impl Fn(usize) -> u32)]) {
         let mut rest = columns;
         while !rest.is_empty() {
             // While a table of all pairs is no larger than the rows themselves, look-up is an index; beyond, a hash map. Either
@@ -80,7 +80,7 @@ impl Fold {
         self.classes = classes;
     }
 
-    pub(super) fn finish(self) -> Classes {
+    pub(crate) fn finish(self) -> Classes {
         let mut sizes = vec![0u32; self.classes as usize];
         let mut first = vec![NONE; self.classes as usize];
         for (row, &class) in (0..).zip(&self.of) {

@@ -3,17 +3,23 @@
 //! Every label is read once, against the dictionary of the source: it becomes "everything", a range of ranks (numbers, dates,
 //! ordinal labels) or a list of values. A test is then two comparisons or a binary search.
 
+use std::borrow::Cow;
+
 use rustc_hash::FxHashMap;
 
+use super::classes::Fold;
+use super::coded;
 use super::path::{Hierarchy, open};
 use super::reading::{place_of_instant, place_of_number, present};
+use super::surface::Shown;
+use crate::code::Codes;
 use crate::config::{ColumnConfig, HierarchyConfig, Kind};
 use crate::error::Result;
-use crate::table::Coded;
+use crate::table::{Coded, Table};
 
 /// What one row of the release shows of a quasi-identifier.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Cell<'a> {
+pub(crate) enum Cell<'a> {
     Label(Option<&'a str>),
     Bounds {
         min: Option<&'a str>,
@@ -21,6 +27,32 @@ pub(super) enum Cell<'a> {
         /// `no`, `yes` or `maybe`; none where the release has no such column.
         missing: Option<&'a str>,
     },
+}
+
+/// For each released row which cell it shows of a quasi-identifier, and these cells.
+pub(crate) fn cells<'a>(shown: &Shown, release: &'a Table) -> Result<(Cow<'a, Codes>, Vec<Cell<'a>>)> {
+    match shown {
+        Shown::Label(name) => {
+            let labels = coded(release, name)?;
+            let cells = labels.values.iter().map(|label| Cell::Label(label.as_deref()));
+            Ok((Cow::Borrowed(&labels.codes), cells.collect()))
+        }
+        Shown::Bounds { min, max, missing, .. } => {
+            let min = coded(release, min)?;
+            let max = coded(release, max)?;
+            let missing = missing.as_ref().map(|missing| coded(release, missing)).transpose()?;
+            let mut fold = Fold::new(release.rows);
+            let columns = [Some(min), Some(max), missing].into_iter().flatten();
+            fold.refine(&columns.map(|column| (column.values.len(), |row: usize| column.codes.get(row))).collect::<Vec<_>>());
+            let classes = fold.finish();
+            let cells = classes.first.iter().map(|&row| {
+                let text = |column: &'a Coded| column.values[column.codes.get(row as usize) as usize].as_deref();
+                Cell::Bounds { min: text(min), max: text(max), missing: missing.map(|missing| text(missing).unwrap_or_default()) }
+            });
+            let cells = cells.collect();
+            Ok((Cow::Owned(classes.of.into_iter().collect()), cells))
+        }
+    }
 }
 
 /// The coverage of one column: cells of the release by values of the source.
@@ -50,15 +82,17 @@ const UNRANKED: u32 = u32::MAX;
 
 /// How the values of a column are ordered, so that an interval can be read.
 #[derive(Clone, Copy, Debug)]
-enum Scale<'a> {
+pub(crate) enum Scale<'a> {
     Numbers,
+    /// Nanoseconds since 1970.
     Instants,
+    /// Places in this order.
     Order(&'a [String]),
     Unordered,
 }
 
 impl Scale<'_> {
-    fn place(self, text: &str) -> Option<i128> {
+    pub(crate) fn place(self, text: &str) -> Option<i128> {
         match self {
             Scale::Numbers => place_of_number(text),
             Scale::Instants => place_of_instant(text),
@@ -87,14 +121,14 @@ fn scale<'a>(values: &[Option<&str>], column: &'a ColumnConfig) -> Scale<'a> {
 
 /// Places from `lo` to `hi`; an absent end is open.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Interval {
-    lo: Option<i128>,
-    hi: Option<i128>,
-    closed: bool,
+pub(crate) struct Interval {
+    pub(crate) lo: Option<i128>,
+    pub(crate) hi: Option<i128>,
+    pub(crate) closed: bool,
 }
 
 /// Reads `[20-30]`, `[20-30)`, `[-5 .. 5]`, `<20`, `>=80`, or a single value of the scale.
-fn interval(text: &str, scale: Scale<'_>) -> Option<Interval> {
+pub(crate) fn interval(text: &str, scale: Scale<'_>) -> Option<Interval> {
     if let Some(place) = scale.place(text) {
         return Some(Interval { lo: Some(place), hi: Some(place), closed: true });
     }
@@ -120,7 +154,7 @@ fn interval(text: &str, scale: Scale<'_>) -> Option<Interval> {
 }
 
 /// Reads `{a,b,"c,d"}`; the member `""` is the missing value.
-fn members(text: &str) -> Option<Vec<Option<String>>> {
+pub(crate) fn members(text: &str) -> Option<Vec<Option<String>>> {
     let mut rest = text.strip_prefix('{')?.strip_suffix('}')?;
     let mut all = Vec::new();
     loop {

@@ -22,6 +22,12 @@ mod truth;
 #[cfg(test)]
 mod tests;
 
+// What a released file says is read in one way, by the judge and by queries on it.
+pub(crate) use classes::Fold;
+pub(crate) use cover::{Cell, Interval, Scale, cells, interval, members};
+pub(crate) use reading::{number_at, present};
+pub(crate) use surface::{Shown, surface};
+
 pub use measure::{Measures, Risk, SensitiveMeasures, SizeBand};
 pub use rules::ENTROPY_TOLERANCE;
 pub use surface::{View, treatments};
@@ -125,7 +131,7 @@ pub fn measures(table: &Table, config: &Config) -> Result<Measures> {
 }
 
 /// The codes of a column that the reader should have coded.
-fn coded<'a>(table: &'a Table, name: &str) -> Result<&'a Coded> {
+pub(crate) fn coded<'a>(table: &'a Table, name: &str) -> Result<&'a Coded> {
     let column = table.column(name).ok_or_else(|| Error::data(format!("there is no column `{name}`")))?;
     column.coded.as_ref().ok_or_else(|| Error::data(format!("column `{name}` was read without codes: the audit needs them")))
 }

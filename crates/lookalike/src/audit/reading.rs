@@ -20,6 +20,12 @@ pub(super) fn place_of_number(text: &str) -> Option<i128> {
     Some(if bits >> 63 == 1 { -magnitude } else { magnitude })
 }
 
+/// The number at a place: the way back from [`place_of_number`].
+pub(crate) fn number_at(place: i128) -> Option<f64> {
+    let magnitude = f64::from_bits(u64::try_from(place.unsigned_abs()).ok()?);
+    Some(if place < 0 { -magnitude } else { magnitude })
+}
+
 /// A decimal in one spelling: `5`, `5.0` and `0.5e1` become the same text, and no two different numbers do.
 pub(super) fn exact_number(text: &str) -> Option<String> {
     number(text)?;
@@ -66,7 +72,7 @@ pub(super) fn is_missing(text: &str, missing: &[String]) -> bool {
 }
 
 /// The cell's text without its guard; none when the cell is missing, in whatever spelling.
-pub(super) fn present<'a>(cell: Option<&'a str>, missing: &[String]) -> Option<&'a str> {
+pub(crate) fn present<'a>(cell: Option<&'a str>, missing: &[String]) -> Option<&'a str> {
     cell.filter(|text| !is_missing(text, missing)).map(unguarded)
 }
 
@@ -90,6 +96,9 @@ mod tests {
         assert!(ascending.windows(2).all(|pair| place_of_number(pair[0]) < place_of_number(pair[1])));
         assert_eq!(place_of_number("-0.0"), place_of_number("0"));
         assert_eq!(place_of_number("5.0"), place_of_number("5"));
+        for text in ascending {
+            assert_eq!(place_of_number(text).and_then(number_at), number(text), "{text}");
+        }
     }
 
     #[test]

@@ -39,7 +39,7 @@ pub fn treatments(names: &[String], config: &Config, view: View) -> Vec<Treatmen
 
 /// How a quasi-identifier stands in the release.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Shown {
+pub(crate) enum Shown {
     /// One column of labels.
     Label(String),
     /// Two typed columns, and a third where the source has missing values.
@@ -56,14 +56,14 @@ pub(super) enum Shown {
 }
 
 impl Shown {
-    pub(super) fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         match self {
             Shown::Label(name) | Shown::Bounds { name, .. } => name,
         }
     }
 
     /// The released columns that show it.
-    pub(super) fn columns(&self) -> Vec<&str> {
+    pub(crate) fn columns(&self) -> Vec<&str> {
         match self {
             Shown::Label(name) => vec![name],
             Shown::Bounds { min, max, missing, .. } => {
@@ -75,13 +75,13 @@ impl Shown {
 
 /// The columns of a release, sorted out.
 #[derive(Debug)]
-pub(super) struct Surface {
-    pub(super) quasi: Vec<Shown>,
-    pub(super) roles: Roles,
-    pub(super) leaks: Vec<String>,
+pub(crate) struct Surface {
+    pub(crate) quasi: Vec<Shown>,
+    pub(crate) roles: Roles,
+    pub(crate) leaks: Vec<String>,
 }
 
-pub(super) fn surface(release: &Table, config: &Config) -> Result<Surface> {
+pub(crate) fn surface(release: &Table, config: &Config) -> Result<Surface> {
     let names: Vec<String> = release.columns.iter().map(|column| column.name.clone()).collect();
     if release.rows == 0 {
         return Err(Error::data("the table has no rows: there is nothing to check"));

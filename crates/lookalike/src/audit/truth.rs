@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use super::classes::{Classes, Fold};
 use super::coded;
-use super::cover::{Cell, Cover};
+use super::cover::{Cover, cells};
 use super::join::{Counted, Distinct, Found, Join, Quasi, counted, distinct};
 use super::matching::greatest;
 use super::reading::{exact_number, place_of_instant, present};
@@ -220,27 +220,7 @@ fn quasi<'a>(shown: &Shown, release: &'a Table, source: &'a Table, config: &Conf
         return Err(Error::data(format!("the source has no column `{name}`")));
     }
     let original = coded(source, name)?;
-    let (cells, texts): (Cow<'a, Codes>, Vec<Cell<'_>>) = match shown {
-        Shown::Label(_) => {
-            let labels = coded(release, name)?;
-            (Cow::Borrowed(&labels.codes), labels.values.iter().map(|label| Cell::Label(label.as_deref())).collect())
-        }
-        Shown::Bounds { min, max, missing, .. } => {
-            let min = coded(release, min)?;
-            let max = coded(release, max)?;
-            let missing = missing.as_ref().map(|missing| coded(release, missing)).transpose()?;
-            let mut fold = Fold::new(release.rows);
-            let columns = [Some(min), Some(max), missing].into_iter().flatten();
-            fold.refine(&columns.map(|column| (column.values.len(), |row: usize| column.codes.get(row))).collect::<Vec<_>>());
-            let classes = fold.finish();
-            let texts = classes.first.iter().map(|&row| {
-                let text = |column: &'a crate::table::Coded| column.values[column.codes.get(row as usize) as usize].as_deref();
-                Cell::Bounds { min: text(min), max: text(max), missing: missing.map(|missing| text(missing).unwrap_or_default()) }
-            });
-            let texts = texts.collect();
-            (Cow::Owned(classes.of.into_iter().collect()), texts)
-        }
-    };
+    let (cells, texts) = cells(shown, release)?;
     let cover = Cover::new(original, &texts, column, &config.missing)?;
     Ok(Quasi { cells, shown: texts.len(), values: &original.codes, known: original.values.len(), cover })
 }

@@ -9,7 +9,7 @@ mod rules;
 pub use column::{
     ColumnConfig, DateConfig, DateUnit, Distance, HierarchyConfig, IntervalsConfig, Kind, PrefixConfig, Recursive, Role, Share,
 };
-pub(crate) use rules::list;
+pub(crate) use rules::{list, unknown_column};
 pub use rules::{ModelSpec, Roles, RuleSpec};
 
 use std::collections::BTreeMap;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 /// For each module, what it may use of the crate beside `error`, `code` and itself.
-const MAY_USE: [(&str, &[&str]); 25] = [
+const MAY_USE: [(&str, &[&str]); 26] = [
     ("ratio", &[]),
     ("table", &[]),
     ("rng", &[]),
@@ -27,6 +27,7 @@ const MAY_USE: [(&str, &[&str]); 25] = [
     ("release", &["config", "encode", "partition", "problem", "recode", "show", "table"]),
     ("disclosure", &["config", "table"]),
     ("audit", &["config", "ratio", "table"]),
+    ("query", &["attribute", "audit", "config", "encode", "rng", "table", "taxonomy"]),
     ("profile", &["config", "encode", "table"]),
     ("synthetic", &["rng"]),
 ];
