@@ -41,8 +41,8 @@ pub fn summable(source: &Table, config: &Config) -> Result<Option<String>> {
 
 /// Draws queries whose true answer is not 0.
 ///
-/// Every query has a condition on every column: an ordered column between two random points of its domain; a category is, with equal
-/// chance, one random value or one random inner node of its tree (a column without one has the root alone). Query i is the same whatever
+/// Every query has a condition on every column: an ordered column between two random points of its domain (decimals and times: two
+/// random values of the source); a category is, with equal chance, one random value or one random inner node of its tree (a column without one has the root alone). Query i is the same whatever
 /// else is drawn.
 ///
 /// # Errors
@@ -101,9 +101,9 @@ fn is_released(name: &str, config: &Config) -> bool {
 fn condition(field: &Field<'_>, rng: &mut Rng) -> Condition {
     match &field.domain {
         Domain::Ordered(ordered) => {
-            let (one, other) = (point(field, ordered, rng), point(field, ordered, rng));
-            let text = |number: f64| Some(field.text(number));
-            Condition::Range { from: text(one.min(other)), to: text(one.max(other)) }
+            let ((one, text), (other, last)) = (point(field, ordered, rng), point(field, ordered, rng));
+            let (from, to) = if one <= other { (text, last) } else { (last, text) };
+            Condition::Range { from: Some(from), to: Some(to) }
         }
         Domain::Tree(tree) => {
             let leaves = tree.leaves() as u64;
@@ -117,17 +117,24 @@ fn condition(field: &Field<'_>, rng: &mut Rng) -> Condition {
     }
 }
 
-/// A random point of an ordered column's domain.
+/// A random point of an ordered column's domain, and how it is written. Where values are measured and not counted, one of the
+/// source's values: between two random reals the least and the greatest value would never lie.
 #[allow(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
     clippy::cast_precision_loss,
     reason = "whole numbers, days and places stay below 2^53"
 )]
-fn point(field: &Field<'_>, ordered: &Ordered, rng: &mut Rng) -> f64 {
+fn point(field: &Field<'_>, ordered: &Ordered, rng: &mut Rng) -> (f64, String) {
     let (least, greatest) = field.ends;
-    match ordered.unit {
-        Unit::Whole | Unit::Day | Unit::Place => least + rng.below((greatest - least) as u64 + 1) as f64,
-        Unit::Decimal | Unit::Second => least + rng.unit() * (greatest - least),
+    match (ordered.unit, ordered.values.len()) {
+        (Unit::Decimal | Unit::Second, 1..) => {
+            let at = rng.below(ordered.values.len() as u64) as usize;
+            (ordered.values[at], ordered.texts[at].clone())
+        }
+        _ => {
+            let point = least + rng.below((greatest - least) as u64 + 1) as f64;
+            (point, field.text(point))
+        }
     }
 }

@@ -93,17 +93,16 @@ impl<'a> Field<'a> {
         matches!(&self.domain, Domain::Ordered(Ordered { unit: Unit::Whole | Unit::Decimal, .. }))
     }
 
-    /// How a number of an ordered column is written in a condition.
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "numbers of the domain came from dates and places")]
-    pub(super) fn text(&self, number: f64) -> String {
-        let at = |nanoseconds: f64| jiff::Timestamp::from_nanosecond(nanoseconds as i128);
-        match (&self.domain, self.scale()) {
-            (_, Scale::Order(order)) => order.get(number as usize).cloned().unwrap_or_default(),
-            (Domain::Ordered(Ordered { unit: Unit::Day, .. }), _) => {
-                at(number * 86_400e9).map_or(String::new(), |moment| moment.strftime("%F").to_string())
+    /// How a point of an ordered column, a whole number, day or place, is written in a condition.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "points of the domain came from dates and places")]
+    pub(super) fn text(&self, point: f64) -> String {
+        match self.scale() {
+            Scale::Order(order) => order.get(point as usize).cloned().unwrap_or_default(),
+            Scale::Instants => {
+                let day = jiff::civil::date(1970, 1, 1).checked_add(jiff::Span::new().days(point as i64));
+                day.map_or(String::new(), |day| day.to_string())
             }
-            (_, Scale::Instants) => at(number * 1e9).map_or(String::new(), |moment| moment.to_string()),
-            _ => number.to_string(),
+            Scale::Numbers | Scale::Unordered => point.to_string(),
         }
     }
 
