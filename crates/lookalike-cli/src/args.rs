@@ -56,6 +56,8 @@ pub(crate) enum Command {
     Anonymize(Box<Anonymize>),
     /// Check a release, by other code than made it
     Verify(Verify),
+    /// Ask a release counts and sums, and compare its answers with the truth
+    Query(Box<Query>),
     /// Make up a small hospital table, anonymize it and show both
     Demo(Demo),
     /// Make and test hierarchies
@@ -157,6 +159,43 @@ pub(crate) struct Verify {
     pub(crate) request: Request,
 }
 
+const CONFIDENTIAL: &str = "\
+What this command prints is counted in the source, not taken from the release: keep it
+as confidential as the source, above all what --each lists.";
+
+/// Flags of `query`.
+#[derive(Debug, Args)]
+#[command(after_help = CONFIDENTIAL)]
+pub(crate) struct Query {
+    /// The table that the release was made from
+    pub(crate) source: PathBuf,
+    /// The release
+    pub(crate) release: PathBuf,
+    /// Ask the queries of this TOML file, not random ones (docs/queries.md has the form)
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["count", "seed", "on", "sum"])]
+    pub(crate) queries: Option<PathBuf>,
+    /// How many random queries to draw, of counts and of sums each
+    #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) count: u64,
+    /// Draw them from this seed
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// The columns that random queries have conditions on; all quasi-identifiers when absent
+    #[arg(long, value_name = "A,B,..", value_delimiter = ',')]
+    pub(crate) on: Vec<String>,
+    /// The column that random queries sum; the first numeric quasi-identifier when absent
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) sum: Option<String>,
+    /// List every query with its truth: confidential
+    #[arg(long)]
+    pub(crate) each: bool,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) request: Request,
+}
+
 /// How a table is read.
 #[derive(Debug, Args)]
 pub(crate) struct Reading {
@@ -165,7 +204,7 @@ pub(crate) struct Reading {
     pub(crate) delimiter: Option<char>,
 }
 
-/// What the columns are and what must hold. Shared by `check`, `anonymize` and `verify`.
+/// What the columns are and what must hold. Shared by `check`, `anonymize`, `verify` and `query`.
 #[derive(Debug, Args)]
 pub(crate) struct Request {
     /// Read the request from a TOML file (see init); flags win over it, column by column

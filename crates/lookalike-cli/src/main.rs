@@ -58,6 +58,7 @@ fn run(cli: Cli) -> ExitCode {
         Command::Check(args) => cmd::check::run(&args),
         Command::Anonymize(args) => cmd::anonymize::run(&args, &cli.global),
         Command::Verify(args) => cmd::verify::run(&args),
+        Command::Query(args) => cmd::query::run(&args, &cli.global),
         Command::Demo(args) => cmd::demo::run(&args, &cli.global),
         Command::Hierarchy(args) => cmd::hierarchy::run(&args),
         Command::Synth(args) => cmd::synth::run(&args),

@@ -6,6 +6,7 @@ pub(crate) mod complete;
 pub(crate) mod demo;
 pub(crate) mod hierarchy;
 pub(crate) mod init;
+pub(crate) mod query;
 pub(crate) mod synth;
 pub(crate) mod verify;
 

@@ -36,7 +36,8 @@ pub(crate) fn run(args: &Verify) -> Result<ExitCode> {
     Ok(if holds { ExitCode::SUCCESS } else { ExitCode::from(NOT_MET) })
 }
 
-fn read(path: &Path, config: &Config, view: View) -> Result<Table> {
+/// Reads a table for the judge.
+pub(crate) fn read(path: &Path, config: &Config, view: View) -> Result<Table> {
     // The delimiter of the configuration is that of the source; a release is written with that of its ending.
     let delimiter = match (view, io::file_type(path)) {
         (View::Source, _) => config.input.delimiter,

@@ -75,3 +75,35 @@ fn typed_files_carry_nothing_of_the_source_either() {
         }
     }
 }
+
+/// Queries look into every column that was released; their errors name columns, rows and what was typed, their numbers no value.
+#[test]
+fn queries_show_no_cell() {
+    let dir = Workdir::new();
+    dir.write("t.csv", with_outlier());
+    let flags = "--identifier name --qi city,age --keep ward --sensitive diagnosis";
+    dir.succeed(&format!("anonymize t.csv -o safe.csv {flags} -k 20 --quiet"));
+    let silent = |line: &str, code: i32| {
+        let run = dir.run(line);
+        assert_eq!(run.code, Some(code), "{line}\n{run:?}");
+        assert!(!occurs(run.stdout.as_bytes()) && !occurs(run.stderr.as_bytes()), "{line}\n{run:?}");
+        assert!(code == 0 || !run.stderr.is_empty());
+    };
+    silent(&format!("query t.csv safe.csv {flags} --count 200"), 0);
+    silent(&format!("query t.csv safe.csv {flags} --count 50 --on ward,diagnosis,city --json"), 0);
+    // The table as its own release has canaries where labels are wanted, and in every other column.
+    silent(&format!("query t.csv t.csv {flags} --count 50"), 0);
+    silent(&format!("query safe.csv t.csv {flags}"), 3);
+    dir.write("late.csv", with_outlier().replace(&format!("{CANARY}-ward"), "W1").replace(&format!("{CANARY}-city"), "Ulm"));
+    for on in ["city", "ward", "diagnosis"] {
+        silent(&format!("query late.csv t.csv {flags} --on {on} --sum age"), if on == "diagnosis" { 0 } else { 3 });
+    }
+    silent(&format!("query t.csv safe.csv {flags} --kind city=numeric"), 3);
+    silent(&format!("query t.csv safe.csv {flags} --kind city=date"), 3);
+    dir.write("h.csv", "Bonn;North;*\nKiel;North;*\nUlm;South;*\n");
+    silent(&format!("query t.csv safe.csv {flags} --hierarchy city=h.csv"), 2);
+    for wrong in ["city = \"Oslo\"", "city = [1, 2]", "ward = { node = \"x\" }", "ward = [1, 2]", "name = \"x\"", "age = \"x\""] {
+        dir.write("q.toml", format!("[[query]]\nwhere = {{ {wrong} }}\n"));
+        silent(&format!("query t.csv safe.csv {flags} --queries q.toml"), 2);
+    }
+}

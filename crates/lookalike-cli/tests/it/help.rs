@@ -18,14 +18,25 @@ fn help_texts_are_as_before() {
     let dir = Workdir::new();
     is_as_before("help.txt", &dir.succeed("--help").stdout);
     is_as_before("anonymize.txt", &dir.succeed("anonymize --help").stdout);
+    is_as_before("query.txt", &dir.succeed("query --help").stdout);
 }
 
 #[test]
 fn every_command_has_help_and_none_is_an_error() {
     let dir = Workdir::new();
-    for command in
-        ["init", "check", "anonymize", "verify", "demo", "hierarchy", "hierarchy new prefix", "synth", "completions", "man"]
-    {
+    for command in [
+        "init",
+        "check",
+        "anonymize",
+        "verify",
+        "query",
+        "demo",
+        "hierarchy",
+        "hierarchy new prefix",
+        "synth",
+        "completions",
+        "man",
+    ] {
         assert!(dir.succeed(&format!("{command} --help")).stdout.contains("Usage: lookalike"), "{command}");
     }
     let run = dir.run("");

@@ -9,6 +9,7 @@ mod help;
 mod hierarchy;
 mod init;
 mod interrupt;
+mod query;
 mod synth;
 mod verify;
 mod workdir;

@@ -9,8 +9,8 @@ mod rules;
 pub use column::{
     ColumnConfig, DateConfig, DateUnit, Distance, HierarchyConfig, IntervalsConfig, Kind, PrefixConfig, Recursive, Role, Share,
 };
-pub(crate) use rules::{list, unknown_column};
 pub use rules::{ModelSpec, Roles, RuleSpec};
+pub(crate) use rules::{did_you_mean, list};
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -236,14 +236,19 @@ impl Config {
 }
 
 /// The error for a name that is not in the table, with the likeliest column meant.
-pub(crate) fn unknown_column(name: &str, known: &[String]) -> Error {
+fn unknown_column(name: &str, known: &[String]) -> Error {
+    let bounds = known.contains(&format!("{name}_min"));
+    let hint = if bounds { "; it was published as bounds: use verify".to_string() } else { did_you_mean(name, known) };
+    Error::config(format!("there is no column `{name}`{hint} (the table has {})", list(known)))
+}
+
+/// A hint at the name that was likely meant, empty when none is near.
+pub(crate) fn did_you_mean(name: &str, known: &[String]) -> String {
     let near = known.iter().map(|other| (distance(&other.trim().to_lowercase(), &name.trim().to_lowercase()), other)).min();
-    let hint = match near {
-        _ if known.contains(&format!("{name}_min")) => "; it was published as bounds: use verify".to_string(),
+    match near {
         Some((steps, near)) if steps <= 2 && steps < name.len() => format!("; did you mean `{near}`?"),
         _ => String::new(),
-    };
-    Error::config(format!("there is no column `{name}`{hint} (the table has {})", list(known)))
+    }
 }
 
 /// How many letters must be changed, added or taken away to make one text the other.

@@ -60,7 +60,7 @@ pub fn draw(source: &Table, config: &Config, workload: &Workload) -> Result<Vec<
     let released: Vec<String> =
         source.columns.iter().map(|column| column.name.clone()).filter(|name| is_released(name, config)).collect();
     if let Some(name) = on.iter().copied().chain(sum).find(|name| !released.iter().any(|known| known == name)) {
-        return Err(Error::config(not_released(name, &released, source)));
+        return Err(Error::config(not_released(name, &released)));
     }
     let fields = on.iter().copied().chain(sum).map(|name| Field::new(name, source, config)).collect::<Result<Vec<_>>>()?;
     if let Some(name) = sum.filter(|_| !fields[on.len()].is_number()) {

@@ -113,7 +113,9 @@ impl<'a> Field<'a> {
                 let numbers = ordered.values.iter().map(|&number| self.span((number, number), 0.0));
                 numbers.chain(ordered.missing.then(|| self.span(self.ends, 1.0))).collect()
             }
-            Domain::Tree(tree) => (0..=tree.range(tree.root()).hi).map(|leaf| Reach::Leaves(vec![CodeRange::one(leaf)])).collect(),
+            Domain::Tree(tree) => {
+                (0..=tree.range(tree.root()).hi).map(|leaf| Reach::Leaves(vec![CodeRange::one(leaf)])).collect()
+            }
         }
     }
 
@@ -204,18 +206,16 @@ impl<'a> Field<'a> {
                 (Some(ANY), Form::Generalized) => Some(any()),
                 (Some(text), Form::Generalized) => Some((self.labelled(text)?, 0.0)),
             },
-            Cell::Bounds { min, max, missing } => {
-                match (missing, present(min, self.spellings), present(max, self.spellings)) {
-                    (Some("yes") | None, None, None) => Some((self.ends, 1.0)),
-                    (Some("maybe"), None, None) => Some(any()),
-                    (Some("no" | "maybe") | None, Some(min), Some(max)) => {
-                        let place = |text: &str| self.scale().place(text);
-                        let ends = self.ends_of(Interval { lo: Some(place(min)?), hi: Some(place(max)?), closed: true })?;
-                        Some((ends, if missing == Some("maybe") { Field::missing_share(ordered) } else { 0.0 }))
-                    }
-                    _ => None,
+            Cell::Bounds { min, max, missing } => match (missing, present(min, self.spellings), present(max, self.spellings)) {
+                (Some("yes") | None, None, None) => Some((self.ends, 1.0)),
+                (Some("maybe"), None, None) => Some(any()),
+                (Some("no" | "maybe") | None, Some(min), Some(max)) => {
+                    let place = |text: &str| self.scale().place(text);
+                    let ends = self.ends_of(Interval { lo: Some(place(min)?), hi: Some(place(max)?), closed: true })?;
+                    Some((ends, if missing == Some("maybe") { Field::missing_share(ordered) } else { 0.0 }))
                 }
-            }
+                _ => None,
+            },
         }
     }
 
@@ -309,9 +309,11 @@ impl<'a> Field<'a> {
         let mut wanted = vec![false; tree.leaves()];
         match condition {
             Condition::Range { .. } => {
-                return Err("the column is categorical, it has no ranges: name values in quotes, [\"a\", \"b\"], or a group of its \
+                return Err(
+                    "the column is categorical, it has no ranges: name values in quotes, [\"a\", \"b\"], or a group of its \
                             hierarchy, { node = \"...\" }"
-                    .to_string());
+                        .to_string(),
+                );
             }
             Condition::Values(values) => {
                 for text in values {

@@ -50,7 +50,7 @@ use serde::Serialize;
 
 use crate::audit::{Cell, Fold, Shown, cells, coded, surface};
 use crate::code::Codes;
-use crate::config::{Config, unknown_column};
+use crate::config::{Config, did_you_mean, list};
 use crate::error::{Error, Result};
 use crate::table::Table;
 use field::{Field, Form};
@@ -116,13 +116,13 @@ pub struct Summary {
     /// Those whose truth is 0: they have no relative error and stand in the absolute one only.
     pub undefined: usize,
     /// The mean relative error; none when no query has one.
-    pub mean: Option<f64>,
+    pub mean_error: Option<f64>,
     /// The median of the relative errors.
-    pub median: Option<f64>,
+    pub median_error: Option<f64>,
     /// Nine in ten relative errors are at most this.
-    pub p90: Option<f64>,
+    pub p90_error: Option<f64>,
     /// The mean of the distances of estimate and truth; none without queries.
-    pub absolute: Option<f64>,
+    pub mean_absolute: Option<f64>,
 }
 
 /// Sums up the errors of some answers.
@@ -131,14 +131,20 @@ pub fn summarize(answers: &[Answer]) -> Summary {
     errors.sort_by(f64::total_cmp);
     let distances: Vec<f64> = answers.iter().map(Answer::absolute).collect();
     let middle = errors.len() / 2;
-    let median = match errors.len() {
+    let median_error = match errors.len() {
         0 => None,
         odd if odd % 2 == 1 => Some(errors[middle]),
         _ => Some(f64::midpoint(errors[middle - 1], errors[middle])),
     };
-    let p90 = (errors.len() * 9).div_ceil(10).checked_sub(1).map(|at| errors[at]);
-    let undefined = answers.len() - errors.len();
-    Summary { queries: answers.len(), undefined, mean: mean(&errors), median, p90, absolute: mean(&distances) }
+    let p90_error = (errors.len() * 9).div_ceil(10).checked_sub(1).map(|at| errors[at]);
+    Summary {
+        queries: answers.len(),
+        undefined: answers.len() - errors.len(),
+        mean_error: mean(&errors),
+        median_error,
+        p90_error,
+        mean_absolute: mean(&distances),
+    }
 }
 
 #[allow(clippy::cast_precision_loss, reason = "far fewer than 2^53 queries")]
@@ -185,13 +191,14 @@ pub fn answer(source: &Table, release: &Table, config: &Config, queries: &[Query
         if let Some(name) = query.columns().find(|name| quasi(name).is_none() && !exact(name)) {
             let released: Vec<String> = shown.quasi.iter().map(|shown| shown.name().to_string()).collect();
             let released = [released, shown.roles.sensitive.clone(), shown.roles.keep.clone()].concat();
-            return Err(Error::config(format!("query {number}: {}", not_released(name, &released, source))));
+            return Err(Error::config(format!("query {number}: {}", not_released(name, &released))));
         }
     }
     let fields = names.iter().map(|name| Field::new(name, source, config)).collect::<Result<Vec<_>>>()?;
     let truth = originals(&fields, source)?;
     let kept = |name: &str| Shown::Label(name.to_string());
-    let columns = fields.iter().map(|field| released(field, quasi(field.name).cloned().unwrap_or_else(|| kept(field.name)), release));
+    let columns =
+        fields.iter().map(|field| released(field, quasi(field.name).cloned().unwrap_or_else(|| kept(field.name)), release));
     let columns = columns.collect::<Result<Vec<_>>>()?;
     let estimate = Side::new(columns, release.rows);
     let answers: Vec<Result<Answer>> = (1usize..=queries.len())
@@ -213,11 +220,8 @@ impl Query {
     }
 }
 
-fn not_released(name: &str, released: &[String], source: &Table) -> String {
-    match source.column(name) {
-        Some(_) => format!("column `{name}` is not in the release, so nobody can ask it about that column"),
-        None => unknown_column(name, released).to_string(),
-    }
+fn not_released(name: &str, released: &[String]) -> String {
+    format!("column `{name}` is not in the release{} (it can be asked about {})", did_you_mean(name, released), list(released))
 }
 
 /// The different rows of a table in the columns that queries use, and what the cells of these columns say.

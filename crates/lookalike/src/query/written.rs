@@ -69,7 +69,8 @@ fn query(value: Value) -> std::result::Result<Query, String> {
     Ok(Query { sum, conditions: conditions.into_iter().map(condition).collect::<std::result::Result<_, _>>()? })
 }
 
-const FORMS: &str = "write a range [20, 30] or { from = \"a\", to = \"b\" }, values \"a\" or [\"a\", \"b\"], or a group { node = \"a\" }";
+const FORMS: &str =
+    "write a range [20, 30] or { from = \"a\", to = \"b\" }, values \"a\" or [\"a\", \"b\"], or a group { node = \"a\" }";
 
 fn condition(value: &Value) -> std::result::Result<Condition, String> {
     let forms = || FORMS.to_string();

@@ -3,5 +3,6 @@
 mod architecture;
 mod contract;
 mod oracle;
+mod query;
 mod real;
 mod support;

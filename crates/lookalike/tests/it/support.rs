@@ -46,7 +46,7 @@ pub(crate) fn publish(input: &Path, output: &Path, config: &Config, algorithm: A
     Ok(Done { loss: loss(&problem, &outcome.recoding), verdict, bytes: std::fs::read(output).unwrap() })
 }
 
-fn read(path: &Path, config: &Config, view: View) -> Result<Table> {
+pub(crate) fn read(path: &Path, config: &Config, view: View) -> Result<Table> {
     let source = io::open(path, None)?;
     let treatments = audit::treatments(source.names(), config, view);
     source.read(&treatments)

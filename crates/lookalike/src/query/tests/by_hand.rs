@@ -175,7 +175,8 @@ fn a_sum_takes_the_middle_of_the_range_or_of_what_the_condition_leaves() {
 }
 
 const PATIENTS: &str = "age,town,ill,pay\n20,Bonn,flu,10.5\n25,Ulm,flu,20\n29,Ulm,gout,30\n40,Kiel,flu,\n";
-const RELEASE: &str = "age,town,ill,pay\n[20-29],\"{Bonn,Ulm}\",flu,10.5\n[20-29],\"{Bonn,Ulm}\",flu,20.0\n[20-29],\"{Bonn,Ulm}\",gout,30\n";
+const RELEASE: &str =
+    "age,town,ill,pay\n[20-29],\"{Bonn,Ulm}\",flu,10.5\n[20-29],\"{Bonn,Ulm}\",flu,20.0\n[20-29],\"{Bonn,Ulm}\",gout,30\n";
 const COLUMNS: &str = "k = 1\n[columns]\nage = { role = \"quasi\" }\ntown = { role = \"quasi\" }\nill = { role = \"sensitive\" }\n\
                        pay = { role = \"keep\" }\n[output]\npublish = \"set\"";
 
@@ -213,24 +214,24 @@ fn errors_are_relative_to_the_truth_and_summed_up() {
     let answer = |truth, estimate| Answer { truth, estimate };
     let summary = summarize(&[answer(10.0, 5.0), answer(-2.0, -4.0), answer(0.0, 3.0), answer(4.0, 4.0), answer(1.0, 1.1)]);
     assert_eq!((summary.queries, summary.undefined), (5, 1));
-    same(summary.mean.unwrap(), (0.5 + 1.0 + 0.0 + 0.1) / 4.0);
-    same(summary.median.unwrap(), 0.3);
-    same(summary.p90.unwrap(), 1.0);
-    same(summary.absolute.unwrap(), (5.0 + 2.0 + 3.0 + 0.0 + 0.1) / 5.0);
+    same(summary.mean_error.unwrap(), (0.5 + 1.0 + 0.0 + 0.1) / 4.0);
+    same(summary.median_error.unwrap(), 0.3);
+    same(summary.p90_error.unwrap(), 1.0);
+    same(summary.mean_absolute.unwrap(), (5.0 + 2.0 + 3.0 + 0.0 + 0.1) / 5.0);
     let ten: Vec<Answer> = (1..=10).map(|n| answer(10.0, 10.0 + f64::from(n))).collect();
-    same(summarize(&ten).p90.unwrap(), 0.9);
-    same(summarize(&ten[..9]).median.unwrap(), 0.5);
+    same(summarize(&ten).p90_error.unwrap(), 0.9);
+    same(summarize(&ten[..9]).median_error.unwrap(), 0.5);
     let none = summarize(&[answer(0.0, 1.0)]);
-    assert_eq!((none.mean, none.median, none.p90, none.absolute), (None, None, None, Some(1.0)));
-    assert_eq!(summarize(&[]).absolute, None);
+    assert_eq!((none.mean_error, none.median_error, none.p90_error, none.mean_absolute), (None, None, None, Some(1.0)));
+    assert_eq!(summarize(&[]).mean_absolute, None);
 }
 
 #[test]
 fn queries_at_fault_are_told_with_number_and_column() {
     let told = |query: &str| why(PATIENTS, RELEASE, COLUMNS, &format!("[[query]]\n[[query]]\n{query}"));
     for (query, expected) in [
-        ("where.aeg = [20, 30]", "query 2: there is no column `aeg`; did you mean `age`?"),
-        ("sum = \"wage\"", "query 2: there is no column `wage`"),
+        ("where.aeg = [20, 30]", "query 2: column `aeg` is not in the release; did you mean `age`?"),
+        ("sum = \"wage\"", "query 2: column `wage` is not in the release"),
         ("sum = \"town\"", "query 2, column `town`: only numbers can be summed"),
         ("where.age = \"old\"", "query 2, column `age`: `old` is no number"),
         ("where.age = [30, 20]", "query 2, column `age`: the range runs backwards"),
@@ -306,7 +307,7 @@ fn drawn_queries_are_not_empty_and_do_not_depend_on_each_other() {
     assert!(sums.iter().all(|query| query.conditions.keys().eq(["city", "illness"]) && query.sum.as_deref() == Some("age")));
     assert_eq!(summable(&source, &config).unwrap().as_deref(), Some("age"));
     for (sum, on, expected) in [
-        (None, "name", "there is no column `name`"),
+        (None, "nothing", "column `nothing` is not in the release (it can be asked about `age`, `height`, `city`, `illness`)"),
         (Some("city"), "age", "column `city` has no numbers"),
         (Some("age"), "age", "no column is left for conditions"),
     ] {

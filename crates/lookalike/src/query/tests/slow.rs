@@ -194,7 +194,8 @@ fn condition(rng: &mut Rng, rows: &[Row], at: usize) -> (String, Wanted) {
 }
 
 fn csv(rows: &[Row]) -> String {
-    let line = |row: &Row| row.iter().map(|cell| format!("\"{}\"", cell.replace('"', "\"\""))).collect::<Vec<_>>().join(",") + "\n";
+    let line =
+        |row: &Row| row.iter().map(|cell| format!("\"{}\"", cell.replace('"', "\"\""))).collect::<Vec<_>>().join(",") + "\n";
     format!("{}\n{}", NAMES.join(","), rows.iter().map(line).collect::<String>())
 }
 
@@ -256,7 +257,12 @@ fn the_fast_estimates_are_those_of_the_slow_estimator() {
         assert_eq!(answers.len(), expected.len());
         for (answer, (truth, estimate)) in answers.iter().zip(expected) {
             let close = |found: f64, wanted: f64| (found - wanted).abs() <= 1e-9 * (1.0 + wanted.abs());
-            assert!(close(answer.truth, truth), "round {round}: truth {}, expected {truth}\n{text}\n{}", answer.truth, csv(&rows));
+            assert!(
+                close(answer.truth, truth),
+                "round {round}: truth {}, expected {truth}\n{text}\n{}",
+                answer.truth,
+                csv(&rows)
+            );
             let both = format!("{}\n{}", csv(&rows), csv(&shown));
             assert!(close(answer.estimate, estimate), "round {round}: {}, expected {estimate}\n{text}\n{both}", answer.estimate);
             partial += u32::from(!close(truth, estimate) && estimate > 0.0);

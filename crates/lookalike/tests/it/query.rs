@@ -1,0 +1,110 @@
+//! Queries on real releases: every way to publish and every format says the same, and threads do not show.
+
+use std::path::Path;
+
+use lookalike::audit::View;
+use lookalike::query::{Answer, Query, Workload, answer, draw, summable, summarize};
+use lookalike::{Algorithm, Config};
+
+use crate::support::{hospital, publish, read};
+
+fn config(k: u64, more: &str) -> Config {
+    Config::parse(&format!(
+        "k = {k}\n{more}\n[columns]\nname = {{ role = \"identifier\" }}\nage = {{ role = \"quasi\", hierarchy = {{ intervals = [5, 10] }} }}\n\
+         zip = {{ role = \"quasi\", hierarchy = {{ prefix = [4, 3, 2] }} }}\nsex = {{ role = \"quasi\" }}\nmarital = {{ role = \"quasi\" }}\n\
+         admission = {{ role = \"quasi\", hierarchy = {{ date = [\"month\", \"year\"] }} }}\n\
+         diagnosis = {{ role = \"sensitive\" }}\nward = {{ role = \"keep\", dependent = true }}\n"
+    ))
+    .unwrap()
+}
+
+/// Counts and sums over all quasi-identifiers, and over kept columns too.
+fn queries(input: &Path, config: &Config) -> Vec<Query> {
+    let source = read(input, config, View::Source).unwrap();
+    assert_eq!(summable(&source, config).unwrap().as_deref(), Some("age"));
+    let one = |sum: Option<&str>, on: &[&str]| {
+        let on = on.iter().map(ToString::to_string).collect();
+        draw(&source, config, &Workload { queries: 60, seed: 4, sum: sum.map(String::from), on }).unwrap()
+    };
+    [one(None, &[]), one(Some("age"), &[]), one(None, &["diagnosis", "ward", "age", "admission"])].concat()
+}
+
+fn answers(input: &Path, output: &Path, config: &Config, queries: &[Query]) -> Vec<Answer> {
+    publish(input, output, config, Algorithm::Mondrian, 1).unwrap();
+    let source = read(input, config, View::Source).unwrap();
+    answer(&source, &read(output, config, View::ReleaseAgainstSource).unwrap(), config, queries).unwrap()
+}
+
+#[test]
+fn a_release_with_k_of_1_answers_everything_exactly() {
+    let folder = tempfile::tempdir().unwrap();
+    let input = hospital(folder.path(), 21, 300);
+    let config = config(1, "");
+    for answer in answers(&input, &folder.path().join("same.csv"), &config, &queries(&input, &config)) {
+        assert!(answer.truth > 0.0 && answer.error() == Some(0.0), "{answer:?}");
+    }
+}
+
+#[test]
+fn labels_and_bounds_in_every_format_say_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let input = hospital(folder.path(), 22, 400);
+    let ages_missing = folder.path().join("missing.csv");
+    let text = std::fs::read_to_string(&input).unwrap();
+    let lines = text.lines().enumerate().map(|(at, line)| {
+        let (name, rest) = line.split_once(',').unwrap();
+        let (age, rest) = rest.split_once(',').unwrap();
+        format!("{name},{},{rest}\n", if at % 9 == 1 { "" } else { age })
+    });
+    std::fs::write(&ages_missing, lines.collect::<String>()).unwrap();
+    for input in [&input, &ages_missing] {
+        let label = config(5, "");
+        let queries = queries(input, &label);
+        let expected = answers(input, &folder.path().join("safe.csv"), &label, &queries);
+        let inexact = expected.iter().filter(|answer| answer.error() > Some(0.01)).count();
+        assert!(inexact > 100, "the release hides something: {inexact}");
+        for way in ["", "[output]\npublish = \"bounds\""] {
+            for file in ["safe.csv", "safe.tsv.gz", "safe.parquet", "safe.arrow"] {
+                let found = answers(input, &folder.path().join(file), &config(5, way), &queries);
+                for (found, expected) in found.iter().zip(&expected) {
+                    assert!((found.truth - expected.truth).abs() < 1e-12, "{way}, {file}");
+                    assert!((found.estimate - expected.estimate).abs() < 1e-9 * expected.truth, "{way}, {file}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn sets_intervals_and_suppression_are_answered_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let input = hospital(folder.path(), 23, 400);
+    let label = config(5, "");
+    let queries = queries(&input, &label);
+    let expected = summarize(&answers(&input, &folder.path().join("safe.csv"), &label, &queries));
+    for way in ["[output]\npublish = \"set\"", "[output]\nsnap = true", "[limits]\nsuppress = \"5%\""] {
+        let found = summarize(&answers(&input, &folder.path().join("safe.csv"), &config(5, way), &queries));
+        assert_eq!((found.queries, found.undefined), (180, 0), "{way}");
+        assert!(found.mean_error.unwrap() < 3.0 * expected.mean_error.unwrap(), "{way}: {found:?}, {expected:?}");
+        assert!(found != expected, "{way}");
+    }
+}
+
+#[test]
+fn threads_do_not_show() {
+    let folder = tempfile::tempdir().unwrap();
+    let input = hospital(folder.path(), 24, 2_000);
+    let config = config(5, "");
+    let run = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let found = pool.install(|| {
+            let queries = queries(&input, &config);
+            let answers = answers(&input, &folder.path().join("safe.csv"), &config, &queries);
+            (queries, answers)
+        });
+        let bits: Vec<(u64, u64)> = found.1.iter().map(|answer| (answer.truth.to_bits(), answer.estimate.to_bits())).collect();
+        (found.0, bits)
+    };
+    let one = run(1);
+    assert!(run(2) == one && run(5) == one);
+}
