@@ -44,6 +44,9 @@ pub(super) enum Form {
 
 impl<'a> Field<'a> {
     pub(super) fn new(name: &'a str, source: &Table, config: &'a Config) -> Result<Field<'a>> {
+        if source.column(name).is_none() {
+            return Err(Error::data(format!("the source has no column `{name}`")));
+        }
         let values = coded(source, name)?;
         if values.values.is_empty() {
             return Err(Error::data("the source has no rows: there is nothing to ask"));

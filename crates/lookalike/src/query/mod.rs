@@ -196,9 +196,10 @@ pub fn answer(source: &Table, release: &Table, config: &Config, queries: &[Query
     }
     let fields = names.iter().map(|name| Field::new(name, source, config)).collect::<Result<Vec<_>>>()?;
     let truth = originals(&fields, source)?;
-    let kept = |name: &str| Shown::Label(name.to_string());
-    let columns =
-        fields.iter().map(|field| released(field, quasi(field.name).cloned().unwrap_or_else(|| kept(field.name)), release));
+    let columns = fields.iter().map(|field| match quasi(field.name) {
+        Some(shown) => released(field, shown, release),
+        None => released(field, &Shown::Label(field.name.to_string()), release),
+    });
     let columns = columns.collect::<Result<Vec<_>>>()?;
     let estimate = Side::new(columns, release.rows);
     let answers: Vec<Result<Answer>> = (1usize..=queries.len())
@@ -265,8 +266,8 @@ fn originals(fields: &[Field<'_>], source: &Table) -> Result<Side> {
 }
 
 /// What the released cells of a column say, and which one each row has.
-fn released(field: &Field<'_>, shown: Shown, release: &Table) -> Result<(Vec<Reach>, Codes)> {
-    let (of, cells) = cells(&shown, release)?;
+fn released(field: &Field<'_>, shown: &Shown, release: &Table) -> Result<(Vec<Reach>, Codes)> {
+    let (of, cells) = cells(shown, release)?;
     let reach = |(at, cell): (u32, &Cell<'_>)| {
         field.reach(*cell).ok_or_else(|| {
             let row = of.iter().position(|other| other == at).map_or(0, |row| row + 1);

@@ -282,6 +282,7 @@ fn a_release_that_does_not_fit_is_told_without_its_cells() {
     let hidden = COLUMNS.replace("pay = { role = \"keep\" }", "pay = { role = \"identifier\" }");
     let error = why(PATIENTS, &RELEASE.replace(",pay", ",x"), &hidden.replace("k = 1", "k = 1\nrest = \"keep\""), all);
     assert!(error.starts_with("query 1: column `pay` is not in the release"), "{error}");
+    assert!(why("age,town,ill\n20,Ulm,flu\n", RELEASE, COLUMNS, all).contains("the source has no column `pay`"));
     assert!(why("age,town,ill,pay\n", RELEASE, COLUMNS, all).contains("no rows"));
 }
 
