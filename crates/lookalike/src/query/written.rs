@@ -143,6 +143,16 @@ mod tests {
     }
 
     #[test]
+    fn the_example_of_the_documentation_is_read() {
+        let page = include_str!("../../../../docs/queries.md");
+        let (_, example) = page.split_once("```toml\n").unwrap();
+        let queries = parse(example.split_once("```").unwrap().0).unwrap();
+        let columns: Vec<Vec<&String>> = queries.iter().map(|query| query.conditions.keys().collect()).collect();
+        assert_eq!(columns, [vec!["age", "marital", "occupation", "sex"], vec!["admission", "race"]]);
+        assert_eq!((queries[0].sum.as_deref(), queries[1].sum.as_deref()), (None, Some("age")));
+    }
+
+    #[test]
     fn what_makes_no_sense_is_told_with_its_place() {
         for (text, why) in [
             ("", "there is no query"),
