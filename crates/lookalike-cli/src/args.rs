@@ -127,6 +127,9 @@ pub(crate) struct Release {
     /// How classes are found
     #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(Algorithm::ALL.map(Algorithm::name)))]
     pub(crate) algorithm: Option<String>,
+    /// How many rounds top-down and bottom-up look for two rows far apart; 3 when absent
+    #[arg(long, value_name = "N")]
+    pub(crate) rounds: Option<u32>,
     /// End the search after this time (500ms, 60s, 5m, 1h) with what it has
     #[arg(long, value_name = "TIME")]
     pub(crate) time: Option<String>,

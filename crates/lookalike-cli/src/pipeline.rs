@@ -10,7 +10,7 @@ use lookalike::io::{self, FileType, Format, Pending};
 use lookalike::loss::{self, Loss};
 use lookalike::release::{Cells, Release};
 use lookalike::table::{Table, Treatment};
-use lookalike::{Algorithm, Budget, Config, Problem, Result, Status, anonymize, partition};
+use lookalike::{Algorithm, Budget, Config, Problem, Result, Search, Status, anonymize, partition};
 
 use crate::progress::Progress;
 use crate::request::usage;
@@ -71,7 +71,7 @@ pub(crate) fn run(job: &Job, progress: &mut Progress) -> Result<Done> {
     drop(Pending::beside(job.out, job.force)?);
     config.suppress()?;
     config.time()?;
-    let algorithm = algorithm(config)?;
+    let search = search(config, job.seed)?;
 
     progress.stage("read");
     let source = io::open(job.data, config.input.delimiter)?;
@@ -81,7 +81,7 @@ pub(crate) fn run(job: &Job, progress: &mut Progress) -> Result<Done> {
     let table = source.read(&treatments)?;
 
     // The release is laid out in the write stage.
-    let Found { release, done } = find(job, algorithm, &roles, table, cells(file_type), progress)?;
+    let Found { release, done } = find(job, search, &roles, table, cells(file_type), progress)?;
     let pending = Pending::beside(job.out, job.force)?;
     interrupt::unpublished(Some(pending.path()));
     io::write(pending.file()?, job.out, file_type, release.schema(), release.batches(), |batch| release.batch(batch))?;
@@ -103,14 +103,7 @@ pub(crate) fn run(job: &Job, progress: &mut Progress) -> Result<Done> {
 }
 
 /// Encodes and searches. The coded table is let go as soon as it is not needed: the rest of the run has its memory.
-fn find(
-    job: &Job,
-    algorithm: Algorithm,
-    roles: &Roles,
-    mut table: Table,
-    cells: Cells,
-    progress: &mut Progress,
-) -> Result<Found> {
+fn find(job: &Job, search: Search, roles: &Roles, mut table: Table, cells: Cells, progress: &mut Progress) -> Result<Found> {
     progress.stage("encode");
     let mut warnings = disclosures(&table, roles, job.config)?;
     let problem = Problem::new(&table, roles, job.config)?;
@@ -120,12 +113,12 @@ fn find(
 
     progress.stage("search");
     let budget = Budget::new(job.config.time()?, interrupt::cancel());
-    let outcome = interrupt::during_search(|| anonymize(&problem, algorithm, &budget));
+    let outcome = interrupt::during_search(|| anonymize(&problem, search, &budget));
     let recoding = &outcome.recoding;
     let done = Unverified {
         rows: problem.row_count(),
         suppressed: partition::rows(recoding.suppressed()),
-        algorithm,
+        algorithm: search.algorithm,
         status: outcome.status,
         loss: loss::loss(&problem, recoding),
         quasi: problem.attributes().iter().map(|attribute| attribute.name.clone()).collect(),
@@ -148,8 +141,10 @@ pub(crate) fn verdict(file: &Path, file_type: FileType, config: &Config) -> Resu
     audit::audit(&release.read(&treatments)?, config)
 }
 
-fn algorithm(config: &Config) -> Result<Algorithm> {
-    config.algorithm.as_deref().map_or(Ok(Algorithm::default()), |name| Algorithm::from_str(name).map_err(usage))
+fn search(config: &Config, seed: u64) -> Result<Search> {
+    let named = |name: &str| Algorithm::from_str(name).map_err(usage);
+    let algorithm = config.algorithm.as_deref().map_or(Ok(Algorithm::default()), named)?;
+    Ok(Search { rounds: config.rounds()?, ..Search::new(algorithm, seed) })
 }
 
 fn treatment(name: &String, roles: &Roles) -> Treatment {

@@ -132,6 +132,9 @@ impl Release {
         if let Some(algorithm) = &self.algorithm {
             config.algorithm = Some(algorithm.clone());
         }
+        if self.rounds.is_some() {
+            config.rounds = self.rounds;
+        }
         if let Some(time) = &self.time {
             config.limits.time = Some(time.clone());
         }

@@ -1,6 +1,6 @@
 //! The one call: search, leave out what may be left out, recode.
 
-use crate::algorithm::Algorithm;
+use crate::algorithm::Search;
 use crate::budget::Budget;
 use crate::problem::Problem;
 use crate::recode::Recoding;
@@ -26,8 +26,8 @@ pub struct Outcome {
 }
 
 /// Finds classes that hold every rule. It cannot fail: [`Problem::new`] has seen to it that there is an answer.
-pub fn anonymize(problem: &Problem, algorithm: Algorithm, budget: &Budget) -> Outcome {
-    let (groups, suppressed) = suppress::with_suppression(problem, algorithm, budget);
+pub fn anonymize(problem: &Problem, search: Search, budget: &Budget) -> Outcome {
+    let (groups, suppressed) = suppress::with_suppression(problem, search, budget);
     let status = if budget.is_spent() { Status::Stopped } else { Status::Heuristic };
     Outcome { recoding: Recoding::new(problem, &groups.partition, &groups.ranges, suppressed), status }
 }

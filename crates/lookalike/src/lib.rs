@@ -6,7 +6,7 @@
 //! ```
 //!
 //! ```
-//! use lookalike::{Algorithm, Budget, Config, Problem, anonymize, audit, io, loss::loss, release::{Cells, Release}, table::Treatment};
+//! use lookalike::{Algorithm, Budget, Config, Problem, Search, anonymize, audit, io, loss::loss, release::{Cells, Release}, table::Treatment};
 //!
 //! # fn main() -> lookalike::Result<()> {
 //! # let folder = tempfile::tempdir().unwrap();
@@ -17,7 +17,7 @@
 //! let roles = config.roles(source.names())?;
 //! let table = source.read(&[Treatment::Code, Treatment::Code, Treatment::Carry])?;
 //! let problem = Problem::new(&table, &roles, &config)?;
-//! let outcome = anonymize(&problem, Algorithm::Mondrian, &Budget::unlimited());
+//! let outcome = anonymize(&problem, Search::new(Algorithm::Mondrian, 1), &Budget::unlimited());
 //! assert!(loss(&problem, &outcome.recoding).gcp < 0.1);
 //! let release = Release::new(&problem, &outcome.recoding, &table, &roles, &config, 1, Cells::Text)?;
 //! let pending = io::Pending::beside(&safe, false)?;
@@ -35,16 +35,20 @@ pub mod algorithm;
 pub mod anonymize;
 pub mod attribute;
 pub mod audit;
+mod boxes;
 pub mod budget;
 pub mod code;
 pub mod config;
 pub mod disclosure;
 mod encode;
 pub mod error;
+mod halve;
 pub mod hierarchy;
 pub mod io;
 pub mod loss;
+mod nearest;
 pub mod partition;
+mod penalty;
 pub mod privacy;
 pub mod problem;
 pub mod profile;
@@ -62,7 +66,7 @@ pub mod taxonomy;
 mod testing;
 mod watched;
 
-pub use algorithm::Algorithm;
+pub use algorithm::{Algorithm, Search};
 pub use anonymize::{Outcome, Status, anonymize};
 pub use budget::Budget;
 pub use config::Config;

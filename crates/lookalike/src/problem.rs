@@ -436,7 +436,7 @@ mod tests {
     use crate::anonymize::anonymize;
     use crate::rng::Rng;
     use crate::testing;
-    use crate::{Algorithm, Budget};
+    use crate::{Algorithm, Budget, Search};
 
     fn refusal(text: &str, toml: &str) -> String {
         testing::problem(text, toml).unwrap_err().to_string()
@@ -494,7 +494,7 @@ mod tests {
         assert!(told.contains("33.34%"), "{told}");
         let problem = testing::problem(text, &toml("34%")).unwrap();
         assert_eq!(crate::partition::rows(problem.trimmed()), 2);
-        let outcome = anonymize(&problem, Algorithm::Mondrian, &Budget::unlimited());
+        let outcome = anonymize(&problem, Search::new(Algorithm::Mondrian, 1), &Budget::unlimited());
         assert_eq!(crate::partition::rows(outcome.recoding.suppressed()), 2);
     }
 
@@ -505,7 +505,7 @@ mod tests {
                         [columns]\nage = { role = \"quasi\" }\nheight = { role = \"quasi\" }\ncity = { role = \"quasi\" }\n";
             let problem = testing::problem(&testing::random_table(seed, 80), toml).unwrap();
             for algorithm in Algorithm::ALL {
-                let recoding = anonymize(&problem, algorithm, &Budget::unlimited()).recoding;
+                let recoding = anonymize(&problem, Search::new(algorithm, 1), &Budget::unlimited()).recoding;
                 for (columns, k) in [(&[0, 1, 2][..], 3), (&[2], 12), (&[0, 2], 20)] {
                     let mut shown: Vec<(Vec<CodeRange>, u64)> = Vec::new();
                     for (class, pieces) in recoding.classes().iter().enumerate() {

@@ -6,7 +6,7 @@
 
 use std::collections::BinaryHeap;
 
-use crate::algorithm::{self, Algorithm, Groups};
+use crate::algorithm::{self, Groups, Search};
 use crate::budget::Budget;
 use crate::code::{Code, CodeRange, real};
 use crate::partition::{self, Partition, Piece};
@@ -14,9 +14,9 @@ use crate::privacy::Tally;
 use crate::problem::Problem;
 
 /// The groups to publish and the rows to leave out.
-pub(crate) fn with_suppression(problem: &Problem, algorithm: Algorithm, budget: &Budget) -> (Groups, Vec<Piece>) {
+pub(crate) fn with_suppression(problem: &Problem, search: Search, budget: &Budget) -> (Groups, Vec<Piece>) {
     let trimmed = problem.trimmed().to_vec();
-    let groups = algorithm::run(problem, algorithm, &problem.pieces_without(&trimmed), budget);
+    let groups = algorithm::run(problem, search, &problem.pieces_without(&trimmed), budget);
     let allowance = problem.allowance() - partition::rows(&trimmed);
     // With rules on several column sets a class cannot give up a row alone: the classes it came from have rules too.
     if allowance == 0 || problem.stages_in_order().len() > 1 {
@@ -30,7 +30,7 @@ pub(crate) fn with_suppression(problem: &Problem, algorithm: Algorithm, budget: 
     let mut whole = problem.tally();
     problem.count_into(&mut whole, &rest);
     if !rest.is_empty() && problem.stages_in_order()[0].privacy.holds(&whole) && !budget.is_spent() {
-        let again = algorithm::run(problem, algorithm, &rest, budget);
+        let again = algorithm::run(problem, search, &rest, budget);
         let (lighter, gone) = lighten(problem, &again, problem.allowance() - partition::rows(&without), Keep::Holding);
         let gone = join(&gone, &without);
         if cost(problem, &lighter, &gone) < cost(problem, &best.0, &best.1) {
@@ -213,6 +213,7 @@ fn join(some: &[Piece], others: &[Piece]) -> Vec<Piece> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::algorithm::Algorithm;
     use crate::testing;
 
     fn toml(share: &str) -> String {
@@ -225,7 +226,7 @@ mod tests {
     fn an_outlier_is_left_out_when_its_class_gains_more() {
         let text = "x\n1\n1\n1\n2\n2\n2\n900\n";
         let problem = testing::problem(text, "k = 3\n[limits]\nsuppress = \"20%\"\n[columns]\nx = { role = \"quasi\" }").unwrap();
-        let (groups, gone) = with_suppression(&problem, Algorithm::Mondrian, &Budget::unlimited());
+        let (groups, gone) = with_suppression(&problem, Search::new(Algorithm::Mondrian, 1), &Budget::unlimited());
         assert_eq!(gone, [Piece { tuple: 2, count: 1 }]);
         assert!((cost(&problem, &groups, &gone) - 1.0).abs() < 1e-12, "only the outlier pays");
     }
@@ -238,10 +239,10 @@ mod tests {
             let without = testing::problem(&text, &toml("0%")).unwrap();
             let with = testing::problem(&text, &toml("10%")).unwrap();
             for algorithm in Algorithm::ALL {
-                let (groups, gone) = with_suppression(&without, algorithm, &Budget::unlimited());
+                let (groups, gone) = with_suppression(&without, Search::new(algorithm, 1), &Budget::unlimited());
                 assert!(gone.is_empty());
                 let before = cost(&without, &groups, &gone);
-                let (groups, gone) = with_suppression(&with, algorithm, &Budget::unlimited());
+                let (groups, gone) = with_suppression(&with, Search::new(algorithm, 1), &Budget::unlimited());
                 assert!(cost(&with, &groups, &gone) <= before);
                 assert!(partition::rows(&gone) <= 12);
                 helped += u32::from(!gone.is_empty());

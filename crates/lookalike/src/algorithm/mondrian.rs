@@ -312,7 +312,7 @@ struct Cut {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::algorithm::{Algorithm, run};
+    use crate::algorithm::{Algorithm, Search, run};
     use crate::problem::Problem;
     use crate::testing;
 
@@ -381,7 +381,7 @@ mod tests {
                 for (algorithm, ties) in [(Algorithm::Mondrian, Ties::Together), (Algorithm::MondrianRelaxed, Ties::Dealt)] {
                     let mut expected = Vec::new();
                     slow(&problem, (0..u32::try_from(10 + seed).unwrap()).collect(), k, l, ties, &mut expected);
-                    let found = run(&problem, algorithm, &problem.pieces_without(&[]), &Budget::unlimited());
+                    let found = run(&problem, Search::new(algorithm, 1), &problem.pieces_without(&[]), &Budget::unlimited());
                     let mut classes: Vec<Vec<u32>> = Vec::new();
                     for class in found.partition.iter() {
                         let mut tuples: Vec<u32> =
@@ -400,18 +400,19 @@ mod tests {
     fn a_spent_budget_leaves_one_class_that_holds() {
         let problem = testing::problem(&testing::random_table(1, 50), &format!("k = 2\nrest = \"drop\"\n{QUASI}")).unwrap();
         let spent = Budget::new(Some(std::time::Duration::ZERO), std::sync::Arc::default());
-        assert_eq!(run(&problem, Algorithm::Mondrian, &problem.pieces_without(&[]), &spent).partition.len(), 1);
+        assert_eq!(run(&problem, Search::new(Algorithm::Mondrian, 1), &problem.pieces_without(&[]), &spent).partition.len(), 1);
     }
 
     #[test]
     fn a_domain_far_wider_than_the_rows_is_cut_at_its_median() {
         let text: String = (0..40u64).map(|row| format!("{}\n", row * row * 1_000_003)).collect();
         let problem = testing::problem(&format!("x\n{text}"), "k = 10\ncolumns = { x = { role = \"quasi\" } }").unwrap();
-        let sizes: Vec<usize> = run(&problem, Algorithm::Mondrian, &problem.pieces_without(&[]), &Budget::unlimited())
-            .partition
-            .iter()
-            .map(<[_]>::len)
-            .collect();
+        let sizes: Vec<usize> =
+            run(&problem, Search::new(Algorithm::Mondrian, 1), &problem.pieces_without(&[]), &Budget::unlimited())
+                .partition
+                .iter()
+                .map(<[_]>::len)
+                .collect();
         assert_eq!(sizes, [10, 10, 10, 10]);
     }
 }

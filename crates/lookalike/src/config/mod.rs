@@ -37,6 +37,9 @@ pub struct Config {
     /// Where ties are broken at random, from here; from the system's randomness if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
+    /// How many rounds the far-pair search of `top-down` and `bottom-up` takes; 3 when absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rounds: Option<u32>,
     /// What happens to columns that no line names.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rest: Option<Rest>,
@@ -194,6 +197,18 @@ impl Config {
             return Err(Error::config("suppress must lie below 100%: a release needs rows"));
         }
         Ok(share)
+    }
+
+    /// How many rounds the far-pair search takes.
+    ///
+    /// # Errors
+    /// When it is 0.
+    pub fn rounds(&self) -> Result<u32> {
+        match self.rounds {
+            None => Ok(3),
+            Some(0) => Err(Error::config("rounds is at least 1: without one there is no pair")),
+            Some(rounds) => Ok(rounds),
+        }
     }
 
     /// How long the search may take.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 /// For each module, what it may use of the crate beside `error`, `code` and itself.
-const MAY_USE: [(&str, &[&str]); 26] = [
+const MAY_USE: [(&str, &[&str]); 30] = [
     ("ratio", &[]),
     ("table", &[]),
     ("rng", &[]),
@@ -18,7 +18,11 @@ const MAY_USE: [(&str, &[&str]); 26] = [
     ("encode", &["attribute", "config", "hierarchy", "table", "taxonomy"]),
     ("watched", &["config", "encode", "hierarchy", "privacy", "ratio", "table", "taxonomy"]),
     ("problem", &["attribute", "config", "encode", "partition", "privacy", "ratio", "table", "watched"]),
-    ("algorithm", &["attribute", "budget", "partition", "privacy", "problem", "rng"]),
+    ("penalty", &["attribute", "taxonomy"]),
+    ("boxes", &["penalty"]),
+    ("nearest", &["boxes"]),
+    ("halve", &["boxes", "partition", "penalty", "problem", "rng"]),
+    ("algorithm", &["boxes", "budget", "halve", "nearest", "partition", "penalty", "privacy", "problem", "rng"]),
     ("recode", &["partition", "problem"]),
     ("suppress", &["algorithm", "budget", "partition", "privacy", "problem"]),
     ("loss", &["attribute", "partition", "problem", "recode"]),

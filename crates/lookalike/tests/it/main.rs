@@ -3,6 +3,7 @@
 mod architecture;
 mod contract;
 mod oracle;
+mod papers;
 mod query;
 mod real;
 mod support;

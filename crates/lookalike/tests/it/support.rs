@@ -8,7 +8,7 @@ use lookalike::release::{Cells, Release};
 use lookalike::rng::Rng;
 use lookalike::synthetic::{self, Synthetic};
 use lookalike::table::{Table, Treatment};
-use lookalike::{Algorithm, Budget, Config, Problem, Result, anonymize, io};
+use lookalike::{Algorithm, Budget, Config, Problem, Result, Search, anonymize, io};
 
 /// What became of a table.
 pub(crate) struct Done {
@@ -33,7 +33,7 @@ pub(crate) fn publish(input: &Path, output: &Path, config: &Config, algorithm: A
         .collect();
     let table = source.read(&treatments)?;
     let problem = Problem::new(&table, &roles, config)?;
-    let outcome = anonymize(&problem, algorithm, &Budget::unlimited());
+    let outcome = anonymize(&problem, Search::new(algorithm, seed), &Budget::unlimited());
     let file_type = io::file_type(output)?;
     let cells = if matches!(file_type.format, io::Format::Csv { .. }) { Cells::Text } else { Cells::Typed };
     let release = Release::new(&problem, &outcome.recoding, &table, &roles, config, seed, cells)?;

@@ -1,0 +1,358 @@
+//! Cut in two at the two rows that lie farthest apart, as long as a half holds; then see to the rest.
+//!
+//! A set of rows is cut into two compact halves (see `halve`). Halves that hold are cut further; a half that does not hold is left
+//! over. When nothing can be cut any more, each left-over group is adjusted in the cheaper of two ways: it borrows the rows that
+//! suit it best from one group that can spare them, or it joins the group for which that costs least.
+//!
+//! # Guarantee
+//! Every class holds every rule: the adjustment ends when no group is left that does not.
+//!
+//! # Complexity
+//! O(r d n log n) time for n pieces, d attributes and r rounds of the far-pair search when the halves are of like size, O(n^2) at
+//! worst; O(d n) space. Halves are independent and run in parallel. The adjustment looks for partners and lenders through a tree.
+//!
+//! # Reference
+//! J. Xu, W. Wang, J. Pei, X. Wang, B. Shi, A. Fu: Utility-Based Anonymization Using Local Recoding, KDD 2006, figure 4 (figure 5 of
+//! the extended version).
+//!
+//! # Departures from the paper
+//! Pieces of distinct tuples instead of rows: equal rows part only when some are lent. One random order serves all cuts, and the
+//! first row in it is where the far-pair search starts. "Holds" stands for "has k rows". What the paper leaves open, where a row
+//! "leads to lower penalty", is read as the penalty of the whole table (`Aim::Table`); DESIGN.md has the figures of the other reading.
+
+use std::collections::VecDeque;
+
+use rayon::prelude::*;
+
+use super::Task;
+use crate::boxes::{Aim, Boxes, bit};
+use crate::budget::Budget;
+use crate::code::{CodeRange, real};
+use crate::halve::{self, Block};
+use crate::nearest::{Node, Partner, Reach, Tree};
+use crate::partition::Partition;
+use crate::penalty::Penalty;
+use crate::privacy::Tally;
+use crate::rng::Rng;
+
+/// Up to this many pieces a set is cut to its end by one thread.
+const PARALLEL: usize = if cfg!(test) { 4 } else { 2048 };
+
+/// So many left-over groups look around at the same time, before any of them is seen to.
+const BATCH: usize = if cfg!(test) { 5 } else { 64 };
+
+/// After so many left-over groups the tree is built anew, and after a fourth of them.
+const REBUILD: usize = 8192;
+
+pub(super) fn top_down(task: &Task, aim: Aim, budget: &Budget) -> Partition {
+    let penalty = Penalty::new(task.problem.attributes(), task.attributes);
+    let whole = Block::shuffled(task.problem, task.attributes, task.pieces.to_vec(), task.seed);
+    let cutter = Cutter { task, penalty: &penalty, aim, budget };
+    let cut = cutter.adjust(cutter.cut_all(whole));
+    let pieces = |blocks: Vec<Block>| blocks.into_iter().map(|block| block.pieces);
+    task.sweep(pieces(cut.holding).collect(), pieces(cut.left_over).flatten().collect())
+}
+
+/// What the cutting leaves: groups that hold and cannot be cut further, and groups that do not hold.
+#[derive(Default)]
+struct Cut {
+    holding: Vec<Block>,
+    left_over: Vec<Block>,
+}
+
+struct Cutter<'a> {
+    task: &'a Task<'a>,
+    penalty: &'a Penalty,
+    aim: Aim,
+    budget: &'a Budget,
+}
+
+impl Cutter<'_> {
+    /// Cuts level by level while sets are large, then each set to its end.
+    fn cut_all(&self, whole: Block) -> Cut {
+        let tally = || self.task.problem.tally();
+        let (mut large, mut small) = (vec![whole], Vec::new());
+        let mut done = Cut::default();
+        while !large.is_empty() {
+            let halves: Vec<(Vec<Block>, Cut)> = large
+                .into_par_iter()
+                .map_init(tally, |tally, block| {
+                    let mut done = Cut::default();
+                    (self.cut(block, tally, &mut done), done)
+                })
+                .collect();
+            large = Vec::new();
+            for (blocks, mut ended) in halves {
+                done.holding.append(&mut ended.holding);
+                done.left_over.append(&mut ended.left_over);
+                for block in blocks {
+                    if block.pieces.len() > PARALLEL { large.push(block) } else { small.push(block) }
+                }
+            }
+        }
+        let ends: Vec<Cut> = small
+            .into_par_iter()
+            .map_init(tally, |tally, block| {
+                let mut done = Cut::default();
+                let mut open = vec![block];
+                while let Some(block) = open.pop() {
+                    open.extend(self.cut(block, tally, &mut done));
+                }
+                done
+            })
+            .collect();
+        for mut end in ends {
+            done.holding.append(&mut end.holding);
+            done.left_over.append(&mut end.left_over);
+        }
+        done
+    }
+
+    /// Cuts a set that holds in two. Returns the halves that hold; the set itself if none does, and a half that does not, are done.
+    fn cut(&self, block: Block, tally: &mut Tally, done: &mut Cut) -> Vec<Block> {
+        if block.rows() <= self.task.privacy.k() || self.budget.is_spent() {
+            done.holding.push(block);
+            return Vec::new();
+        }
+        let Some((one, other)) = halve::halves(self.penalty, self.aim, self.task.rounds, &block) else {
+            done.holding.push(block);
+            return Vec::new();
+        };
+        match [&one, &other].map(|half| self.task.holds(tally, &half.pieces)) {
+            [true, true] => vec![one, other],
+            [true, false] => {
+                done.left_over.push(other);
+                vec![one]
+            }
+            [false, true] => {
+                done.left_over.push(one);
+                vec![other]
+            }
+            [false, false] => {
+                done.holding.push(block);
+                Vec::new()
+            }
+        }
+    }
+
+    /// Sees to the groups that do not hold, in an order that the seed decides. Leaves some only when the budget is spent.
+    fn adjust(&self, cut: Cut) -> Cut {
+        let mut groups: Vec<(Block, bool)> = cut.holding.into_iter().map(|block| (block, false)).collect();
+        groups.extend(cut.left_over.into_iter().map(|block| (block, true)));
+        groups.sort_by_cached_key(|(block, _)| block.pieces.iter().map(|piece| piece.tuple).min());
+        let (blocks, is_short): (Vec<Block>, Vec<bool>) = groups.into_iter().unzip();
+        let ranges = blocks.iter().flat_map(Block::ranges).collect();
+        let boxes = Boxes::of(self.penalty, ranges, blocks.iter().map(Block::rows).collect())
+            .with_values(blocks.iter().flat_map(Block::values).collect());
+        let tree = Tree::build(&boxes);
+        let mut short: Vec<u32> = (0u32..).zip(&is_short).filter(|&(_, &short)| short).map(|(group, _)| group).collect();
+        Rng::at(self.task.seed, 1).shuffle(&mut short);
+        let mut adjustment = Adjustment { cutter: self, blocks, is_short, boxes, tree, tally: self.task.problem.tally() };
+        adjustment.mend_all(short.into());
+        let groups = adjustment.blocks.into_iter().zip(adjustment.is_short).filter(|(block, _)| !block.pieces.is_empty());
+        let (left_over, holding): (Vec<_>, Vec<_>) = groups.partition(|&(_, is_short)| is_short);
+        let blocks = |groups: Vec<(Block, bool)>| groups.into_iter().map(|(block, _)| block).collect();
+        Cut { holding: blocks(holding), left_over: blocks(left_over) }
+    }
+}
+
+/// Groups on their way to holding, all of them.
+struct Adjustment<'a> {
+    cutter: &'a Cutter<'a>,
+    blocks: Vec<Block>,
+    /// Groups that do not hold.
+    is_short: Vec<bool>,
+    boxes: Boxes<'a>,
+    tree: Tree,
+    tally: Tally,
+}
+
+/// What a group that does not hold sees when it looks around.
+struct View {
+    partner: Partner,
+    /// What joining the partner costs the whole table.
+    merged: f64,
+    /// The best loan, if it costs less than that.
+    loan: Option<Loan>,
+}
+
+/// Rows that a group can have from another.
+#[derive(Clone, Copy, PartialEq)]
+struct Loan {
+    /// What a row of the borrower will pay.
+    pays: f64,
+    lender: u32,
+}
+
+impl Loan {
+    /// The one that leaves less to pay comes first, then the one of the earlier group.
+    fn is_before(&self, other: &Loan) -> bool {
+        self.pays < other.pays || (self.pays <= other.pays && self.lender < other.lender)
+    }
+}
+
+impl Adjustment<'_> {
+    /// Lets the groups borrow or merge, one after the other, until all hold or the budget is spent.
+    ///
+    /// They look around in batches, in parallel; when a group's turn comes, what has changed since then is looked at again. So the
+    /// outcome is that of looking one after the other.
+    fn mend_all(&mut self, mut queue: VecDeque<u32>) {
+        let rebuild = REBUILD.min(queue.len() / 4 + 1);
+        let batch = if rayon::current_num_threads() == 1 { 1 } else { BATCH };
+        let mut since = 0;
+        while !queue.is_empty() && !self.cutter.budget.is_spent() {
+            let turn: Vec<u32> = queue.drain(..batch.min(queue.len())).collect();
+            let tally = || self.cutter.task.problem.tally();
+            let look = |tally: &mut Tally, &group: &u32| self.is_short[group as usize].then(|| self.look(group, tally));
+            let views: Vec<Option<View>> = match turn.as_slice() {
+                [group] => vec![look(&mut tally(), group)],
+                many => many.par_iter().map_init(tally, look).collect(),
+            };
+            let mut changed = Vec::new();
+            for (group, view) in turn.into_iter().zip(views) {
+                let Some(view) = view.filter(|_| self.is_short[group as usize]) else { continue };
+                queue.extend(self.mend(group, &view, &mut changed));
+                since += 1;
+            }
+            // As groups change, the tree says less and less of them.
+            if since >= rebuild {
+                self.tree = Tree::build(&self.boxes);
+                since = 0;
+            }
+        }
+    }
+
+    fn look(&self, group: u32, tally: &mut Tally) -> View {
+        // One group alone is everything, and holds.
+        let partner = self.tree.partner(&self.boxes, self.cutter.aim, group).expect("a group that does not hold is not alone");
+        let merged = self.boxes.value(Aim::Table, group, partner.group);
+        View { partner, merged, loan: self.loan(group, merged, tally) }
+    }
+
+    /// What a group sees that looked around before others changed.
+    fn look_again(&self, group: u32, view: &View, changed: &[u32], tally: &mut Tally) -> View {
+        let has_changed = |group: &u32| changed.contains(group);
+        if has_changed(&group) || has_changed(&view.partner.group) {
+            return self.look(group, tally);
+        }
+        let partner = Partner::best_of(&self.boxes, self.cutter.aim, group, view.partner, changed);
+        let merged = self.boxes.value(Aim::Table, group, partner.group);
+        // A loan that cost too much beside another merger may not do so now.
+        if view.loan.map_or(merged > view.merged, |loan| has_changed(&loan.lender)) {
+            return View { partner, merged, loan: self.loan(group, merged, tally) };
+        }
+        let mut loan = view.loan;
+        for &lender in changed.iter().filter(|&&other| self.boxes.rows(other) > 0) {
+            self.try_loan(group, lender, self.limit(group, merged), &mut loan, tally);
+        }
+        View { partner, merged, loan: loan.filter(|loan| loan.pays < self.limit(group, merged)) }
+    }
+
+    /// Lets a group borrow or merge, whichever costs less. Notes which groups change, and returns one that has to be seen to
+    /// again.
+    fn mend(&mut self, group: u32, view: &View, changed: &mut Vec<u32>) -> Option<u32> {
+        let mut tally = std::mem::replace(&mut self.tally, Tally::new(&[]));
+        let View { partner: Partner { group: partner, .. }, loan, .. } = self.look_again(group, view, changed, &mut tally);
+        self.is_short[group as usize] = false;
+        if let Some(Loan { lender, .. }) = loan {
+            let (left, borrowed) = self.lent(group, lender, &mut tally).expect("it was tried");
+            self.replace(group, borrowed);
+            self.replace(lender, left);
+            changed.extend([group, lender]);
+        } else {
+            let block = std::mem::take(&mut self.blocks[group as usize]);
+            self.blocks[partner as usize].append(block);
+            self.boxes.merge(group, partner);
+            self.tree.remove(group);
+            self.tree.touch(&self.boxes, partner);
+            self.is_short[partner as usize] = !self.cutter.task.holds(&mut tally, &self.blocks[partner as usize].pieces);
+            changed.extend([group, partner]);
+        }
+        self.tally = tally;
+        (loan.is_none() && self.is_short[partner as usize]).then_some(partner)
+    }
+
+    /// The loan that leaves the borrower with the least to pay, of all groups that can spare rows; none when merging costs less.
+    fn loan(&self, group: u32, merged: f64, tally: &mut Tally) -> Option<Loan> {
+        let limit = self.limit(group, merged);
+        let spare = self.spare(group);
+        let bound = |best: &Option<Loan>, node: &Node, reaches: &[Reach]| match node.most_rows > spare {
+            true => {
+                self.least(group, reaches.iter().map(|reach| (reach.all, reach.values)), best.map_or(limit, |best| best.pays))
+            }
+            false => f64::INFINITY,
+        };
+        let skips = |best: &Option<Loan>, pays: f64, node: &Node| match best {
+            None => pays >= limit,
+            Some(best) => !Loan { pays, lender: node.least_group }.is_before(best),
+        };
+        let mut best = None;
+        self.tree.seek(&self.boxes, &mut best, &bound, &skips, &mut |best, lender| {
+            self.try_loan(group, lender, limit, best, tally);
+        });
+        best
+    }
+
+    /// With more than that to pay for each of its rows, a group had better merge: the two measures that the paper compares are
+    /// what all its rows pay after the loan and what merging costs.
+    fn limit(&self, group: u32, merged: f64) -> f64 {
+        merged / real(self.cutter.task.privacy.k().max(self.boxes.rows(group) + 1))
+    }
+
+    /// A group with more rows than this can lend to another.
+    fn spare(&self, group: u32) -> u64 {
+        (2 * self.cutter.task.privacy.k()).saturating_sub(self.boxes.rows(group))
+    }
+
+    /// Where the rows of a group lie and which values they have, attribute by attribute.
+    fn reach(&self, group: u32) -> impl Iterator<Item = (CodeRange, u64)> {
+        self.boxes.ranges(group).iter().enumerate().map(move |(at, &range)| (range, self.boxes.values(group, at)))
+    }
+
+    /// What a row of a group pays at least once it has taken in one that lies in a box and has some of these values; when that
+    /// is more than `limit`, perhaps less than it could say.
+    fn least(&self, group: u32, there: impl Iterator<Item = (CodeRange, u64)>, limit: f64) -> f64 {
+        let penalty = self.cutter.penalty;
+        let mut pays = 0.0;
+        for ((at, range), (all, values)) in self.boxes.ranges(group).iter().enumerate().zip(there) {
+            pays += match range.is_one() && values & bit(range.lo) == 0 && penalty.is_flat(at) {
+                true => penalty.step(at, range.lo),
+                false => penalty.of(at, CodeRange { lo: range.lo.min(all.hi), hi: range.hi.max(all.lo) }),
+            };
+            if pays > limit {
+                break;
+            }
+        }
+        pays
+    }
+
+    /// Takes a group's loan for the best if it is.
+    fn try_loan(&self, group: u32, lender: u32, limit: f64, best: &mut Option<Loan>, tally: &mut Tally) {
+        if lender == group || self.boxes.rows(lender) <= self.spare(group) {
+            return;
+        }
+        let pays = self.least(group, self.reach(lender), best.map_or(limit, |best| best.pays));
+        if best.map_or(pays >= limit, |best| !Loan { pays, lender }.is_before(&best)) {
+            return;
+        }
+        if let Some((_, borrowed)) = self.lent(group, lender, tally) {
+            let loan = Loan { pays: self.cutter.penalty.of_box(&borrowed.ranges()), lender };
+            if best.map_or(loan.pays < limit, |best| loan.is_before(&best)) {
+                *best = Some(loan);
+            }
+        }
+    }
+
+    /// What is left of the lender and what the borrower has after a loan; none when the lender cannot spare the rows.
+    fn lent(&self, group: u32, lender: u32, tally: &mut Tally) -> Option<(Block, Block)> {
+        let (mut left, mut borrowed) = (self.blocks[lender as usize].clone(), self.blocks[group as usize].clone());
+        self.cutter.task.lend(self.cutter.penalty, tally, &mut left, &mut borrowed).then_some((left, borrowed))
+    }
+
+    fn replace(&mut self, group: u32, block: Block) {
+        self.boxes.set(group, &block.ranges(), block.rows());
+        self.boxes.set_values(group, &block.values());
+        self.tree.touch(&self.boxes, group);
+        self.blocks[group as usize] = block;
+    }
+}

@@ -1,0 +1,200 @@
+//! Cutting a set of rows in two compact halves, and lending rows from one set to another: the steps of the top-down method, which
+//! other searches use too.
+//!
+//! Two rows that lie far apart are the seeds of the halves; every other row, in the order given, goes where it costs less. The
+//! farthest pair is guessed: from the first row to the one farthest from it, from there to the farthest again, for a few rounds.
+//!
+//! # Complexity
+//! O(d n) for n pieces and d attributes and each round.
+//!
+//! # Reference
+//! J. Xu, W. Wang, J. Pei, X. Wang, B. Shi, A. Fu: Utility-Based Anonymization Using Local Recoding, KDD 2006, section 4.2.
+
+use crate::boxes::{Aim, bit};
+use crate::code::{Code, CodeRange};
+use crate::partition::{self, Piece};
+use crate::penalty::Penalty;
+use crate::problem::Problem;
+use crate::rng::Rng;
+
+/// Pieces of tuples with their codes side by side, so that they are read from front to back.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Block {
+    pub(crate) pieces: Vec<Piece>,
+    /// As many codes a piece as there are attributes.
+    cells: Vec<Code>,
+}
+
+impl Block {
+    /// These pieces with their codes on some attributes.
+    pub(crate) fn new(problem: &Problem, attributes: &[usize], pieces: Vec<Piece>) -> Block {
+        let codes = |piece: &Piece| attributes.iter().map(|&at| problem.code(at, piece.tuple)).collect::<Vec<Code>>();
+        let cells = pieces.iter().flat_map(codes).collect();
+        Block { pieces, cells }
+    }
+
+    /// In an order that the seed decides, every order as likely as any other.
+    pub(crate) fn shuffled(problem: &Problem, attributes: &[usize], mut pieces: Vec<Piece>, seed: u64) -> Block {
+        Rng::new(seed).shuffle(&mut pieces);
+        Block::new(problem, attributes, pieces)
+    }
+
+    /// How many rows its pieces have.
+    pub(crate) fn rows(&self) -> u64 {
+        partition::rows(&self.pieces)
+    }
+
+    /// The codes of a piece.
+    pub(crate) fn row(&self, at: usize) -> &[Code] {
+        let width = self.cells.len() / self.pieces.len();
+        &self.cells[at * width..][..width]
+    }
+
+    /// Adds rows.
+    pub(crate) fn push(&mut self, piece: Piece, row: &[Code]) {
+        self.pieces.push(piece);
+        self.cells.extend_from_slice(row);
+    }
+
+    /// Adds all rows of another block.
+    pub(crate) fn append(&mut self, mut other: Block) {
+        self.pieces.append(&mut other.pieces);
+        self.cells.append(&mut other.cells);
+    }
+
+    /// The values of its rows on each attribute, as bits.
+    pub(crate) fn values(&self) -> Vec<u64> {
+        let mut values = vec![0; self.row(0).len()];
+        for row in self.cells.chunks_exact(values.len()) {
+            values.iter_mut().zip(row).for_each(|(values, &code)| *values |= bit(code));
+        }
+        values
+    }
+
+    /// The smallest box around its rows. Panics when it has none.
+    pub(crate) fn ranges(&self) -> Vec<CodeRange> {
+        let mut ranges: Vec<CodeRange> = self.row(0).iter().map(|&code| CodeRange::one(code)).collect();
+        for row in self.cells.chunks_exact(ranges.len()) {
+            grow(&mut ranges, row);
+        }
+        ranges
+    }
+}
+
+/// Makes a box just large enough for a row, and says whether it was not.
+fn grow(ranges: &mut [CodeRange], row: &[Code]) -> bool {
+    let mut has_grown = false;
+    for (range, &code) in ranges.iter_mut().zip(row) {
+        has_grown |= !range.contains(code);
+        *range = range.join(CodeRange::one(code));
+    }
+    has_grown
+}
+
+/// Two halves, each around one of two pieces far apart; none when all rows show the same.
+pub(crate) fn halves(penalty: &Penalty, aim: Aim, rounds: u32, block: &Block) -> Option<(Block, Block)> {
+    let seeds = far_pair(penalty, rounds, block)?;
+    let mut sides = [seeds.0, seeds.1].map(|seed| Side::new(penalty, block, seed));
+    for (at, &piece) in block.pieces.iter().enumerate().filter(|&(at, _)| at != seeds.0 && at != seeds.1) {
+        let row = block.row(at);
+        let [(one, first), (other, second)] = [&sides[0], &sides[1]].map(|side| {
+            let then = penalty.of_join_row(&side.ranges, row);
+            (aim.value(u64::from(piece.count), side.rows, side.pays, then), then)
+        });
+        let is_first = one < other || (one <= other && sides[0].rows <= sides[1].rows);
+        let (side, pays) = if is_first { (&mut sides[0], first) } else { (&mut sides[1], second) };
+        side.take(piece, row, pays);
+    }
+    let [one, other] = sides;
+    Some((one.block, other.block))
+}
+
+/// A half that is being filled.
+struct Side {
+    block: Block,
+    ranges: Vec<CodeRange>,
+    rows: u64,
+    /// What a row of it pays.
+    pays: f64,
+}
+
+impl Side {
+    fn new(penalty: &Penalty, block: &Block, seed: usize) -> Side {
+        let mut side = Block::default();
+        side.push(block.pieces[seed], block.row(seed));
+        let ranges = side.ranges();
+        Side { rows: side.rows(), block: side, pays: penalty.of_box(&ranges), ranges }
+    }
+
+    fn take(&mut self, piece: Piece, row: &[Code], pays: f64) {
+        grow(&mut self.ranges, row);
+        self.rows += u64::from(piece.count);
+        self.pays = pays;
+        self.block.push(piece, row);
+    }
+}
+
+/// Two pieces that lie far apart: from the first piece to the farthest from it, from there to the farthest again, so many times
+/// or until that leads no farther. None when all show the same.
+pub(crate) fn far_pair(penalty: &Penalty, rounds: u32, block: &Block) -> Option<(usize, usize)> {
+    let (mut from, mut to, mut apart) = (0, 0, 0.0);
+    for _ in 0..rounds.max(1) {
+        let (next, distance) = farthest(penalty, block, to);
+        if distance <= apart {
+            break;
+        }
+        (from, to, apart) = (to, next, distance);
+    }
+    // Values that differ may cost nothing, such as all of a column with weight 0: they need not be told apart.
+    (from != to).then_some((from, to))
+}
+
+/// The first of the pieces that lie farthest from one, and how far.
+fn farthest(penalty: &Penalty, block: &Block, from: usize) -> (usize, f64) {
+    let here: Vec<CodeRange> = block.row(from).iter().map(|&code| CodeRange::one(code)).collect();
+    let mut best = (from, 0.0);
+    for (at, row) in block.cells.chunks_exact(here.len()).enumerate() {
+        let distance = penalty.of_join_row(&here, row);
+        if distance > best.1 {
+            best = (at, distance);
+        }
+    }
+    best
+}
+
+/// Moves the cheapest rows from one block to another, a piece at a time. `wanted` is asked before each step with the lender and
+/// the block that receives: how many rows are still to come, or none to give up. True when it was satisfied.
+pub(crate) fn lend(
+    penalty: &Penalty,
+    lender: &mut Block,
+    short: &mut Block,
+    mut wanted: impl FnMut(&Block, &Block) -> Option<u64>,
+) -> bool {
+    let mut ranges = short.ranges();
+    let mut costs: Vec<f64> = Vec::new();
+    while let Some(need) = wanted(lender, short) {
+        if need == 0 || lender.pieces.is_empty() {
+            return need == 0;
+        }
+        if costs.is_empty() {
+            costs.extend((0..lender.pieces.len()).map(|at| penalty.of_join_row(&ranges, lender.row(at))));
+        }
+        let cheaper = |best: (usize, f64), (at, &cost): (usize, &f64)| if cost < best.1 { (at, cost) } else { best };
+        let (cheapest, _) = costs.iter().enumerate().fold((0, f64::INFINITY), cheaper);
+        let piece = lender.pieces[cheapest];
+        let count = u32::try_from(need).unwrap_or(u32::MAX).min(piece.count);
+        let row = lender.row(cheapest).to_vec();
+        short.push(Piece { count, ..piece }, &row);
+        if count < piece.count {
+            lender.pieces[cheapest].count -= count;
+        } else {
+            lender.pieces.remove(cheapest);
+            lender.cells.drain(cheapest * row.len()..(cheapest + 1) * row.len());
+            costs.remove(cheapest);
+        }
+        if grow(&mut ranges, &row) {
+            costs.clear();
+        }
+    }
+    false
+}

@@ -1,0 +1,504 @@
+//! A tree over groups that finds the cheapest partner of a group without looking at all of them, exactly.
+//!
+//! A k-d tree whose nodes know, for each attribute, how far every group below them reaches at least and at most. The penalty
+//! never falls as a range grows, so from these a node says what joining any of its groups costs at least; it is skipped when
+//! that is no better than what was found. Groups may grow, shrink and vanish: [`Tree::touch`] loosens the nodes above so that they
+//! stay true, and whoever finds them too loose builds the tree anew.
+
+use rayon::prelude::*;
+
+use crate::boxes::{Aim, Boxes, bit};
+use crate::code::{Code, CodeRange, real};
+
+/// Up to this many groups a node is not split further.
+const LEAF: usize = if cfg!(test) { 2 } else { 8 };
+
+/// From this many groups on the two sides of a split are built in parallel.
+const PARALLEL: usize = if cfg!(test) { 16 } else { 4096 };
+
+/// On a line, the two sides of a cut are not as far apart as their ends: most rows lie nearer to it.
+const NEAR: f64 = 0.3;
+
+/// A bound on what all rows of a union pay more is a sum of products: it may come out greater than the exact value by a few
+/// units in the last place. So much less is believed.
+const ROUNDING: f64 = 1.0 - 1e-12;
+
+/// A partner that was found: the least value first, then fewer rows, then the lower number.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Partner {
+    pub(crate) value: f64,
+    pub(crate) rows: u64,
+    pub(crate) group: u32,
+}
+
+impl Partner {
+    /// How good a group is as partner of another.
+    pub(crate) fn of(boxes: &Boxes, aim: Aim, group: u32, with: u32) -> Partner {
+        Partner { value: boxes.value(aim, group, with), rows: boxes.rows(with), group: with }
+    }
+
+    /// The best of a partner and of some other groups, as far as they are not gone.
+    pub(crate) fn best_of(boxes: &Boxes, aim: Aim, group: u32, partner: Partner, others: &[u32]) -> Partner {
+        let others = others.iter().filter(|&&other| other != group && boxes.rows(other) > 0);
+        others
+            .map(|&other| Partner::of(boxes, aim, group, other))
+            .fold(partner, |best, other| if other.is_before(&best) { other } else { best })
+    }
+
+    /// True when this one comes first.
+    pub(crate) fn is_before(&self, other: &Partner) -> bool {
+        let order = self.value.total_cmp(&other.value).then(self.rows.cmp(&other.rows)).then(self.group.cmp(&other.group));
+        order.is_lt()
+    }
+}
+
+/// The tree. Nodes in preorder: the left child follows its parent.
+#[derive(Debug)]
+pub(crate) struct Tree {
+    nodes: Vec<Node>,
+    /// One a node and attribute.
+    reaches: Vec<Reach>,
+    /// The groups, leaf by leaf.
+    order: Vec<u32>,
+    /// The leaf of each group.
+    leaf_of: Vec<u32>,
+}
+
+/// A node of the tree. What it says of its groups is true of all of them, perhaps more than true.
+#[derive(Clone, Debug)]
+pub(crate) struct Node {
+    /// How many nodes behind this one its right child stands; 0 for a leaf.
+    right: u32,
+    /// How many nodes before this one its parent stands; 0 for the root.
+    up: u32,
+    /// The groups in `order`, of a leaf.
+    first: u32,
+    count: u32,
+    /// How many groups are not gone.
+    alive: u32,
+    least_rows: u64,
+    pub(crate) most_rows: u64,
+    pub(crate) least_group: u32,
+    /// No row of a group pays less.
+    least_own: f64,
+}
+
+/// How far the groups below a node reach on one attribute.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reach {
+    /// No group begins later.
+    last_lo: Code,
+    /// No group ends sooner.
+    first_hi: Code,
+    /// No group has a value outside.
+    pub(crate) all: CodeRange,
+    /// The bits of all values that rows of a group have.
+    pub(crate) values: u64,
+    /// What a row of a group pays on this attribute, at least and at most.
+    least: f64,
+    most: f64,
+    /// The values of groups that show one value, each as one of 64 bits: what is not here, no group shows alone.
+    alone: u64,
+}
+
+impl Tree {
+    /// The tree of all groups that have rows.
+    pub(crate) fn build(boxes: &Boxes) -> Tree {
+        let mut order: Vec<u32> = (0u32..).take(boxes.len()).filter(|&group| boxes.rows(group) > 0).collect();
+        let (mut nodes, reaches) = if order.is_empty() { (Vec::new(), Vec::new()) } else { grow(boxes, &mut order) };
+        let mut leaf_of = vec![0; boxes.len()];
+        let mut first = 0;
+        for (at, node) in (0u32..).zip(&mut nodes).filter(|(_, node)| node.right == 0) {
+            node.first = first;
+            for &group in &order[first as usize..][..node.count as usize] {
+                leaf_of[group as usize] = at;
+            }
+            first += node.count;
+        }
+        Tree { nodes, reaches, order, leaf_of }
+    }
+
+    /// Takes note that a group shows something else or has other rows than before.
+    pub(crate) fn touch(&mut self, boxes: &Boxes, group: u32) {
+        let width = boxes.penalty.width();
+        for at in self.path(group) {
+            let node = &mut self.nodes[at];
+            node.least_rows = node.least_rows.min(boxes.rows(group));
+            node.most_rows = node.most_rows.max(boxes.rows(group));
+            node.least_own = node.least_own.min(boxes.own(group));
+            for (attribute, reach) in self.reaches[at * width..][..width].iter_mut().enumerate() {
+                reach.join(&Reach::of(boxes, group, attribute));
+            }
+        }
+    }
+
+    /// Takes note that a group is gone.
+    pub(crate) fn remove(&mut self, group: u32) {
+        for at in self.path(group) {
+            self.nodes[at].alive -= 1;
+        }
+    }
+
+    /// The nodes from the leaf of a group to the root.
+    fn path(&self, group: u32) -> Vec<usize> {
+        let above = |&at: &usize| (self.nodes[at].up > 0).then(|| at - self.nodes[at].up as usize);
+        std::iter::successors(Some(self.leaf_of[group as usize] as usize), above).collect()
+    }
+
+    /// The best partner of a group; none when there is no other.
+    pub(crate) fn partner(&self, boxes: &Boxes, aim: Aim, group: u32) -> Option<Partner> {
+        let probes: Vec<Probe> =
+            boxes.ranges(group).iter().enumerate().map(|(at, &range)| Probe::new(boxes, at, range)).collect();
+        let limit = |best: &Option<Partner>| best.map_or(f64::INFINITY, |best| best.value);
+        let rows = boxes.rows(group);
+        let bound = |best: &Option<Partner>, node: &Node, reaches: &[Reach]| {
+            least_value(boxes, aim, rows, &probes, node, reaches, limit(best))
+        };
+        let skips = |best: &Option<Partner>, value: f64, node: &Node| {
+            let at_best = Partner { value, rows: node.least_rows, group: node.least_group };
+            best.is_some_and(|best| !at_best.is_before(&best))
+        };
+        let mut best = None;
+        self.seek(boxes, &mut best, &bound, &skips, &mut |best, other| {
+            let value = boxes.value_up_to(aim, group, other, limit(best));
+            let partner = Partner { value, rows: boxes.rows(other), group: other };
+            if other != group && best.is_none_or(|best| partner.is_before(&best)) {
+                *best = Some(partner);
+            }
+        });
+        best
+    }
+
+    /// Meets every group that is not gone, but for those below nodes that are skipped: `bound` says what a node can offer at best,
+    /// `skips` whether that is too little after all that was met. The side that promises more comes first.
+    pub(crate) fn seek<S>(
+        &self,
+        boxes: &Boxes,
+        found: &mut S,
+        bound: &impl Fn(&S, &Node, &[Reach]) -> f64,
+        skips: &impl Fn(&S, f64, &Node) -> bool,
+        meet: &mut impl FnMut(&mut S, u32),
+    ) {
+        let width = boxes.penalty.width();
+        let bound_of = |found: &S, at: usize| bound(found, &self.nodes[at], &self.reaches[at * width..][..width]);
+        let mut open = vec![(0, 0.0)];
+        while let Some((at, least)) = open.pop() {
+            let Some(node) = self.nodes.get(at) else { continue };
+            if node.alive == 0 || skips(found, least, node) {
+                continue;
+            }
+            if node.right == 0 {
+                for &group in &self.order[node.first as usize..][..node.count as usize] {
+                    if boxes.rows(group) > 0 {
+                        meet(found, group);
+                    }
+                }
+                continue;
+            }
+            let (left, right) = (at + 1, at + node.right as usize);
+            let (of_left, of_right) = (bound_of(found, left), bound_of(found, right));
+            // The last one in is the first one out; of two that promise the same, the one with the lower number.
+            let is_left_first =
+                of_left < of_right || (of_left <= of_right && self.nodes[left].least_group < self.nodes[right].least_group);
+            let (near, far) =
+                if is_left_first { ((left, of_left), (right, of_right)) } else { ((right, of_right), (left, of_left)) };
+            open.push(far);
+            open.push(near);
+        }
+    }
+}
+
+/// What a group that looks for a partner shows on one attribute.
+struct Probe {
+    attribute: usize,
+    range: CodeRange,
+    bit: u64,
+    /// What it pays at least with a group that does not show just the same value.
+    step: f64,
+    is_flat: bool,
+}
+
+impl Probe {
+    fn new(boxes: &Boxes, attribute: usize, range: CodeRange) -> Probe {
+        let step = if range.is_one() { boxes.penalty.step(attribute, range.lo) } else { boxes.penalty.of(attribute, range) };
+        Probe { attribute, range, bit: alone(range), step, is_flat: boxes.penalty.is_flat(attribute) }
+    }
+
+    /// What a row pays at least on this attribute if the group joins any that reaches so far.
+    #[inline]
+    fn least(&self, boxes: &Boxes, reach: &Reach) -> f64 {
+        let is_alone = self.bit & reach.alone == 0;
+        if self.is_flat {
+            return if is_alone { self.step } else { 0.0 };
+        }
+        let least = CodeRange { lo: self.range.lo.min(reach.last_lo), hi: self.range.hi.max(reach.first_hi) };
+        let pays = boxes.penalty.of(self.attribute, least).max(reach.least);
+        if is_alone { pays.max(self.step) } else { pays }
+    }
+}
+
+/// What joining a group with any group below a node costs at least; when that is more than `limit`, perhaps less than it could say.
+fn least_value(boxes: &Boxes, aim: Aim, rows: u64, probes: &[Probe], node: &Node, reaches: &[Reach], limit: f64) -> f64 {
+    let (rows, there) = (real(rows), real(node.least_rows));
+    let (mut then, mut more, mut value) = (0.0, 0.0, 0.0);
+    for (reach, probe) in reaches.iter().zip(probes) {
+        let pays = probe.least(boxes, reach);
+        then += pays;
+        more += (pays - reach.most).max(0.0);
+        value = match aim {
+            Aim::Table => (rows * then.max(node.least_own + more) + there * more) * ROUNDING,
+            Aim::Row => then,
+        };
+        if value > limit {
+            break;
+        }
+    }
+    value
+}
+
+impl Reach {
+    fn of(boxes: &Boxes, group: u32, at: usize) -> Reach {
+        let range = boxes.ranges(group)[at];
+        let pays = boxes.penalty.of(at, range);
+        Reach {
+            last_lo: range.lo,
+            first_hi: range.hi,
+            all: range,
+            values: boxes.values(group, at),
+            least: pays,
+            most: pays,
+            alone: alone(range),
+        }
+    }
+
+    fn join(&mut self, other: &Reach) {
+        self.last_lo = self.last_lo.max(other.last_lo);
+        self.first_hi = self.first_hi.min(other.first_hi);
+        self.all = self.all.join(other.all);
+        self.values |= other.values;
+        self.least = self.least.min(other.least);
+        self.most = self.most.max(other.most);
+        self.alone |= other.alone;
+    }
+}
+
+/// The bit of a range that is one value, none for any other.
+fn alone(range: CodeRange) -> u64 {
+    if range.is_one() { bit(range.lo) } else { 0 }
+}
+
+/// The nodes over these groups, root first, and how far they reach; puts the groups in the order of the leaves.
+fn grow(boxes: &Boxes, groups: &mut [u32]) -> (Vec<Node>, Vec<Reach>) {
+    if groups.len() <= LEAF {
+        return leaf(boxes, groups);
+    }
+    let middle = cut(boxes, groups);
+    let (left, right) = groups.split_at_mut(middle);
+    let (mut left, mut right) = if left.len() + right.len() < PARALLEL {
+        (grow(boxes, left), grow(boxes, right))
+    } else {
+        rayon::join(|| grow(boxes, left), || grow(boxes, right))
+    };
+    let width = boxes.penalty.width();
+    let (one, other) = (&mut left.0[0], &mut right.0[0]);
+    one.up = 1;
+    other.up = u32::try_from(left.1.len() / width + 1).expect("there are fewer nodes than groups");
+    let root = Node {
+        right: other.up,
+        up: 0,
+        first: 0,
+        count: 0,
+        alive: one.alive + other.alive,
+        least_rows: one.least_rows.min(other.least_rows),
+        most_rows: one.most_rows.max(other.most_rows),
+        least_group: one.least_group.min(other.least_group),
+        least_own: one.least_own.min(other.least_own),
+    };
+    let mut reaches = Vec::with_capacity(width + left.1.len() + right.1.len());
+    reaches.extend_from_slice(&left.1[..width]);
+    reaches.iter_mut().zip(&right.1[..width]).for_each(|(one, other)| one.join(other));
+    reaches.append(&mut left.1);
+    reaches.append(&mut right.1);
+    let mut nodes = Vec::with_capacity(1 + left.0.len() + right.0.len());
+    nodes.push(root);
+    nodes.append(&mut left.0);
+    nodes.append(&mut right.0);
+    (nodes, reaches)
+}
+
+fn leaf(boxes: &Boxes, groups: &[u32]) -> (Vec<Node>, Vec<Reach>) {
+    let rows = || groups.iter().map(|&group| boxes.rows(group));
+    let count = u32::try_from(groups.len()).expect("there are fewer groups than rows");
+    let node = Node {
+        right: 0,
+        up: 0,
+        first: 0,
+        count,
+        alive: count,
+        least_rows: rows().min().expect("a leaf has groups"),
+        most_rows: rows().max().expect("a leaf has groups"),
+        least_group: *groups.iter().min().expect("a leaf has groups"),
+        least_own: groups.iter().map(|&group| boxes.own(group)).fold(f64::INFINITY, f64::min),
+    };
+    let of_attribute = |at: usize| {
+        let mut all = Reach::of(boxes, groups[0], at);
+        groups[1..].iter().for_each(|&group| all.join(&Reach::of(boxes, group, at)));
+        all
+    };
+    (vec![node], (0..boxes.penalty.width()).map(of_attribute).collect())
+}
+
+/// Splits the groups in two as near to the median as can be: by where they lie on an attribute or by what they pay on it, whichever
+/// sets more groups further apart. Says how many groups come first.
+fn cut(boxes: &Boxes, groups: &mut [u32]) -> usize {
+    let width = boxes.penalty.width();
+    let half = groups.len() / 2;
+    let of_key = |key: usize| {
+        let mut keys: Vec<u64> = groups.iter().map(|&group| boxes.key(group, key)).collect();
+        let median = *keys.select_nth_unstable(half).1;
+        let (mut below, mut up_to, mut least, mut most) = (0, 0, median, median);
+        for key in keys {
+            below += usize::from(key < median);
+            up_to += usize::from(key <= median);
+            least = least.min(key);
+            most = most.max(key);
+        }
+        let middle = if half - below <= up_to - half && below > 0 || up_to == groups.len() { below } else { up_to };
+        let balance = real(middle.min(groups.len() - middle) as u64);
+        (
+            boxes.apart(key, least, most) * balance * if boxes.penalty.is_line(key % width) { NEAR } else { 1.0 },
+            balance,
+            key,
+            middle,
+        )
+    };
+    // Where any two values cost the same, where a group lies says what it pays.
+    let keys: Vec<usize> = (0..2 * width).filter(|&key| key < width || !boxes.penalty.is_flat(key - width)).collect();
+    let cuts: Vec<(f64, f64, usize, usize)> =
+        if groups.len() < PARALLEL { keys.into_iter().map(of_key).collect() } else { keys.into_par_iter().map(of_key).collect() };
+    let best = cuts.into_iter().reduce(|best, other| if (other.0, other.1) > (best.0, best.1) { other } else { best });
+    match best {
+        Some((_, balance, key, middle)) if balance > 0.0 => {
+            groups.select_nth_unstable_by_key(middle, |&group| (boxes.key(group, key), group));
+            middle
+        }
+        // All lie in one place.
+        _ => {
+            groups.sort_unstable();
+            half
+        }
+    }
+}
+
+impl Boxes<'_> {
+    /// What a group is sorted by: for each attribute where it lies, then for each what its rows pay on it.
+    fn key(&self, group: u32, key: usize) -> u64 {
+        let width = self.penalty.width();
+        let range = self.ranges(group)[key % width];
+        match key < width {
+            // Where any two values cost the same, all ranges are as good as one.
+            true if self.penalty.is_flat(key) && !range.is_one() => u64::MAX,
+            true => u64::from(range.lo) + u64::from(range.hi),
+            // Numbers of one sign stand in the order of their bits.
+            false => self.penalty.of(key - width, range).abs().to_bits(),
+        }
+    }
+
+    /// How far apart two keys are, in penalty.
+    fn apart(&self, key: usize, least: u64, most: u64) -> f64 {
+        let width = self.penalty.width();
+        let code = |centre: u64| Code::try_from(centre / 2).expect("a centre lies between two codes");
+        match key < width {
+            true if self.penalty.is_flat(key) => self.penalty.step(key, 0),
+            true => self.penalty.of(key, CodeRange { lo: code(least), hi: code(most) }),
+            false => f64::from_bits(most) - f64::from_bits(least),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::penalty::Penalty;
+    use crate::problem::Problem;
+    use crate::rng::Rng;
+    use crate::testing;
+
+    fn problem(seed: u64) -> Problem {
+        let toml = "k = 1\nrest = \"drop\"\n[columns]\nage = { role = \"quasi\", weight = 2 }\nheight = { role = \"quasi\" }\ncity = { role = \"quasi\" }\n";
+        testing::problem(&testing::random_table(seed, 150), toml).unwrap()
+    }
+
+    fn points<'a>(problem: &Problem, penalty: &'a Penalty) -> Boxes<'a> {
+        let tuples = (0u32..).take(problem.tuples());
+        let ranges = tuples.clone().flat_map(|tuple| (0..3).map(move |at| CodeRange::one(problem.code(at, tuple)))).collect();
+        Boxes::of(penalty, ranges, tuples.map(|tuple| u64::from(problem.count(tuple))).collect())
+    }
+
+    /// The best of all others.
+    fn scan(boxes: &Boxes, aim: Aim, group: u32) -> Option<Partner> {
+        let others = (0u32..).take(boxes.len()).filter(|&other| other != group && boxes.rows(other) > 0);
+        others
+            .map(|other| Partner::of(boxes, aim, group, other))
+            .reduce(|best, other| if other.is_before(&best) { other } else { best })
+    }
+
+    #[test]
+    fn the_tree_finds_what_a_scan_finds_after_any_history() {
+        for seed in 0..40 {
+            let problem = problem(seed);
+            let penalty = Penalty::new(problem.attributes(), &[0, 1, 2]);
+            let mut boxes = points(&problem, &penalty);
+            let mut tree = Tree::build(&boxes);
+            let mut rng = Rng::new(seed);
+            for step in 0..120 {
+                let mut any = || u32::try_from(rng.below(boxes.len() as u64)).unwrap();
+                let (one, other) = (any(), any());
+                if boxes.rows(one) == 0 || boxes.rows(other) == 0 || one == other {
+                    continue;
+                }
+                for aim in [Aim::Table, Aim::Row] {
+                    assert_eq!(tree.partner(&boxes, aim, one), scan(&boxes, aim, one), "seed {seed}, step {step}, {aim:?}");
+                }
+                if step % 3 == 0 {
+                    // A group shrinks to one end of another's box.
+                    let shrunk: Vec<CodeRange> = boxes.ranges(other).iter().map(|range| CodeRange::one(range.hi)).collect();
+                    boxes.set(one, &shrunk, 1);
+                    tree.touch(&boxes, one);
+                } else {
+                    boxes.merge(one, other);
+                    tree.remove(one);
+                    tree.touch(&boxes, other);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_tree_of_one_group_or_none_has_no_partner() {
+        let problem = problem(1);
+        let penalty = Penalty::new(problem.attributes(), &[0, 1, 2]);
+        let mut boxes = points(&problem, &penalty);
+        (1..).take(boxes.len() - 1).for_each(|group| boxes.merge(group, 0));
+        assert!(Tree::build(&boxes).partner(&boxes, Aim::Table, 0).is_none());
+        assert!(Tree::build(&Boxes::of(&penalty, Vec::new(), Vec::new())).partner(&boxes, Aim::Table, 0).is_none());
+    }
+
+    #[test]
+    fn most_of_the_tree_is_skipped() {
+        let problem = problem(2);
+        let penalty = Penalty::new(problem.attributes(), &[0, 1, 2]);
+        let boxes = points(&problem, &penalty);
+        let tree = Tree::build(&boxes);
+        let mut met = 0;
+        for group in (0u32..).take(boxes.len()) {
+            let probes: Vec<Probe> = (0..3).map(|at| Probe::new(&boxes, at, boxes.ranges(group)[at])).collect();
+            let nearest = scan(&boxes, Aim::Table, group).unwrap().value;
+            let bound = |_: &usize, node: &Node, reaches: &[Reach]| {
+                least_value(&boxes, Aim::Table, boxes.rows(group), &probes, node, reaches, nearest)
+            };
+            tree.seek(&boxes, &mut met, &bound, &|_, bound, _| bound > nearest, &mut |met, _| *met += 1);
+        }
+        assert!(met * 3 < boxes.len() * boxes.len(), "{met} of {}", boxes.len() * boxes.len());
+    }
+}
