@@ -111,7 +111,7 @@ pub(crate) struct Anonymize {
     /// Print the numbers of the run as one JSON object
     #[arg(long)]
     pub(crate) json: bool,
-    /// Break ties from this seed, so that a run can be repeated; keep it secret
+    /// Draw lots and break ties from this seed, so that a run can be repeated; keep it secret
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
     #[command(flatten)]

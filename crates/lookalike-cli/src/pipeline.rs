@@ -37,6 +37,8 @@ pub(crate) struct Done {
     /// The quasi-identifiers, in the order of the loss by attribute.
     pub(crate) quasi: Vec<String>,
     pub(crate) coded_bytes: usize,
+    /// Distinct rows, as far as the rules look.
+    pub(crate) tuples: usize,
     pub(crate) guarded: u64,
     pub(crate) warnings: Vec<String>,
     /// What the judge found in the written file.
@@ -60,6 +62,7 @@ struct Unverified {
     loss: Loss,
     quasi: Vec<String>,
     coded_bytes: usize,
+    tuples: usize,
     warnings: Vec<String>,
 }
 
@@ -98,8 +101,8 @@ pub(crate) fn run(job: &Job, progress: &mut Progress) -> Result<Done> {
     }
     interrupt::unpublished(None);
     progress.end();
-    let Unverified { rows, suppressed, algorithm, status, loss, quasi, coded_bytes, warnings } = done;
-    Ok(Done { rows, suppressed, algorithm, status, loss, quasi, coded_bytes, guarded, warnings, verdict, published })
+    let Unverified { rows, suppressed, algorithm, status, loss, quasi, coded_bytes, tuples, warnings } = done;
+    Ok(Done { rows, suppressed, algorithm, status, loss, quasi, coded_bytes, tuples, guarded, warnings, verdict, published })
 }
 
 /// Encodes and searches. The coded table is let go as soon as it is not needed: the rest of the run has its memory.
@@ -123,6 +126,7 @@ fn find(job: &Job, search: Search, roles: &Roles, mut table: Table, cells: Cells
         loss: loss::loss(&problem, recoding),
         quasi: problem.attributes().iter().map(|attribute| attribute.name.clone()).collect(),
         coded_bytes: problem.bytes(),
+        tuples: problem.tuples(),
         warnings,
     };
     progress.stage("write");

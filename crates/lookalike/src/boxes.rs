@@ -29,7 +29,7 @@ impl Aim {
 pub(crate) struct Boxes<'a> {
     pub(crate) penalty: &'a Penalty,
     ranges: Vec<CodeRange>,
-    rows: Vec<u64>,
+    rows: Vec<u32>,
     /// What one row of the group pays.
     own: Vec<f64>,
     /// Which values the rows of a group have on each attribute, each as one of 64 bits; empty where nobody asks.
@@ -44,7 +44,8 @@ pub(crate) fn bit(code: Code) -> u64 {
 
 impl<'a> Boxes<'a> {
     /// Groups with these rows and ranges, ranges group by group.
-    pub(crate) fn of(penalty: &'a Penalty, ranges: Vec<CodeRange>, rows: Vec<u64>) -> Boxes<'a> {
+    pub(crate) fn of(penalty: &'a Penalty, ranges: Vec<CodeRange>, rows: impl Iterator<Item = u64>) -> Boxes<'a> {
+        let rows = rows.map(size).collect();
         let own = ranges.chunks_exact(penalty.width()).map(|ranges| penalty.of_box(ranges)).collect();
         Boxes { penalty, ranges, rows, own, values: Vec::new() }
     }
@@ -54,10 +55,15 @@ impl<'a> Boxes<'a> {
         Boxes { values, ..self }
     }
 
-    /// The values that the rows of a group have on an attribute, or all there can be.
+    /// True when it is known which values the rows of the groups have.
+    pub(crate) fn has_values(&self) -> bool {
+        !self.values.is_empty()
+    }
+
+    /// The values that the rows of a group have on an attribute, where that is known.
     #[inline]
     pub(crate) fn values(&self, group: u32, at: usize) -> u64 {
-        self.values.get(group as usize * self.penalty.width() + at).copied().unwrap_or(u64::MAX)
+        self.values[group as usize * self.penalty.width() + at]
     }
 
     /// Says which values the rows of a group have now.
@@ -81,7 +87,7 @@ impl<'a> Boxes<'a> {
     /// How many rows a group has; 0 when it is gone.
     #[inline]
     pub(crate) fn rows(&self, group: u32) -> u64 {
-        self.rows[group as usize]
+        u64::from(self.rows[group as usize])
     }
 
     /// What one row of a group pays.
@@ -94,7 +100,7 @@ impl<'a> Boxes<'a> {
     pub(crate) fn set(&mut self, group: u32, ranges: &[CodeRange], rows: u64) {
         let width = self.penalty.width();
         self.ranges[group as usize * width..][..width].copy_from_slice(ranges);
-        self.rows[group as usize] = rows;
+        self.rows[group as usize] = size(rows);
         self.own[group as usize] = self.penalty.of_box(ranges);
     }
 
@@ -105,7 +111,7 @@ impl<'a> Boxes<'a> {
         let rows = self.rows(gone) + self.rows(into);
         self.set(into, &joined, rows);
         self.rows[gone as usize] = 0;
-        if !self.values.is_empty() {
+        if self.has_values() {
             let both: Vec<u64> = (0..joined.len()).map(|at| self.values(gone, at) | self.values(into, at)).collect();
             self.set_values(into, &both);
         }
@@ -122,13 +128,18 @@ impl<'a> Boxes<'a> {
     #[inline]
     pub(crate) fn value_up_to(&self, aim: Aim, group: u32, with: u32, limit: f64) -> f64 {
         let (rows, there, now) = (self.rows(group), self.rows(with), self.own(with));
-        let mut then = 0.0;
+        // What the entering rows pay alone is never more than all of it.
+        let (factor, mut then) = (if aim == Aim::Table { real(rows) } else { 1.0 }, 0.0);
         for (at, (one, other)) in self.ranges(group).iter().zip(self.ranges(with)).enumerate() {
             then += self.penalty.of(at, one.join(*other));
-            if aim.value(rows, there, now.min(then), then) > limit {
+            if factor * then > limit {
                 return f64::INFINITY;
             }
         }
         aim.value(rows, there, now, then)
     }
+}
+
+fn size(rows: u64) -> u32 {
+    u32::try_from(rows).expect("a table has fewer than 2^32 rows")
 }

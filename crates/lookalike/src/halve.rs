@@ -39,6 +39,17 @@ impl Block {
         Block::new(problem, attributes, pieces)
     }
 
+    /// The pieces of one side in their order, but the seed before all others, in no more space than they need.
+    fn part(&self, seed: usize, is_first: &[bool], first: bool) -> Block {
+        let chosen = || (0..self.pieces.len()).filter(|&at| is_first[at] == first && at != seed);
+        let count = 1 + chosen().count();
+        let mut part = Block { pieces: Vec::with_capacity(count), cells: Vec::with_capacity(count * self.row(0).len()) };
+        for at in std::iter::once(seed).chain(chosen()) {
+            part.push(self.pieces[at], self.row(at));
+        }
+        part
+    }
+
     /// How many rows its pieces have.
     pub(crate) fn rows(&self) -> u64 {
         partition::rows(&self.pieces)
@@ -95,23 +106,29 @@ fn grow(ranges: &mut [CodeRange], row: &[Code]) -> bool {
 pub(crate) fn halves(penalty: &Penalty, aim: Aim, rounds: u32, block: &Block) -> Option<(Block, Block)> {
     let seeds = far_pair(penalty, rounds, block)?;
     let mut sides = [seeds.0, seeds.1].map(|seed| Side::new(penalty, block, seed));
-    for (at, &piece) in block.pieces.iter().enumerate().filter(|&(at, _)| at != seeds.0 && at != seeds.1) {
-        let row = block.row(at);
-        let [(one, first), (other, second)] = [&sides[0], &sides[1]].map(|side| {
-            let then = penalty.of_join_row(&side.ranges, row);
-            (aim.value(u64::from(piece.count), side.rows, side.pays, then), then)
-        });
-        let is_first = one < other || (one <= other && sides[0].rows <= sides[1].rows);
-        let (side, pays) = if is_first { (&mut sides[0], first) } else { (&mut sides[1], second) };
-        side.take(piece, row, pays);
-    }
-    let [one, other] = sides;
-    Some((one.block, other.block))
+    let is_first: Vec<bool> = (0..block.pieces.len())
+        .map(|at| {
+            if at == seeds.0 || at == seeds.1 {
+                return at == seeds.0;
+            }
+            let (row, count) = (block.row(at), u64::from(block.pieces[at].count));
+            let [(one, first), (other, second)] = [&sides[0], &sides[1]].map(|side| {
+                let then = penalty.of_join_row(&side.ranges, row);
+                (aim.value(count, side.rows, side.pays, then), then)
+            });
+            let is_first = one < other || (one <= other && sides[0].rows <= sides[1].rows);
+            let (side, pays) = if is_first { (&mut sides[0], first) } else { (&mut sides[1], second) };
+            grow(&mut side.ranges, row);
+            side.rows += count;
+            side.pays = pays;
+            is_first
+        })
+        .collect();
+    Some((block.part(seeds.0, &is_first, true), block.part(seeds.1, &is_first, false)))
 }
 
 /// A half that is being filled.
 struct Side {
-    block: Block,
     ranges: Vec<CodeRange>,
     rows: u64,
     /// What a row of it pays.
@@ -120,17 +137,8 @@ struct Side {
 
 impl Side {
     fn new(penalty: &Penalty, block: &Block, seed: usize) -> Side {
-        let mut side = Block::default();
-        side.push(block.pieces[seed], block.row(seed));
-        let ranges = side.ranges();
-        Side { rows: side.rows(), block: side, pays: penalty.of_box(&ranges), ranges }
-    }
-
-    fn take(&mut self, piece: Piece, row: &[Code], pays: f64) {
-        grow(&mut self.ranges, row);
-        self.rows += u64::from(piece.count);
-        self.pays = pays;
-        self.block.push(piece, row);
+        let ranges: Vec<CodeRange> = block.row(seed).iter().map(|&code| CodeRange::one(code)).collect();
+        Side { rows: u64::from(block.pieces[seed].count), pays: penalty.of_box(&ranges), ranges }
     }
 }
 
@@ -197,4 +205,70 @@ pub(crate) fn lend(
         }
     }
     false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing;
+
+    fn block(seed: u64, rows: u64) -> (Problem, Penalty) {
+        let toml = "k = 1\nrest = \"drop\"\n[columns]\nage = { role = \"quasi\" }\nheight = { role = \"quasi\" }\ncity = { role = \"quasi\" }\n";
+        let problem = testing::problem(&testing::random_table(seed, rows), toml).unwrap();
+        let penalty = Penalty::new(problem.attributes(), &[0, 1, 2]);
+        (problem, penalty)
+    }
+
+    #[test]
+    fn three_rounds_lead_nearly_as_far_apart_as_any_pair_and_more_rounds_no_less_far() {
+        let (mut found, mut most) = ([0.0; 3], 0.0);
+        for seed in 0..100 {
+            let (problem, penalty) = block(seed, 60);
+            let block = Block::shuffled(&problem, &[0, 1, 2], problem.pieces_without(&[]), seed);
+            let apart = |one: usize, other: usize| {
+                let here: Vec<CodeRange> = block.row(one).iter().map(|&code| CodeRange::one(code)).collect();
+                penalty.of_join_row(&here, block.row(other))
+            };
+            let all = (0..block.pieces.len()).flat_map(|one| (0..one).map(move |other| (one, other)));
+            let farthest = all.map(|(one, other)| apart(one, other)).fold(0.0, f64::max);
+            let after = [1, 3, 6].map(|rounds| far_pair(&penalty, rounds, &block).map_or(0.0, |(one, other)| apart(one, other)));
+            assert!(after[0] <= after[1] && after[1] <= after[2] && after[2] <= farthest);
+            most += farthest;
+            found.iter_mut().zip(after).for_each(|(sum, after)| *sum += after);
+        }
+        let share = found.map(|sum| sum / most);
+        assert!(share[0] < 0.97 && share[1] > 0.97 && share[2] > 0.98, "{share:?}");
+    }
+
+    #[test]
+    fn halves_have_every_row_once_and_equal_rows_have_no_halves() {
+        let (problem, penalty) = block(3, 80);
+        let block = Block::shuffled(&problem, &[0, 1, 2], problem.pieces_without(&[]), 1);
+        for aim in [Aim::Table, Aim::Row] {
+            let (one, other) = halves(&penalty, aim, 3, &block).unwrap();
+            let mut both = [one.pieces.clone(), other.pieces.clone()].concat();
+            both.sort_unstable();
+            assert_eq!(both, problem.pieces_without(&[]), "{aim:?}");
+            assert!(!one.pieces.is_empty() && !other.pieces.is_empty());
+        }
+        let equal = Block::new(&problem, &[0, 1, 2], vec![Piece { tuple: 5, count: 9 }]);
+        assert!(halves(&penalty, Aim::Table, 3, &equal).is_none());
+    }
+
+    #[test]
+    fn the_cheapest_rows_are_lent_first_and_no_more_than_wanted() {
+        let problem = testing::problem("x\n1\n2\n2\n2\n9\n40\n", "k = 1\ncolumns = { x = { role = \"quasi\" } }").unwrap();
+        let penalty = Penalty::new(problem.attributes(), &[0]);
+        let piece = |tuple: u32, count: u32| Piece { tuple, count };
+        let start = || {
+            let lender = Block::new(&problem, &[0], vec![piece(3, 1), piece(2, 1), piece(1, 3)]);
+            (lender, Block::new(&problem, &[0], vec![piece(0, 1)]))
+        };
+        let (mut lender, mut short) = start();
+        assert!(lend(&penalty, &mut lender, &mut short, |_, short| Some(3_u64.saturating_sub(short.rows()))));
+        assert_eq!((short.pieces, lender.pieces), (vec![piece(0, 1), piece(1, 2)], vec![piece(3, 1), piece(2, 1), piece(1, 1)]));
+        let (mut lender, mut short) = start();
+        assert!(!lend(&penalty, &mut lender, &mut short, |_, _| Some(1)), "the lender runs empty");
+        assert!(!lend(&penalty, &mut lender, &mut short, |_, _| None), "nobody wants any");
+    }
 }

@@ -11,7 +11,7 @@ use crate::boxes::{Aim, Boxes, bit};
 use crate::code::{Code, CodeRange, real};
 
 /// Up to this many groups a node is not split further.
-const LEAF: usize = if cfg!(test) { 2 } else { 8 };
+const LEAF: usize = if cfg!(test) { 2 } else { 6 };
 
 /// From this many groups on the two sides of a split are built in parallel.
 const PARALLEL: usize = if cfg!(test) { 16 } else { 4096 };
@@ -58,6 +58,8 @@ pub(crate) struct Tree {
     nodes: Vec<Node>,
     /// One a node and attribute.
     reaches: Vec<Reach>,
+    /// One a node and attribute; empty where the groups' values are not known.
+    contents: Vec<Content>,
     /// The groups, leaf by leaf.
     order: Vec<u32>,
     /// The leaf of each group.
@@ -71,78 +73,134 @@ pub(crate) struct Node {
     right: u32,
     /// How many nodes before this one its parent stands; 0 for the root.
     up: u32,
-    /// The groups in `order`, of a leaf.
+    /// The groups of a leaf in `order`.
     first: u32,
     count: u32,
     /// How many groups are not gone.
     alive: u32,
+    pub(crate) least_group: u32,
     least_rows: u64,
     pub(crate) most_rows: u64,
-    pub(crate) least_group: u32,
     /// No row of a group pays less.
     least_own: f64,
 }
 
-/// How far the groups below a node reach on one attribute.
+/// How far the groups below a node reach on one attribute. A tree of many groups has many of these, so they are kept small.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Reach {
+struct Reach {
     /// No group begins later.
     last_lo: Code,
     /// No group ends sooner.
     first_hi: Code,
-    /// No group has a value outside.
-    pub(crate) all: CodeRange,
-    /// The bits of all values that rows of a group have.
-    pub(crate) values: u64,
     /// What a row of a group pays on this attribute, at least and at most.
-    least: f64,
-    most: f64,
+    least: f32,
+    most: f32,
     /// The values of groups that show one value, each as one of 64 bits: what is not here, no group shows alone.
     alone: u64,
+}
+
+/// Which values the rows below a node have on one attribute.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Content {
+    pub(crate) range: CodeRange,
+    /// As bits.
+    pub(crate) values: u64,
 }
 
 impl Tree {
     /// The tree of all groups that have rows.
     pub(crate) fn build(boxes: &Boxes) -> Tree {
         let mut order: Vec<u32> = (0u32..).take(boxes.len()).filter(|&group| boxes.rows(group) > 0).collect();
-        let (mut nodes, reaches) = if order.is_empty() { (Vec::new(), Vec::new()) } else { grow(boxes, &mut order) };
-        let mut leaf_of = vec![0; boxes.len()];
+        let nodes = if order.is_empty() { Vec::new() } else { grow(boxes, &mut order) };
+        let width = boxes.penalty.width();
+        let contents = if boxes.has_values() { vec![Content::NONE; nodes.len() * width] } else { Vec::new() };
+        let reaches = vec![Reach::NONE; nodes.len() * width];
+        let mut tree = Tree { nodes, reaches, contents, order, leaf_of: vec![0; boxes.len()] };
         let mut first = 0;
-        for (at, node) in (0u32..).zip(&mut nodes).filter(|(_, node)| node.right == 0) {
+        for (at, node) in (0u32..).zip(&mut tree.nodes).filter(|(_, node)| node.right == 0) {
             node.first = first;
-            for &group in &order[first as usize..][..node.count as usize] {
-                leaf_of[group as usize] = at;
+            for &group in &tree.order[first as usize..][..node.count as usize] {
+                tree.leaf_of[group as usize] = at;
             }
             first += node.count;
         }
-        Tree { nodes, reaches, order, leaf_of }
+        // Children stand behind their parents.
+        for at in (0..tree.nodes.len()).rev() {
+            if tree.nodes[at].right == 0 {
+                let Node { first, count, .. } = tree.nodes[at];
+                for place in first..first + count {
+                    tree.loosen(boxes, at, tree.order[place as usize]);
+                }
+            }
+            if let Some(parent) = tree.parent(at) {
+                tree.join(parent, at, width);
+            }
+        }
+        tree
     }
 
     /// Takes note that a group shows something else or has other rows than before.
     pub(crate) fn touch(&mut self, boxes: &Boxes, group: u32) {
-        let width = boxes.penalty.width();
-        for at in self.path(group) {
-            let node = &mut self.nodes[at];
-            node.least_rows = node.least_rows.min(boxes.rows(group));
-            node.most_rows = node.most_rows.max(boxes.rows(group));
-            node.least_own = node.least_own.min(boxes.own(group));
-            for (attribute, reach) in self.reaches[at * width..][..width].iter_mut().enumerate() {
-                reach.join(&Reach::of(boxes, group, attribute));
-            }
+        let mut next = Some(self.leaf_of[group as usize] as usize);
+        while let Some(at) = next {
+            self.loosen(boxes, at, group);
+            next = self.parent(at);
         }
     }
 
     /// Takes note that a group is gone.
     pub(crate) fn remove(&mut self, group: u32) {
-        for at in self.path(group) {
+        let mut next = Some(self.leaf_of[group as usize] as usize);
+        while let Some(at) = next {
             self.nodes[at].alive -= 1;
+            next = self.parent(at);
         }
     }
 
-    /// The nodes from the leaf of a group to the root.
-    fn path(&self, group: u32) -> Vec<usize> {
-        let above = |&at: &usize| (self.nodes[at].up > 0).then(|| at - self.nodes[at].up as usize);
-        std::iter::successors(Some(self.leaf_of[group as usize] as usize), above).collect()
+    fn parent(&self, at: usize) -> Option<usize> {
+        (self.nodes[at].up > 0).then(|| at - self.nodes[at].up as usize)
+    }
+
+    /// Makes what a node says true of a group.
+    fn loosen(&mut self, boxes: &Boxes, at: usize, group: u32) {
+        let node = &mut self.nodes[at];
+        node.least_rows = node.least_rows.min(boxes.rows(group));
+        node.most_rows = node.most_rows.max(boxes.rows(group));
+        node.least_own = node.least_own.min(boxes.own(group));
+        let width = boxes.penalty.width();
+        for (attribute, &range) in boxes.ranges(group).iter().enumerate() {
+            self.reaches[at * width + attribute].join(&Reach::of(range, boxes.penalty.of(attribute, range)));
+            if let Some(content) = self.contents.get_mut(at * width + attribute) {
+                content.join(&Content { range, values: boxes.values(group, attribute) });
+            }
+        }
+    }
+
+    /// Makes what a node says true of all that another says.
+    fn join(&mut self, at: usize, other: usize, width: usize) {
+        let Node { least_rows, most_rows, least_own, .. } = self.nodes[other];
+        let node = &mut self.nodes[at];
+        node.least_rows = node.least_rows.min(least_rows);
+        node.most_rows = node.most_rows.max(most_rows);
+        node.least_own = node.least_own.min(least_own);
+        for attribute in 0..width {
+            let reach = self.reaches[other * width + attribute];
+            self.reaches[at * width + attribute].join(&reach);
+            if !self.contents.is_empty() {
+                let content = self.contents[other * width + attribute];
+                self.contents[at * width + attribute].join(&content);
+            }
+        }
+    }
+
+    /// A node of the tree.
+    pub(crate) fn node(&self, at: usize) -> &Node {
+        &self.nodes[at]
+    }
+
+    /// Which values the rows below a node have; only where the groups' values are known.
+    pub(crate) fn contents(&self, at: usize, width: usize) -> &[Content] {
+        &self.contents[at * width..][..width]
     }
 
     /// The best partner of a group; none when there is no other.
@@ -151,12 +209,10 @@ impl Tree {
             boxes.ranges(group).iter().enumerate().map(|(at, &range)| Probe::new(boxes, at, range)).collect();
         let limit = |best: &Option<Partner>| best.map_or(f64::INFINITY, |best| best.value);
         let rows = boxes.rows(group);
-        let bound = |best: &Option<Partner>, node: &Node, reaches: &[Reach]| {
-            least_value(boxes, aim, rows, &probes, node, reaches, limit(best))
-        };
-        let skips = |best: &Option<Partner>, value: f64, node: &Node| {
-            let at_best = Partner { value, rows: node.least_rows, group: node.least_group };
-            best.is_some_and(|best| !at_best.is_before(&best))
+        let bound = |best: &Option<Partner>, at: usize| self.least_value(boxes, aim, rows, &probes, at, limit(best));
+        let skips = |best: &Option<Partner>, value: f64, at: usize| {
+            let Node { least_rows, least_group, .. } = self.nodes[at];
+            best.is_some_and(|best| !Partner { value, rows: least_rows, group: least_group }.is_before(&best))
         };
         let mut best = None;
         self.seek(boxes, &mut best, &bound, &skips, &mut |best, other| {
@@ -175,16 +231,14 @@ impl Tree {
         &self,
         boxes: &Boxes,
         found: &mut S,
-        bound: &impl Fn(&S, &Node, &[Reach]) -> f64,
-        skips: &impl Fn(&S, f64, &Node) -> bool,
+        bound: &impl Fn(&S, usize) -> f64,
+        skips: &impl Fn(&S, f64, usize) -> bool,
         meet: &mut impl FnMut(&mut S, u32),
     ) {
-        let width = boxes.penalty.width();
-        let bound_of = |found: &S, at: usize| bound(found, &self.nodes[at], &self.reaches[at * width..][..width]);
         let mut open = vec![(0, 0.0)];
         while let Some((at, least)) = open.pop() {
             let Some(node) = self.nodes.get(at) else { continue };
-            if node.alive == 0 || skips(found, least, node) {
+            if node.alive == 0 || skips(found, least, at) {
                 continue;
             }
             if node.right == 0 {
@@ -196,7 +250,7 @@ impl Tree {
                 continue;
             }
             let (left, right) = (at + 1, at + node.right as usize);
-            let (of_left, of_right) = (bound_of(found, left), bound_of(found, right));
+            let (of_left, of_right) = (bound(found, left), bound(found, right));
             // The last one in is the first one out; of two that promise the same, the one with the lower number.
             let is_left_first =
                 of_left < of_right || (of_left <= of_right && self.nodes[left].least_group < self.nodes[right].least_group);
@@ -204,6 +258,31 @@ impl Tree {
                 if is_left_first { ((left, of_left), (right, of_right)) } else { ((right, of_right), (left, of_left)) };
             open.push(far);
             open.push(near);
+        }
+    }
+
+    /// What joining a group of so many rows with any group below a node costs at least; when that is more than `limit`, perhaps
+    /// less than it could say.
+    fn least_value(&self, boxes: &Boxes, aim: Aim, rows: u64, probes: &[Probe], at: usize, limit: f64) -> f64 {
+        let node = &self.nodes[at];
+        let (rows, there, own, sure) = match aim {
+            Aim::Table => (real(rows), real(node.least_rows), node.least_own, ROUNDING),
+            // No more than the sum itself, to the last bit.
+            Aim::Row => (1.0, 0.0, 0.0, 1.0),
+        };
+        let (mut value, mut more) = (0.0, 0.0);
+        for (reach, probe) in self.reaches[at * probes.len()..].iter().zip(probes) {
+            let pays = probe.least(boxes, reach);
+            let grows = (pays - f64::from(reach.most)).max(0.0);
+            value += rows * pays + there * grows;
+            if value * sure > limit {
+                return value * sure;
+            }
+            more += grows;
+        }
+        match aim {
+            Aim::Table => value.max(rows * (own + more) + there * more) * sure,
+            Aim::Row => value,
         }
     }
 }
@@ -232,53 +311,39 @@ impl Probe {
             return if is_alone { self.step } else { 0.0 };
         }
         let least = CodeRange { lo: self.range.lo.min(reach.last_lo), hi: self.range.hi.max(reach.first_hi) };
-        let pays = boxes.penalty.of(self.attribute, least).max(reach.least);
+        let pays = boxes.penalty.of(self.attribute, least).max(f64::from(reach.least));
         if is_alone { pays.max(self.step) } else { pays }
     }
 }
 
-/// What joining a group with any group below a node costs at least; when that is more than `limit`, perhaps less than it could say.
-fn least_value(boxes: &Boxes, aim: Aim, rows: u64, probes: &[Probe], node: &Node, reaches: &[Reach], limit: f64) -> f64 {
-    let (rows, there) = (real(rows), real(node.least_rows));
-    let (mut then, mut more, mut value) = (0.0, 0.0, 0.0);
-    for (reach, probe) in reaches.iter().zip(probes) {
-        let pays = probe.least(boxes, reach);
-        then += pays;
-        more += (pays - reach.most).max(0.0);
-        value = match aim {
-            Aim::Table => (rows * then.max(node.least_own + more) + there * more) * ROUNDING,
-            Aim::Row => then,
-        };
-        if value > limit {
-            break;
-        }
-    }
-    value
-}
-
 impl Reach {
-    fn of(boxes: &Boxes, group: u32, at: usize) -> Reach {
-        let range = boxes.ranges(group)[at];
-        let pays = boxes.penalty.of(at, range);
-        Reach {
-            last_lo: range.lo,
-            first_hi: range.hi,
-            all: range,
-            values: boxes.values(group, at),
-            least: pays,
-            most: pays,
-            alone: alone(range),
-        }
+    /// Of no group.
+    const NONE: Reach = Reach { last_lo: 0, first_hi: Code::MAX, least: f32::INFINITY, most: 0.0, alone: 0 };
+
+    #[allow(clippy::cast_possible_truncation, reason = "rounded towards where it stays true")]
+    fn of(range: CodeRange, pays: f64) -> Reach {
+        let near = pays as f32;
+        let least = if f64::from(near) > pays { near.next_down() } else { near };
+        let most = if f64::from(near) < pays { near.next_up() } else { near };
+        Reach { last_lo: range.lo, first_hi: range.hi, least, most, alone: alone(range) }
     }
 
     fn join(&mut self, other: &Reach) {
         self.last_lo = self.last_lo.max(other.last_lo);
         self.first_hi = self.first_hi.min(other.first_hi);
-        self.all = self.all.join(other.all);
-        self.values |= other.values;
         self.least = self.least.min(other.least);
         self.most = self.most.max(other.most);
         self.alone |= other.alone;
+    }
+}
+
+impl Content {
+    /// Of no group.
+    const NONE: Content = Content { range: CodeRange { lo: Code::MAX, hi: 0 }, values: 0 };
+
+    fn join(&mut self, other: &Content) {
+        self.range = self.range.join(other.range);
+        self.values |= other.values;
     }
 }
 
@@ -287,10 +352,23 @@ fn alone(range: CodeRange) -> u64 {
     if range.is_one() { bit(range.lo) } else { 0 }
 }
 
-/// The nodes over these groups, root first, and how far they reach; puts the groups in the order of the leaves.
-fn grow(boxes: &Boxes, groups: &mut [u32]) -> (Vec<Node>, Vec<Reach>) {
+/// The nodes over these groups, root first, as if their groups had no rows yet; puts the groups in the order of the leaves.
+fn grow(boxes: &Boxes, groups: &mut [u32]) -> Vec<Node> {
+    let size = |len: usize| u32::try_from(len).expect("there are fewer groups than rows");
+    let alive = size(groups.len());
+    let mut root = Node {
+        right: 0,
+        up: 0,
+        first: 0,
+        count: alive,
+        alive,
+        least_group: *groups.iter().min().expect("a node has groups"),
+        least_rows: u64::MAX,
+        most_rows: 0,
+        least_own: f64::INFINITY,
+    };
     if groups.len() <= LEAF {
-        return leaf(boxes, groups);
+        return vec![root];
     }
     let middle = cut(boxes, groups);
     let (left, right) = groups.split_at_mut(middle);
@@ -299,53 +377,15 @@ fn grow(boxes: &Boxes, groups: &mut [u32]) -> (Vec<Node>, Vec<Reach>) {
     } else {
         rayon::join(|| grow(boxes, left), || grow(boxes, right))
     };
-    let width = boxes.penalty.width();
-    let (one, other) = (&mut left.0[0], &mut right.0[0]);
-    one.up = 1;
-    other.up = u32::try_from(left.1.len() / width + 1).expect("there are fewer nodes than groups");
-    let root = Node {
-        right: other.up,
-        up: 0,
-        first: 0,
-        count: 0,
-        alive: one.alive + other.alive,
-        least_rows: one.least_rows.min(other.least_rows),
-        most_rows: one.most_rows.max(other.most_rows),
-        least_group: one.least_group.min(other.least_group),
-        least_own: one.least_own.min(other.least_own),
-    };
-    let mut reaches = Vec::with_capacity(width + left.1.len() + right.1.len());
-    reaches.extend_from_slice(&left.1[..width]);
-    reaches.iter_mut().zip(&right.1[..width]).for_each(|(one, other)| one.join(other));
-    reaches.append(&mut left.1);
-    reaches.append(&mut right.1);
-    let mut nodes = Vec::with_capacity(1 + left.0.len() + right.0.len());
+    root.count = 0;
+    root.right = size(left.len() + 1);
+    left[0].up = 1;
+    right[0].up = root.right;
+    let mut nodes = Vec::with_capacity(1 + left.len() + right.len());
     nodes.push(root);
-    nodes.append(&mut left.0);
-    nodes.append(&mut right.0);
-    (nodes, reaches)
-}
-
-fn leaf(boxes: &Boxes, groups: &[u32]) -> (Vec<Node>, Vec<Reach>) {
-    let rows = || groups.iter().map(|&group| boxes.rows(group));
-    let count = u32::try_from(groups.len()).expect("there are fewer groups than rows");
-    let node = Node {
-        right: 0,
-        up: 0,
-        first: 0,
-        count,
-        alive: count,
-        least_rows: rows().min().expect("a leaf has groups"),
-        most_rows: rows().max().expect("a leaf has groups"),
-        least_group: *groups.iter().min().expect("a leaf has groups"),
-        least_own: groups.iter().map(|&group| boxes.own(group)).fold(f64::INFINITY, f64::min),
-    };
-    let of_attribute = |at: usize| {
-        let mut all = Reach::of(boxes, groups[0], at);
-        groups[1..].iter().for_each(|&group| all.join(&Reach::of(boxes, group, at)));
-        all
-    };
-    (vec![node], (0..boxes.penalty.width()).map(of_attribute).collect())
+    nodes.append(&mut left);
+    nodes.append(&mut right);
+    nodes
 }
 
 /// Splits the groups in two as near to the median as can be: by where they lie on an attribute or by what they pay on it, whichever
@@ -432,7 +472,7 @@ mod tests {
     fn points<'a>(problem: &Problem, penalty: &'a Penalty) -> Boxes<'a> {
         let tuples = (0u32..).take(problem.tuples());
         let ranges = tuples.clone().flat_map(|tuple| (0..3).map(move |at| CodeRange::one(problem.code(at, tuple)))).collect();
-        Boxes::of(penalty, ranges, tuples.map(|tuple| u64::from(problem.count(tuple))).collect())
+        Boxes::of(penalty, ranges, tuples.map(|tuple| u64::from(problem.count(tuple))))
     }
 
     /// The best of all others.
@@ -481,7 +521,7 @@ mod tests {
         let mut boxes = points(&problem, &penalty);
         (1..).take(boxes.len() - 1).for_each(|group| boxes.merge(group, 0));
         assert!(Tree::build(&boxes).partner(&boxes, Aim::Table, 0).is_none());
-        assert!(Tree::build(&Boxes::of(&penalty, Vec::new(), Vec::new())).partner(&boxes, Aim::Table, 0).is_none());
+        assert!(Tree::build(&Boxes::of(&penalty, Vec::new(), std::iter::empty())).partner(&boxes, Aim::Table, 0).is_none());
     }
 
     #[test]
@@ -494,9 +534,7 @@ mod tests {
         for group in (0u32..).take(boxes.len()) {
             let probes: Vec<Probe> = (0..3).map(|at| Probe::new(&boxes, at, boxes.ranges(group)[at])).collect();
             let nearest = scan(&boxes, Aim::Table, group).unwrap().value;
-            let bound = |_: &usize, node: &Node, reaches: &[Reach]| {
-                least_value(&boxes, Aim::Table, boxes.rows(group), &probes, node, reaches, nearest)
-            };
+            let bound = |_: &usize, at: usize| tree.least_value(&boxes, Aim::Table, boxes.rows(group), &probes, at, nearest);
             tree.seek(&boxes, &mut met, &bound, &|_, bound, _| bound > nearest, &mut |met, _| *met += 1);
         }
         assert!(met * 3 < boxes.len() * boxes.len(), "{met} of {}", boxes.len() * boxes.len());

@@ -169,6 +169,7 @@ fn report(done: &Done, progress: &Progress, out: &Path) -> Value {
         "guarded_cells": done.guarded,
         "times": times,
         "coded_bytes": done.coded_bytes,
+        "tuples": done.tuples,
         "output": out.display().to_string(),
     })
 }

@@ -111,7 +111,7 @@ impl Merger<'_> {
             })
         };
         let ranges = (0..groups.partition.len()).into_par_iter().flat_map_iter(of_group).collect();
-        Boxes::of(self.penalty, ranges, groups.partition.iter().map(rows).collect())
+        Boxes::of(self.penalty, ranges, groups.partition.iter().map(rows))
     }
 
     /// One round: every group that does not hold merges with its best partner, one after the other.

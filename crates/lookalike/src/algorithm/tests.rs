@@ -340,3 +340,26 @@ fn another_seed_gives_other_groups_and_the_same_seed_the_same() {
         assert_ne!(groups(1), groups(2), "{algorithm}");
     }
 }
+
+/// The rows of each class, by the value of the only column.
+fn by_value(values: &[u32], k: u64) -> Vec<Vec<(u32, u32)>> {
+    let text: String = values.iter().map(|value| format!("{value}\n")).collect();
+    let problem =
+        testing::problem(&format!("x\n{text}"), &format!("k = {k}\ncolumns = {{ x = {{ role = \"quasi\" }} }}")).unwrap();
+    let groups = run(&problem, Search::new(Algorithm::TopDown, 1), &problem.pieces_without(&[]), &Budget::unlimited());
+    let value = |piece: &Piece| (values[problem.rows_of(piece.tuple)[0] as usize], piece.count);
+    let mut all: Vec<Vec<(u32, u32)>> = groups.partition.iter().map(|group| group.iter().map(value).collect()).collect();
+    all.sort();
+    all
+}
+
+#[test]
+fn a_group_that_is_short_borrows_from_one_that_can_spare_rows() {
+    // Two rows lack one. Seven equal rows can spare it (more than 2k - 2 = 4): all of them would pay if the groups merged.
+    assert_eq!(by_value(&[1, 1, 1, 1, 1, 1, 1, 2, 2, 90, 90, 90], 3), [vec![(1, 1), (2, 2)], vec![(1, 6)], vec![(90, 3)]]);
+}
+
+#[test]
+fn a_group_that_is_short_merges_where_nobody_can_spare_rows() {
+    assert_eq!(by_value(&[1, 1, 1, 1, 2, 2, 90, 90, 90], 3), [vec![(1, 4), (2, 2)], vec![(90, 3)]]);
+}

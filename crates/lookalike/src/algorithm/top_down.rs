@@ -29,7 +29,7 @@ use crate::boxes::{Aim, Boxes, bit};
 use crate::budget::Budget;
 use crate::code::{CodeRange, real};
 use crate::halve::{self, Block};
-use crate::nearest::{Node, Partner, Reach, Tree};
+use crate::nearest::{Partner, Tree};
 use crate::partition::Partition;
 use crate::penalty::Penalty;
 use crate::privacy::Tally;
@@ -142,7 +142,7 @@ impl Cutter<'_> {
         groups.sort_by_cached_key(|(block, _)| block.pieces.iter().map(|piece| piece.tuple).min());
         let (blocks, is_short): (Vec<Block>, Vec<bool>) = groups.into_iter().unzip();
         let ranges = blocks.iter().flat_map(Block::ranges).collect();
-        let boxes = Boxes::of(self.penalty, ranges, blocks.iter().map(Block::rows).collect())
+        let boxes = Boxes::of(self.penalty, ranges, blocks.iter().map(Block::rows))
             .with_values(blocks.iter().flat_map(Block::values).collect());
         let tree = Tree::build(&boxes);
         let mut short: Vec<u32> = (0u32..).zip(&is_short).filter(|&(_, &short)| short).map(|(group, _)| group).collect();
@@ -197,15 +197,17 @@ impl Adjustment<'_> {
     /// They look around in batches, in parallel; when a group's turn comes, what has changed since then is looked at again. So the
     /// outcome is that of looking one after the other.
     fn mend_all(&mut self, mut queue: VecDeque<u32>) {
+        let task = self.cutter.task;
         let rebuild = REBUILD.min(queue.len() / 4 + 1);
         let batch = if rayon::current_num_threads() == 1 { 1 } else { BATCH };
+        let tally = || task.problem.tally();
+        let mut own = tally();
         let mut since = 0;
         while !queue.is_empty() && !self.cutter.budget.is_spent() {
             let turn: Vec<u32> = queue.drain(..batch.min(queue.len())).collect();
-            let tally = || self.cutter.task.problem.tally();
             let look = |tally: &mut Tally, &group: &u32| self.is_short[group as usize].then(|| self.look(group, tally));
             let views: Vec<Option<View>> = match turn.as_slice() {
-                [group] => vec![look(&mut tally(), group)],
+                [group] => vec![look(&mut own, group)],
                 many => many.par_iter().map_init(tally, look).collect(),
             };
             let mut changed = Vec::new();
@@ -276,15 +278,17 @@ impl Adjustment<'_> {
     fn loan(&self, group: u32, merged: f64, tally: &mut Tally) -> Option<Loan> {
         let limit = self.limit(group, merged);
         let spare = self.spare(group);
-        let bound = |best: &Option<Loan>, node: &Node, reaches: &[Reach]| match node.most_rows > spare {
-            true => {
-                self.least(group, reaches.iter().map(|reach| (reach.all, reach.values)), best.map_or(limit, |best| best.pays))
-            }
+        let contents = |at: usize| {
+            let contents = self.tree.contents(at, self.cutter.penalty.width());
+            contents.iter().map(|content| (content.range, content.values))
+        };
+        let bound = |best: &Option<Loan>, at: usize| match self.tree.node(at).most_rows > spare {
+            true => self.least(group, contents(at), best.map_or(limit, |best| best.pays)),
             false => f64::INFINITY,
         };
-        let skips = |best: &Option<Loan>, pays: f64, node: &Node| match best {
+        let skips = |best: &Option<Loan>, pays: f64, at: usize| match best {
             None => pays >= limit,
-            Some(best) => !Loan { pays, lender: node.least_group }.is_before(best),
+            Some(best) => !Loan { pays, lender: self.tree.node(at).least_group }.is_before(best),
         };
         let mut best = None;
         self.tree.seek(&self.boxes, &mut best, &bound, &skips, &mut |best, lender| {
