@@ -270,18 +270,20 @@ impl Tree {
             // No more than the sum itself, to the last bit.
             Aim::Row => (1.0, 0.0, 0.0, 1.0),
         };
+        // What many rows pay more is a difference, and its rounding grows with what they paid before.
+        let slack = if aim == Aim::Table { real(node.most_rows) * boxes.penalty.rounding() } else { 0.0 };
         let (mut value, mut more) = (0.0, 0.0);
         for (reach, probe) in self.reaches[at * probes.len()..].iter().zip(probes) {
             let pays = probe.least(boxes, reach);
             let grows = (pays - f64::from(reach.most)).max(0.0);
             value += rows * pays + there * grows;
-            if value * sure > limit {
-                return value * sure;
+            if value * sure - slack > limit {
+                return value * sure - slack;
             }
             more += grows;
         }
         match aim {
-            Aim::Table => value.max(rows * (own + more) + there * more) * sure,
+            Aim::Table => (value.max(rows * (own + more) + there * more) * sure - slack).max(0.0),
             Aim::Row => value,
         }
     }
@@ -306,7 +308,8 @@ impl Probe {
     /// What a row pays at least on this attribute if the group joins any that reaches so far.
     #[inline]
     fn least(&self, boxes: &Boxes, reach: &Reach) -> f64 {
-        let is_alone = self.bit & reach.alone == 0;
+        let value = self.range.lo;
+        let is_alone = self.bit & reach.alone == 0 || value > reach.last_lo || value < reach.first_hi;
         if self.is_flat {
             return if is_alone { self.step } else { 0.0 };
         }

@@ -4,13 +4,14 @@
 //! rounding: a box inside another never costs more, and equal boxes cost the same to the last bit.
 
 use crate::attribute::{Attribute, Domain, Ordered};
-use crate::code::{Code, CodeRange};
+use crate::code::{Code, CodeRange, real};
 use crate::taxonomy::Taxonomy;
 
 /// The penalties of some attributes, in the order in which they were chosen.
 #[derive(Debug)]
 pub(crate) struct Penalty {
     costs: Vec<Cost>,
+    rounding: f64,
 }
 
 /// What ranges of one attribute cost.
@@ -37,7 +38,16 @@ const NONE: Code = Code::MAX;
 impl Penalty {
     /// The penalties of these of the attributes.
     pub(crate) fn new(attributes: &[Attribute], chosen: &[usize]) -> Penalty {
-        Penalty { costs: chosen.iter().map(|&at| Cost::new(&attributes[at])).collect() }
+        let weights: f64 = chosen.iter().map(|&at| attributes[at].weight).sum();
+        Penalty {
+            costs: chosen.iter().map(|&at| Cost::new(&attributes[at])).collect(),
+            rounding: weights * real(chosen.len() as u64) * 4.0 * f64::EPSILON,
+        }
+    }
+
+    /// By how much the penalty of a box may be off.
+    pub(crate) fn rounding(&self) -> f64 {
+        self.rounding
     }
 
     /// How many attributes there are: a box has one range for each.
@@ -94,7 +104,8 @@ impl Penalty {
 
 impl Cost {
     fn new(attribute: &Attribute) -> Cost {
-        let weight = attribute.weight;
+        // Without the sign that a zero may have.
+        let weight = attribute.weight.abs();
         match &attribute.domain {
             Domain::Tree(tree) if tree.is_flat() => Cost::Flat(weight),
             Domain::Tree(tree) => Cost::of_tree(attribute, tree, NONE),
@@ -136,6 +147,7 @@ impl Cost {
                     *weight
                 }
             }
+            Cost::Line { .. } if lo == hi => 0.0,
             // Never above the weight, which rounding could exceed by a bit.
             Cost::Line { values, scale, weight, .. } => ((values[hi as usize] - values[lo as usize]) * scale).min(*weight),
             Cost::Tree { nodes, .. } => {

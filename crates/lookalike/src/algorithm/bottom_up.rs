@@ -201,7 +201,8 @@ impl Merger<'_> {
         let whole = Block::shuffled(self.task.problem, self.task.attributes, pieces, lots);
         let (mut open, mut done) = (vec![(whole.rows() / k, whole)], Vec::new());
         while let Some((parts, block)) = open.pop() {
-            let halves = if parts < 2 { None } else { halve::halves(self.penalty, self.aim, self.task.rounds, &block) };
+            let is_done = parts < 2 || self.budget.is_spent();
+            let halves = if is_done { None } else { halve::halves(self.penalty, self.aim, self.task.rounds, &block) };
             let Some((mut one, mut other)) = halves else {
                 done.push(block);
                 continue;
@@ -212,7 +213,7 @@ impl Merger<'_> {
                 (1..parts).min_by_key(|&first| lacks(first, &one).max(lacks(parts - first, &other))).expect("two parts or more");
             for (parts, to_first) in [(first, true), (parts - first, false)] {
                 let (lender, short) = if to_first { (&mut other, &mut one) } else { (&mut one, &mut other) };
-                halve::lend(self.penalty, lender, short, |_, short| Some(lacks(parts, short)));
+                halve::lend(self.penalty, lender, short, |_, short| (!self.budget.is_spent()).then(|| lacks(parts, short)));
             }
             if self.task.holds(tally, &one.pieces) && self.task.holds(tally, &other.pieces) {
                 open.push((parts - first, other));

@@ -108,6 +108,7 @@ pub(crate) struct Task<'a> {
     pub(crate) pieces: &'a [Piece],
     pub(crate) seed: u64,
     pub(crate) rounds: u32,
+    pub(crate) budget: &'a Budget,
 }
 
 impl Task<'_> {
@@ -121,18 +122,21 @@ impl Task<'_> {
         self.privacy.holds(tally)
     }
 
-    /// Moves the cheapest rows from a block to one that does not hold until it does. False when the lender would not hold then.
+    /// Moves the cheapest rows from a block to one that does not hold until it does. False when the lender would not hold then, or
+    /// the budget is spent.
     fn lend(&self, penalty: &Penalty, tally: &mut Tally, lender: &mut Block, short: &mut Block) -> bool {
         let k = self.privacy.k();
+        let both = lender.rows() + short.rows();
         let mut counted = 0;
         tally.clear();
-        let is_lent = halve::lend(penalty, lender, short, |lender, short| {
+        let is_lent = halve::lend(penalty, lender, short, |_, short| {
             self.problem.count_into(tally, &short.pieces[counted..]);
             counted = short.pieces.len();
             let lacking = k.saturating_sub(tally.size());
             match lacking {
                 0 if self.privacy.holds(tally) => Some(0),
-                _ => (lender.rows() >= k + lacking.max(1)).then_some(lacking.max(1)),
+                _ if self.budget.is_spent() => None,
+                _ => (both - tally.size() >= k + lacking.max(1)).then_some(lacking.max(1)),
             }
         });
         is_lent && self.holds(tally, &lender.pieces)
@@ -215,6 +219,7 @@ pub(crate) fn run(problem: &Problem, search: Search, pieces: &[Piece], budget: &
                 pieces: groups.partition.class(at),
                 seed: seed_of(at),
                 rounds: search.rounds,
+                budget,
             };
             let cut = match search.algorithm {
                 Algorithm::Mondrian => mondrian::mondrian(&task, mondrian::Ties::Together, budget),

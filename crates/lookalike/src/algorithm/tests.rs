@@ -230,12 +230,13 @@ impl Slow<'_> {
     }
 }
 
-const REQUESTS: [&str; 6] = [
+const REQUESTS: [&str; 7] = [
     "k = 3\nrest = \"drop\"\n[columns]\nage = { role = \"quasi\", weight = 2 }\nheight = { role = \"quasi\" }\ncity = { role = \"quasi\" }\n",
     "k = 2\nrest = \"drop\"\n[columns]\nage = { role = \"quasi\" }\nheight = { role = \"quasi\", kind = \"categorical\", hierarchy = { prefix = [2, 1] } }\ncity = { role = \"quasi\", weight = 0.5 }\n",
     "k = 5\nrest = \"drop\"\n[output]\nsnap = true\n[columns]\nage = { role = \"quasi\", hierarchy = { intervals = [3, 6], top = 29 } }\ncity = { role = \"quasi\" }\n",
     "k = 4\nrest = \"drop\"\n[columns]\nage = { role = \"quasi\" }\nheight = { role = \"quasi\", weight = 0 }\ncity = { role = \"quasi\" }\nillness = { role = \"sensitive\", l = 2 }\n",
     "k = 2\nrest = \"drop\"\n[columns]\nage = { role = \"quasi\" }\ncity = { role = \"quasi\" }\nillness = { role = \"sensitive\", distinct = 2, t = 0.5 }\n",
+    "k = 2\nrest = \"drop\"\n[columns]\nage = { role = \"quasi\" }\nheight = { role = \"quasi\" }\nillness = { role = \"sensitive\", alpha = 0.6 }\n",
     "k = 7\nrest = \"drop\"\nrounds = 1\n[columns]\nage = { role = \"quasi\" }\nheight = { role = \"quasi\" }\n",
 ];
 
@@ -256,8 +257,8 @@ fn for_each_task(tables: u64, mut check: impl FnMut(&Task, &str)) {
             let pieces = problem.pieces_without(&[]);
             let attributes = telling_first(&problem, &stage.attributes, &pieces);
             let rounds = 1 + u32::from(!request.contains("rounds")) * 2;
-            let task =
-                Task { problem: &problem, attributes: &attributes, privacy: &stage.privacy, pieces: &pieces, seed, rounds };
+            let (privacy, budget) = (&stage.privacy, &Budget::unlimited());
+            let task = Task { problem: &problem, attributes: &attributes, privacy, pieces: &pieces, seed, rounds, budget };
             check(&task, &format!("table {seed}, {request}"));
         }
     }
@@ -270,7 +271,7 @@ fn with_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
 
 #[test]
 fn bottom_up_makes_the_groups_that_full_scans_make() {
-    for_each_task(60, |task, what| {
+    for_each_task(100, |task, what| {
         for aim in [Aim::Table, Aim::Row] {
             let slow = Slow { task, penalty: Penalty::new(task.problem.attributes(), task.attributes), aim };
             let expected = sorted(slow.bottom_up());
@@ -284,7 +285,7 @@ fn bottom_up_makes_the_groups_that_full_scans_make() {
 
 #[test]
 fn top_down_makes_the_groups_that_full_scans_make() {
-    for_each_task(60, |task, what| {
+    for_each_task(100, |task, what| {
         for aim in [Aim::Table, Aim::Row] {
             let slow = Slow { task, penalty: Penalty::new(task.problem.attributes(), task.attributes), aim };
             let expected = sorted(slow.top_down());

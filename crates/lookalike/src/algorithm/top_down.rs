@@ -41,8 +41,8 @@ const PARALLEL: usize = if cfg!(test) { 4 } else { 2048 };
 /// So many left-over groups look around at the same time, before any of them is seen to.
 const BATCH: usize = if cfg!(test) { 5 } else { 64 };
 
-/// After so many left-over groups the tree is built anew, and after a fourth of them.
-const REBUILD: usize = 8192;
+/// After so many left-over groups the tree is built anew, or after a fourth of them if those are fewer.
+const REBUILD: usize = 20_000;
 
 pub(super) fn top_down(task: &Task, aim: Aim, budget: &Budget) -> Partition {
     let penalty = Penalty::new(task.problem.attributes(), task.attributes);
@@ -198,7 +198,7 @@ impl Adjustment<'_> {
     /// outcome is that of looking one after the other.
     fn mend_all(&mut self, mut queue: VecDeque<u32>) {
         let task = self.cutter.task;
-        let rebuild = REBUILD.min(queue.len() / 4 + 1);
+        let rebuild = REBUILD.min(queue.len() / 4).max(64);
         let batch = if rayon::current_num_threads() == 1 { 1 } else { BATCH };
         let tally = || task.problem.tally();
         let mut own = tally();
@@ -212,7 +212,11 @@ impl Adjustment<'_> {
             };
             let mut changed = Vec::new();
             for (group, view) in turn.into_iter().zip(views) {
-                let Some(view) = view.filter(|_| self.is_short[group as usize]) else { continue };
+                if !self.is_short[group as usize] {
+                    continue;
+                }
+                // One that held when the batch began may have been made short by one that joined it.
+                let view = view.unwrap_or_else(|| self.look(group, &mut own));
                 queue.extend(self.mend(group, &view, &mut changed));
                 since += 1;
             }
@@ -257,10 +261,15 @@ impl Adjustment<'_> {
         let View { partner: Partner { group: partner, .. }, loan, .. } = self.look_again(group, view, changed, &mut tally);
         self.is_short[group as usize] = false;
         if let Some(Loan { lender, .. }) = loan {
-            let (left, borrowed) = self.lent(group, lender, &mut tally).expect("it was tried");
-            self.replace(group, borrowed);
-            self.replace(lender, left);
-            changed.extend([group, lender]);
+            // It was tried: only a budget that was spent meanwhile can forbid it, and then nobody is seen to any more.
+            let lent = self.lent(group, lender, &mut tally);
+            self.is_short[group as usize] = lent.is_none();
+            if let Some((left, borrowed)) = lent {
+                self.replace(group, borrowed);
+                self.replace(lender, left);
+                self.is_short[lender as usize] = false;
+                changed.extend([group, lender]);
+            }
         } else {
             let block = std::mem::take(&mut self.blocks[group as usize]);
             self.blocks[partner as usize].append(block);
@@ -319,7 +328,7 @@ impl Adjustment<'_> {
         let penalty = self.cutter.penalty;
         let mut pays = 0.0;
         for ((at, range), (all, values)) in self.boxes.ranges(group).iter().enumerate().zip(there) {
-            pays += match range.is_one() && values & bit(range.lo) == 0 && penalty.is_flat(at) {
+            pays += match range.is_one() && (values & bit(range.lo) == 0 || !all.contains(range.lo)) && penalty.is_flat(at) {
                 true => penalty.step(at, range.lo),
                 false => penalty.of(at, CodeRange { lo: range.lo.min(all.hi), hi: range.hi.max(all.lo) }),
             };
