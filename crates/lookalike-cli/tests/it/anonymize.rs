@@ -55,6 +55,7 @@ fn json_has_the_documented_keys_and_no_seed() {
         "warnings",
         "guarded_cells",
         "times",
+        "tuples",
         "coded_bytes",
         "output",
     ];
