@@ -8,8 +8,9 @@ use lookalike::config::Roles;
 use lookalike::disclosure::disclosures;
 use lookalike::io::{self, FileType, Format, Pending};
 use lookalike::loss::{self, Loss};
+use lookalike::problem::treatments;
 use lookalike::release::{Cells, Release};
-use lookalike::table::{Table, Treatment};
+use lookalike::table::Table;
 use lookalike::{Algorithm, Budget, Config, Problem, Result, Search, Status, anonymize, partition};
 
 use crate::progress::Progress;
@@ -80,7 +81,7 @@ pub(crate) fn run(job: &Job, progress: &mut Progress) -> Result<Done> {
     let source = io::open(job.data, config.input.delimiter)?;
     let roles = config.roles(source.names())?;
     config.rules(&roles)?;
-    let treatments: Vec<Treatment> = source.names().iter().map(|name| treatment(name, &roles)).collect();
+    let treatments = treatments(source.names(), &roles);
     let table = source.read(&treatments)?;
 
     // The release is laid out in the write stage.
@@ -148,19 +149,8 @@ pub(crate) fn verdict(file: &Path, file_type: FileType, config: &Config) -> Resu
 fn search(config: &Config, seed: u64) -> Result<Search> {
     let named = |name: &str| Algorithm::from_str(name).map_err(usage);
     let algorithm = config.algorithm.as_deref().map_or(Ok(Algorithm::default()), named)?;
-    Ok(Search { rounds: config.rounds()?, ..Search::new(algorithm, seed) })
-}
-
-fn treatment(name: &String, roles: &Roles) -> Treatment {
-    if roles.quasi.contains(name) {
-        Treatment::Code
-    } else if roles.sensitive.contains(name) {
-        Treatment::CodeAndCarry
-    } else if roles.keep.contains(name) {
-        Treatment::Carry
-    } else {
-        Treatment::Skip
-    }
+    let usual = Search::new(algorithm, seed);
+    Ok(Search { rounds: config.rounds()?.unwrap_or(usual.rounds), ..usual })
 }
 
 fn cells(file_type: FileType) -> Cells {

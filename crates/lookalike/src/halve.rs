@@ -23,6 +23,7 @@ pub(crate) struct Block {
     pub(crate) pieces: Vec<Piece>,
     /// As many codes a piece as there are attributes.
     cells: Vec<Code>,
+    width: usize,
 }
 
 impl Block {
@@ -30,7 +31,7 @@ impl Block {
     pub(crate) fn new(problem: &Problem, attributes: &[usize], pieces: Vec<Piece>) -> Block {
         let codes = |piece: &Piece| attributes.iter().map(|&at| problem.code(at, piece.tuple)).collect::<Vec<Code>>();
         let cells = pieces.iter().flat_map(codes).collect();
-        Block { pieces, cells }
+        Block { pieces, cells, width: attributes.len() }
     }
 
     /// In an order that the seed decides, every order as likely as any other.
@@ -43,7 +44,8 @@ impl Block {
     fn part(&self, seed: usize, is_first: &[bool], first: bool) -> Block {
         let chosen = || (0..self.pieces.len()).filter(|&at| is_first[at] == first && at != seed);
         let count = 1 + chosen().count();
-        let mut part = Block { pieces: Vec::with_capacity(count), cells: Vec::with_capacity(count * self.row(0).len()) };
+        let (pieces, cells) = (Vec::with_capacity(count), Vec::with_capacity(count * self.width));
+        let mut part = Block { pieces, cells, width: self.width };
         for at in std::iter::once(seed).chain(chosen()) {
             part.push(self.pieces[at], self.row(at));
         }
@@ -57,8 +59,7 @@ impl Block {
 
     /// The codes of a piece.
     pub(crate) fn row(&self, at: usize) -> &[Code] {
-        let width = self.cells.len() / self.pieces.len();
-        &self.cells[at * width..][..width]
+        &self.cells[at * self.width..][..self.width]
     }
 
     /// Adds rows.
@@ -75,8 +76,8 @@ impl Block {
 
     /// The values of its rows on each attribute, as bits.
     pub(crate) fn values(&self) -> Vec<u64> {
-        let mut values = vec![0; self.row(0).len()];
-        for row in self.cells.chunks_exact(values.len()) {
+        let mut values = vec![0; self.width];
+        for row in self.cells.chunks_exact(self.width) {
             values.iter_mut().zip(row).for_each(|(values, &code)| *values |= bit(code));
         }
         values
@@ -170,17 +171,17 @@ fn farthest(penalty: &Penalty, block: &Block, from: usize) -> (usize, f64) {
     best
 }
 
-/// Moves the cheapest rows from one block to another, a piece at a time. `wanted` is asked before each step with the lender and
-/// the block that receives: how many rows are still to come, or none to give up. True when it was satisfied.
+/// Moves the cheapest rows from one block to another, a piece at a time. `wanted` is asked before each step with the block
+/// that receives: how many rows are still to come, or none to give up. True when it was satisfied.
 pub(crate) fn lend(
     penalty: &Penalty,
     lender: &mut Block,
     short: &mut Block,
-    mut wanted: impl FnMut(&Block, &Block) -> Option<u64>,
+    mut wanted: impl FnMut(&Block) -> Option<u64>,
 ) -> bool {
     let mut ranges = short.ranges();
     let mut costs: Vec<f64> = Vec::new();
-    while let Some(need) = wanted(lender, short) {
+    while let Some(need) = wanted(short) {
         if need == 0 || lender.pieces.is_empty() {
             return need == 0;
         }
@@ -265,10 +266,10 @@ mod tests {
             (lender, Block::new(&problem, &[0], vec![piece(0, 1)]))
         };
         let (mut lender, mut short) = start();
-        assert!(lend(&penalty, &mut lender, &mut short, |_, short| Some(3_u64.saturating_sub(short.rows()))));
+        assert!(lend(&penalty, &mut lender, &mut short, |short| Some(3_u64.saturating_sub(short.rows()))));
         assert_eq!((short.pieces, lender.pieces), (vec![piece(0, 1), piece(1, 2)], vec![piece(3, 1), piece(2, 1), piece(1, 1)]));
         let (mut lender, mut short) = start();
-        assert!(!lend(&penalty, &mut lender, &mut short, |_, _| Some(1)), "the lender runs empty");
-        assert!(!lend(&penalty, &mut lender, &mut short, |_, _| None), "nobody wants any");
+        assert!(!lend(&penalty, &mut lender, &mut short, |_| Some(1)), "the lender runs empty");
+        assert!(!lend(&penalty, &mut lender, &mut short, |_| None), "nobody wants any");
     }
 }

@@ -80,3 +80,11 @@ impl Partition {
 pub fn rows(pieces: &[Piece]) -> u64 {
     pieces.iter().map(|piece| u64::from(piece.count)).sum()
 }
+
+/// The same pieces sorted, each tuple once.
+pub(crate) fn joined(pieces: &mut [Piece]) -> impl Iterator<Item = Piece> {
+    pieces.sort_unstable();
+    pieces
+        .chunk_by(|one, other| one.tuple == other.tuple)
+        .map(|same| Piece { tuple: same[0].tuple, count: same.iter().map(|piece| piece.count).sum() })
+}

@@ -133,21 +133,10 @@ impl Cost {
     #[inline]
     fn of(&self, CodeRange { lo, hi }: CodeRange) -> f64 {
         match self {
-            Cost::Flat(weight) => {
-                if lo == hi {
-                    0.0
-                } else {
-                    *weight
-                }
-            }
-            Cost::Line { weight, missing, .. } | Cost::Tree { weight, missing, .. } if hi == *missing => {
-                if lo == hi {
-                    0.0
-                } else {
-                    *weight
-                }
-            }
-            Cost::Line { .. } if lo == hi => 0.0,
+            Cost::Flat(_) | Cost::Line { .. } if lo == hi => 0.0,
+            Cost::Tree { missing, .. } if lo == hi && hi == *missing => 0.0,
+            Cost::Flat(weight) => *weight,
+            Cost::Line { weight, missing, .. } | Cost::Tree { weight, missing, .. } if hi == *missing => *weight,
             // Never above the weight, which rounding could exceed by a bit.
             Cost::Line { values, scale, weight, .. } => ((values[hi as usize] - values[lo as usize]) * scale).min(*weight),
             Cost::Tree { nodes, .. } => {

@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::partition::Piece;
 use crate::privacy::{Privacy, Tally};
 use crate::ratio::Ratio;
-use crate::table::{Coded, Table};
+use crate::table::{Coded, Table, Treatment};
 use crate::watched::Watched;
 
 /// A table that is ready to be anonymized: every rule can be met.
@@ -329,6 +329,17 @@ impl Problem {
         self.trimmed = trimmed.collect();
         Ok(())
     }
+}
+
+/// How the reader should treat each column of a table that is to be anonymized.
+pub fn treatments(names: &[String], roles: &Roles) -> Vec<Treatment> {
+    let treatment = |name: &String| match () {
+        () if roles.quasi.contains(name) => Treatment::Code,
+        () if roles.sensitive.contains(name) => Treatment::CodeAndCarry,
+        () if roles.keep.contains(name) => Treatment::Carry,
+        () => Treatment::Skip,
+    };
+    names.iter().map(treatment).collect()
 }
 
 /// Bounds need names that are free, and say exactly what snapping hides.

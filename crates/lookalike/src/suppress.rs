@@ -198,16 +198,7 @@ fn penalty(problem: &Problem, ranges: impl Iterator<Item = CodeRange>) -> f64 {
 
 /// Both lists, with one piece a tuple.
 fn join(some: &[Piece], others: &[Piece]) -> Vec<Piece> {
-    let mut all = [some, others].concat();
-    all.sort_unstable();
-    let mut joined: Vec<Piece> = Vec::with_capacity(all.len());
-    for piece in all {
-        match joined.last_mut() {
-            Some(last) if last.tuple == piece.tuple => last.count += piece.count,
-            _ => joined.push(piece),
-        }
-    }
-    joined
+    partition::joined(&mut [some, others].concat()).collect()
 }
 
 #[cfg(test)]

@@ -23,13 +23,12 @@
 
 use rayon::prelude::*;
 
-use super::{Task, joined};
+use super::Task;
 use crate::boxes::{Aim, Boxes};
-use crate::budget::Budget;
 use crate::code::CodeRange;
 use crate::halve::{self, Block};
 use crate::nearest::{Partner, Tree};
-use crate::partition::{Partition, Piece, rows};
+use crate::partition::{Partition, Piece, joined, rows};
 use crate::penalty::Penalty;
 use crate::privacy::Tally;
 use crate::rng::Rng;
@@ -43,12 +42,12 @@ const CHUNK: usize = if cfg!(test) { 5 } else { 1024 };
 /// No group follows.
 const END: u32 = u32::MAX;
 
-pub(super) fn bottom_up(task: &Task, aim: Aim, budget: &Budget) -> Partition {
+pub(super) fn bottom_up(task: &Task, aim: Aim) -> Partition {
     let penalty = Penalty::new(task.problem.attributes(), task.attributes);
-    let merger = Merger { task, penalty: &penalty, aim, budget };
+    let merger = Merger { task, penalty: &penalty, aim };
     let mut groups = merger.start();
     for round in 0.. {
-        if groups.is_short.iter().all(|&short| !short) || budget.is_spent() {
+        if groups.is_short.iter().all(|&short| !short) || task.budget.is_spent() {
             break;
         }
         let links = merger.merge(&groups);
@@ -65,7 +64,6 @@ struct Merger<'a> {
     task: &'a Task<'a>,
     penalty: &'a Penalty,
     aim: Aim,
-    budget: &'a Budget,
 }
 
 /// Groups between two rounds.
@@ -127,7 +125,7 @@ impl Merger<'_> {
         let short: Vec<u32> = (0u32..).zip(&groups.is_short).filter(|&(_, &short)| short).map(|(group, _)| group).collect();
         let batch = if rayon::current_num_threads() == 1 { 1 } else { BATCH };
         for turn in short.chunks(batch) {
-            if self.budget.is_spent() {
+            if self.task.budget.is_spent() {
                 break;
             }
             let look = |&group: &u32| match boxes.rows(group) {
@@ -201,7 +199,7 @@ impl Merger<'_> {
         let whole = Block::shuffled(self.task.problem, self.task.attributes, pieces, lots);
         let (mut open, mut done) = (vec![(whole.rows() / k, whole)], Vec::new());
         while let Some((parts, block)) = open.pop() {
-            let is_done = parts < 2 || self.budget.is_spent();
+            let is_done = parts < 2 || self.task.budget.is_spent();
             let halves = if is_done { None } else { halve::halves(self.penalty, self.aim, self.task.rounds, &block) };
             let Some((mut one, mut other)) = halves else {
                 done.push(block);
@@ -213,7 +211,7 @@ impl Merger<'_> {
                 (1..parts).min_by_key(|&first| lacks(first, &one).max(lacks(parts - first, &other))).expect("two parts or more");
             for (parts, to_first) in [(first, true), (parts - first, false)] {
                 let (lender, short) = if to_first { (&mut other, &mut one) } else { (&mut one, &mut other) };
-                halve::lend(self.penalty, lender, short, |_, short| (!self.budget.is_spent()).then(|| lacks(parts, short)));
+                halve::lend(self.penalty, lender, short, |short| (!self.task.budget.is_spent()).then(|| lacks(parts, short)));
             }
             if self.task.holds(tally, &one.pieces) && self.task.holds(tally, &other.pieces) {
                 open.push((parts - first, other));

@@ -13,7 +13,7 @@ use crate::boxes::Aim;
 use crate::budget::Budget;
 use crate::code::CodeRange;
 use crate::halve::{self, Block};
-use crate::partition::{Partition, Piece, rows};
+use crate::partition::{Partition, Piece, joined, rows};
 use crate::penalty::Penalty;
 use crate::privacy::{Privacy, Tally};
 use crate::problem::Problem;
@@ -129,7 +129,7 @@ impl Task<'_> {
         let both = lender.rows() + short.rows();
         let mut counted = 0;
         tally.clear();
-        let is_lent = halve::lend(penalty, lender, short, |_, short| {
+        let is_lent = halve::lend(penalty, lender, short, |short| {
             self.problem.count_into(tally, &short.pieces[counted..]);
             counted = short.pieces.len();
             let lacking = k.saturating_sub(tally.size());
@@ -182,14 +182,6 @@ fn telling_first(problem: &Problem, attributes: &[usize], pieces: &[Piece]) -> V
     order.into_iter().map(|(_, attribute)| attribute).collect()
 }
 
-/// The same pieces sorted, each tuple once.
-fn joined(pieces: &mut [Piece]) -> impl Iterator<Item = Piece> {
-    pieces.sort_unstable();
-    pieces
-        .chunk_by(|one, other| one.tuple == other.tuple)
-        .map(|same| Piece { tuple: same[0].tuple, count: same.iter().map(|piece| piece.count).sum() })
-}
-
 /// Groups of pieces and the exact range of each group on every attribute of the problem, group by group.
 #[derive(Debug, Default)]
 pub(crate) struct Groups {
@@ -222,12 +214,12 @@ pub(crate) fn run(problem: &Problem, search: Search, pieces: &[Piece], budget: &
                 budget,
             };
             let cut = match search.algorithm {
-                Algorithm::Mondrian => mondrian::mondrian(&task, mondrian::Ties::Together, budget),
-                Algorithm::MondrianRelaxed => mondrian::mondrian(&task, mondrian::Ties::Dealt, budget),
-                Algorithm::BottomUp => bottom_up::bottom_up(&task, Aim::Table, budget),
-                Algorithm::BottomUpRow => bottom_up::bottom_up(&task, Aim::Row, budget),
-                Algorithm::TopDown => top_down::top_down(&task, Aim::Table, budget),
-                Algorithm::TopDownRow => top_down::top_down(&task, Aim::Row, budget),
+                Algorithm::Mondrian => mondrian::mondrian(&task, mondrian::Ties::Together),
+                Algorithm::MondrianRelaxed => mondrian::mondrian(&task, mondrian::Ties::Dealt),
+                Algorithm::BottomUp => bottom_up::bottom_up(&task, Aim::Table),
+                Algorithm::BottomUpRow => bottom_up::bottom_up(&task, Aim::Row),
+                Algorithm::TopDown => top_down::top_down(&task, Aim::Table),
+                Algorithm::TopDownRow => top_down::top_down(&task, Aim::Row),
             };
             let ranges_of = |class: usize| {
                 let exact = problem.ranges(cut.class(class));

@@ -21,7 +21,6 @@
 use rayon::prelude::*;
 
 use super::Task;
-use crate::budget::Budget;
 use crate::code::{Code, CodeRange};
 use crate::partition::{Partition, Piece};
 use crate::privacy::Tally;
@@ -41,7 +40,7 @@ const PARALLEL: usize = if cfg!(test) { 4 } else { 4096 };
 /// Above this many pieces a set is measured and cut in parallel too: there are few sets of that size.
 const LARGE: usize = if cfg!(test) { 8 } else { 1 << 17 };
 
-pub(super) fn mondrian(task: &Task, ties: Ties, budget: &Budget) -> Partition {
+pub(super) fn mondrian(task: &Task, ties: Ties) -> Partition {
     let problem = task.problem;
     let sensitive = if task.privacy.needs_sensitive() { problem.sensitive_columns() } else { 0 };
     let width = task.attributes.len() + sensitive;
@@ -59,7 +58,7 @@ pub(super) fn mondrian(task: &Task, ties: Ties, budget: &Budget) -> Partition {
             rows
         })
         .collect();
-    let cutter = Cutter { task, ties, budget, width, least: task.privacy.k() };
+    let cutter = Cutter { task, ties, width, least: task.privacy.k() };
     let done = cutter.cut_all(Block { pieces: task.pieces.to_vec(), cells });
     Partition::from_sizes(done.pieces, &done.sizes)
 }
@@ -98,7 +97,6 @@ impl Scratch {
 struct Cutter<'a> {
     task: &'a Task<'a>,
     ties: Ties,
-    budget: &'a Budget,
     width: usize,
     /// No class may have fewer rows.
     least: u64,
@@ -153,7 +151,7 @@ impl Cutter<'_> {
     /// The two sides of the first cut that leaves both with the rules, widest attribute first.
     fn halves(&self, block: &Block, scratch: &mut Scratch) -> Option<(Block, Block)> {
         let total: u64 = block.pieces.iter().map(|piece| u64::from(piece.count)).sum();
-        if total < 2 * self.least || self.budget.is_spent() {
+        if total < 2 * self.least || self.task.budget.is_spent() {
             return None;
         }
         let ranges = self.ranges(block);
@@ -313,6 +311,7 @@ struct Cut {
 mod tests {
     use super::*;
     use crate::algorithm::{Algorithm, Search, run};
+    use crate::budget::Budget;
     use crate::problem::Problem;
     use crate::testing;
 

@@ -269,14 +269,14 @@ fn with_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
     rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(work)
 }
 
-#[test]
-fn bottom_up_makes_the_groups_that_full_scans_make() {
+/// The fast algorithm makes the groups of the slow one, in both readings, with any number of threads.
+fn makes_the_groups_of(slow: impl Fn(&Slow) -> Vec<Group>, fast: impl Fn(&Task, Aim) -> Partition + Sync) {
     for_each_task(100, |task, what| {
         for aim in [Aim::Table, Aim::Row] {
-            let slow = Slow { task, penalty: Penalty::new(task.problem.attributes(), task.attributes), aim };
-            let expected = sorted(slow.bottom_up());
+            let penalty = Penalty::new(task.problem.attributes(), task.attributes);
+            let expected = sorted(slow(&Slow { task, penalty, aim }));
             for threads in [1, 3] {
-                let found = with_threads(threads, || bottom_up::bottom_up(task, aim, &Budget::unlimited()));
+                let found = with_threads(threads, || fast(task, aim));
                 assert_eq!(sorted(found.iter().map(<[Piece]>::to_vec)), expected, "{aim:?}, {threads} threads, {what}");
             }
         }
@@ -284,17 +284,13 @@ fn bottom_up_makes_the_groups_that_full_scans_make() {
 }
 
 #[test]
+fn bottom_up_makes_the_groups_that_full_scans_make() {
+    makes_the_groups_of(|slow| slow.bottom_up(), bottom_up::bottom_up);
+}
+
+#[test]
 fn top_down_makes_the_groups_that_full_scans_make() {
-    for_each_task(100, |task, what| {
-        for aim in [Aim::Table, Aim::Row] {
-            let slow = Slow { task, penalty: Penalty::new(task.problem.attributes(), task.attributes), aim };
-            let expected = sorted(slow.top_down());
-            for threads in [1, 3] {
-                let found = with_threads(threads, || top_down::top_down(task, aim, &Budget::unlimited()));
-                assert_eq!(sorted(found.iter().map(<[Piece]>::to_vec)), expected, "{aim:?}, {threads} threads, {what}");
-            }
-        }
-    });
+    makes_the_groups_of(|slow| slow.top_down(), top_down::top_down);
 }
 
 /// With k as the only rule.
@@ -305,7 +301,7 @@ fn bottom_up_leaves_no_group_of_2k_rows_or_more_unless_its_rows_are_equal() {
         if task.privacy.needs_sensitive() {
             return;
         }
-        for group in bottom_up::bottom_up(task, Aim::Table, &Budget::unlimited()).iter() {
+        for group in bottom_up::bottom_up(task, Aim::Table).iter() {
             let k = task.privacy.k();
             assert!(rows(group) >= k, "{what}");
             let penalty = Penalty::new(task.problem.attributes(), task.attributes);
@@ -321,7 +317,8 @@ fn bottom_up_leaves_no_group_of_2k_rows_or_more_unless_its_rows_are_equal() {
 fn a_search_that_is_stopped_leaves_classes_that_hold() {
     let spent = Budget::new(Some(std::time::Duration::ZERO), std::sync::Arc::default());
     for_each_task(20, |task, what| {
-        for partition in [bottom_up::bottom_up(task, Aim::Table, &spent), top_down::top_down(task, Aim::Table, &spent)] {
+        let task = &Task { budget: &spent, ..*task };
+        for partition in [bottom_up::bottom_up(task, Aim::Table), top_down::top_down(task, Aim::Table)] {
             let mut tally = task.problem.tally();
             assert!(partition.iter().all(|group| task.holds(&mut tally, group)), "{what}");
             assert_eq!(partition.iter().map(rows).sum::<u64>(), rows(task.pieces), "{what}");

@@ -26,7 +26,6 @@ use rayon::prelude::*;
 
 use super::Task;
 use crate::boxes::{Aim, Boxes, bit};
-use crate::budget::Budget;
 use crate::code::{CodeRange, real};
 use crate::halve::{self, Block};
 use crate::nearest::{Partner, Tree};
@@ -44,10 +43,10 @@ const BATCH: usize = if cfg!(test) { 5 } else { 64 };
 /// After so many left-over groups the tree is built anew, or after a fourth of them if those are fewer.
 const REBUILD: usize = 20_000;
 
-pub(super) fn top_down(task: &Task, aim: Aim, budget: &Budget) -> Partition {
+pub(super) fn top_down(task: &Task, aim: Aim) -> Partition {
     let penalty = Penalty::new(task.problem.attributes(), task.attributes);
     let whole = Block::shuffled(task.problem, task.attributes, task.pieces.to_vec(), task.seed);
-    let cutter = Cutter { task, penalty: &penalty, aim, budget };
+    let cutter = Cutter { task, penalty: &penalty, aim };
     let cut = cutter.adjust(cutter.cut_all(whole));
     let pieces = |blocks: Vec<Block>| blocks.into_iter().map(|block| block.pieces);
     task.sweep(pieces(cut.holding).collect(), pieces(cut.left_over).flatten().collect())
@@ -64,7 +63,6 @@ struct Cutter<'a> {
     task: &'a Task<'a>,
     penalty: &'a Penalty,
     aim: Aim,
-    budget: &'a Budget,
 }
 
 impl Cutter<'_> {
@@ -110,7 +108,7 @@ impl Cutter<'_> {
 
     /// Cuts a set that holds in two. Returns the halves that hold; the set itself if none does, and a half that does not, are done.
     fn cut(&self, block: Block, tally: &mut Tally, done: &mut Cut) -> Vec<Block> {
-        if block.rows() <= self.task.privacy.k() || self.budget.is_spent() {
+        if block.rows() <= self.task.privacy.k() || self.task.budget.is_spent() {
             done.holding.push(block);
             return Vec::new();
         }
@@ -203,7 +201,7 @@ impl Adjustment<'_> {
         let tally = || task.problem.tally();
         let mut own = tally();
         let mut since = 0;
-        while !queue.is_empty() && !self.cutter.budget.is_spent() {
+        while !queue.is_empty() && !task.budget.is_spent() {
             let turn: Vec<u32> = queue.drain(..batch.min(queue.len())).collect();
             let look = |tally: &mut Tally, &group: &u32| self.is_short[group as usize].then(|| self.look(group, tally));
             let views: Vec<Option<View>> = match turn.as_slice() {

@@ -199,15 +199,14 @@ impl Config {
         Ok(share)
     }
 
-    /// How many rounds the far-pair search takes.
+    /// How many rounds the far-pair search takes, if it was said.
     ///
     /// # Errors
     /// When it is 0.
-    pub fn rounds(&self) -> Result<u32> {
+    pub fn rounds(&self) -> Result<Option<u32>> {
         match self.rounds {
-            None => Ok(3),
             Some(0) => Err(Error::config("rounds is at least 1: without one there is no pair")),
-            Some(rounds) => Ok(rounds),
+            rounds => Ok(rounds),
         }
     }
 

@@ -8,8 +8,7 @@ use lookalike::partition::{Partition, Piece};
 use lookalike::query::{Workload, answer, draw, summarize};
 use lookalike::recode::Recoding;
 use lookalike::rng::Rng;
-use lookalike::table::Treatment;
-use lookalike::{Algorithm, Budget, Config, Problem, Search, anonymize, io};
+use lookalike::{Algorithm, Budget, Config, Problem, Search, anonymize, io, problem};
 
 use crate::support::{publish, read};
 
@@ -19,7 +18,7 @@ fn problem(folder: &Path, text: &str, toml: &str) -> Problem {
     let config = Config::parse(toml).unwrap();
     let source = io::open(&path, None).unwrap();
     let roles = config.roles(source.names()).unwrap();
-    let treatments = vec![Treatment::Code; source.names().len()];
+    let treatments = problem::treatments(source.names(), &roles);
     Problem::new(&source.read(&treatments).unwrap(), &roles, &config).unwrap()
 }
 

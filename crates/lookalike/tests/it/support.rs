@@ -7,8 +7,8 @@ use lookalike::loss::{Loss, loss};
 use lookalike::release::{Cells, Release};
 use lookalike::rng::Rng;
 use lookalike::synthetic::{self, Synthetic};
-use lookalike::table::{Table, Treatment};
-use lookalike::{Algorithm, Budget, Config, Problem, Result, Search, anonymize, io};
+use lookalike::table::Table;
+use lookalike::{Algorithm, Budget, Config, Problem, Result, Search, anonymize, io, problem};
 
 /// What became of a table.
 pub(crate) struct Done {
@@ -20,17 +20,8 @@ pub(crate) struct Done {
 /// Anonymizes `input` into `output` and lets the audit judge the file against its source.
 pub(crate) fn publish(input: &Path, output: &Path, config: &Config, algorithm: Algorithm, seed: u64) -> Result<Done> {
     let source = io::open(input, None)?;
-    let names = source.names().to_vec();
-    let roles = config.roles(&names)?;
-    let treatments: Vec<Treatment> = names
-        .iter()
-        .map(|name| match () {
-            () if roles.quasi.contains(name) => Treatment::Code,
-            () if roles.sensitive.contains(name) => Treatment::CodeAndCarry,
-            () if roles.keep.contains(name) => Treatment::Carry,
-            () => Treatment::Skip,
-        })
-        .collect();
+    let roles = config.roles(source.names())?;
+    let treatments = problem::treatments(source.names(), &roles);
     let table = source.read(&treatments)?;
     let problem = Problem::new(&table, &roles, config)?;
     let outcome = anonymize(&problem, Search::new(algorithm, seed), &Budget::unlimited());
