@@ -127,7 +127,7 @@ pub(crate) struct Release {
     /// How classes are found
     #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(Algorithm::ALL.map(Algorithm::name)))]
     pub(crate) algorithm: Option<String>,
-    /// How many rounds top-down and bottom-up look for two rows far apart; 3 when absent
+    /// How many rounds top-down and bottom-up look for two rows far apart (3), how many tries cluster has for a cut (15)
     #[arg(long, value_name = "N")]
     pub(crate) rounds: Option<u32>,
     /// End the search after this time (500ms, 60s, 5m, 1h) with what it has

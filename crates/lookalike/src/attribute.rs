@@ -99,6 +99,20 @@ impl Attribute {
         }
     }
 
+    /// Where a value stands on the line from 0 to 1: a number by its size, a category by its place in tree order. A missing value stands
+    /// apart, as far from the greatest as that is from the least.
+    pub(crate) fn place(&self, code: Code) -> f64 {
+        match &self.domain {
+            Domain::Tree(tree) if tree.leaves() < 2 => 0.0,
+            Domain::Tree(tree) => f64::from(code) / (size(tree.leaves()) - 1.0),
+            Domain::Ordered(Ordered { values, .. }) => match (values.first(), values.get(code as usize)) {
+                (Some(least), Some(value)) if value > least => (value - least) / (values[values.len() - 1] - least),
+                (_, Some(_)) => 0.0,
+                (_, None) => 2.0,
+            },
+        }
+    }
+
     /// How the range is written. Two different covers never share a label.
     pub fn label(&self, range: CodeRange) -> String {
         match &self.domain {

@@ -1,6 +1,7 @@
 //! The list of algorithms. To add one: a file here, and in this file `mod`, variant, name, arm.
 
 mod bottom_up;
+mod cluster;
 mod mondrian;
 mod top_down;
 
@@ -35,17 +36,20 @@ pub enum Algorithm {
     TopDown,
     /// The same, but a row goes where one row then pays less.
     TopDownRow,
+    /// Split around two means; deal out what rules on sensitive values keep from being split.
+    Cluster,
 }
 
 impl Algorithm {
     /// Every algorithm, for tests, benches, help and tables.
-    pub const ALL: [Algorithm; 6] = [
+    pub const ALL: [Algorithm; 7] = [
         Algorithm::Mondrian,
         Algorithm::MondrianRelaxed,
         Algorithm::BottomUp,
         Algorithm::BottomUpRow,
         Algorithm::TopDown,
         Algorithm::TopDownRow,
+        Algorithm::Cluster,
     ];
 
     /// The name in configurations and on the command line.
@@ -57,6 +61,7 @@ impl Algorithm {
             Algorithm::BottomUpRow => "bottom-up-row",
             Algorithm::TopDown => "top-down",
             Algorithm::TopDownRow => "top-down-row",
+            Algorithm::Cluster => "cluster",
         }
     }
 }
@@ -86,14 +91,16 @@ pub struct Search {
     pub algorithm: Algorithm,
     /// Where an algorithm draws lots, it draws them from here.
     pub seed: u64,
-    /// How many times the search for two rows far apart starts again from the farthest it found.
+    /// How many times the search for two rows far apart starts again from the farthest it found, or how many tries `cluster` takes for
+    /// each cut.
     pub rounds: u32,
 }
 
 impl Search {
-    /// This algorithm from this seed, with three rounds.
+    /// This algorithm from this seed, with as many rounds as its paper takes: three, and fifteen for `cluster`.
     pub fn new(algorithm: Algorithm, seed: u64) -> Search {
-        Search { algorithm, seed, rounds: 3 }
+        let rounds = if algorithm == Algorithm::Cluster { 15 } else { 3 };
+        Search { algorithm, seed, rounds }
     }
 }
 
@@ -167,6 +174,42 @@ impl Task<'_> {
     }
 }
 
+/// Cuts a set and its parts until nothing can be cut: large ones level by level, then each small one to its end, in parallel. `cut`
+/// returns the parts that may be cut further and adds what is done.
+fn cut_to_the_end<S: Send, D: Send>(
+    task: &Task,
+    whole: S,
+    is_large: impl Fn(&S) -> bool,
+    cut: impl Fn(S, &mut Tally, &mut Vec<D>) -> Vec<S> + Sync,
+) -> Vec<D> {
+    let tally = || task.problem.tally();
+    let (mut large, mut small, mut all) = (vec![whole], Vec::new(), Vec::new());
+    while !large.is_empty() {
+        let cut_once = |tally: &mut Tally, set: S| {
+            let mut done = Vec::new();
+            (cut(set, tally, &mut done), done)
+        };
+        let cuts: Vec<(Vec<S>, Vec<D>)> = large.into_par_iter().map_init(tally, cut_once).collect();
+        large = Vec::new();
+        for (parts, done) in cuts {
+            all.extend(done);
+            for part in parts {
+                if is_large(&part) { large.push(part) } else { small.push(part) }
+            }
+        }
+    }
+    let cut_on = |tally: &mut Tally, set: S| {
+        let (mut open, mut done) = (vec![set], Vec::new());
+        while let Some(set) = open.pop() {
+            open.extend(cut(set, tally, &mut done));
+        }
+        done
+    };
+    let ends: Vec<Vec<D>> = small.into_par_iter().map_init(tally, cut_on).collect();
+    all.extend(ends.into_iter().flatten());
+    all
+}
+
 /// The attributes, those first on which rows differ most: whoever adds up penalties can stop early.
 fn telling_first(problem: &Problem, attributes: &[usize], pieces: &[Piece]) -> Vec<usize> {
     let penalty = Penalty::new(problem.attributes(), attributes);
@@ -220,6 +263,7 @@ pub(crate) fn run(problem: &Problem, search: Search, pieces: &[Piece], budget: &
                 Algorithm::BottomUpRow => bottom_up::bottom_up(&task, Aim::Row),
                 Algorithm::TopDown => top_down::top_down(&task, Aim::Table),
                 Algorithm::TopDownRow => top_down::top_down(&task, Aim::Row),
+                Algorithm::Cluster => cluster::cluster(&task),
             };
             let ranges_of = |class: usize| {
                 let exact = problem.ranges(cut.class(class));

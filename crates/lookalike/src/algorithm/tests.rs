@@ -240,14 +240,14 @@ const REQUESTS: [&str; 7] = [
     "k = 7\nrest = \"drop\"\nrounds = 1\n[columns]\nage = { role = \"quasi\" }\nheight = { role = \"quasi\" }\n",
 ];
 
-fn sorted(groups: impl IntoIterator<Item = Group>) -> Vec<Group> {
+pub(super) fn sorted(groups: impl IntoIterator<Item = Group>) -> Vec<Group> {
     let mut all: Vec<Group> = groups.into_iter().map(|mut group| joined(&mut group).collect()).collect();
     all.sort();
     all
 }
 
 /// Every random table under every request that it can meet.
-fn for_each_task(tables: u64, mut check: impl FnMut(&Task, &str)) {
+pub(super) fn for_each_task(tables: u64, mut check: impl FnMut(&Task, &str)) {
     let mut met = 0;
     for seed in 0..tables {
         for request in REQUESTS {
@@ -265,7 +265,7 @@ fn for_each_task(tables: u64, mut check: impl FnMut(&Task, &str)) {
     assert!(met > tables * 4, "{met} of {tables} tables met a request");
 }
 
-fn with_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
+pub(super) fn with_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
     rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(work)
 }
 
@@ -318,7 +318,7 @@ fn a_search_that_is_stopped_leaves_classes_that_hold() {
     let spent = Budget::new(Some(std::time::Duration::ZERO), std::sync::Arc::default());
     for_each_task(20, |task, what| {
         let task = &Task { budget: &spent, ..*task };
-        for partition in [bottom_up::bottom_up(task, Aim::Table), top_down::top_down(task, Aim::Table)] {
+        for partition in [bottom_up::bottom_up(task, Aim::Table), top_down::top_down(task, Aim::Table), cluster::cluster(task)] {
             let mut tally = task.problem.tally();
             assert!(partition.iter().all(|group| task.holds(&mut tally, group)), "{what}");
             assert_eq!(partition.iter().map(rows).sum::<u64>(), rows(task.pieces), "{what}");
@@ -329,7 +329,7 @@ fn a_search_that_is_stopped_leaves_classes_that_hold() {
 #[test]
 fn another_seed_gives_other_groups_and_the_same_seed_the_same() {
     let problem = testing::problem(&testing::random_table(5, 300), REQUESTS[0]).unwrap();
-    for algorithm in [Algorithm::BottomUp, Algorithm::TopDown] {
+    for algorithm in [Algorithm::BottomUp, Algorithm::TopDown, Algorithm::Cluster] {
         let groups = |seed: u64| {
             let groups = run(&problem, Search::new(algorithm, seed), &problem.pieces_without(&[]), &Budget::unlimited());
             sorted(groups.partition.iter().map(<[Piece]>::to_vec))

@@ -24,7 +24,7 @@ use std::collections::VecDeque;
 
 use rayon::prelude::*;
 
-use super::Task;
+use super::{Task, cut_to_the_end};
 use crate::boxes::{Aim, Boxes, bit};
 use crate::code::{CodeRange, real};
 use crate::halve::{self, Block};
@@ -47,16 +47,18 @@ pub(super) fn top_down(task: &Task, aim: Aim) -> Partition {
     let penalty = Penalty::new(task.problem.attributes(), task.attributes);
     let whole = Block::shuffled(task.problem, task.attributes, task.pieces.to_vec(), task.seed);
     let cutter = Cutter { task, penalty: &penalty, aim };
-    let cut = cutter.adjust(cutter.cut_all(whole));
-    let pieces = |blocks: Vec<Block>| blocks.into_iter().map(|block| block.pieces);
-    task.sweep(pieces(cut.holding).collect(), pieces(cut.left_over).flatten().collect())
+    let is_large = |block: &Block| block.pieces.len() > PARALLEL;
+    let groups = cut_to_the_end(task, whole, is_large, |block, tally, done| cutter.cut(block, tally, done));
+    let (short, holding): (Vec<Group>, Vec<Group>) = cutter.adjust(groups).into_iter().partition(|group| group.is_short);
+    let pieces = |groups: Vec<Group>| groups.into_iter().map(|group| group.block.pieces);
+    task.sweep(pieces(holding).collect(), pieces(short).flatten().collect())
 }
 
-/// What the cutting leaves: groups that hold and cannot be cut further, and groups that do not hold.
-#[derive(Default)]
-struct Cut {
-    holding: Vec<Block>,
-    left_over: Vec<Block>,
+/// What the cutting leaves.
+struct Group {
+    block: Block,
+    /// It does not hold.
+    is_short: bool,
 }
 
 struct Cutter<'a> {
@@ -66,79 +68,35 @@ struct Cutter<'a> {
 }
 
 impl Cutter<'_> {
-    /// Cuts level by level while sets are large, then each set to its end.
-    fn cut_all(&self, whole: Block) -> Cut {
-        let tally = || self.task.problem.tally();
-        let (mut large, mut small) = (vec![whole], Vec::new());
-        let mut done = Cut::default();
-        while !large.is_empty() {
-            let halves: Vec<(Vec<Block>, Cut)> = large
-                .into_par_iter()
-                .map_init(tally, |tally, block| {
-                    let mut done = Cut::default();
-                    (self.cut(block, tally, &mut done), done)
-                })
-                .collect();
-            large = Vec::new();
-            for (blocks, mut ended) in halves {
-                done.holding.append(&mut ended.holding);
-                done.left_over.append(&mut ended.left_over);
-                for block in blocks {
-                    if block.pieces.len() > PARALLEL { large.push(block) } else { small.push(block) }
-                }
-            }
-        }
-        let ends: Vec<Cut> = small
-            .into_par_iter()
-            .map_init(tally, |tally, block| {
-                let mut done = Cut::default();
-                let mut open = vec![block];
-                while let Some(block) = open.pop() {
-                    open.extend(self.cut(block, tally, &mut done));
-                }
-                done
-            })
-            .collect();
-        for mut end in ends {
-            done.holding.append(&mut end.holding);
-            done.left_over.append(&mut end.left_over);
-        }
-        done
-    }
-
     /// Cuts a set that holds in two. Returns the halves that hold; the set itself if none does, and a half that does not, are done.
-    fn cut(&self, block: Block, tally: &mut Tally, done: &mut Cut) -> Vec<Block> {
-        if block.rows() <= self.task.privacy.k() || self.task.budget.is_spent() {
-            done.holding.push(block);
-            return Vec::new();
-        }
-        let Some((one, other)) = halve::halves(self.penalty, self.aim, self.task.rounds, &block) else {
-            done.holding.push(block);
+    fn cut(&self, block: Block, tally: &mut Tally, done: &mut Vec<Group>) -> Vec<Block> {
+        let is_done = block.rows() <= self.task.privacy.k() || self.task.budget.is_spent();
+        let halves = if is_done { None } else { halve::halves(self.penalty, self.aim, self.task.rounds, &block) };
+        let Some((one, other)) = halves else {
+            done.push(Group { block, is_short: false });
             return Vec::new();
         };
         match [&one, &other].map(|half| self.task.holds(tally, &half.pieces)) {
             [true, true] => vec![one, other],
             [true, false] => {
-                done.left_over.push(other);
+                done.push(Group { block: other, is_short: true });
                 vec![one]
             }
             [false, true] => {
-                done.left_over.push(one);
+                done.push(Group { block: one, is_short: true });
                 vec![other]
             }
             [false, false] => {
-                done.holding.push(block);
+                done.push(Group { block, is_short: false });
                 Vec::new()
             }
         }
     }
 
     /// Sees to the groups that do not hold, in an order that the seed decides. Leaves some only when the budget is spent.
-    fn adjust(&self, cut: Cut) -> Cut {
-        let mut groups: Vec<(Block, bool)> = cut.holding.into_iter().map(|block| (block, false)).collect();
-        groups.extend(cut.left_over.into_iter().map(|block| (block, true)));
-        groups.sort_by_cached_key(|(block, _)| block.pieces.iter().map(|piece| piece.tuple).min());
-        let (blocks, is_short): (Vec<Block>, Vec<bool>) = groups.into_iter().unzip();
+    fn adjust(&self, mut groups: Vec<Group>) -> Vec<Group> {
+        groups.sort_by_cached_key(|group| group.block.pieces.iter().map(|piece| piece.tuple).min());
+        let (blocks, is_short): (Vec<Block>, Vec<bool>) = groups.into_iter().map(|group| (group.block, group.is_short)).unzip();
         let ranges = blocks.iter().flat_map(Block::ranges).collect();
         let boxes = Boxes::of(self.penalty, ranges, blocks.iter().map(Block::rows))
             .with_values(blocks.iter().flat_map(Block::values).collect());
@@ -147,10 +105,8 @@ impl Cutter<'_> {
         Rng::at(self.task.seed, 1).shuffle(&mut short);
         let mut adjustment = Adjustment { cutter: self, blocks, is_short, boxes, tree, tally: self.task.problem.tally() };
         adjustment.mend_all(short.into());
-        let groups = adjustment.blocks.into_iter().zip(adjustment.is_short).filter(|(block, _)| !block.pieces.is_empty());
-        let (left_over, holding): (Vec<_>, Vec<_>) = groups.partition(|&(_, is_short)| is_short);
-        let blocks = |groups: Vec<(Block, bool)>| groups.into_iter().map(|(block, _)| block).collect();
-        Cut { holding: blocks(holding), left_over: blocks(left_over) }
+        let groups = adjustment.blocks.into_iter().zip(adjustment.is_short);
+        groups.filter(|(block, _)| !block.pieces.is_empty()).map(|(block, is_short)| Group { block, is_short }).collect()
     }
 }
 

@@ -37,7 +37,8 @@ pub struct Config {
     /// Where ties are broken at random, from here; from the system's randomness if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
-    /// How many rounds the far-pair search of `top-down` and `bottom-up` takes; 3 when absent.
+    /// How many rounds the far-pair search of `top-down` and `bottom-up` takes, 3 when absent; how many tries `cluster` has for a
+    /// cut, 15 when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rounds: Option<u32>,
     /// What happens to columns that no line names.
@@ -199,13 +200,13 @@ impl Config {
         Ok(share)
     }
 
-    /// How many rounds the far-pair search takes, if it was said.
+    /// How many rounds or tries a search takes, if it was said.
     ///
     /// # Errors
     /// When it is 0.
     pub fn rounds(&self) -> Result<Option<u32>> {
         match self.rounds {
-            Some(0) => Err(Error::config("rounds is at least 1: without one there is no pair")),
+            Some(0) => Err(Error::config("rounds is at least 1: without one there is nothing to choose from")),
             rounds => Ok(rounds),
         }
     }

@@ -132,6 +132,17 @@ impl Privacy {
         ks.fold(1, u64::max)
     }
 
+    /// No class of fewer rows holds.
+    pub fn least_rows(&self) -> u64 {
+        let least = self.models.iter().map(|model| match model {
+            Model::K(k) => *k,
+            Model::Alpha { alpha, values: None, .. } if alpha.num() > 0 => alpha.den().div_ceil(alpha.num()),
+            Model::Distinct { l, .. } | Model::Recursive { l, .. } => *l,
+            Model::Alpha { .. } | Model::Entropy { .. } | Model::Closeness { .. } => 1,
+        });
+        least.fold(1, u64::max)
+    }
+
     /// False when the size of a class decides alone, so that nobody need count sensitive values.
     pub fn needs_sensitive(&self) -> bool {
         self.models.iter().any(|model| !matches!(model, Model::K(_)))

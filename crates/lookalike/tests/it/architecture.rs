@@ -22,7 +22,7 @@ const MAY_USE: [(&str, &[&str]); 30] = [
     ("boxes", &["penalty"]),
     ("nearest", &["boxes"]),
     ("halve", &["boxes", "partition", "penalty", "problem", "rng"]),
-    ("algorithm", &["boxes", "budget", "halve", "nearest", "partition", "penalty", "privacy", "problem", "rng"]),
+    ("algorithm", &["attribute", "boxes", "budget", "halve", "nearest", "partition", "penalty", "privacy", "problem", "rng"]),
     ("recode", &["partition", "problem"]),
     ("suppress", &["algorithm", "budget", "partition", "privacy", "problem"]),
     ("loss", &["attribute", "partition", "problem", "recode"]),
