@@ -111,6 +111,9 @@ pub(crate) struct Anonymize {
     /// Print the numbers of the run as one JSON object
     #[arg(long)]
     pub(crate) json: bool,
+    /// Keep the proof of a non-homogeneous release in this file, for `verify`; it is as secret as the table
+    #[arg(long, value_name = "FILE")]
+    pub(crate) proof: Option<PathBuf>,
     /// Draw lots and break ties from this seed, so that a run can be repeated; keep it secret
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
@@ -130,6 +133,10 @@ pub(crate) struct Release {
     /// How many rounds top-down and bottom-up look for two rows far apart (3), how many tries cluster has for a cut (15)
     #[arg(long, value_name = "N")]
     pub(crate) rounds: Option<u32>,
+    /// Allow the algorithm ring, whose releases are k-anonymous in another sense: every person could be any of k released rows, but these
+    /// rows do not show the same
+    #[arg(long)]
+    pub(crate) non_homogeneous: bool,
     /// End the search after this time (500ms, 60s, 5m, 1h) with what it has
     #[arg(long, value_name = "TIME")]
     pub(crate) time: Option<String>,
@@ -155,6 +162,12 @@ pub(crate) struct Verify {
     /// The table it was made from: checks that every released row covers a row of it
     #[arg(long, value_name = "DATA")]
     pub(crate) source: Option<PathBuf>,
+    /// The release is non-homogeneous: judge it against its source, every person and every released row having k candidates
+    #[arg(long, requires = "source")]
+    pub(crate) non_homogeneous: bool,
+    /// The proof that `anonymize --proof` kept of a non-homogeneous release
+    #[arg(long, value_name = "FILE", requires = "source")]
+    pub(crate) proof: Option<PathBuf>,
     /// Print one JSON object
     #[arg(long)]
     pub(crate) json: bool,

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use lookalike::audit::{self, Verdict, View};
+use lookalike::audit::{self, Proof, Verdict, View};
 use lookalike::config::Roles;
 use lookalike::disclosure::disclosures;
 use lookalike::io::{self, FileType, Format, Pending};
@@ -11,7 +11,7 @@ use lookalike::loss::{self, Loss};
 use lookalike::problem::treatments;
 use lookalike::release::{Cells, Release};
 use lookalike::table::Table;
-use lookalike::{Algorithm, Budget, Config, Problem, Result, Search, Status, anonymize, partition};
+use lookalike::{Algorithm, Budget, Config, Problem, Result, Search, Status, anonymize, partition, proof};
 
 use crate::progress::Progress;
 use crate::request::usage;
@@ -25,6 +25,8 @@ pub(crate) struct Job<'a> {
     pub(crate) out: &'a Path,
     pub(crate) force: bool,
     pub(crate) seed: u64,
+    /// Where the proof of a non-homogeneous release goes, if it is wanted.
+    pub(crate) proof: Option<&'a Path>,
 }
 
 /// A run in numbers.
@@ -51,6 +53,8 @@ pub(crate) struct Done {
 /// What is known about a release before it is written.
 struct Found {
     release: Release,
+    /// Of a release that is not homogeneous.
+    proof: Option<Proof>,
     done: Unverified,
 }
 
@@ -76,6 +80,19 @@ pub(crate) fn run(job: &Job, progress: &mut Progress) -> Result<Done> {
     config.suppress()?;
     config.time()?;
     let search = search(config, job.seed)?;
+    if !search.algorithm.is_homogeneous() && job.data == Path::new("-") {
+        return Err(usage(
+            "a release of ring is verified against its source, and standard input cannot be read twice: name a file",
+        ));
+    }
+    let pending_proof = match job.proof {
+        Some(path) if search.algorithm.is_homogeneous() => {
+            let why = "classes prove themselves, the algorithm ring alone needs a proof";
+            return Err(usage(format!("--proof {}: {why}", show::path(path))));
+        }
+        Some(path) => Some(Pending::beside(path, job.force)?),
+        None => None,
+    };
 
     progress.stage("read");
     let source = io::open(job.data, config.input.delimiter)?;
@@ -85,7 +102,7 @@ pub(crate) fn run(job: &Job, progress: &mut Progress) -> Result<Done> {
     let table = source.read(&treatments)?;
 
     // The release is laid out in the write stage.
-    let Found { release, done } = find(job, search, &roles, table, cells(file_type), progress)?;
+    let Found { release, proof, done } = find(job, search, &roles, table, cells(file_type), progress)?;
     let pending = Pending::beside(job.out, job.force)?;
     interrupt::unpublished(Some(pending.path()));
     io::write(pending.file()?, job.out, file_type, release.schema(), release.batches(), |batch| release.batch(batch))?;
@@ -93,9 +110,22 @@ pub(crate) fn run(job: &Job, progress: &mut Progress) -> Result<Done> {
     drop(release);
 
     progress.stage("verify");
-    let verdict = verdict(pending.path(), file_type, config)?;
+    let verdict = match &proof {
+        None => verdict(pending.path(), file_type, config)?,
+        Some(proof) => {
+            let release = read(pending.path(), file_type, config, View::ReleaseAgainstSource)?;
+            let source = io::open(job.data, config.input.delimiter)?;
+            let treatments = audit::treatments(source.names(), config, View::Source);
+            audit::audit_rings(&release, &source.read(&treatments)?, config, Some(proof))?
+        }
+    };
     let published = verdict.holds();
     if published {
+        // The proof first: a release without it could not be verified again.
+        if let (Some(pending), Some(proof)) = (pending_proof, &proof) {
+            proof::write(proof, pending.file()?)?;
+            pending.publish()?;
+        }
         pending.publish()?;
     } else {
         drop(pending);
@@ -132,23 +162,38 @@ fn find(job: &Job, search: Search, roles: &Roles, mut table: Table, cells: Cells
     };
     progress.stage("write");
     let release = Release::new(&problem, recoding, &table, roles, job.config, job.seed, cells)?;
-    Ok(Found { release, done })
+    let proof = outcome.rings.map(|rings| proof::proof(&problem, &rings, &release)).transpose()?;
+    Ok(Found { release, proof, done })
 }
 
 /// Reads the written file back and judges it.
 pub(crate) fn verdict(file: &Path, file_type: FileType, config: &Config) -> Result<Verdict> {
+    audit::audit(&read(file, file_type, config, View::Release)?, config)
+}
+
+fn read(file: &Path, file_type: FileType, config: &Config, view: View) -> Result<Table> {
     let delimiter = match file_type.format {
         Format::Csv { delimiter } => Some(char::from(delimiter)),
         Format::Parquet | Format::Arrow => None,
     };
     let release = io::open(file, delimiter)?;
-    let treatments = audit::treatments(release.names(), config, View::Release);
-    audit::audit(&release.read(&treatments)?, config)
+    let treatments = audit::treatments(release.names(), config, view);
+    release.read(&treatments)
 }
 
 fn search(config: &Config, seed: u64) -> Result<Search> {
     let named = |name: &str| Algorithm::from_str(name).map_err(usage);
     let algorithm = config.algorithm.as_deref().map_or(Ok(Algorithm::default()), named)?;
+    match (algorithm.is_homogeneous(), config.non_homogeneous) {
+        (false, false) => Err(usage(format!(
+            "{algorithm} makes non-homogeneous releases: every person could be any of k released rows, but these do not show the same, and \
+             whoever knows one person's row learns those of others; say --non-homogeneous if that is what you want"
+        ))),
+        (true, true) => Err(usage(format!(
+            "--non-homogeneous goes with --algorithm ring: what {algorithm} makes is homogeneous, which is more"
+        ))),
+        _ => Ok(()),
+    }?;
     let usual = Search::new(algorithm, seed);
     Ok(Search { rounds: config.rounds()?.unwrap_or(usual.rounds), ..usual })
 }

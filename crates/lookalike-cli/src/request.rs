@@ -144,6 +144,7 @@ impl Release {
         if self.input_order {
             config.output.order = Order::Input;
         }
+        config.non_homogeneous |= self.non_homogeneous;
         config.output.snap |= self.snap;
         config.output.raw_formulas |= self.raw_formulas;
     }

@@ -1,10 +1,11 @@
 //! The one call: search, leave out what may be left out, recode.
 
-use crate::algorithm::Search;
+use crate::algorithm::{self, Search};
 use crate::budget::Budget;
+use crate::partition::{Partition, Piece};
 use crate::problem::Problem;
-use crate::recode::Recoding;
-use crate::suppress;
+use crate::recode::{Recoding, RingSize, Rings};
+use crate::{rng, suppress};
 
 /// How sure the answer is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,11 +24,38 @@ pub struct Outcome {
     pub recoding: Recoding,
     /// How the search ended.
     pub status: Status,
+    /// Who could be whose, when the release is not homogeneous: then the classes of the recoding hold no rule by themselves.
+    pub rings: Option<Rings>,
 }
 
-/// Finds classes that hold every rule. It cannot fail: [`Problem::new`] has seen to it that there is an answer.
+/// Finds classes that hold every rule, or rings whose windows do. It cannot fail: [`Problem::new`] has seen to it that there is an
+/// answer.
 pub fn anonymize(problem: &Problem, search: Search, budget: &Budget) -> Outcome {
-    let (groups, suppressed) = suppress::with_suppression(problem, search, budget);
+    let (recoding, rings) = if search.algorithm.is_homogeneous() {
+        let (groups, suppressed) = suppress::with_suppression(problem, search, budget);
+        (Recoding::new(problem, &groups.partition, &groups.ranges, suppressed), None)
+    } else {
+        let (recoding, rings) = on_rings(problem, search, budget, rng::below_from_system);
+        (recoding, Some(rings))
+    };
     let status = if budget.is_spent() { Status::Stopped } else { Status::Heuristic };
-    Outcome { recoding: Recoding::new(problem, &groups.partition, &groups.ranges, suppressed), status }
+    Outcome { recoding, status, rings }
+}
+
+/// Draws a shift for each ring and deals the rows out to the boxes. Nothing is left out but what no release could have.
+fn on_rings(problem: &Problem, search: Search, budget: &Budget, mut lot: impl FnMut(u64) -> u64) -> (Recoding, Rings) {
+    let suppressed = problem.trimmed().to_vec();
+    let (found, ranges) = algorithm::run_rings(problem, search, &problem.pieces_without(&suppressed), budget);
+    let mut rows = Partition::default();
+    let mut rings = Rings { rings: Vec::with_capacity(found.len()), tuples: Vec::new(), classes: Vec::new() };
+    for ring in found {
+        let (places, window) = (ring.tuples.len(), ring.window);
+        let shift = usize::try_from(lot(window as u64)).expect("less than the window");
+        (0..places).for_each(|place| rows.push([Piece { tuple: ring.tuples[(place + shift) % places], count: 1 }]));
+        rings.rings.push(RingSize { places, window, shift });
+        rings.tuples.extend(ring.tuples);
+    }
+    let (recoding, classes) = Recoding::with_classes(problem, &rows, &ranges, suppressed);
+    rings.classes = classes;
+    (recoding, rings)
 }

@@ -52,6 +52,7 @@ mod penalty;
 pub mod privacy;
 pub mod problem;
 pub mod profile;
+pub mod proof;
 pub mod query;
 pub mod ratio;
 pub mod recode;

@@ -26,6 +26,16 @@ impl Recoding {
     /// Covers the range of each group (one an attribute, group by group) by what can be published, and merges groups that
     /// show the same.
     pub(crate) fn new(problem: &Problem, groups: &Partition, ranges: &[CodeRange], suppressed: Vec<Piece>) -> Recoding {
+        Recoding::with_classes(problem, groups, ranges, suppressed).0
+    }
+
+    /// As `new`, and says which class each group went to.
+    pub(crate) fn with_classes(
+        problem: &Problem,
+        groups: &Partition,
+        ranges: &[CodeRange],
+        suppressed: Vec<Piece>,
+    ) -> (Recoding, Vec<u32>) {
         let width = problem.attributes().len();
         let cover = |(at, &range): (usize, &CodeRange)| problem.attributes()[at % width].cover(range);
         let covers: Vec<CodeRange> = ranges.par_iter().enumerate().map(cover).collect();
@@ -34,11 +44,13 @@ impl Recoding {
         order.par_sort_unstable_by(|&a, &b| box_of(a).cmp(box_of(b)).then(a.cmp(&b)));
         let mut classes = Partition::default();
         let mut shown = Vec::with_capacity(covers.len());
-        for same in order.chunk_by(|&a, &b| box_of(a) == box_of(b)) {
+        let mut class_of = vec![0; groups.len()];
+        for (class, same) in (0..).zip(order.chunk_by(|&a, &b| box_of(a) == box_of(b))) {
+            same.iter().for_each(|&group| class_of[group as usize] = class);
             classes.push(same.iter().flat_map(|&group| groups.class(group as usize)).copied());
             shown.extend_from_slice(box_of(same[0]));
         }
-        Recoding { classes, shown, suppressed }
+        (Recoding { classes, shown, suppressed }, class_of)
     }
 
     /// The classes.
@@ -56,4 +68,29 @@ impl Recoding {
     pub fn suppressed(&self) -> &[Piece] {
         &self.suppressed
     }
+}
+
+/// The rings of a non-homogeneous release, place by place and ring after ring: who could be whose.
+///
+/// The box that begins at a place covers the rows of the ring's window from there on; it is published with the other cells of the row
+/// that stands `shift` places on.
+#[derive(Clone, Debug)]
+pub struct Rings {
+    /// The rings in order.
+    pub rings: Vec<RingSize>,
+    /// For each place the tuple of its row.
+    pub tuples: Vec<u32>,
+    /// For each place the class that shows the box which begins there.
+    pub classes: Vec<u32>,
+}
+
+/// One ring, but for its places.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RingSize {
+    /// How many places it has.
+    pub places: usize,
+    /// How many of them a box covers.
+    pub window: usize,
+    /// How many places on the row stands whose cells go with a box. Below the window; a secret.
+    pub shift: usize,
 }

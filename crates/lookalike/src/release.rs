@@ -149,13 +149,7 @@ impl Release {
         let mut carried = match self.comparable(&self.rows[here])? {
             None => Vec::new(),
             Some((converter, rows)) => {
-                let mut order: Vec<usize> = (0..classes.len()).collect();
-                if self.order == Order::Canonical {
-                    // A batch has whole classes, in order: only within a class do the other cells decide.
-                    for class in order.chunk_by_mut(|&a, &b| classes[a] == classes[b]) {
-                        class.sort_unstable_by(|&a, &b| rows.row(a).cmp(&rows.row(b)));
-                    }
-                }
+                let order = self.order_within(classes, &rows);
                 converter.convert_rows(order.iter().map(|&at| rows.row(at))).map_err(gathering)?
             }
         };
@@ -179,6 +173,32 @@ impl Release {
             arrays.push(self.guard.apply(array));
         }
         RecordBatch::try_new(Arc::clone(&self.schema), arrays).map_err(gathering)
+    }
+
+    /// In which order the rows of a batch are written.
+    fn order_within(&self, classes: &[u32], rows: &Rows) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..classes.len()).collect();
+        if self.order == Order::Canonical {
+            // A batch has whole classes, in order: only within a class do the other cells decide.
+            for class in order.chunk_by_mut(|&a, &b| classes[a] == classes[b]) {
+                class.sort_unstable_by(|&a, &b| rows.row(a).cmp(&rows.row(b)));
+            }
+        }
+        order
+    }
+
+    /// For each written row, in order, the source row whose other cells it has, and its class.
+    pub(crate) fn written(&self) -> Result<Vec<(RowId, u32)>> {
+        let mut written = Vec::with_capacity(self.rows.len());
+        for here in &self.batches {
+            let (rows, classes) = (&self.rows[here.clone()], &self.classes[here.clone()]);
+            let order = match self.comparable(rows)? {
+                None => (0..rows.len()).collect(),
+                Some((_, cells)) => self.order_within(classes, &cells),
+            };
+            written.extend(order.into_iter().map(|at| (rows[at], classes[at])));
+        }
+        Ok(written)
     }
 
     /// Decides which row goes where.

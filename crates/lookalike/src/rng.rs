@@ -86,6 +86,19 @@ pub fn seed_from_system() -> u64 {
     getrandom::u64().expect("the system gives random numbers")
 }
 
+/// A number from 0 to `n - 1` straight from the system's randomness, each equally likely and none to be foretold. Panics if `n` is 0,
+/// and where the system has no randomness to give.
+pub fn below_from_system(n: u64) -> u64 {
+    assert!(n > 0, "there is no number below 0");
+    loop {
+        let draw = seed_from_system();
+        // The last few draws, fewer than n, would favour small numbers.
+        if draw < u64::MAX - u64::MAX % n {
+            return draw % n;
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

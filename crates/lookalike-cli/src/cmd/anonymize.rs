@@ -4,7 +4,7 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use lookalike::audit::{RuleVerdict, Verdict};
+use lookalike::audit::{Finding, NonHomogeneous, RuleVerdict, Verdict};
 use lookalike::{Config, Result, Status, rng};
 use serde_json::{Map, Value, json};
 
@@ -26,7 +26,7 @@ pub(crate) fn run(args: &Anonymize, global: &Global) -> Result<ExitCode> {
     }
     let seed = args.seed.or(config.seed).unwrap_or_else(rng::seed_from_system);
     let mut progress = Progress::new(global.quiet);
-    let job = Job { config: &config, data: &data, out: &out, force: args.force, seed };
+    let job = Job { config: &config, data: &data, out: &out, force: args.force, seed, proof: args.proof.as_deref() };
     let done = pipeline::run(&job, &mut progress)?;
     if !done.published {
         return Ok(refused(&done.verdict));
@@ -57,7 +57,9 @@ pub(crate) fn refused(verdict: &Verdict) -> ExitCode {
 
 fn complaint(verdict: &Verdict) -> String {
     let rules = verdict.rules.iter().filter(|rule| rule.violations > 0).map(|rule| format!("{} is broken", rule.rule));
-    let found: Vec<String> = rules.chain(verdict.leaks.iter().cloned()).collect();
+    let truth = verdict.truth.iter().flat_map(|truth| &truth.statements);
+    let untrue = truth.filter(|statement| statement.finding == Finding::Broken).map(|statement| statement.text.clone());
+    let found: Vec<String> = rules.chain(verdict.leaks.iter().cloned()).chain(untrue).collect();
     format!(
         "this is a bug in lookalike: the written file failed verification and was removed: {}; please report it with the command \
          that you ran",
@@ -74,9 +76,16 @@ pub(crate) fn summary(done: &Done, progress: &Progress, out: &Path) -> String {
         some => format!("{} left out, {}", count(some), percent(ratio(some, done.rows))),
     };
     text += &format!("rows      {} read, {} released ({left_out})\n", count(done.rows), count(verdict.rows));
-    text += &format!("classes   {}, the smallest has {}\n", count(verdict.classes), counted(verdict.measures.k, "row", "rows"));
+    text += &match &verdict.non_homogeneous {
+        None => {
+            format!("classes   {}, the smallest has {}\n", count(verdict.classes), counted(verdict.measures.k, "row", "rows"))
+        }
+        Some(_) => format!("boxes     {} different ones (non-homogeneous: there are no classes)\n", count(verdict.classes)),
+    };
     text += &format!("loss      {}\n", loss_line(done));
-    if verdict.rules.iter().any(|rule| rule.rule.starts_with("k = ")) {
+    if let Some(sense) = &verdict.non_homogeneous {
+        text += &format!("verified  {}\n", show::indent(&in_sense(sense, &done.quasi)).trim());
+    } else if verdict.rules.iter().any(|rule| rule.rule.starts_with("k = ")) {
         text += &show::wrap(&format!("verified  {}-anonymous for these columns: ", verdict.measures.k), &done.quasi);
         text.push('\n');
     }
@@ -84,7 +93,8 @@ pub(crate) fn summary(done: &Done, progress: &Progress, out: &Path) -> String {
         text += &format!("          {}\n", rule_line(rule, &done.quasi));
     }
     // A sensitive column without a rule is published all the same: say what its worst class tells.
-    for column in verdict.measures.sensitive.iter().filter(|column| !has_rule(verdict, &column.column)) {
+    let unruled = verdict.measures.sensitive.iter().filter(|column| !has_rule(verdict, &column.column));
+    for column in unruled.filter(|_| verdict.non_homogeneous.is_none()) {
         let (share, far) = (percent(column.alpha), show::decimal(column.t_equal));
         text += &format!(
             "note      no rule on {}: one value fills up to {share} of a class, t is {far}\n",
@@ -104,6 +114,13 @@ pub(crate) fn summary(done: &Done, progress: &Progress, out: &Path) -> String {
     text += &format!("time      {}\n", show::seconds(progress.total()));
     text += &format!("written   {}\n", show::path(out));
     text
+}
+
+/// The sense in which a release holds that is not homogeneous.
+pub(crate) fn in_sense(sense: &NonHomogeneous, quasi: &[String]) -> String {
+    let candidates = count(sense.candidates);
+    let columns = show::wrap(&format!("{candidates}-anonymous, NON-HOMOGENEOUS, for these columns: "), quasi);
+    format!("{columns}\n(every person could be any of {candidates} released rows, which do not show the same)")
 }
 
 fn has_rule(verdict: &Verdict, column: &str) -> bool {
@@ -164,6 +181,7 @@ fn report(done: &Done, progress: &Progress, out: &Path) -> Value {
         },
         "loss": loss,
         "rules": verdict.rules,
+        "non_homogeneous": verdict.non_homogeneous,
         "measures": verdict.measures,
         "warnings": done.warnings,
         "guarded_cells": done.guarded,

@@ -50,7 +50,7 @@ pub(crate) fn run(args: &Demo, global: &Global) -> Result<ExitCode> {
     write_text(&toml, true, REQUEST)?;
     let config = Config::read(&toml)?;
     let mut progress = Progress::new(global.quiet);
-    let job = Job { config: &config, data: &data, out: &safe, force: true, seed: args.seed };
+    let job = Job { config: &config, data: &data, out: &safe, force: true, seed: args.seed, proof: None };
     let done = pipeline::run(&job, &mut progress)?;
     if !done.published {
         return Ok(refused(&done.verdict));

@@ -3,25 +3,34 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use lookalike::audit::{self, Finding, Statement, Verdict, View};
+use lookalike::audit::{self, Finding, Proof, Statement, Verdict, View};
 use lookalike::config::Role;
 use lookalike::io::{FileType, Format};
 use lookalike::table::{Column, Table};
-use lookalike::{Config, Result, io};
+use lookalike::{Config, Result, io, proof};
 use serde_json::json;
 
 use crate::NOT_MET;
 use crate::args::Verify;
-use crate::cmd::anonymize::rule_line;
+use crate::cmd::anonymize::{in_sense, rule_line};
+use crate::request::usage;
 use crate::show::{self, count, counted};
 
 /// Runs the command.
 pub(crate) fn run(args: &Verify) -> Result<ExitCode> {
-    let config = args.request.config()?;
+    let mut config = args.request.config()?;
+    config.non_homogeneous |= args.non_homogeneous || args.proof.is_some();
     let view = if args.source.is_some() { View::ReleaseAgainstSource } else { View::Release };
     let release = read(&args.release, &config, view)?;
     let verdict = match &args.source {
+        None if config.non_homogeneous => {
+            return Err(usage("a non-homogeneous release can only be judged against its source: --source DATA"));
+        }
         None => audit::audit(&release, &config)?,
+        Some(source) if config.non_homogeneous => {
+            let proof = args.proof.as_deref().map(proof).transpose()?;
+            audit::audit_rings(&release, &read(source, &config, View::Source)?, &config, proof.as_ref())?
+        }
         Some(source) => audit::audit_against(&release, &read(source, &config, View::Source)?, &config)?,
     };
     let holds = verdict.holds();
@@ -34,6 +43,11 @@ pub(crate) fn run(args: &Verify) -> Result<ExitCode> {
         show::print(&text(&verdict, &quasi(&release, &config)))?;
     }
     Ok(if holds { ExitCode::SUCCESS } else { ExitCode::from(NOT_MET) })
+}
+
+fn proof(path: &Path) -> Result<Proof> {
+    let file = std::fs::File::open(path).map_err(|error| usage(format!("cannot open {}: {error}", show::path(path))))?;
+    proof::read(std::io::BufReader::new(file))
 }
 
 /// Reads a table for the judge.
@@ -50,12 +64,11 @@ pub(crate) fn read(path: &Path, config: &Config, view: View) -> Result<Table> {
 }
 
 fn text(verdict: &Verdict, quasi: &[String]) -> String {
-    let mut text = format!(
-        "rows      {}\nclasses   {}, the smallest has {}\n\nrules\n",
-        count(verdict.rows),
-        count(verdict.classes),
-        counted(verdict.measures.k, "row", "rows"),
-    );
+    let classes = match &verdict.non_homogeneous {
+        None => format!("classes   {}, the smallest has {}", count(verdict.classes), counted(verdict.measures.k, "row", "rows")),
+        Some(_) => format!("boxes     {} different ones (non-homogeneous: there are no classes)", count(verdict.classes)),
+    };
+    let mut text = format!("rows      {}\n{classes}\n\nrules\n", count(verdict.rows));
     for rule in &verdict.rules {
         text += &format!("  {}\n", rule_line(rule, quasi));
         for class in &rule.examples {
@@ -84,10 +97,10 @@ fn text(verdict: &Verdict, quasi: &[String]) -> String {
         }
     }
     text.push('\n');
-    text += &if verdict.holds() {
-        show::wrap(&format!("holds: {}-anonymous for these columns: ", verdict.measures.k), quasi)
-    } else {
-        "does NOT hold".to_string()
+    text += &match &verdict.non_homogeneous {
+        _ if !verdict.holds() => "does NOT hold".to_string(),
+        None => show::wrap(&format!("holds: {}-anonymous for these columns: ", verdict.measures.k), quasi),
+        Some(sense) => format!("holds: {}", in_sense(sense, quasi)),
     };
     text.push('\n');
     text

@@ -10,6 +10,7 @@ mod hierarchy;
 mod init;
 mod interrupt;
 mod query;
+mod ring;
 mod synth;
 mod verify;
 mod workdir;

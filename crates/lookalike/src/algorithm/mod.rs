@@ -3,7 +3,10 @@
 mod bottom_up;
 mod cluster;
 mod mondrian;
+mod ring;
 mod top_down;
+
+pub(crate) use ring::Ring;
 
 use std::fmt;
 use std::str::FromStr;
@@ -38,11 +41,13 @@ pub enum Algorithm {
     TopDownRow,
     /// Split around two means; deal out what rules on sensitive values keep from being split.
     Cluster,
+    /// Rows on rings, each with the box of those that follow: **not** homogeneous, see [`Algorithm::is_homogeneous`].
+    Ring,
 }
 
 impl Algorithm {
     /// Every algorithm, for tests, benches, help and tables.
-    pub const ALL: [Algorithm; 7] = [
+    pub const ALL: [Algorithm; 8] = [
         Algorithm::Mondrian,
         Algorithm::MondrianRelaxed,
         Algorithm::BottomUp,
@@ -50,7 +55,13 @@ impl Algorithm {
         Algorithm::TopDown,
         Algorithm::TopDownRow,
         Algorithm::Cluster,
+        Algorithm::Ring,
     ];
+
+    /// Every algorithm whose releases are homogeneous.
+    pub fn homogeneous() -> impl Iterator<Item = Algorithm> {
+        Algorithm::ALL.into_iter().filter(|algorithm| algorithm.is_homogeneous())
+    }
 
     /// The name in configurations and on the command line.
     pub fn name(self) -> &'static str {
@@ -62,7 +73,15 @@ impl Algorithm {
             Algorithm::TopDown => "top-down",
             Algorithm::TopDownRow => "top-down-row",
             Algorithm::Cluster => "cluster",
+            Algorithm::Ring => "ring",
         }
+    }
+
+    /// True when rows that could be the same person show the same, so that classes of equal rows hold the rules. Otherwise every
+    /// person is compatible with as many released rows as a class has, and every released row with as many persons, and the
+    /// release needs another judge: [`audit::audit_rings`](crate::audit::audit_rings).
+    pub fn is_homogeneous(self) -> bool {
+        self != Algorithm::Ring
     }
 }
 
@@ -264,6 +283,7 @@ pub(crate) fn run(problem: &Problem, search: Search, pieces: &[Piece], budget: &
                 Algorithm::TopDown => top_down::top_down(&task, Aim::Table),
                 Algorithm::TopDownRow => top_down::top_down(&task, Aim::Row),
                 Algorithm::Cluster => cluster::cluster(&task),
+                Algorithm::Ring => unreachable!("rings are no classes: see run_rings"),
             };
             let ranges_of = |class: usize| {
                 let exact = problem.ranges(cut.class(class));
@@ -282,6 +302,24 @@ pub(crate) fn run(problem: &Problem, search: Search, pieces: &[Piece], budget: &
         }
     }
     groups
+}
+
+/// Rings of the given pieces, which together hold every rule, and for each place the box that begins there. Every window holds the
+/// rules on all columns, whatever columns a rule was asked for.
+pub(crate) fn run_rings(problem: &Problem, search: Search, pieces: &[Piece], budget: &Budget) -> (Vec<Ring>, Vec<CodeRange>) {
+    let all: Vec<usize> = (0..problem.attributes().len()).collect();
+    let attributes = telling_first(problem, &all, pieces);
+    let privacy = &problem.stages_in_order()[0].privacy;
+    let (seed, rounds) = (search.seed, search.rounds);
+    let task = Task { problem, attributes: &attributes, privacy, pieces, seed, rounds, budget };
+    let rings = ring::rings(&task, &top_down::top_down(&task, Aim::Table));
+    let boxes = |ring: &Ring| -> Vec<CodeRange> {
+        let codes = |&at: &usize| ring.tuples.iter().map(|&tuple| problem.code(at, tuple)).collect::<Vec<_>>();
+        let columns: Vec<Vec<CodeRange>> = all.iter().map(|at| ring::ranges(&codes(at), ring.window)).collect();
+        (0..ring.tuples.len()).flat_map(|place| columns.iter().map(move |column| column[place])).collect()
+    };
+    let ranges = rings.par_iter().flat_map_iter(boxes).collect();
+    (rings, ranges)
 }
 
 #[cfg(test)]

@@ -39,6 +39,8 @@ impl Adjacent {
 
 struct Network<'a> {
     edges: &'a [(u32, u32)],
+    /// What each edge can take.
+    most: &'a [u64],
     from_box: Adjacent,
     from_tuple: Adjacent,
     flow: Vec<u64>,
@@ -53,10 +55,17 @@ const UNSEEN: u32 = u32::MAX;
 
 /// The greatest number of rows of the boxes that can be placed on tuples along the edges (box, tuple).
 pub(super) fn greatest(supply: Vec<u64>, room: Vec<u64>, edges: &[(u32, u32)]) -> u64 {
+    let free: Vec<u64> = edges.iter().map(|&(b, _)| supply[b as usize]).collect();
+    greatest_within(supply, room, edges, &free)
+}
+
+/// The same, with no more rows along an edge than it can take.
+pub(super) fn greatest_within(supply: Vec<u64>, room: Vec<u64>, edges: &[(u32, u32)], most: &[u64]) -> u64 {
     let from_box = adjacent(supply.len(), edges.iter().map(|edge| edge.0));
     let from_tuple = adjacent(room.len(), edges.iter().map(|edge| edge.1));
     let (box_level, tuple_level) = (vec![UNSEEN; supply.len()], vec![UNSEEN; room.len()]);
-    let mut network = Network { edges, from_box, from_tuple, flow: vec![0; edges.len()], supply, room, box_level, tuple_level };
+    let mut network =
+        Network { edges, most, from_box, from_tuple, flow: vec![0; edges.len()], supply, room, box_level, tuple_level };
     let mut placed = network.greedy();
     while network.levels() {
         placed += network.augment_all();
@@ -75,7 +84,7 @@ impl Network<'_> {
             tuples.sort_by_key(|&edge| self.from_tuple.of(self.edges[edge].1 as usize).len());
             for edge in tuples {
                 let tuple = self.edges[edge].1 as usize;
-                let rows = self.supply[b].min(self.room[tuple]);
+                let rows = self.supply[b].min(self.room[tuple]).min(self.most[edge]);
                 self.supply[b] -= rows;
                 self.room[tuple] -= rows;
                 self.flow[edge] += rows;
@@ -99,7 +108,7 @@ impl Network<'_> {
             for &b in &boxes {
                 for &edge in self.from_box.of(b) {
                     let tuple = self.edges[edge].1 as usize;
-                    if self.tuple_level[tuple] == UNSEEN {
+                    if self.tuple_level[tuple] == UNSEEN && self.flow[edge] < self.most[edge] {
                         self.tuple_level[tuple] = level;
                         found |= self.room[tuple] > 0;
                         tuples.push(tuple);
@@ -130,8 +139,12 @@ impl Network<'_> {
             while self.supply[start] > 0 && self.box_level[start] == 0 {
                 let Some(path) = self.path(start, &mut box_next, &mut tuple_next) else { break };
                 let last = self.edges[path[path.len() - 1]].1 as usize;
-                let back = path.iter().skip(1).step_by(2).map(|&edge| self.flow[edge]).min().unwrap_or(u64::MAX);
-                let rows = self.supply[start].min(self.room[last]).min(back);
+                let along = |(step, &edge): (usize, &usize)| match step % 2 {
+                    0 => self.most[edge] - self.flow[edge],
+                    _ => self.flow[edge],
+                };
+                let narrowest = path.iter().enumerate().map(along).min().unwrap_or(0);
+                let rows = self.supply[start].min(self.room[last]).min(narrowest);
                 for (step, &edge) in path.iter().enumerate() {
                     if step % 2 == 0 {
                         self.flow[edge] += rows;
@@ -153,9 +166,9 @@ impl Network<'_> {
         let mut path: Vec<usize> = Vec::new();
         let mut b = start;
         loop {
-            let forth = self.from_box.of(b)[box_next[b]..]
-                .iter()
-                .position(|&edge| self.tuple_level[self.edges[edge].1 as usize] == self.box_level[b] + 1);
+            let forth = self.from_box.of(b)[box_next[b]..].iter().position(|&edge| {
+                self.tuple_level[self.edges[edge].1 as usize] == self.box_level[b] + 1 && self.flow[edge] < self.most[edge]
+            });
             let Some(skipped) = forth else {
                 // A dead end: step back over the tuple that led here, and let it try its next box.
                 box_next[b] = self.from_box.of(b).len();

@@ -15,6 +15,7 @@ mod matching;
 mod measure;
 mod path;
 mod reading;
+mod rings;
 mod rules;
 mod surface;
 mod truth;
@@ -29,6 +30,7 @@ pub(crate) use reading::{number_at, present};
 pub(crate) use surface::{Shown, surface};
 
 pub use measure::{Measures, Risk, SensitiveMeasures, SizeBand};
+pub use rings::{NonHomogeneous, Proof, ProofRing};
 pub use rules::ENTROPY_TOLERANCE;
 pub use surface::{View, treatments};
 pub use truth::{Finding, Method, Statement, Truth};
@@ -54,6 +56,9 @@ pub struct Verdict {
     pub leaks: Vec<String>,
     /// The comparison with the source, when there was one.
     pub truth: Option<Truth>,
+    /// For a release that is not homogeneous the sense in which it holds: then the rules are judged on the rows that a person could be,
+    /// not on classes of equal rows, of which the measures speak.
+    pub non_homogeneous: Option<NonHomogeneous>,
 }
 
 impl Verdict {
@@ -106,7 +111,15 @@ pub fn audit(release: &Table, config: &Config) -> Result<Verdict> {
     let surface = surface::surface(release, config)?;
     let specs = config.rules(&surface.roles)?;
     let (measures, rules) = measure::judge(release, config, &surface, &specs)?;
-    Ok(Verdict { rows: measures.rows, classes: measures.classes, measures, rules, leaks: surface.leaks, truth: None })
+    Ok(Verdict {
+        rows: measures.rows,
+        classes: measures.classes,
+        measures,
+        rules,
+        leaks: surface.leaks,
+        truth: None,
+        non_homogeneous: None,
+    })
 }
 
 /// As [`audit`], and compares the release with the table it was made from.
@@ -119,6 +132,25 @@ pub fn audit_against(release: &Table, source: &Table, config: &Config) -> Result
     let mut verdict = audit(release, config)?;
     verdict.truth = Some(truth::check(release, source, config, truth::LIMITS)?);
     Ok(verdict)
+}
+
+/// Judges a release that is not homogeneous (algorithm `ring`) against the table it was made from, by the proof that was kept when it
+/// was made; without one only k can be judged, and only where there are not too many pairs of row and person.
+///
+/// The reader must have been told [`treatments`] with [`View::ReleaseAgainstSource`] and [`View::Source`].
+///
+/// # Errors
+/// As [`audit_against`], and when the proof is another release's, or is missing and needed.
+pub fn audit_rings(release: &Table, source: &Table, config: &Config, proof: Option<&Proof>) -> Result<Verdict> {
+    let surface = surface::surface(release, config)?;
+    let specs = config.rules(&surface.roles)?;
+    let (measures, _) = measure::judge(release, config, &surface, &[])?;
+    let (sense, rules, truth) = match proof {
+        Some(proof) => rings::by_proof(release, source, config, &specs, proof)?,
+        None => rings::by_search(release, source, config, &specs)?,
+    };
+    let (rows, classes) = (measures.rows, measures.classes);
+    Ok(Verdict { rows, classes, measures, rules, leaks: surface.leaks, truth: Some(truth), non_homogeneous: Some(sense) })
 }
 
 /// The sizes, risk and spread of a table's classes; unlike [`audit`] it needs no rule.

@@ -43,6 +43,9 @@ pub enum Method {
     /// Some assignment of released rows to source rows covers every cell.
     #[serde(rename = "by matching")]
     ByMatching,
+    /// Along the rings of a proof.
+    #[serde(rename = "by proof")]
+    ByProof,
 }
 
 /// What the comparison with the source found.
@@ -96,23 +99,40 @@ impl Truth {
 }
 
 /// A column that must be unchanged: for each code of either table the number of its text, common to both.
-struct Carried<'a> {
+pub(super) struct Carried<'a> {
     release: (&'a Codes, Vec<u32>),
     source: (&'a Codes, Vec<u32>),
     distinct: usize,
 }
 
 impl Carried<'_> {
-    fn in_release(&self, row: usize) -> u32 {
+    pub(super) fn in_release(&self, row: usize) -> u32 {
         self.release.1[self.release.0.get(row) as usize]
     }
 
-    fn in_source(&self, row: usize) -> u32 {
+    pub(super) fn in_source(&self, row: usize) -> u32 {
         self.source.1[self.source.0.get(row) as usize]
     }
 }
 
+/// Both tables side by side, and what is known of the truth before any row is compared.
+pub(super) struct Sides<'a> {
+    pub(super) truth: Truth,
+    pub(super) carried: Vec<Carried<'a>>,
+    pub(super) quasi: Vec<Quasi<'a>>,
+}
+
 pub(super) fn check(release: &Table, source: &Table, config: &Config, limits: Limits) -> Result<Truth> {
+    let Sides { mut truth, carried, quasi } = sides(release, source, config)?;
+    if config.output.order == Order::Input && release.rows == source.rows {
+        cell_by_cell(&quasi, &carried, &mut truth);
+    } else {
+        by_matching(quasi, &carried, (release.rows, source.rows), limits, &mut truth);
+    }
+    Ok(truth)
+}
+
+pub(super) fn sides<'a>(release: &'a Table, source: &'a Table, config: &Config) -> Result<Sides<'a>> {
     let shown = surface(release, config)?;
     if RowId::try_from(release.rows + source.rows).is_err() {
         return Err(Error::data("release and source have more than 4,294,967,295 rows together"));
@@ -143,12 +163,7 @@ pub(super) fn check(release: &Table, source: &Table, config: &Config, limits: Li
         truth.reject(format!("not in the release, although the configuration keeps them: {}", list(&lost)));
     }
     let quasi = shown.quasi.iter().map(|shown| quasi(shown, release, source, config)).collect::<Result<Vec<_>>>()?;
-    if config.output.order == Order::Input && rows == source_rows {
-        cell_by_cell(&quasi, &carried, &mut truth);
-    } else {
-        by_matching(quasi, &carried, (release.rows, source.rows), limits, &mut truth);
-    }
-    Ok(truth)
+    Ok(Sides { truth, carried, quasi })
 }
 
 impl Truth {
@@ -158,7 +173,7 @@ impl Truth {
         self.state(Finding::Broken, text);
     }
 
-    fn state(&mut self, finding: Finding, text: impl Into<String>) {
+    pub(super) fn state(&mut self, finding: Finding, text: impl Into<String>) {
         self.statements.push(Statement { finding, text: text.into() });
     }
 }
@@ -241,7 +256,7 @@ fn cell_by_cell(quasi: &[Quasi<'_>], carried: &[Carried<'_>], truth: &mut Truth)
 
 impl Truth {
     /// Sums up; `good` says what was found if nothing is wrong.
-    fn conclude(&mut self, changed: u64, good: &str) {
+    pub(super) fn conclude(&mut self, changed: u64, good: &str) {
         if changed > 0 {
             self.reject(format!("{changed} released rows have cells in the other columns that no source row accounts for"));
         }

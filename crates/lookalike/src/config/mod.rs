@@ -41,6 +41,10 @@ pub struct Config {
     /// cut, 15 when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rounds: Option<u32>,
+    /// Ask for, or expect, a release that is k-anonymous in the non-homogeneous sense only: rows that could be the same person need not
+    /// show the same. The algorithm `ring` makes such releases and no other.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub non_homogeneous: bool,
     /// What happens to columns that no line names.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rest: Option<Rest>,

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 /// For each module, what it may use of the crate beside `error`, `code` and itself.
-const MAY_USE: [(&str, &[&str]); 30] = [
+const MAY_USE: [(&str, &[&str]); 31] = [
     ("ratio", &[]),
     ("table", &[]),
     ("rng", &[]),
@@ -26,13 +26,14 @@ const MAY_USE: [(&str, &[&str]); 30] = [
     ("recode", &["partition", "problem"]),
     ("suppress", &["algorithm", "budget", "partition", "privacy", "problem"]),
     ("loss", &["attribute", "partition", "problem", "recode"]),
-    ("anonymize", &["algorithm", "budget", "problem", "recode", "suppress"]),
+    ("anonymize", &["algorithm", "budget", "partition", "problem", "recode", "rng", "suppress"]),
     ("show", &["attribute", "config", "problem", "recode"]),
     ("release", &["config", "encode", "partition", "problem", "recode", "show", "table"]),
     ("disclosure", &["config", "table"]),
     ("audit", &["config", "ratio", "table"]),
     ("query", &["attribute", "audit", "config", "encode", "rng", "table", "taxonomy"]),
     ("profile", &["config", "encode", "table"]),
+    ("proof", &["audit", "problem", "recode", "release"]),
     ("synthetic", &["rng"]),
 ];
 

@@ -44,20 +44,42 @@ fn order(path: &std::path::Path) -> String {
     format!("[{}]", all.iter().map(|value| format!("{value:?}")).collect::<Vec<_>>().join(", "))
 }
 
+/// The same columns in several makes: hierarchies of all kinds, none at all, labels in an order.
+fn makes(config: &Config) -> [Config; 3] {
+    let mut flat = config.clone();
+    flat.columns.values_mut().for_each(|column| column.hierarchy = None);
+    let mut ordinal = flat.clone();
+    let order = ["single", "married", "divorced", "widowed"].map(String::from).to_vec();
+    ordinal.columns.get_mut("marital").unwrap().order = Some(order);
+    ordinal.columns.get_mut("zip").unwrap().hierarchy = config.columns["zip"].hierarchy.clone();
+    [config.clone(), flat, ordinal]
+}
+
 #[test]
 fn every_algorithm_meets_every_rule_on_the_written_file() {
     let folder = tempfile::tempdir().unwrap();
-    let input = hospital(folder.path(), 7, 600);
-    let order = order(&input);
-    for algorithm in Algorithm::ALL {
-        for rule in RULES {
-            for k in [2, 7] {
-                let config = config(k, rule, "", &order);
-                let done = publish(&input, &folder.path().join("safe.csv"), &config, algorithm, 1).unwrap();
-                assert!(done.verdict.holds(), "{algorithm}, k = {k}, {rule}: {:?}", done.verdict);
-                assert!(done.verdict.truth.as_ref().unwrap().holds(), "{algorithm}, k = {k}, {rule}");
-                assert!((0.0..=1.0).contains(&done.loss.gcp) && (0.0..=1.0).contains(&done.loss.hdm));
-                assert!((0.0..=1.0).contains(&done.loss.distortion));
+    for (seed, rows) in [(7, 500), (12, 120)] {
+        let input = hospital(folder.path(), seed, rows);
+        let order = order(&input);
+        for (rule, k) in RULES.iter().flat_map(|rule| [(rule, 2), (rule, 7)]) {
+            for (make, config) in makes(&config(k, rule, "", &order)).iter().enumerate() {
+                // t in a tree needs the tree of the sensitive column, which one make alone has.
+                if make > 0 && rule.contains("hierarchical") {
+                    continue;
+                }
+                for algorithm in Algorithm::ALL {
+                    let what = format!("{algorithm}, k = {k}, {rule}, table {seed}, make {make}");
+                    let done = match publish(&input, &folder.path().join("safe.csv"), config, algorithm, 1) {
+                        Ok(done) => done,
+                        Err(error) if error.is_infeasible() && rows < 200 => continue,
+                        Err(error) => panic!("{what}: {error}"),
+                    };
+                    assert!(done.verdict.holds(), "{what}: {:?}", done.verdict);
+                    assert!(done.verdict.truth.as_ref().unwrap().holds(), "{what}");
+                    assert_eq!(done.verdict.non_homogeneous.is_none(), algorithm.is_homogeneous());
+                    assert!((0.0..=1.0).contains(&done.loss.gcp) && (0.0..=1.0).contains(&done.loss.hdm), "{what}");
+                    assert!((0.0..=1.0).contains(&done.loss.distortion), "{what}");
+                }
             }
         }
     }
@@ -102,7 +124,8 @@ fn the_bytes_depend_on_neither_threads_nor_the_order_of_the_input() {
     let mut lines: Vec<&str> = text.lines().collect();
     lookalike::rng::Rng::new(3).shuffle(&mut lines[1..]);
     std::fs::write(&shuffled, lines.join("\n")).unwrap();
-    for algorithm in Algorithm::ALL {
+    // The shifts of rings come from the system's randomness, on purpose.
+    for algorithm in Algorithm::homogeneous() {
         for more in ["", "[limits]\nsuppress = \"2%\""] {
             let config = config(5, "l = 2", more, "");
             let run = |threads: usize, input: &std::path::Path| {
@@ -141,7 +164,7 @@ fn the_audit_rejects_a_release_once_one_cell_is_made_unique() {
     let input = hospital(folder.path(), 11, 300);
     let config = config(3, "", "", "");
     let safe = folder.path().join("safe.csv");
-    for algorithm in Algorithm::ALL {
+    for algorithm in Algorithm::homogeneous() {
         let done = publish(&input, &safe, &config, algorithm, 1).unwrap();
         assert!(done.verdict.holds());
         let text = String::from_utf8(done.bytes).unwrap();

@@ -8,7 +8,7 @@ use lookalike::release::{Cells, Release};
 use lookalike::rng::Rng;
 use lookalike::synthetic::{self, Synthetic};
 use lookalike::table::Table;
-use lookalike::{Algorithm, Budget, Config, Problem, Result, Search, anonymize, io, problem};
+use lookalike::{Algorithm, Budget, Config, Problem, Result, Search, anonymize, io, problem, proof};
 
 /// What became of a table.
 pub(crate) struct Done {
@@ -33,7 +33,10 @@ pub(crate) fn publish(input: &Path, output: &Path, config: &Config, algorithm: A
     pending.publish()?;
     let released = read(output, config, View::ReleaseAgainstSource)?;
     let original = read(input, config, View::Source)?;
-    let verdict = audit::audit_against(&released, &original, config)?;
+    let verdict = match &outcome.rings {
+        None => audit::audit_against(&released, &original, config)?,
+        Some(rings) => audit::audit_rings(&released, &original, config, Some(&proof::proof(&problem, rings, &release)?))?,
+    };
     Ok(Done { loss: loss(&problem, &outcome.recoding), verdict, bytes: std::fs::read(output).unwrap() })
 }
 

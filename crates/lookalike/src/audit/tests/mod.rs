@@ -3,6 +3,7 @@
 mod by_hand;
 mod cover;
 mod mutations;
+mod rings;
 mod rules;
 
 use arrow_schema::DataType;

@@ -1,0 +1,246 @@
+//! The judge of non-homogeneous releases: every person could be any of k released rows, every released row any of k persons.
+//!
+//! Equal rows say nothing here. What counts is which released row covers which person of the source, and that there are k ways to give
+//! all released rows to all persons at once that have no pair in common: then no way of reasoning with the quasi-identifiers alone
+//! leaves a person fewer than k rows. A [`Proof`] names rings on which that is plain to see; without one the ways are searched for.
+
+use rayon::prelude::*;
+use serde::Serialize;
+
+use super::ground::{Ground, ground};
+use super::join::{Counted, Found, Join, Quasi, counted, distinct};
+use super::matching::greatest_within;
+use super::rules::{Rule, Sensitive, Tally};
+use super::truth::{self, Carried, Finding, LIMITS, Method, Sides, Truth};
+use super::{RuleVerdict, coded};
+use crate::code::{Codes, RowId};
+use crate::config::{Config, ModelSpec, RuleSpec};
+use crate::error::{Error, Result};
+use crate::table::Table;
+
+/// Which released rows each person could be, ring by ring. It is as secret as the source: it tells who could be who far better than
+/// the release does, and with the shift that it implies, who is who.
+///
+/// The released row of a place covers the persons of as many places, from its own on, as the ring's window has.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Proof {
+    /// The rings in order.
+    pub rings: Vec<ProofRing>,
+    /// For each place the row of the source, counted from 0.
+    pub persons: Vec<RowId>,
+    /// For each place the released row, counted from 0.
+    pub released: Vec<RowId>,
+}
+
+/// How long a ring is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProofRing {
+    /// Places.
+    pub places: usize,
+    /// Places that a released row covers.
+    pub window: usize,
+}
+
+/// In what sense a release holds that is not homogeneous.
+#[derive(Clone, Debug, Serialize)]
+pub struct NonHomogeneous {
+    /// Every person could be any of at least so many released rows, every released row any of as many persons, and there are as many
+    /// ways to give all rows to all persons that have no pair in common.
+    pub candidates: u64,
+    /// How many rings the proof has; none when there was no proof and the ways were searched for in the whole table.
+    pub rings: Option<u64>,
+}
+
+/// What the judge found: the sense in which the release holds, every rule, and the comparison with the source.
+pub(super) type Findings = (NonHomogeneous, Vec<RuleVerdict>, Truth);
+
+/// Judges by a proof: on its rings nothing is left to search for.
+pub(super) fn by_proof(release: &Table, source: &Table, config: &Config, specs: &[RuleSpec], proof: &Proof) -> Result<Findings> {
+    let Sides { mut truth, carried, quasi } = truth::sides(release, source, config)?;
+    fits(proof, release.rows, source.rows)?;
+    let rings: Vec<Ring<'_>> = proof.rings().collect();
+    let broken: u64 = rings.par_iter().map(|ring| uncovered(ring, &quasi)).sum();
+    let exchanged: u64 = rings.par_iter().filter(|ring| !has_shift(ring, &carried)).map(|ring| ring.released.len() as u64).sum();
+    truth.cells_checked = Method::ByProof;
+    truth.violations = broken + exchanged;
+    truth.rows_matched = release.rows as u64 - truth.violations.min(release.rows as u64);
+    truth.conclude(
+        exchanged,
+        "on every ring each released row has the other cells of a person that it covers, as many places on for all",
+    );
+    let candidates = rings.iter().map(|ring| ring.window as u64).min().unwrap_or(0);
+    let sense = NonHomogeneous { candidates, rings: Some(rings.len() as u64) };
+    if broken == 0 {
+        truth.state(
+            Finding::Ok,
+            format!(
+                "on every ring each person could be any of {candidates} released rows or more, each released row any of as many persons, \
+                 and as many ways to give all rows to all persons have no pair in common"
+            ),
+        );
+    } else {
+        truth.state(Finding::Broken, format!("{broken} released rows do not cover all the persons that the proof says they do"));
+    }
+    Ok((sense, on_windows(release, config, specs, &rings)?, truth))
+}
+
+/// Judges without a proof: searches the whole table for k ways to give rows to persons that have no pair in common.
+pub(super) fn by_search(release: &Table, source: &Table, config: &Config, specs: &[RuleSpec]) -> Result<Findings> {
+    let needs_proof =
+        |why: &str| Error::data(format!("{why}: verify it with the proof that was kept when it was made (--proof FILE)"));
+    if specs.iter().any(|spec| spec.model.column().is_some()) {
+        return Err(needs_proof("a non-homogeneous release says nothing about rules on sensitive columns by itself"));
+    }
+    if release.rows != source.rows {
+        return Err(needs_proof("rows were left out, and a non-homogeneous release does not tell which"));
+    }
+    let mut truth = truth::check(release, source, config, LIMITS)?;
+    let Sides { quasi, .. } = truth::sides(release, source, config)?;
+    let asked = |spec: &RuleSpec| if let ModelSpec::K(k) = spec.model { k } else { 1 };
+    let k = specs.iter().map(asked).max().unwrap_or(1);
+    let candidates = disjoint_ways(&quasi, release.rows, k).ok_or_else(|| needs_proof("there are too many pairs to search"))?;
+    if candidates >= k {
+        truth.state(Finding::Ok, format!("{k} ways to give all rows to all persons have no pair in common"));
+    } else {
+        truth.violations += 1;
+        truth.state(Finding::Broken, format!("no {k} ways to give all rows to all persons are without a pair in common"));
+    }
+    let judged = |spec: &RuleSpec| {
+        let mut rule = Rule::new(spec, None, Ground::Equal, &config.missing);
+        rule.ask(&Tally { size: candidates, counts: &[], present: &[] }, 0, None);
+        RuleVerdict { measure: CANDIDATES, ..rule.verdict() }
+    };
+    Ok((NonHomogeneous { candidates, rings: None }, specs.iter().map(judged).collect(), truth))
+}
+
+const CANDIDATES: &str = "fewest candidates";
+
+/// One ring of a proof.
+struct Ring<'a> {
+    window: usize,
+    persons: &'a [RowId],
+    released: &'a [RowId],
+}
+
+impl Proof {
+    fn rings(&self) -> impl Iterator<Item = Ring<'_>> {
+        self.rings.iter().scan(0, |from, ring| {
+            let places = *from..*from + ring.places;
+            *from = places.end;
+            Some(Ring { window: ring.window, persons: &self.persons[places.clone()], released: &self.released[places] })
+        })
+    }
+}
+
+/// A proof has each released row once, no person twice, and rings that their windows fit into.
+fn fits(proof: &Proof, released: usize, persons: usize) -> Result<()> {
+    let once = |rows: &[RowId], of: usize| {
+        let mut seen = vec![false; of];
+        rows.iter().all(|&row| seen.get_mut(row as usize).is_some_and(|seen| !std::mem::replace(seen, true)))
+    };
+    let places = proof.rings.iter().try_fold(0usize, |sum, ring| sum.checked_add(ring.places));
+    let is_whole = places == Some(proof.persons.len())
+        && proof.persons.len() == proof.released.len()
+        && proof.released.len() == released
+        && proof.rings.iter().all(|ring| (1..=ring.places).contains(&ring.window))
+        && once(&proof.released, released)
+        && once(&proof.persons, persons);
+    if is_whole { Ok(()) } else { Err(Error::data("the proof does not belong to this release: it does not have each row once")) }
+}
+
+/// How many released rows do not cover the persons of their window.
+fn uncovered(ring: &Ring<'_>, quasi: &[Quasi<'_>]) -> u64 {
+    let places = ring.persons.len();
+    let covers = |place: usize| {
+        let row = ring.released[place] as usize;
+        quasi.iter().all(|quasi| {
+            let cell = quasi.cells.get(row);
+            let person = |step: usize| ring.persons[(place + step) % places] as usize;
+            (0..ring.window).all(|step| quasi.cover.covers(cell, quasi.values.get(person(step))))
+        })
+    };
+    (0..places).filter(|&place| !covers(place)).count() as u64
+}
+
+/// True when every released row has the other cells of the person so many places on, for some number of places below the window.
+fn has_shift(ring: &Ring<'_>, carried: &[Carried<'_>]) -> bool {
+    let places = ring.persons.len();
+    (0..ring.window).any(|shift| {
+        (0..places).all(|place| {
+            let (row, person) = (ring.released[place] as usize, ring.persons[(place + shift) % places] as usize);
+            carried.iter().all(|column| column.in_release(row) == column.in_source(person))
+        })
+    })
+}
+
+/// Asks every rule about the released rows that each person could be.
+fn on_windows(release: &Table, config: &Config, specs: &[RuleSpec], rings: &[Ring<'_>]) -> Result<Vec<RuleVerdict>> {
+    let mut verdicts = Vec::new();
+    for spec in specs {
+        let Some(column) = spec.model.column() else {
+            let mut rule = Rule::new(spec, None, Ground::Equal, &config.missing);
+            for ring in rings {
+                let size = ring.window as u64;
+                ring.released.iter().for_each(|&row| rule.ask(&Tally { size, counts: &[], present: &[] }, row, None));
+            }
+            verdicts.push(RuleVerdict { measure: CANDIDATES, ..rule.verdict() });
+            continue;
+        };
+        let sensitive = Sensitive::new(coded(release, column)?, &config.missing);
+        let ground = match &spec.model {
+            ModelSpec::Closeness { distance, .. } => ground(*distance, column, &sensitive, config)?,
+            _ => Ground::Equal,
+        };
+        let mut rule = Rule::new(spec, Some(&sensitive), ground, &config.missing);
+        let mut counts = vec![0; sensitive.values.len()];
+        let mut present = Vec::new();
+        for ring in rings {
+            for place in 0..ring.released.len() {
+                let rows = ring.released.iter().cycle().skip(place).take(ring.window);
+                for value in rows.map(|&row| sensitive.of(row)) {
+                    if counts[value as usize] == 0 {
+                        present.push(value);
+                    }
+                    counts[value as usize] += 1;
+                }
+                let window = Tally { size: ring.window as u64, counts: &counts, present: &present };
+                rule.ask(&window, ring.released[place], Some(&sensitive));
+                present.drain(..).for_each(|value| counts[value as usize] = 0);
+            }
+        }
+        verdicts.push(rule.verdict());
+    }
+    Ok(verdicts)
+}
+
+/// How many ways there are, up to k, to give every released row a person that it covers so that no two ways agree anywhere; none when
+/// there are too many pairs to tell.
+///
+/// There are k such ways exactly when every row can be given k different persons so that every person is given k times (a bipartite
+/// graph in which all have k edges falls into k perfect matchings). Rows that show the same, and persons that are the same, are taken
+/// together: m of the one and n of the other have m n pairs.
+fn disjoint_ways(quasi: &[Quasi<'_>], rows: usize, k: u64) -> Option<u64> {
+    let shown: Vec<(&Codes, usize)> = quasi.iter().map(|quasi| (&*quasi.cells, quasi.shown)).collect();
+    let known: Vec<(&Codes, usize)> = quasi.iter().map(|quasi| (quasi.values, quasi.known)).collect();
+    let (boxes, tuples) = (distinct(&shown, rows), distinct(&known, rows));
+    let (show, have): (Counted, Counted) = (counted(boxes.of.clone()), counted(tuples.of.clone()));
+    let mut join = Join { quasi, boxes: &boxes, tuples: &tuples, tests: LIMITS.tests, edges: LIMITS.edges };
+    let Found { edges: Some(edges), .. } = join.pairs(&show, &have)? else { return None };
+    let pairs: Vec<u64> = edges.iter().map(|&(shown, tuple)| show[shown as usize].1 * have[tuple as usize].1).collect();
+    let is_enough = |ways: u64| {
+        let times = |all: &Counted| all.iter().map(|&(_, rows)| rows * ways).collect::<Vec<u64>>();
+        greatest_within(times(&show), times(&have), &edges, &pairs) == rows as u64 * ways
+    };
+    // Most releases have as many as they should.
+    let (mut enough, mut too_many) = (0, k + 1);
+    let mut next = k;
+    while enough + 1 < too_many {
+        if is_enough(next) {
+            enough = next
+        } else {
+            too_many = next
+        }
+        next = u64::midpoint(enough, too_many);
+    }
+    Some(enough)
+}
