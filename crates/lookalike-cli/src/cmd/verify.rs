@@ -12,7 +12,7 @@ use serde_json::json;
 
 use crate::NOT_MET;
 use crate::args::Verify;
-use crate::cmd::anonymize::rule_line;
+use crate::cmd::anonymize::rule_lines;
 use crate::show::{self, count, counted};
 
 /// Runs the command.
@@ -56,18 +56,7 @@ fn text(verdict: &Verdict, quasi: &[String]) -> String {
         count(verdict.classes),
         counted(verdict.measures.k, "row", "rows"),
     );
-    for rule in &verdict.rules {
-        text += &format!("  {}\n", rule_line(rule, quasi));
-        for class in &rule.examples {
-            text += &format!(
-                "          the class of row {} has {} ({} {})\n",
-                count(class.first_row),
-                counted(class.size, "row", "rows"),
-                rule.measure,
-                show::decimal(class.measure)
-            );
-        }
-    }
+    text += &show::indent(&verdict.rules.iter().map(|rule| rule_lines(rule, quasi)).collect::<String>());
     if !verdict.leaks.is_empty() {
         text += "\nleaks\n";
         verdict.leaks.iter().for_each(|leak| text += &format!("  LEAK    {leak}\n"));
