@@ -332,7 +332,7 @@ pub(crate) struct Synth {
     /// Which table
     #[arg(value_parser = PossibleValuesParser::new(Synthetic::ALL.map(Synthetic::name)))]
     pub(crate) kind: String,
-    /// How many rows; 2,000 (hospital) or 100,000 (census) when absent
+    /// How many rows; 2,000 (hospital), 100,000 (census), 500,000 (sal) or 600,000 (income) when absent
     #[arg(long, value_name = "N")]
     pub(crate) rows: Option<u64>,
     /// From which seed

@@ -154,6 +154,20 @@ pub(crate) fn rule_line(rule: &RuleVerdict, quasi: &[String]) -> String {
     }
 }
 
+/// The same, and below it the worst classes that break the rule: their sizes and shares, no value.
+pub(crate) fn rule_lines(rule: &RuleVerdict, quasi: &[String]) -> String {
+    let mut text = rule_line(rule, quasi) + "\n";
+    for class in &rule.examples {
+        let alike = if class.classes > 1 { format!(" ({} classes like this)", count(class.classes)) } else { String::new() };
+        text += &format!("        - {}{alike}\n", class.text);
+    }
+    match rule.violations - rule.examples.iter().map(|class| class.classes).sum::<u64>() {
+        0 => {}
+        more => text += &format!("        and {} not listed\n", counted(more, "class", "classes")),
+    }
+    text
+}
+
 #[allow(clippy::cast_precision_loss, reason = "for display")]
 pub(crate) fn ratio(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }

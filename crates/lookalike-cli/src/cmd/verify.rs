@@ -12,7 +12,7 @@ use serde_json::json;
 
 use crate::NOT_MET;
 use crate::args::Verify;
-use crate::cmd::anonymize::{in_sense, rule_line};
+use crate::cmd::anonymize::{in_sense, rule_lines};
 use crate::request::usage;
 use crate::show::{self, count, counted};
 
@@ -69,18 +69,7 @@ fn text(verdict: &Verdict, quasi: &[String]) -> String {
         Some(_) => format!("boxes     {} different ones (non-homogeneous: there are no classes)", count(verdict.classes)),
     };
     let mut text = format!("rows      {}\n{classes}\n\nrules\n", count(verdict.rows));
-    for rule in &verdict.rules {
-        text += &format!("  {}\n", rule_line(rule, quasi));
-        for class in &rule.examples {
-            text += &format!(
-                "          the class of row {} has {} ({} {})\n",
-                count(class.first_row),
-                counted(class.size, "row", "rows"),
-                rule.measure,
-                show::decimal(class.measure)
-            );
-        }
-    }
+    text += &show::indent(&verdict.rules.iter().map(|rule| rule_lines(rule, quasi)).collect::<String>());
     if !verdict.leaks.is_empty() {
         text += "\nleaks\n";
         verdict.leaks.iter().for_each(|leak| text += &format!("  LEAK    {leak}\n"));

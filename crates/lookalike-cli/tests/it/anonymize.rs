@@ -169,3 +169,34 @@ fn a_kept_column_that_determines_a_quasi_identifier_needs_a_decision() {
     assert!(run.stderr.contains("column `born` is kept but determines the quasi-identifier `age`"), "{}", run.stderr);
     dir.succeed("anonymize t.csv -o out.csv --qi age --keep born -k 15 --dependent born");
 }
+
+/// Wong et al. 2006, lemma 1: no release can have a smaller alpha than the frequency of the value in the table.
+#[test]
+fn an_alpha_below_the_frequency_is_refused_and_the_alpha_that_is_named_can_be_typed() {
+    let dir = Workdir::new();
+    let table = |sick: usize, rows: usize| {
+        let illness = |i: usize| if i < sick { "HIV".to_string() } else { format!("other{}", i % 9) };
+        let lines: String = (0..rows).map(|i| format!("{},{}\n", i % 40, illness(i))).collect();
+        format!("age,ill\n{lines}")
+    };
+    let asked = |alpha: &str, values: &str| {
+        dir.run(&format!("anonymize t.csv -o out.csv --force --quiet --qi age --sensitive ill -k 2 --alpha ill={alpha} {values}"))
+    };
+    for (sick, rows, less, named) in
+        [(29, 100, "0.28", ["29/100", "0.29"]), (33, 99, "0.333333", ["1/3", "0.333334"]), (7, 11, "0.6", ["7/11", "0.636364"])]
+    {
+        dir.write("t.csv", table(sick, rows));
+        for values in ["--values ill=HIV", ""] {
+            let run = asked(less, values);
+            assert_eq!(run.code, Some(1), "{run:?}");
+            let told = format!("the smallest feasible alpha is {} (or {})", named[0], named[1]);
+            assert!(run.stderr.contains(&told) && !run.stderr.contains("HIV"), "{}", run.stderr);
+            for alpha in named {
+                assert_eq!(asked(alpha, values).code, Some(0), "{alpha} {values}");
+            }
+        }
+        // A set of values is counted together.
+        let run = asked(less, "--values ill=HIV,other1");
+        assert!(run.code == Some(1) && run.stderr.contains("the named values fill "), "{run:?}");
+    }
+}

@@ -48,3 +48,75 @@ fn a_release_can_be_measured_with_the_configuration_of_its_source() {
     assert_eq!(run.code, Some(2), "{run:?}");
     assert!(run.stderr.contains("there is no column `zap`"), "{}", run.stderr);
 }
+
+/// Everything that stands in the cells of a table.
+fn cells(table: &str) -> Vec<&str> {
+    table.lines().skip(1).flat_map(|line| line.split(',')).collect()
+}
+
+#[test]
+fn failing_classes_are_explained_by_sizes_and_shares_and_never_by_a_value() {
+    let dir = Workdir::new();
+    let mut text = String::from("city,ward,ill\n");
+    for (city, ill, rows) in
+        [("Bonn", "flu-x", 7), ("Bonn", "gout-x", 5), ("Kiel", "flu-x", 2), ("Ulm-x", "flu-x", 5), ("Ulm-x", "gout-x", 5)]
+    {
+        (0..rows).for_each(|_| text += &format!("{city},north-x,{ill}\n"));
+    }
+    // Seven more small classes, as even as can be; two of them are alike in size and shares.
+    for (town, rows) in [3, 4, 5, 6, 7, 8, 3].into_iter().enumerate() {
+        (0..rows).for_each(|row| text += &format!("Town-x{town},south-x,{}\n", ["flu-x", "gout-x", "mumps-x"][row % 3]));
+    }
+    dir.write("t.csv", &text);
+    let flags = "check t.csv --qi city,ward --sensitive ill -k 9";
+    let named = "--values ill=flu-x,mumps-x";
+    let models: [(&str, &str); 8] = [
+        ("--alpha ill=0.5", "- 12 rows, the most frequent value has 58.33 % (7 of 12), 50 % allowed\n"),
+        ("--alpha ill=0.5 --values ill=flu-x", "- 12 rows, the named value has 58.33 % (7 of 12), 50 % allowed\n"),
+        (
+            &format!("--alpha ill=0.5 {named}"),
+            "- 3 rows, the named values together have 66.67 % (2 of 3), 50 % allowed (2 classes like this)\n",
+        ),
+        ("--l ill=2", "- 12 rows, the most frequent value has 58.33 % (7 of 12), 50 % allowed\n"),
+        ("--distinct-l ill=2", "- 2 rows, 1 different value, 2 needed\n"),
+        (
+            "--entropy-l ill=2",
+            "- 12 rows, an effective number of 1.9723 values, 2 needed; the most frequent value has 58.33 % (7 of 12)\n",
+        ),
+        (
+            "--recursive ill=1.2:2",
+            "- 12 rows, the most frequent value has 58.33 % (7 of 12), those from rank 2 on together 41.67 % (5 of 12): the ratio is 1.4, below 1.2 needed\n",
+        ),
+        ("--t ill=0.4", "- 2 rows, the distance is 0.5333, 0.4 allowed\n"),
+    ];
+    for (rule, told) in models {
+        let run = dir.run(&format!("{flags} {rule}"));
+        assert_eq!(run.code, Some(1), "{run:?}");
+        assert!(run.stdout.contains(told), "{rule}\n{}", run.stdout);
+        assert!(
+            run.stdout.contains("- 2 rows, 9 needed\n          - 3 rows, 9 needed (2 classes like this)\n"),
+            "worst first: {}",
+            run.stdout
+        );
+        assert!(run.stdout.contains("        and 2 classes not listed\n"), "{}", run.stdout);
+        assert!(!run.stdout.contains("- 10 rows"), "a class that holds is not listed: {}", run.stdout);
+        let json = dir.run(&format!("{flags} {rule} --json")).stdout;
+        let verified = dir.run(&format!("verify t.csv --qi city,ward --sensitive ill -k 9 {rule}")).stdout;
+        assert!(verified.contains(told), "{verified}");
+        for value in cells(&text) {
+            assert!([&run.stdout, &json, &verified].iter().all(|said| !said.contains(value)), "{value} in\n{}{json}", run.stdout);
+        }
+        let found: serde_json::Value = serde_json::from_str(&json).unwrap();
+        let on_ill = &found["rules"][1];
+        let keys: Vec<&String> = on_ill.as_object().unwrap().keys().collect();
+        assert_eq!(keys, ["examples", "limit", "measure", "rows", "rule", "sensitive", "violations", "worst"]);
+        let classes = on_ill["examples"].as_array().unwrap();
+        assert!(!classes.is_empty() && classes.len() <= 5);
+        for class in classes {
+            let keys: Vec<&String> = class.as_object().unwrap().keys().collect();
+            assert_eq!(keys, ["classes", "count", "measure", "size", "tail", "text"]);
+        }
+    }
+    let run = dir.succeed("check t.csv --qi city,ward --sensitive ill -k 2");
+    assert!(!run.stdout.contains("needed") && !run.stdout.contains("not listed"), "{}", run.stdout);
+}

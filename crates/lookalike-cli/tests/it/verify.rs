@@ -42,7 +42,7 @@ fn a_release_that_was_touched_does_not_pass() {
     let run = dir.run(&format!("verify touched.csv {FLAGS}"));
     assert_eq!(run.code, Some(1), "{run:?}");
     assert!(run.stdout.contains("BROKEN  k = 5 by ") && run.stdout.contains("does NOT hold"), "{}", run.stdout);
-    assert!(run.stdout.contains("the class of row 3 has 1 row "), "{}", run.stdout);
+    assert!(run.stdout.contains("\n          - 1 row, 5 needed\n"), "{}", run.stdout);
     assert!(!run.stdout.contains("99999"), "no cell is shown");
 
     // Every class still holds, but it is not what the source says.

@@ -131,8 +131,8 @@ fn classes_of(table: &Table, surface: &Surface, names: &[String]) -> Result<Clas
 
 fn on_sizes(spec: &RuleSpec, classes: &Classes, config: &Config) -> RuleVerdict {
     let mut rule = Rule::new(spec, None, Ground::Equal, &config.missing);
-    for (&size, &first) in classes.sizes.iter().zip(&classes.first) {
-        rule.ask(&Tally { size: u64::from(size), counts: &[], present: &[] }, first, None);
+    for &size in &classes.sizes {
+        rule.ask(&Tally { size: u64::from(size), counts: &[], present: &[] }, None);
     }
     rule.verdict()
 }
@@ -192,7 +192,7 @@ fn spread(
     };
     let mut counts = vec![0u32; sensitive.values.len()];
     let mut present: Vec<u32> = Vec::new();
-    for (class, &first) in classes.first.iter().enumerate() {
+    for class in 0..classes.sizes.len() {
         let rows = rows_of.of(class);
         for &row in rows {
             let value = sensitive.of(row);
@@ -202,7 +202,7 @@ fn spread(
             counts[value as usize] += 1;
         }
         let tally = Tally { size: rows.len() as u64, counts: &counts, present: &present };
-        rules.iter_mut().for_each(|(_, rule)| rule.ask(&tally, first, Some(sensitive)));
+        rules.iter_mut().for_each(|(_, rule)| rule.ask(&tally, Some(sensitive)));
         worst.distinct = worst.distinct.min(present.len() as u64);
         worst.frequency = worst.frequency.min(tally.size / tally.most());
         worst.entropy = worst.entropy.min(tally.entropy().exp());

@@ -5,10 +5,11 @@
 //! release it also checks the truth: every released row stands for a row of the source that it covers.
 //!
 //! Decisions are made in integers; only the entropy needs logarithms, see [`ENTROPY_TOLERANCE`]. A verdict names rows, sizes and
-//! shares, never the value of a cell.
+//! shares, never the value of a cell; of a class that breaks a rule it names sizes and shares alone.
 
 mod classes;
 mod cover;
+mod excerpt;
 mod ground;
 mod join;
 mod matching;
@@ -85,19 +86,27 @@ pub struct RuleVerdict {
     pub measure: &'static str,
     /// The measure of the worst class; infinite (null in JSON) when a recursive rule finds no tail at all.
     pub worst: f64,
-    /// The first few classes that break it, in the order of the release.
+    /// What the measure is held against: k, alpha, l, c or t.
+    pub limit: f64,
+    /// The worst few kinds of classes that break it: worst measure first, then the smallest.
     pub examples: Vec<ClassExcerpt>,
 }
 
-/// A class that breaks a rule, without any of its values.
+/// A class that breaks a rule, told by sizes and shares: none of its values, and not where it stands in the table.
 #[derive(Clone, Debug, Serialize)]
 pub struct ClassExcerpt {
-    /// The first released row of the class, counted from 1.
-    pub first_row: u64,
+    /// How many classes that break the rule are exactly like this.
+    pub classes: u64,
     /// How many rows it has.
     pub size: u64,
-    /// Its measure under the rule.
+    /// Its measure under the rule; infinite (null in JSON) when a recursive rule finds no tail at all.
     pub measure: f64,
+    /// How many of its rows have the commonest value, or one of those that alpha names; none where the rule does not ask.
+    pub count: Option<u64>,
+    /// For a recursive rule: how many rows have the l-th commonest value or a rarer one.
+    pub tail: Option<u64>,
+    /// All of that in words.
+    pub text: String,
 }
 
 /// Checks a released table against the rules of the configuration.

@@ -107,7 +107,7 @@ pub(super) fn by_search(release: &Table, source: &Table, config: &Config, specs:
     }
     let judged = |spec: &RuleSpec| {
         let mut rule = Rule::new(spec, None, Ground::Equal, &config.missing);
-        rule.ask(&Tally { size: candidates, counts: &[], present: &[] }, 0, None);
+        rule.ask(&Tally { size: candidates, counts: &[], present: &[] }, None);
         RuleVerdict { measure: CANDIDATES, ..rule.verdict() }
     };
     Ok((NonHomogeneous { candidates, rings: None }, specs.iter().map(judged).collect(), truth))
@@ -181,7 +181,7 @@ fn on_windows(release: &Table, config: &Config, specs: &[RuleSpec], rings: &[Rin
             let mut rule = Rule::new(spec, None, Ground::Equal, &config.missing);
             for ring in rings {
                 let size = ring.window as u64;
-                ring.released.iter().for_each(|&row| rule.ask(&Tally { size, counts: &[], present: &[] }, row, None));
+                ring.released.iter().for_each(|_| rule.ask(&Tally { size, counts: &[], present: &[] }, None));
             }
             verdicts.push(RuleVerdict { measure: CANDIDATES, ..rule.verdict() });
             continue;
@@ -204,7 +204,7 @@ fn on_windows(release: &Table, config: &Config, specs: &[RuleSpec], rings: &[Rin
                     counts[value as usize] += 1;
                 }
                 let window = Tally { size: ring.window as u64, counts: &counts, present: &present };
-                rule.ask(&window, ring.released[place], Some(&sensitive));
+                rule.ask(&window, Some(&sensitive));
                 present.drain(..).for_each(|value| counts[value as usize] = 0);
             }
         }

@@ -2,9 +2,10 @@
 
 use rustc_hash::FxHashMap;
 
+use super::RuleVerdict;
+use super::excerpt::{Case, excerpt, keep};
 use super::ground::{Fraction, Ground, distance};
 use super::reading::{is_missing, unguarded};
-use super::{ClassExcerpt, RuleVerdict};
 use crate::code::{Code, RowId};
 use crate::config::{ModelSpec, RuleSpec};
 use crate::ratio::Ratio;
@@ -13,9 +14,6 @@ use crate::table::Coded;
 /// By how much, relative to ln l, the entropy of a class may fall short of ln l: logarithms are rounded, and a class of l equally
 /// frequent values must hold.
 pub const ENTROPY_TOLERANCE: f64 = 1e-9;
-
-/// How many classes that break a rule are named.
-const EXAMPLES: usize = 3;
 
 /// A sensitive column: its values, all spellings of the missing value taken as one.
 #[derive(Debug)]
@@ -96,14 +94,23 @@ pub(super) struct Rule<'a> {
     ground: Ground,
     verdict: RuleVerdict,
     seen: bool,
+    /// The worst classes that break it.
+    broken: Vec<Case>,
 }
 
 /// What a rule says about one class.
 struct Finding {
     holds: bool,
-    measure: f64,
+    case: Case,
     /// True when this measure is worse than the other.
     worse: fn(f64, f64) -> bool,
+}
+
+impl Finding {
+    fn counting(mut self, count: u64) -> Finding {
+        self.case.count = Some(count);
+        self
+    }
 }
 
 impl<'a> Rule<'a> {
@@ -134,38 +141,38 @@ impl<'a> Rule<'a> {
             rows: 0,
             measure: measure_of(&spec.model),
             worst: 0.0,
+            limit: limit_of(&spec.model),
             examples: Vec::new(),
         };
-        Rule { model: &spec.model, named, ground, verdict, seen: false }
+        Rule { model: &spec.model, named, ground, verdict, seen: false, broken: Vec::new() }
     }
 
     /// Asks the rule about a class and notes the answer.
-    pub(super) fn ask(&mut self, class: &Tally<'_>, first_row: RowId, sensitive: Option<&Sensitive<'_>>) {
-        let finding = self.finding(class, sensitive);
+    pub(super) fn ask(&mut self, class: &Tally<'_>, sensitive: Option<&Sensitive<'_>>) {
+        let Finding { holds, case, worse } = self.finding(class, sensitive);
         let verdict = &mut self.verdict;
-        if !self.seen || (finding.worse)(finding.measure, verdict.worst) {
-            verdict.worst = finding.measure;
+        if !self.seen || worse(case.measure, verdict.worst) {
+            verdict.worst = case.measure;
             self.seen = true;
         }
-        if !finding.holds {
+        if !holds {
             verdict.violations += 1;
             verdict.rows += class.size;
-            if verdict.examples.len() < EXAMPLES {
-                let first_row = u64::from(first_row) + 1;
-                verdict.examples.push(ClassExcerpt { first_row, size: class.size, measure: finding.measure });
-            }
+            keep(&mut self.broken, case, worse);
         }
     }
 
     pub(super) fn verdict(self) -> RuleVerdict {
-        self.verdict
+        let examples = self.broken.iter().map(|case| excerpt(self.model, case)).collect();
+        RuleVerdict { examples, ..self.verdict }
     }
 
     #[allow(clippy::cast_precision_loss, reason = "measures are for display; decisions are made in integers")]
     fn finding(&self, class: &Tally<'_>, sensitive: Option<&Sensitive<'_>>) -> Finding {
-        let least = |holds, measure| Finding { holds, measure, worse: |a, b| a < b };
-        let greatest = |holds, measure| Finding { holds, measure, worse: |a, b| a > b };
         let size = class.size;
+        let case = |measure| Case { classes: 1, size, measure, count: None, tail: None };
+        let least = |holds, measure| Finding { holds, case: case(measure), worse: |a, b| a < b };
+        let greatest = |holds, measure| Finding { holds, case: case(measure), worse: |a, b| a > b };
         match self.model {
             ModelSpec::K(k) => least(size >= *k, size as f64),
             ModelSpec::Alpha { alpha, .. } => {
@@ -174,15 +181,18 @@ impl<'a> Rule<'a> {
                     [] => class.most(),
                     _ => named().map(|&value| u64::from(class.counts[value as usize])).sum(),
                 };
-                greatest(fraction(part, size).at_most(ratio(*alpha)), part as f64 / size as f64)
+                greatest(fraction(part, size).at_most(ratio(*alpha)), part as f64 / size as f64).counting(part)
             }
             ModelSpec::Frequency { l, .. } => {
-                least(u128::from(class.most()) * u128::from(*l) <= u128::from(size), size as f64 / class.most() as f64)
+                let most = class.most();
+                least(u128::from(most) * u128::from(*l) <= u128::from(size), size as f64 / most as f64).counting(most)
             }
             ModelSpec::Distinct { l, .. } => least(class.present.len() as u64 >= *l, class.present.len() as f64),
             ModelSpec::Entropy { l, .. } => {
                 let entropy = class.entropy();
-                least(entropy >= l.to_f64().ln() * (1.0 - ENTROPY_TOLERANCE), entropy.exp())
+                // The last digits depend on the order of the sum: without them, equal counts measure the same.
+                let measure = (entropy.exp() / ENTROPY_TOLERANCE).round() * ENTROPY_TOLERANCE;
+                least(entropy >= l.to_f64().ln() * (1.0 - ENTROPY_TOLERANCE), measure).counting(class.most())
             }
             ModelSpec::Recursive { c, l, .. } => {
                 let mut counts: Vec<u64> = class.counts().collect();
@@ -190,7 +200,9 @@ impl<'a> Rule<'a> {
                 let from = usize::try_from(*l - 1).unwrap_or(usize::MAX).min(counts.len());
                 let tail: u64 = counts[from..].iter().sum();
                 let below = u128::from(counts[0]) * u128::from(c.den()) < u128::from(tail) * u128::from(c.num());
-                greatest(below, counts[0] as f64 / tail as f64)
+                let mut finding = greatest(below, counts[0] as f64 / tail as f64).counting(counts[0]);
+                finding.case.tail = Some(tail);
+                finding
             }
             ModelSpec::Closeness { t, .. } => {
                 let far = sensitive.map_or(Fraction { num: 0, den: 1 }, |sensitive| distance(&self.ground, class, sensitive));
@@ -220,6 +232,18 @@ fn measure_of(model: &ModelSpec) -> &'static str {
     }
 }
 
+#[allow(clippy::cast_precision_loss, reason = "for display")]
+fn limit_of(model: &ModelSpec) -> f64 {
+    match model {
+        ModelSpec::K(k) => *k as f64,
+        ModelSpec::Alpha { alpha, .. } => alpha.to_f64(),
+        ModelSpec::Frequency { l, .. } | ModelSpec::Distinct { l, .. } => *l as f64,
+        ModelSpec::Entropy { l, .. } => l.to_f64(),
+        ModelSpec::Recursive { c, .. } => c.to_f64(),
+        ModelSpec::Closeness { t, .. } => t.to_f64(),
+    }
+}
+
 /// The rule in words, without any value.
 fn in_words(spec: &RuleSpec) -> String {
     match &spec.model {
@@ -241,7 +265,7 @@ fn in_words(spec: &RuleSpec) -> String {
 }
 
 /// `29/100` as 0.29, `1/3` as 1/3.
-fn written(ratio: Ratio) -> String {
+pub(super) fn written(ratio: Ratio) -> String {
     let text = ratio.to_string();
     if text.len() <= 8 { text } else { format!("{}/{}", ratio.num(), ratio.den()) }
 }

@@ -490,6 +490,63 @@ fn the_frequency_in_the_table_is_the_least_feasible_alpha() {
     assert!(said.contains("the named values fill 40 of 80 rows") && said.ends_with("is 1/2 (or 0.5)"), "{said}");
 }
 
+/// The two spellings of the least feasible alpha in a refusal, as they would be typed.
+fn named_alphas(said: &str) -> [Ratio; 2] {
+    let (_, named) = said.split_once("the smallest feasible alpha is ").unwrap();
+    let (exact, rest) = named.split_once(" (or ").unwrap();
+    [ratio(exact), ratio(rest.split_once(')').unwrap().0)]
+}
+
+/// Wong et al. 2006, lemma 1.
+#[test]
+fn alpha_below_the_frequency_is_refused_with_the_frequency_exactly() {
+    let counts = [29, 71];
+    let model = |alpha: &str| vec![Model::Alpha { column: 0, alpha: ratio(alpha), values: Some(vec![0]) }];
+    assert_eq!(
+        why(model("0.28"), &counts),
+        "alpha = 0.28 on column `diagnosis` cannot be met: the named values fill 29 of 100 rows, so the smallest feasible alpha is \
+         29/100 (or 0.29)"
+    );
+    // In floating point 0.29 * 100 is below 29.
+    assert_eq!(why(model("0.29"), &counts), "");
+    assert_ne!(why(model("0.28999999999999"), &counts), "");
+    let thirds = [7, 14];
+    let said = why(model("0.33"), &thirds);
+    assert!(said.ends_with("is 1/3 (or 0.333334)"), "{said}");
+    assert_eq!((why(model("1/3"), &thirds), why(model("0.333334"), &thirds)), (String::new(), String::new()));
+    assert_ne!(why(model("0.33333333333333"), &thirds), "", "no decimal is a third");
+}
+
+#[test]
+fn the_alpha_that_a_refusal_names_is_accepted_and_the_next_smaller_one_is_not() {
+    let mut random = Random(12);
+    let mut refused = [0; 3];
+    for _ in 0..3000 {
+        let domain = 1 + random.below(5);
+        let counts: Vec<u64> = (0..domain).map(|_| random.below(60) as u64).collect();
+        let size: u64 = counts.iter().sum();
+        let some: Vec<Code> = (0..).take(domain).filter(|_| random.below(2) == 0).collect();
+        let together = |values: &[Code]| values.iter().map(|&value| counts[value as usize]).sum::<u64>();
+        let one = vec![random.code(domain)];
+        let most = counts.iter().copied().max().unwrap();
+        let cases = [(together(&one), Some(one)), (together(&some), Some(some)), (most, None)];
+        for (case, (part, values)) in cases.into_iter().enumerate() {
+            if part == 0 {
+                continue;
+            }
+            let said = |alpha: Ratio| why(vec![Model::Alpha { column: 0, alpha, values: values.clone() }], &counts);
+            let less = said(Ratio::new(part - 1, size).unwrap());
+            assert_ne!(less, "", "{part} of {size}");
+            let [exact, decimal] = named_alphas(&less);
+            assert_eq!(exact.num() * size, part * exact.den(), "{less}");
+            assert_eq!((said(exact), said(decimal)), (String::new(), String::new()), "{less}");
+            assert_ne!(said(Ratio::new(part * 1_000_000 - 1, size * 1_000_000).unwrap()), "", "{part} of {size}");
+            refused[case] += 1;
+        }
+    }
+    assert!(refused.iter().all(|&times| times > 1000), "{refused:?}");
+}
+
 #[test]
 fn every_rule_that_fails_is_named_with_what_is_feasible() {
     let said = why(vec![Model::K(11), alpha("1"), Model::Distinct { column: 0, l: 4 }], &[5, 3, 2]);

@@ -10,7 +10,7 @@ use arrow_array::builder::{Int64Builder, StringBuilder};
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 
-use super::{Pick, chance, row_generators};
+use super::{Pick, band, chance, falling, row_generators};
 use crate::rng::Rng;
 
 const SEX: [&str; 2] = ["Male", "Female"];
@@ -79,7 +79,7 @@ const ABROAD_WEIGHTS: [[u64; 5]; 9] = [
 ];
 
 #[derive(Clone, Copy)]
-enum Sector {
+pub(super) enum Sector {
     Business,
     Public,
     Care,
@@ -89,7 +89,7 @@ enum Sector {
 
 /// Groups of occupations: its letters, how often it is met by schooling (none, high school, college, bachelor, beyond), how many
 /// of a hundred are women, who employs it.
-const OCCUPATIONS: [(&str, [u64; 5], u64, Sector); 24] = [
+pub(super) const OCCUPATIONS: [(&str, [u64; 5], u64, Sector); 24] = [
     ("MGR", [20, 50, 90, 180, 170], 42, Sector::Business),
     ("BUS", [4, 16, 36, 90, 60], 55, Sector::Business),
     ("FIN", [1, 6, 20, 70, 40], 52, Sector::Business),
@@ -115,9 +115,11 @@ const OCCUPATIONS: [(&str, [u64; 5], u64, Sector); 24] = [
     ("PRD", [110, 110, 60, 18, 6], 29, Sector::Trades),
     ("TRN", [130, 130, 70, 24, 8], 22, Sector::Trades),
 ];
-const JOBS_IN_GROUP: usize = 20;
+pub(super) const JOBS_IN_GROUP: usize = 20;
 
 const WORK: [&str; 9] = ["Private", "Charity", "Local", "State", "Federal", "Self", "SelfInc", "Family", "Never"];
+pub(super) const PRIVATE: usize = 0;
+pub(super) const FEDERAL: usize = 4;
 const NEVER: usize = 8;
 
 /// Who employs people of each sector.
@@ -133,7 +135,7 @@ const WORK_WEIGHTS: [[u64; 8]; 5] = [
 const NOT_WORKING: [u64; 6] = [60, 18, 14, 30, 68, 92];
 
 /// The weights above, ready to draw from.
-struct Model {
+pub(super) struct Model {
     age: Pick,
     race: Pick,
     marital: Vec<[Pick; 2]>,
@@ -150,7 +152,7 @@ struct Model {
     work: Vec<Pick>,
 }
 
-static MODEL: LazyLock<Model> = LazyLock::new(|| {
+pub(super) static MODEL: LazyLock<Model> = LazyLock::new(|| {
     let ages: Vec<u64> = (0..=95).map(|age| AGE_WEIGHTS[age / 5]).collect();
     let mut birthplaces = vec!["USA"];
     let (mut country, mut first_country) = (Vec::new(), Vec::new());
@@ -181,25 +183,28 @@ static MODEL: LazyLock<Model> = LazyLock::new(|| {
     }
 });
 
-/// Weights that fall fast: the r-th is 1/r^2 of the first.
-fn falling(n: usize) -> Vec<u64> {
-    (1..=n as u64).map(|rank| 1_000_000_000 / (rank * rank)).collect()
+impl Model {
+    /// How many parts of the world begin at or before a birthplace: 0 is the country itself.
+    pub(super) fn part(&self, birthplace: usize) -> usize {
+        band(birthplace, &self.first_country)
+    }
 }
 
 /// One row: places in the lists above; `None` where the question does not apply.
-struct Person {
-    age: usize,
-    sex: usize,
-    race: usize,
-    marital: usize,
-    education: Option<usize>,
-    birthplace: usize,
-    occupation: Option<usize>,
-    work: Option<usize>,
-    income: Option<i64>,
+pub(super) struct Person {
+    pub(super) age: usize,
+    pub(super) sex: usize,
+    pub(super) race: usize,
+    pub(super) marital: usize,
+    pub(super) education: Option<usize>,
+    pub(super) birthplace: usize,
+    pub(super) occupation: Option<usize>,
+    pub(super) work: Option<usize>,
+    /// A step of income, see [`amount`].
+    pub(super) income: Option<u64>,
 }
 
-fn person(model: &Model, rng: &mut Rng) -> Person {
+pub(super) fn person(model: &Model, rng: &mut Rng) -> Person {
     let age = model.age.draw(rng);
     let sex = usize::from(chance(rng, if age < 65 { 49 } else { 56 }));
     let race = model.race.draw(rng);
@@ -213,16 +218,11 @@ fn person(model: &Model, rng: &mut Rng) -> Person {
     let education = education(model, rng, age, abroad);
     let marital = match age {
         0..15 => SINGLE,
-        _ => model.marital[band(age, [20, 25, 35, 55, 75])][sex].draw(rng),
+        _ => model.marital[band(age, &[20, 25, 35, 55, 75])][sex].draw(rng),
     };
     let (occupation, work) = work(model, rng, age, sex, education);
     let income = (age >= 15).then(|| income(rng, age, race, education, occupation));
     Person { age, sex, race, marital, education, birthplace, occupation, work, income }
-}
-
-/// How many of the ends `age` has reached.
-fn band(age: usize, ends: [usize; 5]) -> usize {
-    ends.iter().filter(|&&end| age >= end).count()
 }
 
 fn education(model: &Model, rng: &mut Rng, age: usize, abroad: bool) -> Option<usize> {
@@ -251,7 +251,7 @@ fn schooling(education: usize) -> usize {
 /// Occupation and who employs it.
 fn work(model: &Model, rng: &mut Rng, age: usize, sex: usize, education: Option<usize>) -> (Option<usize>, Option<usize>) {
     let Some(education) = education.filter(|_| age >= 16) else { return (None, None) };
-    let idle = NOT_WORKING[band(age, [20, 25, 55, 65, 75])];
+    let idle = NOT_WORKING[band(age, &[20, 25, 55, 65, 75])];
     let step = schooling(education);
     // The less schooling, the more often without work.
     if chance(rng, idle + (4 - step as u64) * (100 - idle) / 20) {
@@ -262,12 +262,12 @@ fn work(model: &Model, rng: &mut Rng, age: usize, sex: usize, education: Option<
     (Some(group * JOBS_IN_GROUP + model.job.draw(rng)), Some(model.work[sector as usize].draw(rng)))
 }
 
-/// One of a hundred amounts: steps of 2,000 up to 100,000, of 5,000 up to 250,000, then of 25,000.
-fn income(rng: &mut Rng, age: usize, race: usize, education: Option<usize>, occupation: Option<usize>) -> i64 {
+/// The step of an income.
+fn income(rng: &mut Rng, age: usize, race: usize, education: Option<usize>, occupation: Option<usize>) -> u64 {
     const BY_SCHOOLING: [u64; 5] = [13, 19, 23, 34, 48];
     let step = education.map_or(0, schooling);
     let middle = match occupation {
-        None if age < 62 => return if chance(rng, 70) { 0 } else { amount(1 + rng.below(12)) },
+        None if age < 62 => return if chance(rng, 70) { 0 } else { 1 + rng.below(12) },
         None => BY_SCHOOLING[step] / 2 + 3,
         Some(job) => BY_SCHOOLING[step] + (job % 5) as u64 * 2 + if race == 0 || race == ASIAN { 2 } else { 0 },
     };
@@ -275,9 +275,10 @@ fn income(rng: &mut Rng, age: usize, race: usize, education: Option<usize>, occu
     let middle = middle * seniority / 100 + 1;
     // Two draws give a hump with a long right side, one in twenty goes further.
     let level = (rng.below(middle) + rng.below(middle) + middle) / 2;
-    amount(if chance(rng, 5) { level * (2 + rng.below(3)) } else { level })
+    if chance(rng, 5) { level * (2 + rng.below(3)) } else { level }
 }
 
+/// One of a hundred amounts: steps of 2,000 up to 100,000, of 5,000 up to 250,000, then of 25,000.
 fn amount(level: u64) -> i64 {
     let thousands = match level.min(99) {
         level @ ..=50 => level * 2,
@@ -317,7 +318,7 @@ pub(super) fn batch(seed: u64, first_row: u64, rows: usize) -> RecordBatch {
         texts[4].append_value(model.birthplaces[person.birthplace]);
         texts[5].append_option(person.occupation.map(|place| &model.jobs[place]));
         texts[6].append_option(person.work.map(|place| WORK[place]));
-        income.append_option(person.income);
+        income.append_option(person.income.map(amount));
     }
     let mut columns: Vec<ArrayRef> = vec![Arc::new(age.finish())];
     columns.extend(texts.iter_mut().map(|text| Arc::new(text.finish()) as ArrayRef));
@@ -348,7 +349,7 @@ mod tests {
             ages.insert(person.age);
             educations.extend(person.education);
             jobs.extend(person.occupation);
-            incomes.extend(person.income);
+            incomes.extend(person.income.map(amount));
         }
         assert_eq!((ages.len(), educations.len()), (96, 24));
         assert!(jobs.len() > 440, "{}", jobs.len());
@@ -370,7 +371,7 @@ mod tests {
     fn columns_depend_on_each_other() {
         let (mut school, mut bachelor, mut widowed) = ((0, 0), (0, 0), (0, 0));
         for person in people(100_000).filter(|person| person.age >= 30) {
-            let pay = usize::try_from(person.income.unwrap()).unwrap();
+            let pay = usize::try_from(amount(person.income.unwrap())).unwrap();
             match person.education {
                 Some(HIGH_SCHOOL) => school = (school.0 + pay, school.1 + 1),
                 Some(20) => bachelor = (bachelor.0 + pay, bachelor.1 + 1),

@@ -10,7 +10,7 @@ use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use jiff::civil::date;
 
-use super::{Pick, chance, row_generators};
+use super::{Pick, band, chance, row_generators};
 use crate::rng::Rng;
 
 const FIRST_NAMES: [&str; 2] = [
@@ -96,7 +96,7 @@ fn marital(rng: &mut Rng, age: u64) -> usize {
         45..66 => [14, 76, 95],
         _ => [6, 58, 68],
     };
-    [single, married, divorced].iter().filter(|&&end| draw >= end).count()
+    band(draw, &[single, married, divorced])
 }
 
 pub(super) fn schema() -> SchemaRef {
@@ -124,7 +124,7 @@ pub(super) fn batch(seed: u64, first_row: u64, rows: usize) -> RecordBatch {
         let age = age(rng, typical, spread);
         let postcode = &model.postcodes[district * POSTCODES.len() + model.postcode.draw(rng)];
         let sex = usize::from(chance(rng, 52));
-        let life = [18, 40, 65].iter().filter(|&&end| age >= end).count();
+        let life = band(age, &[18, 40, 65]);
         let (diagnosis, _, usual) = DIAGNOSES[model.diagnosis[life].draw(rng)];
         let ward = if chance(rng, 65) { WARDS[usual] } else { any(rng, &WARDS) };
         let [first, surname] = [any(rng, &model.names[sex]), any(rng, &model.surnames)];

@@ -5,6 +5,7 @@
 
 mod census;
 mod hospital;
+mod workers;
 
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
@@ -18,17 +19,23 @@ pub enum Synthetic {
     Hospital,
     /// Eight quasi-identifiers and an income, with domain sizes, skew and correlations like those of a census: for benchmarks.
     Census,
+    /// Workers in numbers, with the columns and domain sizes of SAL (He et al. 2012): seven quasi-identifiers and an occupation.
+    Sal,
+    /// Workers in numbers, with the columns and domain sizes of INCOME (He et al. 2012): eight quasi-identifiers and an income.
+    Income,
 }
 
 impl Synthetic {
     /// Every table that can be made.
-    pub const ALL: [Synthetic; 2] = [Synthetic::Hospital, Synthetic::Census];
+    pub const ALL: [Synthetic; 4] = [Synthetic::Hospital, Synthetic::Census, Synthetic::Sal, Synthetic::Income];
 
     /// The name it is asked for by.
     pub fn name(self) -> &'static str {
         match self {
             Synthetic::Hospital => "hospital",
             Synthetic::Census => "census",
+            Synthetic::Sal => "sal",
+            Synthetic::Income => "income",
         }
     }
 
@@ -42,6 +49,8 @@ impl Synthetic {
         match self {
             Synthetic::Hospital => 2_000,
             Synthetic::Census => 100_000,
+            Synthetic::Sal => 500_000,
+            Synthetic::Income => 600_000,
         }
     }
 }
@@ -51,6 +60,8 @@ pub fn schema(kind: Synthetic) -> SchemaRef {
     match kind {
         Synthetic::Hospital => hospital::schema(),
         Synthetic::Census => census::schema(),
+        Synthetic::Sal => workers::schema(&workers::SAL),
+        Synthetic::Income => workers::schema(&workers::INCOME),
     }
 }
 
@@ -59,6 +70,8 @@ pub fn batch(kind: Synthetic, seed: u64, first_row: u64, rows: usize) -> RecordB
     match kind {
         Synthetic::Hospital => hospital::batch(seed, first_row, rows),
         Synthetic::Census => census::batch(seed, first_row, rows),
+        Synthetic::Sal => workers::batch(&workers::SAL, seed, first_row, rows),
+        Synthetic::Income => workers::batch(&workers::INCOME, seed, first_row, rows),
     }
 }
 
@@ -111,6 +124,21 @@ impl Pick {
     }
 }
 
+/// Weights that fall fast: the r-th is 1/r^2 of the first.
+fn falling(n: usize) -> Vec<u64> {
+    (1..=n as u64).map(|rank| 1_000_000_000 / (rank * rank)).collect()
+}
+
+/// Weights that fall slowly (Zipf): the r-th is 1/r of the first.
+fn zipf(n: usize) -> Vec<u64> {
+    (1..=n as u64).map(|rank| 100_000_000 / rank).collect()
+}
+
+/// How many of the ends a number has reached.
+fn band<T: PartialOrd + Copy>(number: T, ends: &[T]) -> usize {
+    ends.iter().filter(|&end| number >= *end).count()
+}
+
 /// True in `percent` of a hundred draws.
 fn chance(rng: &mut Rng, percent: u64) -> bool {
     rng.below(100) < percent
@@ -149,6 +177,12 @@ mod tests {
                         Hanna W. Penrose,23,53215,female,single,2023-04-29,asthma,North 2\n\
                         Noah D. Colburn,44,53726,male,divorced,2024-06-06,diabetes,North 1\n\
                         Bella T. Ingram,56,54926,female,married,2023-12-07,fracture,South 1\n";
+        let sal = "age,gender,education,marital,race,workclass,country,occupation\n\
+                   36,1,14,1,1,1,1,3\n54,1,12,1,1,1,1,28\n59,1,14,6,1,3,1,17\n";
+        let income = "age,occupation,birthplace,gender,education,race,workclass,marital,income\n\
+                      36,30,9,1,14,1,1,1,3800\n54,410,1,1,12,1,1,1,8000\n59,248,47,1,14,1,3,6,3900\n";
+        assert_eq!(csv(Synthetic::Sal), sal);
+        assert_eq!(csv(Synthetic::Income), income);
         assert_eq!(csv(Synthetic::Census), census);
         assert_eq!(csv(Synthetic::Hospital), hospital);
     }

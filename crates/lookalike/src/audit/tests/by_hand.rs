@@ -48,7 +48,7 @@ fn a_verdict_becomes_json_without_any_value() {
     let verdict = compared(&release, &SOURCE, ASKED);
     assert!(!verdict.holds());
     let json = serde_json::to_string(&verdict).unwrap();
-    assert!(json.contains("\"by matching\"") && json.contains("\"first_row\":1"), "{json}");
+    assert!(json.contains("\"by matching\"") && json.contains("\"text\":\"1 row, 2 needed\""), "{json}");
     for value in ["hiv", "53711", "cough"] {
         assert!(!json.contains(value), "{json}");
     }
@@ -61,14 +61,95 @@ fn small_classes_are_counted_named_and_banded() {
     let verdict = judged(&lines, asked);
     let rule = &verdict.rules[0];
     assert_eq!((rule.violations, rule.rows, rule.worst, rule.measure), (5, 6, 1.0, "smallest class"));
-    let examples: Vec<(u64, u64)> = rule.examples.iter().map(|class| (class.first_row, class.size)).collect();
-    assert_eq!(examples, [(1, 2), (4, 1), (7, 1)], "in the order of the release, three at the most");
+    let examples: Vec<(u64, u64)> = rule.examples.iter().map(|class| (class.classes, class.size)).collect();
+    assert_eq!(examples, [(4, 1), (1, 2)], "the worst first, those alike as one");
     let measured = measures(&table(&lines), &config(&asked["k = 3\n".len()..])).unwrap();
     let bands: Vec<(u64, Option<u64>, u64, u64)> = measured.histogram.iter().map(|b| (b.from, b.to, b.classes, b.rows)).collect();
     assert_eq!(bands, [(1, Some(1), 4, 4), (2, Some(2), 1, 2), (3, Some(4), 1, 3)]);
     assert_eq!((measured.uniques, measured.k, measured.risk.above), (4, 1, None));
     assert!((verdict.measures.risk.above.unwrap() - 6.0 / 9.0).abs() < 1e-12);
     assert!((measured.risk.average - 6.0 / 9.0).abs() < 1e-12 && (measured.risk.highest - 1.0).abs() < 1e-12);
+}
+
+/// Classes of 12, 4 and 3 rows; the first has 7 of one value, 3 of another and 2 of a third, the second four values, the third one.
+const UNEVEN: [&str; 20] = [
+    "at|ill", "qA|sA", "qA|sA", "qA|sA", "qA|sA", "qA|sA", "qA|sA", "qA|sA", "qA|sB", "qA|sB", "qA|sB", "qA|sC", "qA|sC",
+    "qB|sA", "qB|sB", "qB|sC", "qB|sD", "qC|sB", "qC|sB", "qC|sB",
+];
+
+#[test]
+fn every_model_tells_its_failing_classes_by_size_and_share_and_leaves_out_those_that_hold() {
+    let cases: [(&str, f64, &[&str]); 8] = [
+        (
+            "alpha = 0.5",
+            0.5,
+            &[
+                "3 rows, the most frequent value has 100 % (3 of 3), 50 % allowed",
+                "12 rows, the most frequent value has 58.33 % (7 of 12), 50 % allowed",
+            ],
+        ),
+        ("alpha = 0.5, values = [\"sA\"]", 0.5, &["12 rows, the named value has 58.33 % (7 of 12), 50 % allowed"]),
+        (
+            "alpha = \"2/3\", values = [\"sA\", \"sC\"]",
+            2.0 / 3.0,
+            &["12 rows, the named values together have 75 % (9 of 12), 66.67 % allowed"],
+        ),
+        (
+            "l = 2",
+            2.0,
+            &[
+                "3 rows, the most frequent value has 100 % (3 of 3), 50 % allowed",
+                "12 rows, the most frequent value has 58.33 % (7 of 12), 50 % allowed",
+            ],
+        ),
+        ("distinct = 4", 4.0, &["3 rows, 1 different value, 4 needed", "12 rows, 3 different values, 4 needed"]),
+        (
+            "entropy = 2.7",
+            2.7,
+            &[
+                "3 rows, an effective number of 1 values, 2.7 needed; the most frequent value has 100 % (3 of 3)",
+                "12 rows, an effective number of 2.6107 values, 2.7 needed; the most frequent value has 58.33 % (7 of 12)",
+            ],
+        ),
+        (
+            "recursive = { c = 2, l = 3 }",
+            2.0,
+            &[
+                "3 rows, the most frequent value has 100 % (3 of 3), those from rank 3 on together 0 % (0 of 3): the ratio is \
+                 unbounded, below 2 needed",
+                "12 rows, the most frequent value has 58.33 % (7 of 12), those from rank 3 on together 16.67 % (2 of 12): the \
+                 ratio is 3.5, below 2 needed",
+            ],
+        ),
+        ("t = 0.3", 0.3, &["3 rows, the distance is 0.6316, 0.3 allowed"]),
+    ];
+    for (rule, limit, told) in cases {
+        let asked = format!("[columns]\nat = {{ role = \"quasi\" }}\nill = {{ role = \"sensitive\", {rule} }}");
+        let verdict = judged(&UNEVEN, &asked);
+        let [found] = &verdict.rules[..] else { panic!("one rule") };
+        let texts: Vec<&str> = found.examples.iter().map(|class| class.text.as_str()).collect();
+        assert_eq!(texts, told, "{rule}");
+        assert_eq!((found.violations, found.limit), (told.len() as u64, limit), "{rule}");
+        let json = serde_json::to_string(&verdict).unwrap();
+        assert!(["sA", "sB", "sC", "sD", "qA", "qB", "qC"].iter().all(|value| !json.contains(value)), "{json}");
+        let class = serde_json::to_value(&found.examples[0]).unwrap();
+        let keys: Vec<&String> = class.as_object().unwrap().keys().collect();
+        assert_eq!(keys, ["classes", "count", "measure", "size", "tail", "text"]);
+    }
+}
+
+#[test]
+fn the_worst_failing_classes_do_not_depend_on_the_order_of_the_rows() {
+    let mut lines: Vec<&str> = UNEVEN[1..].to_vec();
+    let asked = "k = 13\n[columns]\nat = { role = \"quasi\" }\nill = { role = \"sensitive\", recursive = { c = 0.1, l = 1 } }";
+    let told = |lines: &[&str]| {
+        let verdict = judged(&[&UNEVEN[..1], lines].concat(), asked);
+        verdict.rules.iter().flat_map(|rule| rule.examples.iter().map(|class| class.text.clone())).collect::<Vec<_>>()
+    };
+    let before = told(&lines);
+    assert_eq!(before.len(), 6);
+    lines.reverse();
+    assert_eq!(told(&lines), before);
 }
 
 #[test]

@@ -47,7 +47,7 @@ impl Trial {
             let distance = config.columns["s"].distance.unwrap_or_default();
             let ground = ground(distance, "s", sensitive, &config).unwrap();
             let mut rule = Rule::new(&specs[0], Some(sensitive), ground, &[]);
-            rule.ask(class, 0, Some(sensitive));
+            rule.ask(class, Some(sensitive));
             rule.verdict().violations == 0
         })
     }

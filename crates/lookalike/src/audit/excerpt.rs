@@ -1,0 +1,101 @@
+//! The classes that break a rule, told by sizes and shares alone.
+
+use std::cmp::Ordering;
+
+use super::ClassExcerpt;
+use super::rules::written;
+use crate::config::ModelSpec;
+use crate::ratio::Ratio;
+
+/// How many kinds of classes that break a rule are told.
+const MOST: usize = 5;
+
+/// A class as one rule sees it.
+#[derive(Debug)]
+pub(super) struct Case {
+    /// How many classes are exactly like this.
+    pub(super) classes: u64,
+    pub(super) size: u64,
+    pub(super) measure: f64,
+    pub(super) count: Option<u64>,
+    pub(super) tail: Option<u64>,
+}
+
+/// Keeps a class if it is among the worst: by its measure, then the smallest, then the one with the commonest value. Classes that
+/// are alike in all of these are kept as one; what once fell out of the list cannot come back, so they are counted in full.
+pub(super) fn keep(worst: &mut Vec<Case>, case: Case, worse: fn(f64, f64) -> bool) {
+    let order = |a: &Case, b: &Case| match (worse(a.measure, b.measure), worse(b.measure, a.measure)) {
+        (true, _) => Ordering::Less,
+        (_, true) => Ordering::Greater,
+        _ => a.size.cmp(&b.size).then(b.count.cmp(&a.count)),
+    };
+    match worst.binary_search_by(|kept| order(kept, &case)) {
+        Ok(place) => worst[place].classes += case.classes,
+        Err(place) if place < MOST => {
+            worst.truncate(MOST - 1);
+            worst.insert(place, case);
+        }
+        Err(_) => {}
+    }
+}
+
+/// What is told of a class, in numbers and in words.
+pub(super) fn excerpt(model: &ModelSpec, case: &Case) -> ClassExcerpt {
+    let &Case { classes, size, measure, count, tail } = case;
+    ClassExcerpt { classes, size, measure, count, tail, text: in_words(model, case) }
+}
+
+fn in_words(model: &ModelSpec, case: &Case) -> String {
+    let size = case.size;
+    let rows = counted(size, "row");
+    let measure = decimal(case.measure);
+    let share = |count: Option<u64>| {
+        let count = count.unwrap_or(0);
+        format!("{} ({count} of {size})", percent(count, size))
+    };
+    let most = share(case.count);
+    match model {
+        ModelSpec::K(k) => format!("{rows}, {k} needed"),
+        ModelSpec::Alpha { alpha, values, .. } => {
+            let who = match values.len() {
+                0 => "the most frequent value has",
+                1 => "the named value has",
+                _ => "the named values together have",
+            };
+            format!("{rows}, {who} {most}, {} allowed", percent(alpha.num(), alpha.den()))
+        }
+        ModelSpec::Frequency { l, .. } => format!("{rows}, the most frequent value has {most}, {} allowed", percent(1, *l)),
+        ModelSpec::Distinct { l, .. } => {
+            let values = if measure == "1" { "value" } else { "values" };
+            format!("{rows}, {measure} different {values}, {l} needed")
+        }
+        ModelSpec::Entropy { l, .. } => {
+            format!("{rows}, an effective number of {measure} values, {} needed; the most frequent value has {most}", written(*l))
+        }
+        ModelSpec::Recursive { c, l, .. } => format!(
+            "{rows}, the most frequent value has {most}, those from rank {l} on together {}: the ratio is {measure}, below {} needed",
+            share(case.tail),
+            written(*c)
+        ),
+        ModelSpec::Closeness { t, .. } => format!("{rows}, the distance is {measure}, {} allowed", written(*t)),
+    }
+}
+
+fn counted(number: u64, one: &str) -> String {
+    format!("{number} {one}{}", if number == 1 { "" } else { "s" })
+}
+
+/// `58.33 %`
+fn percent(part: u64, whole: u64) -> String {
+    let share = Ratio::new(part, whole).map_or(0.0, Ratio::to_f64);
+    format!("{} %", trimmed(format!("{:.2}", share * 100.0)))
+}
+
+fn decimal(number: f64) -> String {
+    if number.is_finite() { trimmed(format!("{number:.4}")) } else { "unbounded".to_string() }
+}
+
+/// Without the zeros at the end.
+fn trimmed(text: String) -> String {
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_string() } else { text }
+}
