@@ -2,6 +2,7 @@
 
 mod bottom_up;
 mod mondrian;
+mod specialize;
 mod top_down;
 
 use std::fmt;
@@ -35,17 +36,20 @@ pub enum Algorithm {
     TopDown,
     /// The same, but a row goes where one row then pays less.
     TopDownRow,
+    /// Specialize down the hierarchies, from everything as `*`, where the rows hold.
+    Specialize,
 }
 
 impl Algorithm {
     /// Every algorithm, for tests, benches, help and tables.
-    pub const ALL: [Algorithm; 6] = [
+    pub const ALL: [Algorithm; 7] = [
         Algorithm::Mondrian,
         Algorithm::MondrianRelaxed,
         Algorithm::BottomUp,
         Algorithm::BottomUpRow,
         Algorithm::TopDown,
         Algorithm::TopDownRow,
+        Algorithm::Specialize,
     ];
 
     /// The name in configurations and on the command line.
@@ -57,6 +61,7 @@ impl Algorithm {
             Algorithm::BottomUpRow => "bottom-up-row",
             Algorithm::TopDown => "top-down",
             Algorithm::TopDownRow => "top-down-row",
+            Algorithm::Specialize => "specialize",
         }
     }
 }
@@ -201,7 +206,7 @@ pub(crate) fn run(problem: &Problem, search: Search, pieces: &[Piece], budget: &
         let cut_group = |at: usize| {
             let shown = &groups.ranges[at * width..][..width];
             let attributes = match search.algorithm {
-                Algorithm::Mondrian | Algorithm::MondrianRelaxed => stage.attributes.clone(),
+                Algorithm::Mondrian | Algorithm::MondrianRelaxed | Algorithm::Specialize => stage.attributes.clone(),
                 _ => telling_first(problem, &stage.attributes, groups.partition.class(at)),
             };
             let task = Task {
@@ -220,6 +225,7 @@ pub(crate) fn run(problem: &Problem, search: Search, pieces: &[Piece], budget: &
                 Algorithm::BottomUpRow => bottom_up::bottom_up(&task, Aim::Row),
                 Algorithm::TopDown => top_down::top_down(&task, Aim::Table),
                 Algorithm::TopDownRow => top_down::top_down(&task, Aim::Row),
+                Algorithm::Specialize => specialize::specialize(&task),
             };
             let ranges_of = |class: usize| {
                 let exact = problem.ranges(cut.class(class));

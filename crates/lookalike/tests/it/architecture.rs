@@ -3,7 +3,7 @@
 use std::path::Path;
 
 /// For each module, what it may use of the crate beside `error`, `code` and itself.
-const MAY_USE: [(&str, &[&str]); 30] = [
+const MAY_USE: [(&str, &[&str]); 31] = [
     ("ratio", &[]),
     ("table", &[]),
     ("rng", &[]),
@@ -22,7 +22,8 @@ const MAY_USE: [(&str, &[&str]); 30] = [
     ("boxes", &["penalty"]),
     ("nearest", &["boxes"]),
     ("halve", &["boxes", "partition", "penalty", "problem", "rng"]),
-    ("algorithm", &["boxes", "budget", "halve", "nearest", "partition", "penalty", "privacy", "problem", "rng"]),
+    ("descent", &["attribute", "taxonomy"]),
+    ("algorithm", &["boxes", "budget", "descent", "halve", "nearest", "partition", "penalty", "privacy", "problem", "rng"]),
     ("recode", &["partition", "problem"]),
     ("suppress", &["algorithm", "budget", "partition", "privacy", "problem"]),
     ("loss", &["attribute", "partition", "problem", "recode"]),
