@@ -198,8 +198,7 @@ impl Specializer<'_> {
     fn deal(&self, at: usize, node: Node, pieces: &[Piece], scratch: &mut Scratch) -> Dealt {
         let descent = &self.descents[at];
         let children = descent.children(node);
-        let places: Vec<u32> =
-            pieces.iter().map(|piece| descent.child(node, self.code(at, piece)) - children.start).collect();
+        let places: Vec<u32> = pieces.iter().map(|piece| descent.child(node, self.code(at, piece)) - children.start).collect();
         let mut present = Vec::new();
         for &place in &places {
             let count = &mut scratch.counts[place as usize];

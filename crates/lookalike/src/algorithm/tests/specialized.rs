@@ -80,7 +80,8 @@ impl Plain<'_> {
     fn levels(&self, at: usize, depth: usize, branch: &[u32], tuple: u32) -> usize {
         let path = self.path(at, tuple);
         let holds = |depth: &usize| {
-            let below: Rows = branch.iter().copied().filter(|&other| self.path(at, other).get(*depth) == path.get(*depth)).collect();
+            let below: Rows =
+                branch.iter().copied().filter(|&other| self.path(at, other).get(*depth) == path.get(*depth)).collect();
             self.holds(&below)
         };
         (depth + 1..path.len()).take_while(holds).count()
@@ -168,7 +169,7 @@ const CODES: &str = "role = \"quasi\", kind = \"categorical\"";
 /// Wong et al., figure 1 and tables 5 and 6: the third of three equal postcodes stays general with the fourth.
 #[test]
 fn one_of_three_equal_postcodes_is_un_specialized_for_the_fourth() {
-    for ill in [["HIV", "flu", "flu", "HIV"], ["flu", "HIV", "HIV", "flu"], ["HIV", "flu", "HIV", "flu"]] {
+    for ill in [["HIV", "flu", "flu", "HIV"], ["flu", "flu", "flu", "HIV"], ["flu", "flu", "HIV", "flu"]] {
         let rows: String =
             ["4351", "4351", "4351", "4352"].iter().zip(ill).map(|(code, ill)| format!("{code},{ill}\n")).collect();
         let toml = format!(
@@ -225,7 +226,8 @@ fn whole_branches_go_back_where_no_row_can_be_spared() {
 #[test]
 fn a_value_that_is_too_frequent_in_the_rest_is_not_added_to_it() {
     // y has one HIV row and needs a row without: x can spare either, and HIV, which comes first, would be no help.
-    let toml = format!("k = 2\ncolumns.a = {{ {CODES} }}\ncolumns.ill = {{ role = \"sensitive\", alpha = 0.5, values = [\"HIV\"] }}\n");
+    let toml =
+        format!("k = 2\ncolumns.a = {{ {CODES} }}\ncolumns.ill = {{ role = \"sensitive\", alpha = 0.5, values = [\"HIV\"] }}\n");
     let text = "a,ill\nx,HIV\nx,flu\nx,flu\ny,HIV\n";
     assert_eq!(shown(text, &toml), ["2x *", "2x x"]);
 }
