@@ -42,8 +42,10 @@ pub struct Ordered {
     pub between: &'static str,
     /// What the numbers are.
     pub unit: Unit,
-    /// The intervals that may be published instead of exact ends, if they are to be used.
-    pub snap: Option<Steps>,
+    /// The intervals of its hierarchy, if it has one.
+    pub steps: Option<Steps>,
+    /// True when these intervals are published instead of exact ends.
+    pub snap: bool,
 }
 
 /// What the numbers of an ordered attribute are.
@@ -126,10 +128,12 @@ impl Attribute {
     pub fn risen(&self, code: Code, range: CodeRange) -> (u32, u32) {
         match &self.domain {
             Domain::Tree(tree) => (tree.risen(code, tree.cover(range)), tree.height()),
-            Domain::Ordered(Ordered { snap: Some(steps), missing, .. }) if !missing => {
-                (steps.taxonomy.risen(code, steps.taxonomy.cover(range)), steps.taxonomy.height())
-            }
-            Domain::Ordered(_) => (u32::from(!range.is_one()), 1),
+            Domain::Ordered(ordered) => match ordered.published() {
+                None => (u32::from(!range.is_one()), 1),
+                Some(Steps { taxonomy, .. }) if ordered.mixes_missing(range) => (taxonomy.height(), taxonomy.height()),
+                Some(Steps { taxonomy, .. }) if code as usize == ordered.values.len() => (0, taxonomy.height()),
+                Some(Steps { taxonomy, .. }) => (taxonomy.risen(code, taxonomy.cover(range)), taxonomy.height()),
+            },
         }
     }
 
@@ -140,13 +144,18 @@ impl Attribute {
 }
 
 impl Ordered {
+    /// The intervals that are published instead of exact ends, if any are.
+    pub(crate) fn published(&self) -> Option<&Steps> {
+        self.steps.as_ref().filter(|_| self.snap)
+    }
+
     fn mixes_missing(&self, range: CodeRange) -> bool {
         self.missing && !range.is_one() && range.hi as usize == self.values.len()
     }
 
     /// The interval that is published for a range, if one is: one value stands as it is, unless top or bottom coding hides it.
     fn interval(&self, range: CodeRange) -> Option<Node> {
-        let Steps { taxonomy, ends } = self.snap.as_ref()?;
+        let Steps { taxonomy, ends } = self.published()?;
         if !range.is_one() {
             return Some(taxonomy.cover(range));
         }
@@ -160,7 +169,7 @@ impl Ordered {
     }
 
     fn cover(&self, range: CodeRange) -> CodeRange {
-        let (Some(node), Some(Steps { taxonomy, .. })) = (self.interval(range), &self.snap) else { return range };
+        let (Some(node), Some(Steps { taxonomy, .. })) = (self.interval(range), &self.steps) else { return range };
         // The root of the intervals is written `*`, like a class that mixes missing and present: make them the same range.
         let missing = u32::from(self.missing && node == taxonomy.root());
         CodeRange { hi: taxonomy.range(node).hi + missing, ..taxonomy.range(node) }
@@ -168,7 +177,7 @@ impl Ordered {
 
     fn loss(&self, range: CodeRange) -> f64 {
         let Some((&least, &greatest)) = self.values.first().zip(self.values.last()) else { return 0.0 };
-        let (lo, hi) = match (self.interval(range), &self.snap) {
+        let (lo, hi) = match (self.interval(range), &self.steps) {
             (Some(node), Some(steps)) => steps.ends[node as usize],
             _ if range.is_one() => return 0.0,
             _ => (self.values[range.lo as usize], self.values[range.hi as usize]),
@@ -180,7 +189,7 @@ impl Ordered {
         if self.mixes_missing(range) {
             return ANY.to_string();
         }
-        if let (Some(node), Some(steps)) = (self.interval(range), &self.snap) {
+        if let (Some(node), Some(steps)) = (self.interval(range), &self.steps) {
             return steps.taxonomy.label(node).to_string();
         }
         if range.is_one() {

@@ -211,9 +211,9 @@ fn line(wish: Wish, kind: Kind, values: &[Option<String>], coded: &Coded) -> Res
             codes[at] = code(numbers.len());
         }
     }
-    let snap = steps(wish, &numbers, &texts)?;
-    let missing = values.contains(&None);
-    Ok((Domain::Ordered(Ordered { values: numbers, between: between(&texts), texts, missing, unit, snap }), codes))
+    let steps = steps(wish, &numbers, &texts)?;
+    let (missing, between) = (values.contains(&None), between(&texts));
+    Ok((Domain::Ordered(Ordered { values: numbers, between, texts, missing, unit, steps, snap: wish.snap }), codes))
 }
 
 /// The digits of a number without sign of plus, padding zeros or exponent: equal for equal numbers; none with an exponent.
@@ -227,24 +227,20 @@ fn digits(text: &str) -> Option<String> {
     Some(if whole.is_empty() && part.is_empty() { "0.".to_string() } else { format!("{sign}{whole}.{part}") })
 }
 
-/// The intervals of a numeric column, if it has a hierarchy. They are built (so that a wrong one is an error) even when they
-/// are not used.
+/// The intervals of a numeric column, if it has a hierarchy.
 fn steps(wish: Wish, numbers: &[f64], texts: &[String]) -> Result<Option<Steps>> {
     let Some(config) = wish.column.and_then(|column| column.hierarchy.as_ref()) else {
         return Ok(None);
     };
-    let steps = match config {
-        HierarchyConfig::File(path) => hierarchy::file_steps(&hierarchy::read(path)?, wish.name, numbers, texts)?,
-        HierarchyConfig::Intervals(config) => hierarchy::intervals(wish.name, config, numbers, texts)?,
-        HierarchyConfig::Date(config) => hierarchy::date_steps(wish.name, config, numbers, texts)?,
-        HierarchyConfig::Prefix(_) => {
-            return Err(Error::config(format!(
-                "column `{0}` is numeric, a prefix hierarchy is for codes: say --kind {0}=categorical, or use intervals",
-                wish.name
-            )));
-        }
-    };
-    Ok(wish.snap.then_some(steps))
+    match config {
+        HierarchyConfig::File(path) => hierarchy::file_steps(&hierarchy::read(path)?, wish.name, numbers, texts).map(Some),
+        HierarchyConfig::Intervals(config) => hierarchy::intervals(wish.name, config, numbers, texts).map(Some),
+        HierarchyConfig::Date(config) => hierarchy::date_steps(wish.name, config, numbers, texts).map(Some),
+        HierarchyConfig::Prefix(_) => Err(Error::config(format!(
+            "column `{0}` is numeric, a prefix hierarchy is for codes: say --kind {0}=categorical, or use intervals",
+            wish.name
+        ))),
+    }
 }
 
 /// Labels in a given order: the numbers are their places in it.
@@ -285,7 +281,8 @@ fn ordinal(wish: Wish, values: &[Option<String>], coded: &Coded) -> Result<(Doma
         texts,
         missing: values.contains(&None),
         unit: Unit::Place,
-        snap: None,
+        steps: None,
+        snap: wish.snap,
     };
     Ok((Domain::Ordered(ordered), codes))
 }

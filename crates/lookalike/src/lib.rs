@@ -39,6 +39,7 @@ mod boxes;
 pub mod budget;
 pub mod code;
 pub mod config;
+mod descent;
 pub mod disclosure;
 mod encode;
 pub mod error;

@@ -219,6 +219,16 @@ mod tests {
     }
 
     #[test]
+    fn distortion_counts_the_levels_of_published_intervals_beside_missing_values_too() {
+        let toml = "k = 2\n[output]\nsnap = true\n[columns]\nage = { role = \"quasi\", hierarchy = { intervals = [10, 20] } }\n";
+        let problem = testing::problem("age,\n20,\n29,\n21,\n39,\n,\n,\n40,\n", &format!("rest = \"drop\"\n{toml}")).unwrap();
+        let of = |rows: &[&[u32]]| loss(&problem, &groups(&problem, rows)).distortion;
+        // Three levels: ten years, twenty years, everything. The two missing values are one tuple.
+        let found = of(&[&[0, 1], &[2, 3], &[4, 6], &[4]]);
+        assert!((found - (2.0 * 1.0 + 2.0 * 2.0 + 2.0 * 3.0) / 21.0).abs() < 1e-12, "{found}");
+    }
+
+    #[test]
     fn groups_that_show_the_same_are_one_class() {
         let problem = testing::problem("x\n1\n1\n2\n2\n", "k = 2\ncolumns = { x = { role = \"quasi\" } }").unwrap();
         let mut crossed = Partition::default();

@@ -3,7 +3,7 @@
 //! It says the same as [`Attribute::loss`] times the weight, from tables made once. Two laws that searches rely on, also after
 //! rounding: a box inside another never costs more, and equal boxes cost the same to the last bit.
 
-use crate::attribute::{Attribute, Domain, Ordered};
+use crate::attribute::{Attribute, Domain};
 use crate::code::{Code, CodeRange, real};
 use crate::taxonomy::Taxonomy;
 
@@ -109,13 +109,14 @@ impl Cost {
         match &attribute.domain {
             Domain::Tree(tree) if tree.is_flat() => Cost::Flat(weight),
             Domain::Tree(tree) => Cost::of_tree(attribute, tree, NONE),
-            Domain::Ordered(Ordered { snap: Some(steps), values, missing, .. }) => {
-                Cost::of_tree(attribute, &steps.taxonomy, if *missing { code(values.len()) } else { NONE })
-            }
-            Domain::Ordered(Ordered { values, missing, .. }) => {
+            Domain::Ordered(ordered) => {
+                let values = &ordered.values;
+                let missing = if ordered.missing { code(values.len()) } else { NONE };
+                if let Some(steps) = ordered.published() {
+                    return Cost::of_tree(attribute, &steps.taxonomy, missing);
+                }
                 let span = values.last().zip(values.first()).map_or(0.0, |(greatest, least)| greatest - least);
                 let scale = if span > 0.0 { weight / span } else { 0.0 };
-                let missing = if *missing { code(values.len()) } else { NONE };
                 Cost::Line { values: values.clone(), scale, weight, missing }
             }
         }

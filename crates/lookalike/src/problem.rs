@@ -365,7 +365,7 @@ fn check_bounds(table: &Table, roles: &Roles, config: &Config) -> Result<()> {
 /// Numeric columns whose exact ends are published although intervals were asked for.
 fn unsnapped(attributes: &[Attribute], config: &Config) -> Vec<String> {
     let exact = |attribute: &&Attribute| match &attribute.domain {
-        Domain::Ordered(ordered) => config.output.snap && ordered.snap.is_none() && ordered.unit != Unit::Place,
+        Domain::Ordered(ordered) => config.output.snap && ordered.steps.is_none() && ordered.unit != Unit::Place,
         Domain::Tree(_) => false,
     };
     let warning = |attribute: &Attribute| {

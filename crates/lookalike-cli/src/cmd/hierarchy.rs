@@ -104,7 +104,7 @@ fn write(of: &ColumnOf, how: HierarchyConfig, kind: Kind) -> Result<ExitCode> {
     let table = column_of(&of.data, &of.column, &of.reading)?;
     let tree = match attribute(&table, &of.column, how, Some(kind))? {
         Domain::Tree(tree) => tree,
-        Domain::Ordered(ordered) => ordered.snap.expect("it was asked for").taxonomy,
+        Domain::Ordered(ordered) => ordered.steps.expect("it was asked for").taxonomy,
     };
     write_text(&of.output, of.force, &hierarchy::to_text(&tree))?;
     if of.output != Path::new("-") {
@@ -133,7 +133,6 @@ fn column_of(data: &Path, column: &str, reading: &Reading) -> Result<Table> {
 /// The column as the engine would take it, with this hierarchy.
 fn attribute(table: &Table, column: &str, how: HierarchyConfig, kind: Option<Kind>) -> Result<Domain> {
     let mut config = Config { k: Some(1), rest: Some(Rest::Drop), ..Config::default() };
-    config.output.snap = true;
     let line = ColumnConfig { kind, hierarchy: Some(how), ..ColumnConfig::new(Role::Quasi) };
     config.columns.insert(column.to_string(), line);
     let roles = config.roles(&[column.to_string()])?;

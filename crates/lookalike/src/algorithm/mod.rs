@@ -4,6 +4,7 @@ mod bottom_up;
 mod cluster;
 mod mondrian;
 mod ring;
+mod specialize;
 mod top_down;
 
 pub(crate) use ring::Ring;
@@ -43,11 +44,13 @@ pub enum Algorithm {
     Cluster,
     /// Rows on rings, each with the box of those that follow: **not** homogeneous, see [`Algorithm::is_homogeneous`].
     Ring,
+    /// Specialize down the hierarchies, from everything as `*`, where the rows hold.
+    Specialize,
 }
 
 impl Algorithm {
     /// Every algorithm, for tests, benches, help and tables.
-    pub const ALL: [Algorithm; 8] = [
+    pub const ALL: [Algorithm; 9] = [
         Algorithm::Mondrian,
         Algorithm::MondrianRelaxed,
         Algorithm::BottomUp,
@@ -56,6 +59,7 @@ impl Algorithm {
         Algorithm::TopDownRow,
         Algorithm::Cluster,
         Algorithm::Ring,
+        Algorithm::Specialize,
     ];
 
     /// Every algorithm whose releases are homogeneous.
@@ -74,6 +78,7 @@ impl Algorithm {
             Algorithm::TopDownRow => "top-down-row",
             Algorithm::Cluster => "cluster",
             Algorithm::Ring => "ring",
+            Algorithm::Specialize => "specialize",
         }
     }
 
@@ -263,7 +268,7 @@ pub(crate) fn run(problem: &Problem, search: Search, pieces: &[Piece], budget: &
         let cut_group = |at: usize| {
             let shown = &groups.ranges[at * width..][..width];
             let attributes = match search.algorithm {
-                Algorithm::Mondrian | Algorithm::MondrianRelaxed => stage.attributes.clone(),
+                Algorithm::Mondrian | Algorithm::MondrianRelaxed | Algorithm::Specialize => stage.attributes.clone(),
                 _ => telling_first(problem, &stage.attributes, groups.partition.class(at)),
             };
             let task = Task {
@@ -284,6 +289,7 @@ pub(crate) fn run(problem: &Problem, search: Search, pieces: &[Piece], budget: &
                 Algorithm::TopDownRow => top_down::top_down(&task, Aim::Row),
                 Algorithm::Cluster => cluster::cluster(&task),
                 Algorithm::Ring => unreachable!("rings are no classes: see run_rings"),
+                Algorithm::Specialize => specialize::specialize(&task),
             };
             let ranges_of = |class: usize| {
                 let exact = problem.ranges(cut.class(class));

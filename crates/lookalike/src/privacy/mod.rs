@@ -9,6 +9,7 @@
 //! Machanavajjhala, Gehrke, Kifer, Venkitasubramaniam, ICDE 2006. t-closeness: Li, Li, Venkatasubramanian, ICDE 2007.
 
 mod feasible;
+mod lack;
 mod tally;
 
 pub use feasible::Excess;

@@ -56,8 +56,7 @@ impl<'a> Field<'a> {
             Some(Role::Quasi) => Form::Generalized,
             _ => Form::Exact,
         };
-        // With the intervals of the hierarchy: a release may show them whether or not the configuration still says so.
-        let wish = Wish { snap: true, ..Wish::new(name, config) };
+        let wish = Wish::new(name, config);
         let plain = column.is_none_or(|line| line.kind.is_none() && line.order.is_none() && line.hierarchy.is_none());
         let (domain, codes) = match encode::attribute(wish, values) {
             Ok((Attribute { domain, .. }, codes)) => (domain, codes),
@@ -365,14 +364,14 @@ fn labels(wish: Wish<'_>, values: &Coded) -> (Domain, Vec<Code>) {
 
 /// The least and the greatest number of the domain: of the hierarchy's leaves if it names them, else of the source.
 fn ends(ordered: &Ordered) -> (f64, f64) {
-    let root = ordered.snap.as_ref().map(|steps| steps.ends[steps.taxonomy.root() as usize]);
+    let root = ordered.steps.as_ref().map(|steps| steps.ends[steps.taxonomy.root() as usize]);
     let values = ordered.values.first().copied().zip(ordered.values.last().copied());
     root.filter(|(lo, hi)| lo.is_finite() && hi.is_finite()).or(values).unwrap_or((0.0, 0.0))
 }
 
 /// The groups of a hierarchy file or a calendar; intervals are read as intervals.
 fn groups(ordered: &Ordered, column: Option<&ColumnConfig>) -> FxHashMap<String, (f64, f64)> {
-    match (&ordered.snap, column.and_then(|column| column.hierarchy.as_ref())) {
+    match (&ordered.steps, column.and_then(|column| column.hierarchy.as_ref())) {
         (Some(steps), Some(HierarchyConfig::File(_) | HierarchyConfig::Date(_))) => {
             let tree = &steps.taxonomy;
             let inner = tree.range(tree.root()).hi + 1..=tree.root();

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 /// For each module, what it may use of the crate beside `error`, `code` and itself.
-const MAY_USE: [(&str, &[&str]); 31] = [
+const MAY_USE: [(&str, &[&str]); 32] = [
     ("ratio", &[]),
     ("table", &[]),
     ("rng", &[]),
@@ -22,7 +22,11 @@ const MAY_USE: [(&str, &[&str]); 31] = [
     ("boxes", &["penalty"]),
     ("nearest", &["boxes"]),
     ("halve", &["boxes", "partition", "penalty", "problem", "rng"]),
-    ("algorithm", &["attribute", "boxes", "budget", "halve", "nearest", "partition", "penalty", "privacy", "problem", "rng"]),
+    ("descent", &["attribute", "taxonomy"]),
+    (
+        "algorithm",
+        &["attribute", "boxes", "budget", "descent", "halve", "nearest", "partition", "penalty", "privacy", "problem", "rng"],
+    ),
     ("recode", &["partition", "problem"]),
     ("suppress", &["algorithm", "budget", "partition", "privacy", "problem"]),
     ("loss", &["attribute", "partition", "problem", "recode"]),

@@ -49,6 +49,34 @@ fn adult_is_released_true_and_k_anonymous() {
     }
 }
 
+/// Wong et al., figure 2 (c) and figure 3 (c): the greater alpha, the smaller the distortion ratio.
+#[test]
+fn distortion_falls_as_alpha_rises_and_rises_with_k() {
+    let Some(data) = real_tables() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let quasi = ["age", "workclass", "education", "marital-status", "occupation", "race", "sex", "native-country"];
+    let distortion = |k: u64, alpha: &str| {
+        let rule = format!("salary-class = {{ role = \"sensitive\", alpha = {alpha}, values = [\">50K\"] }}");
+        let toml = format!("k = {k}\nrest = \"drop\"\n[output]\nsnap = true\n[columns]\n{rule}\n");
+        let mut config = Config::parse(&toml).unwrap();
+        for name in quasi {
+            let mut column = ColumnConfig::new(Role::Quasi);
+            column.hierarchy = Some(HierarchyConfig::File(data.join(format!("hierarchies/adult/{name}.csv"))));
+            column.kind = (name == "age").then_some(Kind::Numeric);
+            config.columns.insert(name.to_string(), column);
+        }
+        let input = data.join("adult_45222.csv.zst");
+        let done = publish(&input, &folder.path().join("safe.csv"), &config, Algorithm::Specialize, 1).unwrap();
+        assert!(done.verdict.holds(), "k = {k}, alpha = {alpha}");
+        eprintln!("adult, k = {k}, alpha = {alpha}: distortion {:.4}", done.loss.distortion);
+        done.loss.distortion
+    };
+    let series = |k: u64| ["0.25", "0.3", "0.5", "0.7", "0.9"].map(|alpha| distortion(k, alpha));
+    let (two, ten) = (series(2), series(10));
+    assert!([two, ten].iter().all(|series| series.windows(2).all(|pair| pair[1] < pair[0])), "{two:?} {ten:?}");
+    assert!(two.iter().zip(&ten).all(|(two, ten)| two < ten), "{two:?} {ten:?}");
+}
+
 /// Labels with commas and quotes, a group with the name of a value, a diverse sensitive column.
 #[test]
 fn a_survey_with_awkward_labels_is_released_true_and_diverse() {

@@ -1,5 +1,7 @@
 //! The greedy algorithms straight from their pseudo-code, by full scans over all groups, and that the fast ones do the same.
 
+mod specialized;
+
 use super::*;
 use crate::code::{Code, real};
 use crate::testing;
@@ -230,7 +232,7 @@ impl Slow<'_> {
     }
 }
 
-const REQUESTS: [&str; 7] = [
+const REQUESTS: [&str; 8] = [
     "k = 3\nrest = \"drop\"\n[columns]\nage = { role = \"quasi\", weight = 2 }\nheight = { role = \"quasi\" }\ncity = { role = \"quasi\" }\n",
     "k = 2\nrest = \"drop\"\n[columns]\nage = { role = \"quasi\" }\nheight = { role = \"quasi\", kind = \"categorical\", hierarchy = { prefix = [2, 1] } }\ncity = { role = \"quasi\", weight = 0.5 }\n",
     "k = 5\nrest = \"drop\"\n[output]\nsnap = true\n[columns]\nage = { role = \"quasi\", hierarchy = { intervals = [3, 6], top = 29 } }\ncity = { role = \"quasi\" }\n",
@@ -238,6 +240,7 @@ const REQUESTS: [&str; 7] = [
     "k = 2\nrest = \"drop\"\n[columns]\nage = { role = \"quasi\" }\ncity = { role = \"quasi\" }\nillness = { role = \"sensitive\", distinct = 2, t = 0.5 }\n",
     "k = 2\nrest = \"drop\"\n[columns]\nage = { role = \"quasi\" }\nheight = { role = \"quasi\" }\nillness = { role = \"sensitive\", alpha = 0.6 }\n",
     "k = 7\nrest = \"drop\"\nrounds = 1\n[columns]\nage = { role = \"quasi\" }\nheight = { role = \"quasi\" }\n",
+    "k = 3\nrest = \"drop\"\n[columns]\nage = { role = \"quasi\" }\nheight = { role = \"quasi\" }\nillness = { role = \"sensitive\", entropy = 1.5, recursive = { c = 4, l = 2 } }\ncity = { role = \"sensitive\", alpha = 0.7, values = [\"Ulm\", \"Bonn\"] }\n",
 ];
 
 pub(super) fn sorted(groups: impl IntoIterator<Item = Group>) -> Vec<Group> {
@@ -318,7 +321,13 @@ fn a_search_that_is_stopped_leaves_classes_that_hold() {
     let spent = Budget::new(Some(std::time::Duration::ZERO), std::sync::Arc::default());
     for_each_task(20, |task, what| {
         let task = &Task { budget: &spent, ..*task };
-        for partition in [bottom_up::bottom_up(task, Aim::Table), top_down::top_down(task, Aim::Table), cluster::cluster(task)] {
+        let searches = [
+            bottom_up::bottom_up(task, Aim::Table),
+            top_down::top_down(task, Aim::Table),
+            specialize::specialize(task),
+            cluster::cluster(task),
+        ];
+        for partition in searches {
             let mut tally = task.problem.tally();
             assert!(partition.iter().all(|group| task.holds(&mut tally, group)), "{what}");
             assert_eq!(partition.iter().map(rows).sum::<u64>(), rows(task.pieces), "{what}");

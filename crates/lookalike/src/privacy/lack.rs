@@ -1,0 +1,50 @@
+//! How far a class is from holding, so that a search that adds rows to it can tell which rows help.
+
+use super::{ENTROPY_TOLERANCE, LN_UNIT, Model, Privacy, Tally, count_together, entropy_units, ln_units, top_and_tail};
+use crate::code::real;
+use crate::ratio::Ratio;
+
+impl Privacy {
+    /// What the rule lacks that lacks most, about in rows. Of two rows that could be added to a class that does not hold, the one
+    /// that makes this less brings it nearer to holding. At most 0 for a class that holds, but for rounding; whether a class
+    /// holds is for [`Privacy::holds`] to say.
+    ///
+    /// - k, distinct: the rows or values that are missing.
+    /// - alpha: the rows that other values must have more.
+    /// - recursive: the rows that the rare values must have more, and the values there must be before any is rare.
+    /// - entropy: the size times what the entropy is short of.
+    /// - closeness: the rows that would have to change their value, beyond those that may.
+    pub(crate) fn lacks(&self, class: &Tally) -> f64 {
+        self.models.iter().map(|model| self.model_lacks(model, class)).fold(f64::NEG_INFINITY, f64::max)
+    }
+
+    #[allow(clippy::cast_precision_loss, reason = "a measure to compare with itself, no decision about a class")]
+    fn model_lacks(&self, model: &Model, class: &Tally) -> f64 {
+        let counts = |column| class.present(column).map(|(_, count)| count);
+        let size = real(class.size());
+        match model {
+            Model::K(k) => real(*k) - size,
+            Model::Alpha { column, alpha, values: None } => over(counts(*column).max().unwrap_or(0), *alpha) - size,
+            Model::Alpha { column, alpha, values: Some(values) } => over(count_together(class, *column, values), *alpha) - size,
+            Model::Distinct { column, l } => real(*l) - real(class.distinct(*column)),
+            Model::Entropy { column, l } => {
+                let least = i128::from(class.size()) * (ln_units(l.to_f64()) - ENTROPY_TOLERANCE);
+                (least - entropy_units(class.size(), counts(*column))) as f64 / LN_UNIT
+            }
+            Model::Recursive { column, c, l } => {
+                let (top, tail) = top_and_tail(*l, counts(*column));
+                over(top, *c) - real(tail) + real((l - 1).saturating_sub(class.distinct(*column)))
+            }
+            Model::Closeness { column, t, ground } => {
+                let (work, longest) = self.distance(*column, ground, class);
+                let distance = if longest > 0 { work as f64 / longest as f64 } else { 0.0 };
+                size * (distance - t.to_f64())
+            }
+        }
+    }
+}
+
+/// The number of which `part` is this share.
+fn over(part: u64, share: Ratio) -> f64 {
+    if part == 0 { 0.0 } else { real(part) / share.to_f64() }
+}
