@@ -21,6 +21,8 @@
 //! open, when a union "has the smallest penalty", is read as that of the whole table (`Aim::Table`); DESIGN.md has the figures of the
 //! other reading. Ties: fewer rows, then the earlier group.
 
+use std::collections::VecDeque;
+
 use rayon::prelude::*;
 
 use super::Task;
@@ -39,6 +41,10 @@ const BATCH: usize = if cfg!(test) { 7 } else { 64 };
 /// So many groups at a time are put together after a round.
 const CHUNK: usize = if cfg!(test) { 5 } else { 1024 };
 
+/// With k alone, groups hold after about log k rounds. From so many rounds later on a group that does not hold goes on merging in the
+/// same round: under rules on shares a few groups may have to swallow hundreds, and a round costs as much as the table.
+pub(super) const LATE: u32 = if cfg!(test) { 1 } else { 4 };
+
 /// No group follows.
 const END: u32 = u32::MAX;
 
@@ -50,7 +56,8 @@ pub(super) fn bottom_up(task: &Task, aim: Aim) -> Partition {
         if groups.is_short.iter().all(|&short| !short) || task.budget.is_spent() {
             break;
         }
-        let links = merger.merge(&groups);
+        let is_last = round > u64::from(LATE + task.privacy.k().ilog2());
+        let links = merger.merge(&groups, is_last);
         groups = merger.settle(&groups, &links, round);
     }
     let (mut holding, mut left) = (Vec::new(), Vec::new());
@@ -78,6 +85,14 @@ struct Groups {
 struct Links {
     next: Vec<u32>,
     is_first: Vec<bool>,
+}
+
+impl Links {
+    /// The groups that are one with the first of them.
+    fn of(&self, first: u32) -> impl Iterator<Item = usize> {
+        let next = |&group: &u32| Some(self.next[group as usize]).filter(|&next| next != END);
+        std::iter::successors(Some(first), next).map(|group| group as usize)
+    }
 }
 
 impl Merger<'_> {
@@ -116,30 +131,30 @@ impl Merger<'_> {
     ///
     /// They look for partners in batches, in parallel. When a group's turn comes and its partner has not changed meanwhile, no group that
     /// has not changed is better; those that have changed are few and looked at again. So the outcome is that of looking one
-    /// after the other.
-    fn merge(&self, groups: &Groups) -> Links {
+    /// after the other. In the last round a group that still does not hold has another turn.
+    fn merge(&self, groups: &Groups, is_last: bool) -> Links {
         let mut boxes = self.boxes(groups);
         let mut tree = Tree::build(&boxes);
         let mut links = Links { next: vec![END; boxes.len()], is_first: vec![true; boxes.len()] };
         let mut last: Vec<u32> = (0u32..).take(boxes.len()).collect();
-        let short: Vec<u32> = (0u32..).zip(&groups.is_short).filter(|&(_, &short)| short).map(|(group, _)| group).collect();
+        let mut is_short = groups.is_short.clone();
+        let mut queue: VecDeque<u32> = (0u32..).zip(&is_short).filter(|&(_, &short)| short).map(|(group, _)| group).collect();
         let batch = if rayon::current_num_threads() == 1 { 1 } else { BATCH };
-        for turn in short.chunks(batch) {
-            if self.task.budget.is_spent() {
-                break;
-            }
-            let look = |&group: &u32| match boxes.rows(group) {
-                0 => None,
-                _ => tree.partner(&boxes, self.aim, group),
+        let mut tally = self.task.problem.tally();
+        while !queue.is_empty() && !self.task.budget.is_spent() {
+            let turn: Vec<u32> = queue.drain(..batch.min(queue.len())).collect();
+            let look = |&group: &u32| match boxes.rows(group) > 0 && is_short[group as usize] {
+                true => tree.partner(&boxes, self.aim, group),
+                false => None,
             };
             let partners: Vec<Option<Partner>> =
                 if batch == 1 { turn.iter().map(look).collect() } else { turn.par_iter().map(look).collect() };
             let mut changed: Vec<u32> = Vec::new();
             for (&group, partner) in turn.iter().zip(partners) {
-                // A union has the number of its lesser group: one that has not had its turn is gone, or as it was. And one group
-                // alone is everything, and holds.
-                let Some(partner) = partner.filter(|_| boxes.rows(group) > 0) else { continue };
-                let best = if changed.contains(&partner.group) || boxes.rows(partner.group) == 0 {
+                // One group alone is everything, and holds.
+                let Some(partner) = partner.filter(|_| boxes.rows(group) > 0 && is_short[group as usize]) else { continue };
+                let is_stale = changed.contains(&group) || changed.contains(&partner.group) || boxes.rows(partner.group) == 0;
+                let best = if is_stale {
                     tree.partner(&boxes, self.aim, group)
                 } else {
                     Some(Partner::best_of(&boxes, self.aim, group, partner, &changed))
@@ -153,6 +168,13 @@ impl Merger<'_> {
                 links.is_first[gone as usize] = false;
                 last[into as usize] = last[gone as usize];
                 changed.push(into);
+                // Before the last round who is short is found out when it is over: a group that was has had its turn.
+                if is_last {
+                    tally.clear();
+                    links.of(into).for_each(|group| self.task.problem.count_into(&mut tally, groups.partition.class(group)));
+                    is_short[into as usize] = !self.task.privacy.holds(&tally);
+                    queue.extend(is_short[into as usize].then_some(into));
+                }
             }
         }
         links
@@ -167,10 +189,8 @@ impl Merger<'_> {
                 let mut tally = self.task.problem.tally();
                 let mut settled = Groups::default();
                 for &first in firsts {
-                    let linked =
-                        std::iter::successors(Some(first), |&group| Some(links.next[group as usize]).filter(|&next| next != END));
                     let mut pieces: Vec<Piece> =
-                        linked.flat_map(|group| groups.partition.class(group as usize)).copied().collect();
+                        links.of(first).flat_map(|group| groups.partition.class(group)).copied().collect();
                     let pieces: Vec<Piece> = joined(&mut pieces).collect();
                     let is_short = !self.task.holds(&mut tally, &pieces);
                     if is_short || rows(&pieces) < 2 * self.task.privacy.k() {

@@ -153,11 +153,18 @@ impl Task<'_> {
         self.privacy.holds(tally)
     }
 
-    /// Moves the cheapest rows from a block to one that does not hold until it does. False when the lender would not hold then, or
-    /// the budget is spent.
+    /// A group does not borrow more rows than this, but merges: k rows, or a few more under rules on shares, where it could take hundreds
+    /// until it holds, to be found out by trying.
+    fn longest_loan(&self) -> u64 {
+        self.privacy.k().max(if cfg!(test) { 3 } else { 16 })
+    }
+
+    /// Moves the cheapest rows from a block to one that does not hold until it does. False when the lender would not hold then, when
+    /// more rows than [`Task::longest_loan`] would have to move, or when the budget is spent.
     fn lend(&self, penalty: &Penalty, tally: &mut Tally, lender: &mut Block, short: &mut Block) -> bool {
         let k = self.privacy.k();
-        let both = lender.rows() + short.rows();
+        let had = short.rows();
+        let both = lender.rows() + had;
         let mut counted = 0;
         tally.clear();
         let is_lent = halve::lend(penalty, lender, short, |short| {
@@ -166,7 +173,7 @@ impl Task<'_> {
             let lacking = k.saturating_sub(tally.size());
             match lacking {
                 0 if self.privacy.holds(tally) => Some(0),
-                _ if self.budget.is_spent() => None,
+                _ if self.budget.is_spent() || tally.size() - had + lacking.max(1) > self.longest_loan() => None,
                 _ => (both - tally.size() >= k + lacking.max(1)).then_some(lacking.max(1)),
             }
         });

@@ -93,6 +93,12 @@ impl Cutter<'_> {
         }
     }
 
+    fn lacking(&self, block: &Block, tally: &mut Tally) -> u64 {
+        tally.clear();
+        self.task.problem.count_into(tally, &block.pieces);
+        self.task.privacy.least_lacking(tally)
+    }
+
     /// Sees to the groups that do not hold, in an order that the seed decides. Leaves some only when the budget is spent.
     fn adjust(&self, mut groups: Vec<Group>) -> Vec<Group> {
         groups.sort_by_cached_key(|group| group.block.pieces.iter().map(|piece| piece.tuple).min());
@@ -101,9 +107,12 @@ impl Cutter<'_> {
         let boxes = Boxes::of(self.penalty, ranges, blocks.iter().map(Block::rows))
             .with_values(blocks.iter().flat_map(Block::values).collect());
         let tree = Tree::build(&boxes);
+        let mut tally = self.task.problem.tally();
         let mut short: Vec<u32> = (0u32..).zip(&is_short).filter(|&(_, &short)| short).map(|(group, _)| group).collect();
         Rng::at(self.task.seed, 1).shuffle(&mut short);
-        let mut adjustment = Adjustment { cutter: self, blocks, is_short, boxes, tree, tally: self.task.problem.tally() };
+        let lacking = blocks.iter().zip(&is_short).map(|(block, &short)| if short { self.lacking(block, &mut tally) } else { 0 });
+        let lacking = lacking.collect();
+        let mut adjustment = Adjustment { cutter: self, blocks, is_short, lacking, boxes, tree, tally };
         adjustment.mend_all(short.into());
         let groups = adjustment.blocks.into_iter().zip(adjustment.is_short);
         groups.filter(|(block, _)| !block.pieces.is_empty()).map(|(block, is_short)| Group { block, is_short }).collect()
@@ -116,6 +125,8 @@ struct Adjustment<'a> {
     blocks: Vec<Block>,
     /// Groups that do not hold.
     is_short: Vec<bool>,
+    /// How many rows each of them lacks at the least.
+    lacking: Vec<u64>,
     boxes: Boxes<'a>,
     tree: Tree,
     tally: Tally,
@@ -230,7 +241,9 @@ impl Adjustment<'_> {
             self.boxes.merge(group, partner);
             self.tree.remove(group);
             self.tree.touch(&self.boxes, partner);
-            self.is_short[partner as usize] = !self.cutter.task.holds(&mut tally, &self.blocks[partner as usize].pieces);
+            let union = &self.blocks[partner as usize];
+            self.is_short[partner as usize] = !self.cutter.task.holds(&mut tally, &union.pieces);
+            self.lacking[partner as usize] = self.cutter.lacking(union, &mut tally);
             changed.extend([group, partner]);
         }
         self.tally = tally;
@@ -239,6 +252,9 @@ impl Adjustment<'_> {
 
     /// The loan that leaves the borrower with the least to pay, of all groups that can spare rows; none when merging costs less.
     fn loan(&self, group: u32, merged: f64, tally: &mut Tally) -> Option<Loan> {
+        if self.lacking[group as usize] > self.cutter.task.longest_loan() {
+            return None;
+        }
         let limit = self.limit(group, merged);
         let spare = self.spare(group);
         let contents = |at: usize| {
@@ -266,9 +282,10 @@ impl Adjustment<'_> {
         merged / real(self.cutter.task.privacy.k().max(self.boxes.rows(group) + 1))
     }
 
-    /// A group with more rows than this can lend to another.
+    /// A group with more rows than this can lend to another: it has to keep k.
     fn spare(&self, group: u32) -> u64 {
-        (2 * self.cutter.task.privacy.k()).saturating_sub(self.boxes.rows(group))
+        let k = self.cutter.task.privacy.k();
+        (2 * k).saturating_sub(self.boxes.rows(group)).max(k + self.lacking[group as usize] - 1)
     }
 
     /// Where the rows of a group lie and which values they have, attribute by attribute.

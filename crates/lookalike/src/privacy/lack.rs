@@ -18,6 +18,22 @@ impl Privacy {
         self.models.iter().map(|model| self.model_lacks(model, class)).fold(f64::NEG_INFINITY, f64::max)
     }
 
+    /// A class that does not hold cannot before so many rows are added to it, whatever they are; at least 1.
+    pub(crate) fn least_lacking(&self, class: &Tally) -> u64 {
+        let lacking = self.models.iter().map(|model| match model {
+            Model::K(k) => k.saturating_sub(class.size()),
+            Model::Alpha { column, alpha, values } => {
+                let most = || class.present(*column).map(|(_, count)| count).max().unwrap_or(0);
+                let part = values.as_ref().map_or_else(most, |values| count_together(class, *column, values));
+                let size = (u128::from(part) * u128::from(alpha.den())).div_ceil(u128::from(alpha.num().max(1)));
+                u64::try_from(size).unwrap_or(u64::MAX).saturating_sub(class.size())
+            }
+            Model::Distinct { column, l } => l.saturating_sub(class.distinct(*column)),
+            Model::Entropy { .. } | Model::Recursive { .. } | Model::Closeness { .. } => 1,
+        });
+        lacking.fold(1, u64::max)
+    }
+
     #[allow(clippy::cast_precision_loss, reason = "a measure to compare with itself, no decision about a class")]
     fn model_lacks(&self, model: &Model, class: &Tally) -> f64 {
         let counts = |column| class.present(column).map(|(_, count)| count);

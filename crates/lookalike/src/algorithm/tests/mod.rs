@@ -150,7 +150,8 @@ impl Slow<'_> {
                 }
                 let wanted = |lender: &[Piece], short: &[Piece]| {
                     let lacking = k.saturating_sub(rows(short)).max(u64::from(!self.holds(short)));
-                    (lacking == 0 || rows(lender) >= k + lacking).then_some(lacking)
+                    let is_too_much = rows(short) - rows(&groups[group]) + lacking > self.task.longest_loan();
+                    (lacking == 0 || (rows(lender) >= k + lacking && !is_too_much)).then_some(lacking)
                 };
                 let lent = self.lend(&groups[lender], &groups[group], wanted);
                 if let Some((left, borrowed)) = lent.filter(|(left, _)| self.holds(left)) {
@@ -208,11 +209,18 @@ impl Slow<'_> {
             if !short.contains(&true) {
                 break;
             }
-            for group in (0..groups.len()).filter(|&group| short[group]) {
-                if !groups[group].is_empty() {
-                    let partner = self.nearest(&groups, group);
-                    let joining = std::mem::take(&mut groups[group.max(partner)]);
-                    groups[group.min(partner)].extend(joining);
+            let is_last = round > u64::from(bottom_up::LATE + k.ilog2());
+            let mut queue: std::collections::VecDeque<usize> = (0..groups.len()).filter(|&group| short[group]).collect();
+            while let Some(group) = queue.pop_front() {
+                if groups[group].is_empty() || (is_last && self.holds(&groups[group])) {
+                    continue;
+                }
+                let partner = self.nearest(&groups, group);
+                let joining = std::mem::take(&mut groups[group.max(partner)]);
+                let union = group.min(partner);
+                groups[union].extend(joining);
+                if is_last && !self.holds(&groups[union]) {
+                    queue.push_back(union);
                 }
             }
             let mut next = Vec::new();
