@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use lookalike::audit::{self, Proof, Verdict, View};
-use lookalike::config::Roles;
+use lookalike::config::{Publish, Roles};
 use lookalike::disclosure::disclosures;
 use lookalike::io::{self, FileType, Format, Pending};
 use lookalike::loss::{self, Loss};
@@ -194,6 +194,9 @@ fn search(config: &Config, seed: u64) -> Result<Search> {
         ))),
         _ => Ok(()),
     }?;
+    if !algorithm.is_homogeneous() && config.output.publish == Publish::Set {
+        return Err(usage("a row of ring covers values that it does not list: --publish label or bounds, not set"));
+    }
     let usual = Search::new(algorithm, seed);
     Ok(Search { rounds: config.rounds()?.unwrap_or(usual.rounds), ..usual })
 }

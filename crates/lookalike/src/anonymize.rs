@@ -5,7 +5,8 @@ use crate::budget::Budget;
 use crate::partition::{Partition, Piece};
 use crate::problem::Problem;
 use crate::recode::{Recoding, RingSize, Rings};
-use crate::{rng, suppress};
+use crate::rng;
+use crate::suppress;
 
 /// How sure the answer is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,7 +56,7 @@ fn on_rings(problem: &Problem, search: Search, budget: &Budget, mut lot: impl Fn
         rings.rings.push(RingSize { places, window, shift });
         rings.tuples.extend(ring.tuples);
     }
-    let (recoding, classes) = Recoding::with_classes(problem, &rows, &ranges, suppressed);
+    let (recoding, classes) = Recoding::of_rings(problem, &rows, &ranges, suppressed);
     rings.classes = classes;
     (recoding, rings)
 }

@@ -14,6 +14,8 @@ pub struct Recoding {
     classes: Partition,
     shown: Vec<CodeRange>,
     suppressed: Vec<Piece>,
+    /// True when the boxes lie over other rows than those of the class, so that its values say less than its box.
+    is_of_rings: bool,
 }
 
 impl Recoding {
@@ -26,16 +28,21 @@ impl Recoding {
     /// Covers the range of each group (one an attribute, group by group) by what can be published, and merges groups that
     /// show the same.
     pub(crate) fn new(problem: &Problem, groups: &Partition, ranges: &[CodeRange], suppressed: Vec<Piece>) -> Recoding {
-        Recoding::with_classes(problem, groups, ranges, suppressed).0
+        Recoding::merged(problem, groups, ranges, suppressed).0
     }
 
-    /// As `new`, and says which class each group went to.
-    pub(crate) fn with_classes(
+    /// The same for boxes that lie over more rows than their own; also says which class each group went to.
+    pub(crate) fn of_rings(
         problem: &Problem,
         groups: &Partition,
         ranges: &[CodeRange],
         suppressed: Vec<Piece>,
     ) -> (Recoding, Vec<u32>) {
+        let (recoding, class_of) = Recoding::merged(problem, groups, ranges, suppressed);
+        (Recoding { is_of_rings: true, ..recoding }, class_of)
+    }
+
+    fn merged(problem: &Problem, groups: &Partition, ranges: &[CodeRange], suppressed: Vec<Piece>) -> (Recoding, Vec<u32>) {
         let width = problem.attributes().len();
         let cover = |(at, &range): (usize, &CodeRange)| problem.attributes()[at % width].cover(range);
         let covers: Vec<CodeRange> = ranges.par_iter().enumerate().map(cover).collect();
@@ -50,7 +57,7 @@ impl Recoding {
             classes.push(same.iter().flat_map(|&group| groups.class(group as usize)).copied());
             shown.extend_from_slice(box_of(same[0]));
         }
-        (Recoding { classes, shown, suppressed }, class_of)
+        (Recoding { classes, shown, suppressed, is_of_rings: false }, class_of)
     }
 
     /// The classes.
@@ -62,6 +69,11 @@ impl Recoding {
     pub fn shown(&self, class: usize) -> &[CodeRange] {
         let width = self.shown.len() / self.classes.len().max(1);
         &self.shown[class * width..][..width]
+    }
+
+    /// True when a box covers more than the rows of its class, so that it cannot be told by their values.
+    pub(crate) fn is_of_rings(&self) -> bool {
+        self.is_of_rings
     }
 
     /// The rows that are left out.

@@ -31,7 +31,7 @@ pub(crate) fn columns(problem: &Problem, recoding: &Recoding, at: usize, publish
                 .map(|(field, cells)| Shown { field, cells, of_class: of_class.clone() })
                 .collect()
         }
-        (Publish::Set, Domain::Tree(_)) if attribute.is_flat() => vec![sets(problem, recoding, at)],
+        (Publish::Set, Domain::Tree(_)) if attribute.is_flat() && !recoding.is_of_rings() => vec![sets(problem, recoding, at)],
         _ => {
             let (ranges, of_class) = ranges(recoding, at);
             let labels = ranges.iter().map(|&range| Some(attribute.label(range)).filter(|label| !label.is_empty()));

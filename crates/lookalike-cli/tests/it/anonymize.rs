@@ -51,6 +51,7 @@ fn json_has_the_documented_keys_and_no_seed() {
         "status",
         "loss",
         "rules",
+        "non_homogeneous",
         "measures",
         "warnings",
         "guarded_cells",

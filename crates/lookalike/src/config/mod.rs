@@ -110,7 +110,7 @@ pub enum Publish {
     /// `[20-30]`, the taxonomy's label, `*`.
     #[default]
     Label,
-    /// As `Label`, but a flat attribute shows the set of its values, `{a,b}`.
+    /// As `Label`, but a flat attribute shows the set of its values, `{a,b}`; not so in a release of rings.
     Set,
     /// Ordered attributes become two typed columns, `age_min` and `age_max`.
     Bounds,

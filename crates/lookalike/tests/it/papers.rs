@@ -141,7 +141,7 @@ fn every_algorithm_finds_a_view_in_which_at_most_half_of_a_class_has_hiv() {
     let input = folder.path().join("table1.csv");
     std::fs::write(&input, PATIENTS).unwrap();
     let config = patients_config(HALF_ON_HIV);
-    for algorithm in Algorithm::ALL {
+    for algorithm in Algorithm::homogeneous() {
         for seed in 0..10 {
             let done = publish(&input, &folder.path().join("view.csv"), &config, algorithm, seed).unwrap();
             assert!(done.verdict.holds(), "{algorithm}, seed {seed}: {:?}", done.verdict);
