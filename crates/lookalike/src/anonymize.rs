@@ -60,3 +60,41 @@ fn on_rings(problem: &Problem, search: Search, budget: &Budget, mut lot: impl Fn
     rings.classes = classes;
     (recoding, rings)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::algorithm::Algorithm;
+    use crate::testing;
+
+    #[test]
+    fn a_box_goes_with_the_row_that_stands_the_shift_on_and_every_shift_is_asked_for_below_its_window() {
+        let toml = "k = 3\nrest = \"drop\"\n[columns]\nage = { role = \"quasi\" }\ncity = { role = \"quasi\" }\n";
+        let problem = testing::problem(&testing::random_table(2, 60), toml).unwrap();
+        for lot in [0, 1, 2] {
+            let search = Search::new(Algorithm::Ring, 1);
+            let asked = |below: u64| {
+                assert_eq!(below, 3);
+                lot
+            };
+            let (recoding, rings) = on_rings(&problem, search, &Budget::unlimited(), asked);
+            let mut from = 0;
+            for ring in &rings.rings {
+                assert_eq!((ring.window, ring.shift as u64), (3, lot));
+                let place = |at: usize| from + at % ring.places;
+                for at in 0..ring.places {
+                    let class = rings.classes[place(at)] as usize;
+                    let carried = rings.tuples[place(at + ring.shift)];
+                    assert!(recoding.classes().class(class).iter().any(|piece| piece.tuple == carried));
+                    for step in 0..ring.window {
+                        let covered = rings.tuples[place(at + step)];
+                        let shown = recoding.shown(class).iter().enumerate();
+                        assert!(shown.clone().all(|(column, range)| range.contains(problem.code(column, covered))));
+                    }
+                }
+                from += ring.places;
+            }
+            assert_eq!(from, 60);
+        }
+    }
+}

@@ -112,3 +112,34 @@ fn unwritten(error: csv::Error) -> Error {
 fn place_id(place: usize) -> RowId {
     RowId::try_from(place).expect("there are as many places as rows")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_proof_is_read_as_it_was_written() {
+        let rings = vec![ProofRing { places: 2, window: 2 }, ProofRing { places: 3, window: 2 }];
+        let proof = Proof { rings, persons: vec![4, 0, 1, 2, 3], released: vec![0, 2, 1, 4, 3] };
+        let mut file = Vec::new();
+        write(&proof, &mut file).unwrap();
+        assert_eq!(std::str::from_utf8(&file).unwrap().lines().nth(3).unwrap(), "2,2,2,2");
+        assert_eq!(read(&*file).unwrap(), proof);
+    }
+
+    #[test]
+    fn what_is_no_proof_is_refused_with_its_line() {
+        let head = HEADER.join(",");
+        for (text, said) in [
+            ("age,zip\n1,2\n".to_string(), "this is not a proof"),
+            (format!("{head}\n1,2,1\n"), "line 2"),
+            (format!("{head}\n1,2,1,1\n1,3,2,2\n"), "line 3"),
+            (format!("{head}\n1,2,0,1\n"), "line 2"),
+            (format!("{head}\n1,2,1,4294967297\n"), "line 2"),
+            (format!("{head}\n1,2,1,-1\n"), "line 2"),
+        ] {
+            let why = read(text.as_bytes()).unwrap_err().to_string();
+            assert!(why.contains(said), "{why}");
+        }
+    }
+}

@@ -115,6 +115,15 @@ mod tests {
     }
 
     #[test]
+    fn numbers_from_the_system_are_below_their_bound_and_all_of_them_come() {
+        let mut seen = [0_u32; 7];
+        (0..7_000).for_each(|_| seen[usize::try_from(below_from_system(7)).unwrap()] += 1);
+        assert!(seen.iter().all(|&times| (700..1_300).contains(&times)), "{seen:?}");
+        assert_eq!(below_from_system(1), 0);
+        assert!((0..100).map(|_| below_from_system(u64::MAX)).any(|draw| draw > u64::MAX / 2));
+    }
+
+    #[test]
     fn seeds_mean_the_same_for_ever() {
         let first = |mut rng: Rng| [rng.next_u64(), rng.next_u64(), rng.next_u64()];
         assert_eq!(first(Rng::new(0)), [0x99ec_5f36_cb75_f2b4, 0xbf6e_1f78_4956_452a, 0x1a5f_849d_4933_e6e0]);

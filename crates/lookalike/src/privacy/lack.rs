@@ -64,3 +64,48 @@ impl Privacy {
 fn over(part: u64, share: Ratio) -> f64 {
     if part == 0 { 0.0 } else { real(part) / share.to_f64() }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::privacy::tests::{Random, class, random_counts, random_models};
+
+    /// By trying: all ways to add a few rows.
+    fn can_hold_with(privacy: &Privacy, counts: &[u64], rows: u64, from: usize) -> bool {
+        if rows == 0 {
+            return privacy.holds(&class(counts));
+        }
+        (from..counts.len()).any(|value| {
+            let mut more = counts.to_vec();
+            more[value] += 1;
+            can_hold_with(privacy, &more, rows - 1, value)
+        })
+    }
+
+    #[test]
+    fn no_class_holds_with_fewer_rows_added_or_fewer_rows_at_all_than_is_said() {
+        let mut random = Random(21);
+        let (mut tight, mut small) = (0, 0);
+        for _ in 0..400 {
+            let domain = 1 + random.below(4);
+            let totals: Vec<u64> = random_counts(&mut random, domain).iter().map(|count| count + 5).collect();
+            let models = random_models(&mut random, domain);
+            let counts = random_counts(&mut random, domain);
+            for model in models {
+                let privacy = Privacy::new(vec![model], vec![totals.clone()]);
+                if counts.iter().sum::<u64>() > 0 && privacy.holds(&class(&counts)) {
+                    assert!(counts.iter().sum::<u64>() >= privacy.least_rows(), "{privacy:?} {counts:?}");
+                    small += u32::from(counts.iter().sum::<u64>() == privacy.least_rows());
+                    continue;
+                }
+                let least = privacy.least_lacking(&class(&counts));
+                assert!(least > 0);
+                for rows in 1..least.min(6) {
+                    assert!(!can_hold_with(&privacy, &counts, rows, 0), "{privacy:?} {counts:?}: {rows} do, not {least}");
+                }
+                tight += u32::from((2..6).contains(&least) && can_hold_with(&privacy, &counts, least, 0));
+            }
+        }
+        assert!(tight > 50 && small > 20, "{tight} and {small} times it was as near as could be");
+    }
+}

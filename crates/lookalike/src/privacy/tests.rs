@@ -25,7 +25,7 @@ fn ratio(text: &str) -> Ratio {
 }
 
 /// A class of one sensitive column.
-fn class(counts: &[u64]) -> Tally {
+pub(super) fn class(counts: &[u64]) -> Tally {
     let mut tally = Tally::new(&[counts.len()]);
     for (code, &count) in (0..).zip(counts) {
         tally.add(&[code], u32::try_from(count).unwrap());
@@ -90,7 +90,7 @@ fn random_ratio(random: &mut Random, least: u64, most: u64) -> Ratio {
 }
 
 /// One model of every kind, with parameters on both sides of what classes over `domain` values have.
-fn random_models(random: &mut Random, domain: usize) -> Vec<Model> {
+pub(super) fn random_models(random: &mut Random, domain: usize) -> Vec<Model> {
     let mut values: Vec<Code> = (0..).take(domain).filter(|_| random.below(3) == 0).collect();
     values.push(Code::try_from(domain).unwrap() - 1);
     values.dedup();
@@ -108,7 +108,7 @@ fn random_models(random: &mut Random, domain: usize) -> Vec<Model> {
     ]
 }
 
-fn random_counts(random: &mut Random, domain: usize) -> Vec<u64> {
+pub(super) fn random_counts(random: &mut Random, domain: usize) -> Vec<u64> {
     let steep = 1 + random.next() % 12;
     (0..domain).map(|_| if random.below(3) == 0 { 0 } else { random.next() % steep }).collect()
 }
