@@ -68,7 +68,7 @@ pub fn write(proof: &Proof, file: impl Write) -> Result<()> {
     writer.flush().map_err(|error| Error::data(format!("cannot write the proof: {error}")))
 }
 
-/// Reads a proof that [`write`] wrote.
+/// Reads a proof that [`write()`] wrote.
 ///
 /// # Errors
 /// When it is not one; the line is named.

@@ -239,7 +239,7 @@ impl Points<'_> {
         let mut has_ties = false;
         let mut first: Vec<u32> = Vec::with_capacity(self.pieces.len());
         for ((piece, &one), &other) in self.pieces.iter().zip(&distances[0]).zip(&distances[1]) {
-            let is_tie = one == other;
+            let is_tie = one <= other && other <= one;
             has_ties |= is_tie;
             let is_first = one < other || (is_tie && sizes[0] <= sizes[1]);
             sizes[usize::from(!is_first)] += u64::from(piece.count);
@@ -347,7 +347,7 @@ mod tests {
             let mut halves = [Vec::new(), Vec::new()];
             for &piece in set {
                 let [one, other] = [0, 1].map(|half| self.distance(piece, &centres[half]));
-                let to = if one == other { rows(&halves[0]) > rows(&halves[1]) } else { other < one };
+                let to = other < one || (other <= one && rows(&halves[0]) > rows(&halves[1]));
                 halves[usize::from(to)].push(piece);
             }
             for short in [0, 1] {
