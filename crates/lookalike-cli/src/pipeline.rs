@@ -75,24 +75,12 @@ struct Unverified {
 pub(crate) fn run(job: &Job, progress: &mut Progress) -> Result<Done> {
     let config = job.config;
     let file_type = io::file_type(job.out)?;
-    refuse_own_input(job)?;
+    refuse_same(job.data, job.out)?;
     drop(Pending::beside(job.out, job.force)?);
     config.suppress()?;
     config.time()?;
     let search = search(config, job.seed)?;
-    if !search.algorithm.is_homogeneous() && job.data == Path::new("-") {
-        return Err(usage(
-            "a release of ring is verified against its source, and standard input cannot be read twice: name a file",
-        ));
-    }
-    let pending_proof = match job.proof {
-        Some(path) if search.algorithm.is_homogeneous() => {
-            let why = "classes prove themselves, the algorithm ring alone needs a proof";
-            return Err(usage(format!("--proof {}: {why}", show::path(path))));
-        }
-        Some(path) => Some(Pending::beside(path, job.force)?),
-        None => None,
-    };
+    refuse_ring(job, search.algorithm)?;
 
     progress.stage("read");
     let source = io::open(job.data, config.input.delimiter)?;
@@ -121,12 +109,10 @@ pub(crate) fn run(job: &Job, progress: &mut Progress) -> Result<Done> {
     };
     let published = verdict.holds();
     if published {
-        // The proof first: a release without it could not be verified again.
-        if let (Some(pending), Some(proof)) = (pending_proof, &proof) {
-            proof::write(proof, pending.file()?)?;
-            pending.publish()?;
-        }
+        // All is written before anything appears under its name.
+        let proof = proof.as_ref().zip(job.proof).map(|(proof, path)| pending_proof(proof, path, job.force)).transpose()?;
         pending.publish()?;
+        proof.map(Pending::publish).transpose()?;
     } else {
         drop(pending);
     }
@@ -208,12 +194,40 @@ fn cells(file_type: FileType) -> Cells {
     }
 }
 
+/// What the algorithm ring needs beside what all need, and others do not have.
+fn refuse_ring(job: &Job, algorithm: Algorithm) -> Result<()> {
+    match job.proof {
+        _ if !algorithm.is_homogeneous() && job.data == Path::new("-") => {
+            let why = "a release of ring is verified against its source, and standard input cannot be read twice: name a file";
+            Err(usage(why))
+        }
+        None => Ok(()),
+        Some(_) if algorithm.is_homogeneous() => {
+            Err(usage("--proof goes with --algorithm ring: the releases of all others prove themselves"))
+        }
+        Some(path) if path == Path::new("-") || path == job.out => {
+            Err(usage("the proof is as secret as the table and needs a file of its own: --proof FILE"))
+        }
+        Some(path) => {
+            refuse_same(job.data, path)?;
+            Pending::beside(path, job.force).map(drop)
+        }
+    }
+}
+
+/// A proof that is written but does not have its name yet.
+fn pending_proof(proof: &Proof, path: &Path, force: bool) -> Result<Pending> {
+    let pending = Pending::beside(path, force)?;
+    proof::write(proof, pending.file()?)?;
+    Ok(pending)
+}
+
 /// The input is never overwritten, not even through a link and with force.
-fn refuse_own_input(job: &Job) -> Result<()> {
+fn refuse_same(data: &Path, out: &Path) -> Result<()> {
     let real = |path: &Path| -> Option<PathBuf> { std::fs::canonicalize(path).ok().filter(|_| path != Path::new("-")) };
-    match (real(job.data), real(job.out)) {
-        (Some(data), Some(out)) if data == out || same_file(&data, &out) => {
-            Err(usage(format!("{} is the input itself: choose another output", show::path(job.out))))
+    match (real(data), real(out)) {
+        (Some(data), Some(file)) if data == file || same_file(&data, &file) => {
+            Err(usage(format!("{} is the input itself: choose another output", show::path(out))))
         }
         _ => Ok(()),
     }

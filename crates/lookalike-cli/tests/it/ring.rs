@@ -17,7 +17,12 @@ fn it_must_be_asked_for_by_its_sense() {
     let run = dir.run(&format!("anonymize - -o out.csv {FLAGS} {RING}"));
     assert_eq!(run.code, Some(2), "{run:?}");
     assert!(run.stderr.contains("cannot be read twice"), "{}", run.stderr);
-    assert_eq!(dir.run(&format!("anonymize patients.csv -o out.csv {FLAGS} {RING} --publish set")).code, Some(2));
+    for wrong in ["--publish set", "--proof -", "--proof out.csv", "--proof patients.csv --force"] {
+        assert_eq!(dir.run(&format!("anonymize patients.csv -o out.csv {FLAGS} {RING} {wrong}")).code, Some(2), "{wrong}");
+    }
+    dir.write("old.csv", "mine");
+    assert_eq!(dir.run(&format!("anonymize patients.csv -o out.csv {FLAGS} {RING} --proof old.csv")).code, Some(2));
+    assert_eq!(dir.text("old.csv"), "mine");
     assert!(!dir.path("out.csv").exists() && !dir.path("proof.csv").exists());
 }
 

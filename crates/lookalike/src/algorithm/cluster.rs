@@ -43,7 +43,7 @@ pub(super) fn cluster(task: &Task) -> Partition {
     lots.shuffle(&mut pieces);
     let whole = Set { pieces, lots: lots.next_u64() };
     let is_large = |set: &Set| set.pieces.len() > PARALLEL;
-    let sets = cut_to_the_end(task, whole, is_large, |set, tally, done: &mut Vec<Vec<Piece>>| cutter.cut(set, tally, done));
+    let sets = cut_to_the_end(whole, || task.problem.tally(), is_large, |set, tally, done| cutter.cut(set, tally, done));
     let mut partition = Partition::default();
     for mut set in sets {
         partition.push(joined(&mut set));

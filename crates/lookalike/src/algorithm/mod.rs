@@ -206,21 +206,20 @@ impl Task<'_> {
 }
 
 /// Cuts a set and its parts until nothing can be cut: large ones level by level, then each small one to its end, in parallel. `cut`
-/// returns the parts that may be cut further and adds what is done.
-fn cut_to_the_end<S: Send, D: Send>(
-    task: &Task,
+/// returns the parts that may be cut further and adds what is done; each thread has something to write on.
+fn cut_to_the_end<S: Send, D: Send, T>(
     whole: S,
+    scratch: impl Fn() -> T + Sync,
     is_large: impl Fn(&S) -> bool,
-    cut: impl Fn(S, &mut Tally, &mut Vec<D>) -> Vec<S> + Sync,
+    cut: impl Fn(S, &mut T, &mut Vec<D>) -> Vec<S> + Sync,
 ) -> Vec<D> {
-    let tally = || task.problem.tally();
     let (mut large, mut small, mut all) = (vec![whole], Vec::new(), Vec::new());
     while !large.is_empty() {
-        let cut_once = |tally: &mut Tally, set: S| {
+        let cut_once = |scratch: &mut T, set: S| {
             let mut done = Vec::new();
-            (cut(set, tally, &mut done), done)
+            (cut(set, scratch, &mut done), done)
         };
-        let cuts: Vec<(Vec<S>, Vec<D>)> = large.into_par_iter().map_init(tally, cut_once).collect();
+        let cuts: Vec<(Vec<S>, Vec<D>)> = large.into_par_iter().map_init(&scratch, cut_once).collect();
         large = Vec::new();
         for (parts, done) in cuts {
             all.extend(done);
@@ -229,14 +228,14 @@ fn cut_to_the_end<S: Send, D: Send>(
             }
         }
     }
-    let cut_on = |tally: &mut Tally, set: S| {
+    let cut_on = |scratch: &mut T, set: S| {
         let (mut open, mut done) = (vec![set], Vec::new());
         while let Some(set) = open.pop() {
-            open.extend(cut(set, tally, &mut done));
+            open.extend(cut(set, scratch, &mut done));
         }
         done
     };
-    let ends: Vec<Vec<D>> = small.into_par_iter().map_init(tally, cut_on).collect();
+    let ends: Vec<Vec<D>> = small.into_par_iter().map_init(&scratch, cut_on).collect();
     all.extend(ends.into_iter().flatten());
     all
 }

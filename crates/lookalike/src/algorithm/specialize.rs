@@ -29,7 +29,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::Task;
+use super::{Task, cut_to_the_end};
 use crate::code::{Code, CodeRange};
 use crate::descent::{Descent, Node, ROOT};
 use crate::partition::{Partition, Piece, joined, rows};
@@ -43,8 +43,20 @@ pub(super) fn specialize(task: &Task) -> Partition {
     let descents: Vec<Descent> = task.attributes.iter().map(|&at| Descent::of(&attributes[at])).collect();
     let specializer = Specializer { task, descents };
     let whole = Group { pieces: task.pieces.to_vec(), nodes: vec![ROOT; task.attributes.len()] };
+    let is_large = |group: &Group| group.pieces.len() > PARALLEL;
+    let groups = cut_to_the_end(
+        whole,
+        || specializer.scratch(),
+        is_large,
+        |group, scratch, done| {
+            specializer.specialize(group, scratch).unwrap_or_else(|group| {
+                done.push(group.pieces);
+                Vec::new()
+            })
+        },
+    );
     let mut partition = Partition::default();
-    for pieces in specializer.specialize_all(whole) {
+    for pieces in groups {
         partition.push(pieces);
     }
     partition
@@ -104,39 +116,6 @@ impl Specializer<'_> {
         let widest = self.descents.iter().map(Descent::widest).max().unwrap_or(0);
         let codes = self.task.attributes.iter().map(|&at| self.task.problem.attributes()[at].codes()).max().unwrap_or(0);
         Scratch { counts: vec![0; widest], levels: vec![0; codes], tally: tally(), left: tally() }
-    }
-
-    /// Specializes step by step while groups are large, then each group to its end.
-    fn specialize_all(&self, whole: Group) -> Vec<Vec<Piece>> {
-        let (mut large, mut small, mut done) = (vec![whole], Vec::new(), Vec::new());
-        while !large.is_empty() {
-            let steps: Vec<Result<Vec<Group>, Group>> =
-                large.into_par_iter().map_init(|| self.scratch(), |scratch, group| self.specialize(group, scratch)).collect();
-            large = Vec::new();
-            for step in steps {
-                match step {
-                    Err(group) => done.push(group.pieces),
-                    Ok(groups) => {
-                        for group in groups {
-                            if group.pieces.len() > PARALLEL { large.push(group) } else { small.push(group) }
-                        }
-                    }
-                }
-            }
-        }
-        let to_its_end = |scratch: &mut Scratch, group: Group| {
-            let (mut open, mut done) = (vec![group], Vec::new());
-            while let Some(group) = open.pop() {
-                match self.specialize(group, scratch) {
-                    Err(group) => done.push(group.pieces),
-                    Ok(groups) => open.extend(groups),
-                }
-            }
-            done
-        };
-        let ends: Vec<Vec<Vec<Piece>>> = small.into_par_iter().map_init(|| self.scratch(), to_its_end).collect();
-        done.extend(ends.into_iter().flatten());
-        done
     }
 
     /// The groups that a group becomes along the best attribute, or the group if there is none.

@@ -48,7 +48,7 @@ pub(super) fn top_down(task: &Task, aim: Aim) -> Partition {
     let whole = Block::shuffled(task.problem, task.attributes, task.pieces.to_vec(), task.seed);
     let cutter = Cutter { task, penalty: &penalty, aim };
     let is_large = |block: &Block| block.pieces.len() > PARALLEL;
-    let groups = cut_to_the_end(task, whole, is_large, |block, tally, done| cutter.cut(block, tally, done));
+    let groups = cut_to_the_end(whole, || task.problem.tally(), is_large, |block, tally, done| cutter.cut(block, tally, done));
     let (short, holding): (Vec<Group>, Vec<Group>) = cutter.adjust(groups).into_iter().partition(|group| group.is_short);
     let pieces = |groups: Vec<Group>| groups.into_iter().map(|group| group.block.pieces);
     task.sweep(pieces(holding).collect(), pieces(short).flatten().collect())
