@@ -114,7 +114,7 @@ pub(crate) struct Anonymize {
     /// Keep the proof of a non-homogeneous release in this file, for `verify`; it is as secret as the table
     #[arg(long, value_name = "FILE")]
     pub(crate) proof: Option<PathBuf>,
-    /// Draw lots and break ties from this seed, so that a run can be repeated; keep it secret
+    /// Draw lots and break ties from this seed, so that a run can be repeated (not one of ring); keep it secret
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
     #[command(flatten)]
@@ -130,7 +130,7 @@ pub(crate) struct Release {
     /// How classes are found
     #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(Algorithm::ALL.map(Algorithm::name)))]
     pub(crate) algorithm: Option<String>,
-    /// How many rounds top-down and bottom-up look for two rows far apart (3), how many tries cluster has for a cut (15)
+    /// How many rounds top-down, ring and bottom-up look for two rows far apart (3), how many tries cluster has for a cut (15)
     #[arg(long, value_name = "N")]
     pub(crate) rounds: Option<u32>,
     /// Allow the algorithm ring, whose releases are k-anonymous in another sense: every person could be any of k released rows, but these

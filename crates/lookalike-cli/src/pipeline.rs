@@ -4,14 +4,14 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use lookalike::audit::{self, Proof, Verdict, View};
-use lookalike::config::{Publish, Roles};
+use lookalike::config::{Order, Publish, Roles};
 use lookalike::disclosure::disclosures;
 use lookalike::io::{self, FileType, Format, Pending};
 use lookalike::loss::{self, Loss};
 use lookalike::problem::treatments;
 use lookalike::release::{Cells, Release};
 use lookalike::table::Table;
-use lookalike::{Algorithm, Budget, Config, Problem, Result, Search, Status, anonymize, partition, proof};
+use lookalike::{Algorithm, Budget, Config, ErrorKind, Problem, Result, Search, Status, anonymize, partition, proof};
 
 use crate::progress::Progress;
 use crate::request::usage;
@@ -197,15 +197,16 @@ fn cells(file_type: FileType) -> Cells {
 /// What the algorithm ring needs beside what all need, and others do not have.
 fn refuse_ring(job: &Job, algorithm: Algorithm) -> Result<()> {
     match job.proof {
-        _ if !algorithm.is_homogeneous() && job.data == Path::new("-") => {
-            let why = "a release of ring is verified against its source, and standard input cannot be read twice: name a file";
-            Err(usage(why))
+        _ if !algorithm.is_homogeneous() && std::fs::metadata(job.data).is_ok_and(|about| !about.is_file()) => Err(usage(TWICE)),
+        _ if !algorithm.is_homogeneous() && job.data == Path::new("-") => Err(usage(TWICE)),
+        _ if !algorithm.is_homogeneous() && job.config.output.order == Order::Input => {
+            Err(usage("in the order of the input the rows of ring tell who is who: leave out --input-order"))
         }
         None => Ok(()),
         Some(_) if algorithm.is_homogeneous() => {
             Err(usage("--proof goes with --algorithm ring: the releases of all others prove themselves"))
         }
-        Some(path) if path == Path::new("-") || path == job.out => {
+        Some(path) if path == Path::new("-") || target(path) == target(job.out) => {
             Err(usage("the proof is as secret as the table and needs a file of its own: --proof FILE"))
         }
         Some(path) => {
@@ -215,10 +216,25 @@ fn refuse_ring(job: &Job, algorithm: Algorithm) -> Result<()> {
     }
 }
 
+const TWICE: &str = "a release of ring is verified against its source, and a pipe cannot be read twice: name a file";
+
+/// Where a file will be, whether or not it is there.
+fn target(path: &Path) -> Option<PathBuf> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    Some(std::fs::canonicalize(folder).ok()?.join(path.file_name()?))
+}
+
 /// A proof that is written but does not have its name yet.
 fn pending_proof(proof: &Proof, path: &Path, force: bool) -> Result<Pending> {
     let pending = Pending::beside(path, force)?;
-    proof::write(proof, pending.file()?)?;
+    let file = pending.file()?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let for_me = std::fs::Permissions::from_mode(0o600);
+        file.set_permissions(for_me).map_err(|source| ErrorKind::Io { path: path.into(), source })?;
+    }
+    proof::write(proof, file).map_err(|source| ErrorKind::Io { path: path.into(), source })?;
     Ok(pending)
 }
 

@@ -103,9 +103,9 @@ fn grow(ranges: &mut [CodeRange], row: &[Code]) -> bool {
     has_grown
 }
 
-/// Two halves, each around one of two pieces far apart; none when all rows show the same.
-pub(crate) fn halves(penalty: &Penalty, aim: Aim, rounds: u32, block: &Block) -> Option<(Block, Block)> {
-    let seeds = far_pair(penalty, rounds, block)?;
+/// Two halves, each around one of two pieces far apart, which are looked for from a piece on; none when all rows show the same.
+pub(crate) fn halves(penalty: &Penalty, aim: Aim, rounds: u32, block: &Block, from: usize) -> Option<(Block, Block)> {
+    let seeds = far_pair(penalty, rounds, block, from)?;
     let mut sides = [seeds.0, seeds.1].map(|seed| Side::new(penalty, block, seed));
     let is_first: Vec<bool> = (0..block.pieces.len())
         .map(|at| {
@@ -143,10 +143,10 @@ impl Side {
     }
 }
 
-/// Two pieces that lie far apart: from the first piece to the farthest from it, from there to the farthest again, so many times
-/// or until that leads no farther. None when all show the same.
-pub(crate) fn far_pair(penalty: &Penalty, rounds: u32, block: &Block) -> Option<(usize, usize)> {
-    let (mut from, mut to, mut apart) = (0, 0, 0.0);
+/// Two pieces that lie far apart: from one piece to the farthest from it, from there to the farthest again, so many times or until
+/// that leads no farther. None when all show the same.
+pub(crate) fn far_pair(penalty: &Penalty, rounds: u32, block: &Block, start: usize) -> Option<(usize, usize)> {
+    let (mut from, mut to, mut apart) = (start, start, 0.0);
     for _ in 0..rounds.max(1) {
         let (next, distance) = farthest(penalty, block, to);
         if distance <= apart {
@@ -232,7 +232,8 @@ mod tests {
             };
             let all = (0..block.pieces.len()).flat_map(|one| (0..one).map(move |other| (one, other)));
             let farthest = all.map(|(one, other)| apart(one, other)).fold(0.0, f64::max);
-            let after = [1, 3, 6].map(|rounds| far_pair(&penalty, rounds, &block).map_or(0.0, |(one, other)| apart(one, other)));
+            let after =
+                [1, 3, 6].map(|rounds| far_pair(&penalty, rounds, &block, 0).map_or(0.0, |(one, other)| apart(one, other)));
             assert!(after[0] <= after[1] && after[1] <= after[2] && after[2] <= farthest);
             most += farthest;
             found.iter_mut().zip(after).for_each(|(sum, after)| *sum += after);
@@ -246,14 +247,14 @@ mod tests {
         let (problem, penalty) = block(3, 80);
         let block = Block::shuffled(&problem, &[0, 1, 2], problem.pieces_without(&[]), 1);
         for aim in [Aim::Table, Aim::Row] {
-            let (one, other) = halves(&penalty, aim, 3, &block).unwrap();
+            let (one, other) = halves(&penalty, aim, 3, &block, 0).unwrap();
             let mut both = [one.pieces.clone(), other.pieces.clone()].concat();
             both.sort_unstable();
             assert_eq!(both, problem.pieces_without(&[]), "{aim:?}");
             assert!(!one.pieces.is_empty() && !other.pieces.is_empty());
         }
         let equal = Block::new(&problem, &[0, 1, 2], vec![Piece { tuple: 5, count: 9 }]);
-        assert!(halves(&penalty, Aim::Table, 3, &equal).is_none());
+        assert!(halves(&penalty, Aim::Table, 3, &equal, 0).is_none());
     }
 
     #[test]

@@ -55,17 +55,17 @@ pub fn proof(problem: &Problem, rings: &Rings, release: &Release) -> Result<Proo
 ///
 /// # Errors
 /// When the file cannot be written.
-pub fn write(proof: &Proof, file: impl Write) -> Result<()> {
+pub fn write(proof: &Proof, file: impl Write) -> std::io::Result<()> {
     let mut writer = csv::Writer::from_writer(file);
     let mut places = proof.persons.iter().zip(&proof.released);
-    writer.write_record(HEADER).map_err(unwritten)?;
+    writer.write_record(HEADER)?;
     for (number, ring) in (1u64..).zip(&proof.rings) {
         for (&person, &released) in places.by_ref().take(ring.places) {
             let cells = [number, ring.window as u64, u64::from(person) + 1, u64::from(released) + 1];
-            writer.write_record(cells.map(|cell| cell.to_string())).map_err(unwritten)?;
+            writer.write_record(cells.map(|cell| cell.to_string()))?;
         }
     }
-    writer.flush().map_err(|error| Error::data(format!("cannot write the proof: {error}")))
+    writer.flush()
 }
 
 /// Reads a proof that [`write()`] wrote.
@@ -103,11 +103,6 @@ pub fn read(file: impl Read) -> Result<Proof> {
 }
 
 const HEADER: [&str; 4] = ["ring", "window", "source_row", "released_row"];
-
-#[allow(clippy::needless_pass_by_value, reason = "for map_err")]
-fn unwritten(error: csv::Error) -> Error {
-    Error::data(format!("cannot write the proof: {error}"))
-}
 
 fn place_id(place: usize) -> RowId {
     RowId::try_from(place).expect("there are as many places as rows")

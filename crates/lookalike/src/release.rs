@@ -3,7 +3,7 @@
 //!
 //! Nothing of the source travels along unless it is meant to: every array is rebuilt from the values it shows, rows stand in
 //! the order of what they show, and where only some of the rows of a tuple go to a class, which ones they are depends on
-//! their content and the seed, not on where they stood in the source.
+//! their content and the seed (for rings on the system's randomness), not on where they stood in the source.
 
 use std::hash::BuildHasher;
 use std::ops::Range;
@@ -25,6 +25,7 @@ use crate::error::{Error, Result};
 use crate::partition::{self, Piece};
 use crate::problem::Problem;
 use crate::recode::Recoding;
+use crate::rng;
 use crate::show::{self, Shown};
 use crate::table::Table;
 
@@ -46,6 +47,16 @@ pub struct Release {
     starts: Vec<usize>,
     order: Order,
     guard: Guard,
+    deal: Dealing,
+}
+
+/// Who decides which rows of a tuple go where.
+#[derive(Clone, Copy, Debug)]
+enum Dealing {
+    /// Their content and the seed.
+    BySeed,
+    /// The system's randomness: rings keep what they promise only if nobody can know.
+    BySystem,
 }
 
 /// What kind of file the cells go to.
@@ -114,6 +125,7 @@ impl Release {
             starts,
             order: config.output.order,
             guard,
+            deal: if recoding.is_of_rings() { Dealing::BySystem } else { Dealing::BySeed },
         };
         release.lay_out(problem, recoding, seed)?;
         Ok(release)
@@ -291,17 +303,28 @@ impl Deal {
         Ok(deal)
     }
 
-    /// Orders the rows of the tuples from `from` on by a hash of their cells; equal rows are interchangeable.
+    /// Orders the rows of the tuples from `from` on, each tuple's by a hash of its own of their cells, so that no order of values is
+    /// common to tuples; equal rows are interchangeable.
     fn shuffle(&mut self, release: &Release, from: usize, seed: u64) -> Result<()> {
         let start = self.next[from];
         let Some((_, cells)) = release.comparable(&self.rows[start..])? else { return Ok(()) };
-        let key = |at: usize| FxBuildHasher.hash_one((seed, cells.row(at).as_ref()));
         for (at, &begin) in self.next.iter().enumerate().skip(from) {
             let end = self.next.get(at + 1).copied().unwrap_or(self.rows.len());
-            let mut keyed: Vec<(u64, usize, RowId)> =
-                (begin..end).map(|at| (key(at - start), at - start, self.rows[at])).collect();
-            keyed.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| cells.row(a.1).cmp(&cells.row(b.1))).then(a.2.cmp(&b.2)));
-            self.rows[begin..end].iter_mut().zip(keyed).for_each(|(row, (_, _, dealt))| *row = dealt);
+            let mut places: Vec<usize> = (begin - start..end - start).collect();
+            places
+                .sort_unstable_by(|&a, &b| cells.row(a).cmp(&cells.row(b)).then(self.rows[start + a].cmp(&self.rows[start + b])));
+            let mut keyed: Vec<(u64, RowId)> = Vec::with_capacity(places.len());
+            for equal in places.chunk_by(|&a, &b| cells.row(a) == cells.row(b)) {
+                for (copy, &place) in equal.iter().enumerate() {
+                    let key = match release.deal {
+                        Dealing::BySeed => FxBuildHasher.hash_one((seed, self.tuples[at], cells.row(place).as_ref(), copy)),
+                        Dealing::BySystem => rng::seed_from_system(),
+                    };
+                    keyed.push((key, self.rows[start + place]));
+                }
+            }
+            keyed.sort_by_key(|&(key, _)| key);
+            self.rows[begin..end].iter_mut().zip(keyed).for_each(|(row, (_, dealt))| *row = dealt);
         }
         Ok(())
     }

@@ -84,13 +84,13 @@ pub(crate) fn summary(done: &Done, progress: &Progress, out: &Path) -> String {
     };
     text += &format!("loss      {}\n", loss_line(done));
     if let Some(sense) = &verdict.non_homogeneous {
-        text += &format!("verified  {}\n", show::indent(&in_sense(sense, &done.quasi)).trim());
+        text += &format!("verified  {}\n", in_sense(sense, &done.quasi).replace('\n', "\n          "));
     } else if verdict.rules.iter().any(|rule| rule.rule.starts_with("k = ")) {
         text += &show::wrap(&format!("verified  {}-anonymous for these columns: ", verdict.measures.k), &done.quasi);
         text.push('\n');
     }
     for rule in &verdict.rules {
-        text += &format!("          {}\n", rule_line(rule, &done.quasi));
+        text += &format!("          {}\n", rule_line(rule, &done.quasi, judged(verdict)));
     }
     // A sensitive column without a rule is published all the same: say what its worst class tells.
     let unruled = verdict.measures.sensitive.iter().filter(|column| !has_rule(verdict, &column.column));
@@ -138,8 +138,18 @@ pub(crate) fn loss_line(done: &Done) -> String {
     text
 }
 
+/// What rules are judged on, one and many.
+pub(crate) type Judged = (&'static str, &'static str);
+
+pub(crate) const CLASSES: Judged = ("class", "classes");
+
+/// Classes, or where there are none the rows that one person could be.
+pub(crate) fn judged(verdict: &Verdict) -> Judged {
+    if verdict.non_homogeneous.is_some() { ("window", "windows") } else { CLASSES }
+}
+
 /// How a rule fared. A rule on all quasi-identifiers need not name them again.
-pub(crate) fn rule_line(rule: &RuleVerdict, quasi: &[String]) -> String {
+pub(crate) fn rule_line(rule: &RuleVerdict, quasi: &[String], judged: Judged) -> String {
     let worst = show::decimal(rule.worst);
     let on_all = format!(" on {}", quasi.join(", "));
     let words = rule.rule.strip_suffix(&on_all).unwrap_or(&rule.rule);
@@ -147,7 +157,7 @@ pub(crate) fn rule_line(rule: &RuleVerdict, quasi: &[String]) -> String {
         0 => format!("ok      {words} ({} {worst})", rule.measure),
         broken => format!(
             "BROKEN  {words} by {} with {} ({} {worst})",
-            counted(broken, "class", "classes"),
+            counted(broken, judged.0, judged.1),
             counted(rule.rows, "row", "rows"),
             rule.measure
         ),
@@ -155,15 +165,15 @@ pub(crate) fn rule_line(rule: &RuleVerdict, quasi: &[String]) -> String {
 }
 
 /// The same, and below it the worst classes that break the rule: their sizes and shares, no value.
-pub(crate) fn rule_lines(rule: &RuleVerdict, quasi: &[String]) -> String {
-    let mut text = rule_line(rule, quasi) + "\n";
+pub(crate) fn rule_lines(rule: &RuleVerdict, quasi: &[String], judged: Judged) -> String {
+    let mut text = rule_line(rule, quasi, judged) + "\n";
     for class in &rule.examples {
-        let alike = if class.classes > 1 { format!(" ({} classes like this)", count(class.classes)) } else { String::new() };
+        let alike = if class.classes > 1 { format!(" ({} {} like this)", count(class.classes), judged.1) } else { String::new() };
         text += &format!("        - {}{alike}\n", class.text);
     }
     match rule.violations - rule.examples.iter().map(|class| class.classes).sum::<u64>() {
         0 => {}
-        more => text += &format!("        and {} not listed\n", counted(more, "class", "classes")),
+        more => text += &format!("        and {} not listed\n", counted(more, judged.0, judged.1)),
     }
     text
 }

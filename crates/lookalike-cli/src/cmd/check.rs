@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::NOT_MET;
 use crate::args::Check;
-use crate::cmd::anonymize::{ratio, rule_lines};
+use crate::cmd::anonymize::{CLASSES, ratio, rule_lines};
 use crate::request::{self, has_rule};
 use crate::show::{self, count, counted, decimal, percent};
 
@@ -63,7 +63,7 @@ fn text(measures: &Measures, rules: &[RuleVerdict], quasi: &[String]) -> String 
         text += "\nno rule was given, so nothing was judged: -k 5 asks for five lookalikes\n";
     } else {
         text += "\nrules\n";
-        text += &show::indent(&rules.iter().map(|rule| rule_lines(rule, quasi)).collect::<String>());
+        text += &show::indent(&rules.iter().map(|rule| rule_lines(rule, quasi, CLASSES)).collect::<String>());
     }
     text
 }

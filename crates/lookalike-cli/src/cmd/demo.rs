@@ -8,7 +8,7 @@ use lookalike::table::{Coded, Table, Treatment};
 use lookalike::{Config, Error, ErrorKind, Result, io};
 
 use crate::args::{Demo, Global};
-use crate::cmd::anonymize::{loss_line, refused, rule_line};
+use crate::cmd::anonymize::{CLASSES, loss_line, refused, rule_line};
 use crate::cmd::check::histogram;
 use crate::cmd::{synth, write_text};
 use crate::pipeline::{self, Job};
@@ -74,7 +74,7 @@ pub(crate) fn run(args: &Demo, global: &Global) -> Result<ExitCode> {
     text += &show::indent(&histogram(&verdict.measures));
     text += &format!("\nLoss: {}\n", loss_line(&done));
     text += "Verified on the written file:\n";
-    verdict.rules.iter().for_each(|rule| text += &format!("  {}\n", rule_line(rule, &done.quasi)));
+    verdict.rules.iter().for_each(|rule| text += &format!("  {}\n", rule_line(rule, &done.quasi, CLASSES)));
     let [data, toml, safe] = [&data, &toml, &safe].map(|path| show::argument(path));
     text += &format!("\nThe table:    {data}\nThe request:  {toml}\nThe release:  {safe}\n");
     text += &format!("\nTry next:\n  lookalike verify {safe} -c {toml} \\\n      --source {data}\n  lookalike init YOUR.csv\n");

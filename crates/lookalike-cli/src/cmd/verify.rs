@@ -7,12 +7,12 @@ use lookalike::audit::{self, Finding, Proof, Statement, Verdict, View};
 use lookalike::config::Role;
 use lookalike::io::{FileType, Format};
 use lookalike::table::{Column, Table};
-use lookalike::{Config, Result, io, proof};
+use lookalike::{Config, ErrorKind, Result, io, proof};
 use serde_json::json;
 
 use crate::NOT_MET;
 use crate::args::Verify;
-use crate::cmd::anonymize::{in_sense, rule_lines};
+use crate::cmd::anonymize::{in_sense, judged, rule_lines};
 use crate::request::usage;
 use crate::show::{self, count, counted};
 
@@ -46,7 +46,7 @@ pub(crate) fn run(args: &Verify) -> Result<ExitCode> {
 }
 
 fn proof(path: &Path) -> Result<Proof> {
-    let file = std::fs::File::open(path).map_err(|error| usage(format!("cannot open {}: {error}", show::path(path))))?;
+    let file = std::fs::File::open(path).map_err(|source| ErrorKind::Io { path: path.into(), source })?;
     proof::read(std::io::BufReader::new(file))
 }
 
@@ -69,7 +69,7 @@ fn text(verdict: &Verdict, quasi: &[String]) -> String {
         Some(_) => format!("boxes     {} different ones (non-homogeneous: there are no classes)", count(verdict.classes)),
     };
     let mut text = format!("rows      {}\n{classes}\n\nrules\n", count(verdict.rows));
-    text += &show::indent(&verdict.rules.iter().map(|rule| rule_lines(rule, quasi)).collect::<String>());
+    text += &show::indent(&verdict.rules.iter().map(|rule| rule_lines(rule, quasi, judged(verdict))).collect::<String>());
     if !verdict.leaks.is_empty() {
         text += "\nleaks\n";
         verdict.leaks.iter().for_each(|leak| text += &format!("  LEAK    {leak}\n"));

@@ -17,7 +17,7 @@ fn it_must_be_asked_for_by_its_sense() {
     let run = dir.run(&format!("anonymize - -o out.csv {FLAGS} {RING}"));
     assert_eq!(run.code, Some(2), "{run:?}");
     assert!(run.stderr.contains("cannot be read twice"), "{}", run.stderr);
-    for wrong in ["--publish set", "--proof -", "--proof out.csv", "--proof patients.csv --force"] {
+    for wrong in ["--publish set", "--input-order", "--proof -", "--proof ./out.csv", "--proof patients.csv --force"] {
         assert_eq!(dir.run(&format!("anonymize patients.csv -o out.csv {FLAGS} {RING} {wrong}")).code, Some(2), "{wrong}");
     }
     dir.write("old.csv", "mine");
@@ -46,6 +46,8 @@ fn it_is_labelled_wherever_it_shows_and_verified_with_and_without_its_proof() {
     // It is not what other releases are: judged like one of them it does not hold, and alone it cannot be judged.
     assert_eq!(dir.run(&format!("verify out.csv {FLAGS} --source patients.csv")).code, Some(1));
     assert_eq!(dir.run(&format!("verify out.csv {FLAGS} --non-homogeneous")).code, Some(2));
+    let run = dir.run(&format!("verify out.csv {} --source patients.csv --non-homogeneous", FLAGS.replace("-k 5", "-k 300")));
+    assert!(run.code == Some(1) && run.stdout.contains("BROKEN  k = 300 by 1 window"), "{run:?}");
 }
 
 #[test]
@@ -68,7 +70,7 @@ fn rules_on_sensitive_values_hold_and_are_verified_by_the_proof_alone() {
     let run = dir.run(&format!("verify out.csv {flags} --source patients.csv --proof cut.csv"));
     assert!(run.code == Some(3) && run.stderr.contains("does not belong"), "{run:?}");
     assert_eq!(dir.run(&format!("verify out.csv {flags} --source patients.csv --proof patients.csv")).code, Some(3));
-    assert_eq!(dir.run(&format!("verify out.csv {flags} --source patients.csv --proof nowhere.csv")).code, Some(2));
+    assert_eq!(dir.run(&format!("verify out.csv {flags} --source patients.csv --proof nowhere.csv")).code, Some(5));
 }
 
 #[test]
@@ -100,6 +102,12 @@ fn a_touched_release_does_not_pass() {
         ["--proof proof.csv", "--non-homogeneous"]
             .map(|how| dir.run(&format!("verify touched.csv {FLAGS} --source patients.csv {how}")).code)
     };
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = std::fs::metadata(dir.path("proof.csv")).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "a proof is nobody else's business");
+    }
     assert_eq!(touched(&|line| line.to_string()), [Some(0); 2]);
     assert_eq!(touched(&|line| format!("99,{}", line.split_once(',').unwrap().1)), [Some(1); 2]);
     assert_eq!(touched(&|line| format!("{},plague", line.rsplit_once(',').unwrap().0)), [Some(1); 2]);

@@ -220,7 +220,7 @@ impl Merger<'_> {
         let (mut open, mut done) = (vec![(whole.rows() / k, whole)], Vec::new());
         while let Some((parts, block)) = open.pop() {
             let is_done = parts < 2 || self.task.budget.is_spent();
-            let halves = if is_done { None } else { halve::halves(self.penalty, self.aim, self.task.rounds, &block) };
+            let halves = if is_done { None } else { halve::halves(self.penalty, self.aim, self.task.rounds, &block, 0) };
             let Some((mut one, mut other)) = halves else {
                 done.push(block);
                 continue;

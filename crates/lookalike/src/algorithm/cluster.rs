@@ -178,13 +178,13 @@ impl Cutter<'_> {
     /// As many groups as can be dealt out so that each holds, or the set as it is.
     fn deal_out(&self, mut pieces: Vec<Piece>, tally: &mut Tally) -> Vec<Vec<Piece>> {
         let problem = self.task.problem;
-        let key = |piece: &Piece| {
-            let mut sensitive = vec![0; problem.sensitive_columns()];
-            problem.sensitive_codes(piece.tuple, &mut sensitive);
-            let quasi = self.task.attributes.iter().map(|&at| problem.code(at, piece.tuple));
-            (sensitive, quasi.collect::<Vec<Code>>())
+        let value = |piece: &Piece| {
+            let mut codes = vec![0; problem.sensitive_columns()];
+            problem.sensitive_codes(piece.tuple, &mut codes);
+            codes
         };
-        pieces.sort_by_cached_key(key);
+        // Rows with one value stay in their random order: in an order that others know, the place of a person in it would tell the value.
+        pieces.sort_by_cached_key(value);
         let most = rows(&pieces) / self.task.privacy.least_rows();
         let mut groups = usize::try_from(most).expect("fewer groups than rows");
         while groups > 1 && !self.task.budget.is_spent() {
@@ -406,12 +406,11 @@ mod tests {
         }
 
         fn deal_out(&self, set: Vec<Piece>) -> Vec<Vec<Piece>> {
-            let mut list: Vec<(Vec<Code>, Vec<Code>, u32)> = Vec::new();
-            for piece in &set {
+            let mut list: Vec<(Vec<Code>, usize, u32)> = Vec::new();
+            for (place, piece) in set.iter().enumerate() {
                 let mut sensitive = vec![0; self.task.problem.sensitive_columns()];
                 self.task.problem.sensitive_codes(piece.tuple, &mut sensitive);
-                let codes: Vec<Code> = self.task.attributes.iter().map(|&at| self.task.problem.code(at, piece.tuple)).collect();
-                list.extend((0..piece.count).map(|_| (sensitive.clone(), codes.clone(), piece.tuple)));
+                list.extend((0..piece.count).map(|_| (sensitive.clone(), place, piece.tuple)));
             }
             list.sort();
             let mut groups = list.len() / usize::try_from(self.task.privacy.least_rows()).unwrap();

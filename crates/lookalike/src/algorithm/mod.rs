@@ -318,13 +318,19 @@ pub(crate) fn run(problem: &Problem, search: Search, pieces: &[Piece], budget: &
 
 /// Rings of the given pieces, which together hold every rule, and for each place the box that begins there. Every window holds the
 /// rules on all columns, whatever columns a rule was asked for.
-pub(crate) fn run_rings(problem: &Problem, search: Search, pieces: &[Piece], budget: &Budget) -> (Vec<Ring>, Vec<CodeRange>) {
+pub(crate) fn run_rings(
+    problem: &Problem,
+    search: Search,
+    pieces: &[Piece],
+    budget: &Budget,
+    lot: impl Fn(u64) -> u64 + Sync,
+) -> (Vec<Ring>, Vec<CodeRange>) {
     let all: Vec<usize> = (0..problem.attributes().len()).collect();
     let attributes = telling_first(problem, &all, pieces);
     let privacy = &problem.stages_in_order()[0].privacy;
     let (seed, rounds) = (search.seed, search.rounds);
     let task = Task { problem, attributes: &attributes, privacy, pieces, seed, rounds, budget };
-    let rings = ring::rings(&task, &top_down::top_down(&task, Aim::Table));
+    let rings = ring::rings(&task, &top_down::top_down(&task, Aim::Table), lot);
     let boxes = |ring: &Ring| -> Vec<CodeRange> {
         let codes = |&at: &usize| ring.tuples.iter().map(|&tuple| problem.code(at, tuple)).collect::<Vec<_>>();
         let columns: Vec<Vec<CodeRange>> = all.iter().map(|at| ring::ranges(&codes(at), ring.window)).collect();

@@ -1,8 +1,8 @@
 //! Rows on a ring: each shows the box of itself and the few that follow, and carries the rest of one of them, drawn by lot.
 //!
-//! The table is cut into compact sets (see `halve`). The rows of a set are put on a ring, near ones beside each other. The box that
-//! begins at a place covers the rows of a window of w places from there on. A shift is drawn for each ring from the system's
-//! randomness, and the box that begins at place i is published with the other cells of the row at place i + shift. Every person is then
+//! The table is cut into classes (see `top_down`). The rows of a class are put on a ring, near ones beside each other and equal ones
+//! in random order. The box that begins at a place covers the rows of a window of w places from there on. A shift is drawn for each
+//! ring, like that order from the system's randomness, and the box that begins at place i is published with the other cells of the row at place i + shift. Every person is then
 //! one of w released rows, and every released row one of w persons, all equally likely to one who knows the quasi-identifiers alone.
 //!
 //! This is **not** what the other algorithms promise: rows that could be the same person do not show the same. It is non-homogeneous
@@ -14,7 +14,8 @@
 //! whole ring.
 //!
 //! # Complexity
-//! O(r d n log n) for the cuts, O(d n m) for the tours of sets of m distinct tuples, O(d n log k) for the boxes; O(d n) space.
+//! That of `top_down`, O(d n m) for the tours of classes of m different rows, O(n) a window tried and O(d n log w) for the boxes; O(d n)
+//! space.
 //!
 //! # Reference
 //! W. K. Wong, N. Mamoulis, D. W. Cheung: Non-homogeneous generalization in privacy preserving data publishing, SIGMOD 2010.
@@ -28,11 +29,11 @@ use rayon::prelude::*;
 use super::Task;
 use crate::code::{Code, CodeRange};
 use crate::halve::Block;
-use crate::partition::Partition;
+use crate::partition::{Partition, Piece};
 use crate::penalty::Penalty;
 use crate::privacy::Tally;
 
-/// Sets of more tuples than this, which only rules on sensitive values leave, are toured in the order of their codes.
+/// Classes that show more different rows than this, which only rules on sensitive values leave, are toured in the order of their codes.
 const TOUR: usize = 8192;
 
 /// One ring, place by place.
@@ -44,38 +45,48 @@ pub(crate) struct Ring {
     pub(crate) window: usize,
 }
 
-/// A ring of each class. Each box lies over the `window` rows from its place on.
-pub(super) fn rings(task: &Task, classes: &Partition) -> Vec<Ring> {
+/// A ring of each class. Each box lies over the `window` rows from its place on. `lot` draws a number below its argument.
+pub(super) fn rings(task: &Task, classes: &Partition, lot: impl Fn(u64) -> u64 + Sync) -> Vec<Ring> {
     let penalty = Penalty::new(task.problem.attributes(), task.attributes);
     let ring = |tally: &mut Tally, class: usize| {
-        let set = Block::new(task.problem, task.attributes, classes.class(class).to_vec());
-        let rows = |at: usize| std::iter::repeat_n(set.pieces[at].tuple, set.pieces[at].count as usize);
-        let tuples: Vec<u32> = tour(task, &penalty, &set).into_iter().flat_map(rows).collect();
+        let mut tuples = Vec::new();
+        for equal in tour(task, &penalty, classes.class(class)) {
+            let start = tuples.len();
+            tuples.extend(equal.iter().flat_map(|piece| std::iter::repeat_n(piece.tuple, piece.count as usize)));
+            // Rows that show the same stand in an order that nobody can know: one by their other values would give the shift away.
+            for at in (start + 1..tuples.len()).rev() {
+                let other = usize::try_from(lot((at - start + 1) as u64)).expect("a place before");
+                tuples.swap(at, start + other);
+            }
+        }
         Ring { window: window(task, &tuples, tally), tuples }
     };
     (0..classes.len()).into_par_iter().map_init(|| task.problem.tally(), ring).collect()
 }
 
-/// The pieces of a set in an order in which neighbours are near: from each to the nearest that is left.
-fn tour(task: &Task, penalty: &Penalty, set: &Block) -> Vec<usize> {
-    let count = set.pieces.len();
-    if count > TOUR || task.budget.is_spent() {
-        let mut order: Vec<usize> = (0..count).collect();
-        order.sort_by_key(|&at| (set.row(at), set.pieces[at].tuple));
-        return order;
+/// The pieces of a class by what they show, in an order in which neighbours are near: from each to the nearest that is left. It
+/// depends on the quasi-identifiers alone.
+fn tour(task: &Task, penalty: &Penalty, class: &[Piece]) -> Vec<Vec<Piece>> {
+    let set = Block::new(task.problem, task.attributes, class.to_vec());
+    let mut order: Vec<usize> = (0..class.len()).collect();
+    order.sort_by_key(|&at| (set.row(at), class[at].tuple));
+    let equal: Vec<&[usize]> = order.chunk_by(|&one, &other| set.row(one) == set.row(other)).collect();
+    let pieces = |equal: &[usize]| equal.iter().map(|&at| class[at]).collect::<Vec<Piece>>();
+    if equal.len() > TOUR || task.budget.is_spent() {
+        return equal.into_iter().map(pieces).collect();
     }
-    let mut left: Vec<usize> = (0..count).collect();
-    let mut order = vec![left.swap_remove(0)];
+    let mut left = equal;
+    let mut toured = vec![left.remove(0)];
     while !left.is_empty() {
-        let here: Vec<CodeRange> = set.row(order[order.len() - 1]).iter().map(|&code| CodeRange::one(code)).collect();
-        let nearer = |best: (usize, f64), (place, &at): (usize, &usize)| {
-            let distance = penalty.of_join_row(&here, set.row(at));
+        let here: Vec<CodeRange> = set.row(toured[toured.len() - 1][0]).iter().map(|&code| CodeRange::one(code)).collect();
+        let nearer = |best: (usize, f64), (place, equal): (usize, &&[usize])| {
+            let distance = penalty.of_join_row(&here, set.row(equal[0]));
             if distance < best.1 { (place, distance) } else { best }
         };
         let (nearest, _) = left.iter().enumerate().fold((0, f64::INFINITY), nearer);
-        order.push(left.swap_remove(nearest));
+        toured.push(left.swap_remove(nearest));
     }
-    order
+    toured.into_iter().map(pieces).collect()
 }
 
 /// The shortest window tried for which every window of the ring holds.
@@ -143,8 +154,10 @@ mod tests {
     fn every_row_stands_on_one_ring_and_every_window_holds() {
         let (mut longer, mut part) = (0, 0);
         for_each_task(100, |task, what| {
-            let rings = with_threads(1, || rings(task, &top_down::top_down(task, Aim::Table)));
-            assert_eq!(with_threads(3, || super::rings(task, &top_down::top_down(task, Aim::Table))), rings, "{what}");
+            let made =
+                |threads: usize| with_threads(threads, || rings(task, &top_down::top_down(task, Aim::Table), |below| below / 2));
+            let rings = made(1);
+            assert_eq!(made(3), rings, "{what}");
             let mut all: Vec<_> =
                 rings.iter().flat_map(|ring| &ring.tuples).map(|&tuple| crate::partition::Piece { tuple, count: 1 }).collect();
             assert!(joined(&mut all).eq(task.pieces.iter().copied()), "{what}");
@@ -169,7 +182,8 @@ mod tests {
     fn rings_show_no_more_than_the_classes_they_were_made_of_would() {
         let mut tighter = 0;
         for_each_task(30, |task, what| {
-            let (rings, boxes) = run_rings(task.problem, Search::new(Algorithm::Ring, 1), task.pieces, &Budget::unlimited());
+            let (rings, boxes) =
+                run_rings(task.problem, Search::new(Algorithm::Ring, 1), task.pieces, &Budget::unlimited(), |_| 0);
             let width = task.problem.attributes().len();
             let mut boxes = boxes.chunks_exact(width);
             for ring in rings {

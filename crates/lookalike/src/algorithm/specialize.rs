@@ -21,7 +21,7 @@
 //! # Departures from the paper
 //! "Holds" stands for "is (α,k)-anonymous". Pieces of distinct tuples instead of rows: rows of one tuple may part. A row is
 //! un-specialized only if what is left then lacks less (`Privacy::lacks`): a row with a value that is too frequent there already
-//! would be no help. Among rows that go equally deep, those of the left branch come first, then those of the lower tuple. What is
+//! would be no help. Among rows that go equally deep, those of the left branch come first, in an order that the seed decides. What is
 //! published is the smallest cover of the rows of a group, never coarser than its nodes. Numbers without a hierarchy are halved.
 
 use std::cmp::Reverse;
@@ -34,6 +34,7 @@ use crate::code::{Code, CodeRange};
 use crate::descent::{Descent, Node, ROOT};
 use crate::partition::{Partition, Piece, joined, rows};
 use crate::privacy::Tally;
+use crate::rng::Rng;
 
 /// Up to this many pieces a group is specialized to its end by one thread.
 const PARALLEL: usize = if cfg!(test) { 4 } else { 2048 };
@@ -296,10 +297,16 @@ impl Specializer<'_> {
                 }
             }
         }
-        let level = |&place: &usize| scratch.levels[self.code(at, &dealt.pieces[place]) as usize];
-        let mut places: Vec<usize> = staying().flat_map(|branch| branch.places.clone()).collect();
-        places.sort_by_cached_key(level);
-        places
+        let level = |place: usize| scratch.levels[self.code(at, &dealt.pieces[place]) as usize];
+        // By lot, not by tuple: whoever knew the order would see in who was passed over that his value was no help.
+        let lot = |place: usize| Rng::at(self.task.seed, u64::from(dealt.pieces[place].tuple)).next_u64();
+        let mut order: Vec<(u32, usize, u64, usize)> = (0..)
+            .zip(staying())
+            .flat_map(|(branch, staying)| staying.places.clone().map(move |place| (branch, place)))
+            .map(|(branch, place)| (level(place), branch, lot(place), place))
+            .collect();
+        order.sort_unstable();
+        order.into_iter().map(|(_, _, _, place)| place).collect()
     }
 
     /// Moves rows of a piece from one class to another that does not hold, as long as they help it and the first class holds.

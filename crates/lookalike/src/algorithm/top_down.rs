@@ -37,6 +37,9 @@ use crate::rng::Rng;
 /// Up to this many pieces a set is cut to its end by one thread.
 const PARALLEL: usize = if cfg!(test) { 4 } else { 2048 };
 
+/// From so many rows the search for two rows far apart is started before a set is left whole.
+pub(super) const TRIES: usize = 4;
+
 /// So many left-over groups look around at the same time, before any of them is seen to.
 const BATCH: usize = if cfg!(test) { 5 } else { 64 };
 
@@ -70,29 +73,37 @@ struct Cutter<'a> {
 impl Cutter<'_> {
     /// Cuts a set that holds in two. Returns the halves that hold; the set itself if none does, and a half that does not, are done.
     fn cut(&self, block: Block, tally: &mut Tally, done: &mut Vec<Group>) -> Vec<Block> {
-        let is_done = block.rows() <= self.task.privacy.k() || self.task.budget.is_spent();
-        let halves = if is_done { None } else { halve::halves(self.penalty, self.aim, self.task.rounds, &block) };
-        let Some((one, other)) = halves else {
+        let Some(halves) = self.halves(&block, tally) else {
             done.push(Group { block, is_short: false });
             return Vec::new();
         };
-        match [&one, &other].map(|half| self.task.holds(tally, &half.pieces)) {
-            [true, true] => vec![one, other],
-            [true, false] => {
-                done.push(Group { block: other, is_short: true });
-                vec![one]
-            }
-            [false, true] => {
-                done.push(Group { block: one, is_short: true });
-                vec![other]
-            }
-            [false, false] => {
-                done.push(Group { block, is_short: false });
-                Vec::new()
-            }
+        let mut holding = Vec::new();
+        for (half, holds) in halves {
+            if holds { holding.push(half) } else { done.push(Group { block: half, is_short: true }) }
         }
+        holding
     }
 
+    /// Two halves of which at least one holds, and which of them do.
+    fn halves(&self, block: &Block, tally: &mut Tally) -> Option<[(Block, bool); 2]> {
+        let Task { privacy, budget, rounds, .. } = *self.task;
+        // Where k alone decides, a half of a set of 2k rows holds. Under other rules a cut may be unlucky: others are tried.
+        let most = if privacy.needs_sensitive() { TRIES } else { 1 };
+        let tries = if block.rows() <= privacy.k() { 0 } else { most };
+        for from in (0..tries).map(|at| at * block.pieces.len() / TRIES) {
+            if budget.is_spent() {
+                return None;
+            }
+            let (one, other) = halve::halves(self.penalty, self.aim, rounds, block, from)?;
+            let [first, second] = [&one, &other].map(|half| self.task.holds(tally, &half.pieces));
+            if first || second {
+                return Some([(one, first), (other, second)]);
+            }
+        }
+        None
+    }
+
+    /// How many rows a set lacks at the least if it does not hold, which the tally then tells.
     fn lacking(&self, block: &Block, tally: &mut Tally) -> u64 {
         tally.clear();
         self.task.problem.count_into(tally, &block.pieces);
@@ -241,9 +252,8 @@ impl Adjustment<'_> {
             self.boxes.merge(group, partner);
             self.tree.remove(group);
             self.tree.touch(&self.boxes, partner);
-            let union = &self.blocks[partner as usize];
-            self.is_short[partner as usize] = !self.cutter.task.holds(&mut tally, &union.pieces);
-            self.lacking[partner as usize] = self.cutter.lacking(union, &mut tally);
+            self.lacking[partner as usize] = self.cutter.lacking(&self.blocks[partner as usize], &mut tally);
+            self.is_short[partner as usize] = !self.cutter.task.privacy.holds(&tally);
             changed.extend([group, partner]);
         }
         self.tally = tally;

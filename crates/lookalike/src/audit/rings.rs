@@ -11,7 +11,7 @@ use super::ground::{Ground, ground};
 use super::join::{Counted, Found, Join, Quasi, counted, distinct};
 use super::matching::greatest_within;
 use super::rules::{Rule, Sensitive, Tally};
-use super::truth::{self, Carried, Finding, LIMITS, Method, Sides, Truth};
+use super::truth::{self, Finding, LIMITS, Method, Sides, Truth};
 use super::{RuleVerdict, coded};
 use crate::code::{Codes, RowId};
 use crate::config::{Config, ModelSpec, RuleSpec};
@@ -59,15 +59,26 @@ pub(super) fn by_proof(release: &Table, source: &Table, config: &Config, specs: 
     let Sides { mut truth, carried, quasi } = truth::sides(release, source, config)?;
     fits(proof, release.rows, source.rows)?;
     let rings: Vec<Ring<'_>> = proof.rings().collect();
-    let broken: u64 = rings.par_iter().map(|ring| uncovered(ring, &quasi)).sum();
-    let exchanged: u64 = rings.par_iter().filter(|ring| !has_shift(ring, &carried)).map(|ring| ring.released.len() as u64).sum();
+    let bags = || quasi.iter().map(|quasi| Bag::new(quasi.known)).collect::<Vec<Bag>>();
+    let broken: u64 = rings.par_iter().map_init(bags, |bags, ring| uncovered(ring, &quasi, bags)).sum();
+    let others = truth::by_carried(&carried, (release.rows, source.rows));
+    let in_release = |row: RowId| others.of[source.rows + row as usize];
+    let in_source = |row: RowId| others.of[row as usize];
+    let without = rings.par_iter().filter(|ring| !has_shift(ring, in_release, in_source));
+    let exchanged: u64 = without.map(|ring| ring.released.len() as u64).sum();
     truth.cells_checked = Method::ByProof;
     truth.violations = broken + exchanged;
     truth.rows_matched = release.rows as u64 - truth.violations.min(release.rows as u64);
-    truth.conclude(
-        exchanged,
-        "on every ring each released row has the other cells of a person that it covers, as many places on for all",
-    );
+    truth.carried_unchanged &= exchanged == 0;
+    if exchanged == 0 {
+        truth.state(
+            Finding::Ok,
+            "on every ring each released row has the other cells of a person that it covers, as many places on for all",
+        );
+    } else {
+        let why = "do not have the other cells of persons as many places on for all: the release, or the proof, is another's";
+        truth.state(Finding::Broken, format!("{exchanged} released rows on some rings {why}"));
+    }
     let candidates = rings.iter().map(|ring| ring.window as u64).min().unwrap_or(0);
     let sense = NonHomogeneous { candidates, rings: Some(rings.len() as u64) };
     if broken == 0 {
@@ -148,33 +159,97 @@ fn fits(proof: &Proof, released: usize, persons: usize) -> Result<()> {
     if is_whole { Ok(()) } else { Err(Error::data("the proof does not belong to this release: it does not have each row once")) }
 }
 
+/// Values in a window, which slides on row by row.
+struct Bag {
+    counts: Vec<u32>,
+    /// The values with a count above 0, each once, and where each stands among them.
+    present: Vec<u32>,
+    places: Vec<u32>,
+}
+
+impl Bag {
+    fn new(values: usize) -> Bag {
+        Bag { counts: vec![0; values], present: Vec::new(), places: vec![0; values] }
+    }
+
+    fn add(&mut self, value: u32) {
+        let count = &mut self.counts[value as usize];
+        if *count == 0 {
+            self.places[value as usize] = u32::try_from(self.present.len()).expect("fewer values present than values");
+            self.present.push(value);
+        }
+        *count += 1;
+    }
+
+    fn remove(&mut self, value: u32) {
+        self.counts[value as usize] -= 1;
+        if self.counts[value as usize] == 0 {
+            let place = self.places[value as usize];
+            self.present.swap_remove(place as usize);
+            if let Some(&moved) = self.present.get(place as usize) {
+                self.places[moved as usize] = place;
+            }
+        }
+    }
+
+    /// Shows each window of a ring: the place it begins at, and what is in it.
+    fn slide(&mut self, places: usize, window: usize, value: impl Fn(usize) -> u32, mut see: impl FnMut(usize, &Bag)) {
+        (0..window).for_each(|place| self.add(value(place)));
+        for place in 0..places {
+            see(place, self);
+            self.remove(value(place));
+            self.add(value((place + window) % places));
+        }
+        (0..window).for_each(|place| self.remove(value(place)));
+    }
+}
+
 /// How many released rows do not cover the persons of their window.
-fn uncovered(ring: &Ring<'_>, quasi: &[Quasi<'_>]) -> u64 {
+fn uncovered(ring: &Ring<'_>, quasi: &[Quasi<'_>], bags: &mut [Bag]) -> u64 {
     let places = ring.persons.len();
-    let covers = |place: usize| {
-        let row = ring.released[place] as usize;
-        quasi.iter().all(|quasi| {
-            let cell = quasi.cells.get(row);
-            let person = |step: usize| ring.persons[(place + step) % places] as usize;
-            (0..ring.window).all(|step| quasi.cover.covers(cell, quasi.values.get(person(step))))
-        })
-    };
-    (0..places).filter(|&place| !covers(place)).count() as u64
+    let mut covers = vec![true; places];
+    for (quasi, bag) in quasi.iter().zip(bags) {
+        let value = |place: usize| quasi.values.get(ring.persons[place] as usize);
+        bag.slide(places, ring.window, value, |place, bag| {
+            let cell = quasi.cells.get(ring.released[place] as usize);
+            covers[place] &= bag.present.iter().all(|&value| quasi.cover.covers(cell, value));
+        });
+    }
+    covers.iter().filter(|&&covers| !covers).count() as u64
 }
 
 /// True when every released row has the other cells of the person so many places on, for some number of places below the window.
-fn has_shift(ring: &Ring<'_>, carried: &[Carried<'_>]) -> bool {
+/// `rows` numbers the other cells of released rows, `persons` those of persons.
+fn has_shift(ring: &Ring<'_>, rows: impl Fn(RowId) -> u32, persons: impl Fn(RowId) -> u32) -> bool {
     let places = ring.persons.len();
-    (0..ring.window).any(|shift| {
-        (0..places).all(|place| {
-            let (row, person) = (ring.released[place] as usize, ring.persons[(place + shift) % places] as usize);
-            carried.iter().all(|column| column.in_release(row) == column.in_source(person))
-        })
-    })
+    let wanted: Vec<u32> = ring.released.iter().map(|&row| rows(row)).collect();
+    // For each beginning of what is wanted, the longest shorter one that it ends with: where to go on after a mismatch.
+    let mut back = vec![0; places];
+    for at in 1..places {
+        let mut length = back[at - 1];
+        while length > 0 && wanted[at] != wanted[length] {
+            length = back[length - 1];
+        }
+        back[at] = length + usize::from(wanted[at] == wanted[length]);
+    }
+    let mut length = 0;
+    for at in 0..places + ring.window - 1 {
+        let found = persons(ring.persons[at % places]);
+        while length > 0 && (length == places || wanted[length] != found) {
+            length = back[length - 1];
+        }
+        length += usize::from(wanted[length] == found);
+        if length == places {
+            return true;
+        }
+    }
+    false
 }
 
 /// Asks every rule about the released rows that each person could be.
 fn on_windows(release: &Table, config: &Config, specs: &[RuleSpec], rings: &[Ring<'_>]) -> Result<Vec<RuleVerdict>> {
+    // Each window is one person's, and counts for one row.
+    let of_persons = |verdict: RuleVerdict| RuleVerdict { rows: verdict.violations, ..verdict };
     let mut verdicts = Vec::new();
     for spec in specs {
         let Some(column) = spec.model.column() else {
@@ -183,7 +258,7 @@ fn on_windows(release: &Table, config: &Config, specs: &[RuleSpec], rings: &[Rin
                 let size = ring.window as u64;
                 ring.released.iter().for_each(|_| rule.ask(&Tally { size, counts: &[], present: &[] }, None));
             }
-            verdicts.push(RuleVerdict { measure: CANDIDATES, ..rule.verdict() });
+            verdicts.push(of_persons(RuleVerdict { measure: CANDIDATES, ..rule.verdict() }));
             continue;
         };
         let sensitive = Sensitive::new(coded(release, column)?, &config.missing);
@@ -192,23 +267,18 @@ fn on_windows(release: &Table, config: &Config, specs: &[RuleSpec], rings: &[Rin
             _ => Ground::Equal,
         };
         let mut rule = Rule::new(spec, Some(&sensitive), ground, &config.missing);
-        let mut counts = vec![0; sensitive.values.len()];
-        let mut present = Vec::new();
+        let mut bag = Bag::new(sensitive.values.len());
         for ring in rings {
-            for place in 0..ring.released.len() {
-                let rows = ring.released.iter().cycle().skip(place).take(ring.window);
-                for value in rows.map(|&row| sensitive.of(row)) {
-                    if counts[value as usize] == 0 {
-                        present.push(value);
-                    }
-                    counts[value as usize] += 1;
-                }
-                let window = Tally { size: ring.window as u64, counts: &counts, present: &present };
-                rule.ask(&window, Some(&sensitive));
-                present.drain(..).for_each(|value| counts[value as usize] = 0);
-            }
+            bag.slide(
+                ring.released.len(),
+                ring.window,
+                |place| sensitive.of(ring.released[place]),
+                |_, bag| {
+                    rule.ask(&Tally { size: ring.window as u64, counts: &bag.counts, present: &bag.present }, Some(&sensitive));
+                },
+            );
         }
-        verdicts.push(rule.verdict());
+        verdicts.push(of_persons(rule.verdict()));
     }
     Ok(verdicts)
 }

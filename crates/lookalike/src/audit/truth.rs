@@ -270,6 +270,17 @@ impl Truth {
     }
 }
 
+/// The rows of both tables by their other cells: source rows first, released rows after them.
+pub(super) fn by_carried(carried: &[Carried<'_>], (released, originals): (usize, usize)) -> Classes {
+    let mut fold = Fold::new(originals + released);
+    let code = |column: &Carried<'_>, row: usize| match row.checked_sub(originals) {
+        None => column.in_source(row),
+        Some(row) => column.in_release(row),
+    };
+    fold.refine(&carried.iter().map(|column| (column.distinct, move |row: usize| code(column, row))).collect::<Vec<_>>());
+    fold.finish()
+}
+
 fn by_matching(mut quasi: Vec<Quasi<'_>>, carried: &[Carried<'_>], rows: (usize, usize), limits: Limits, truth: &mut Truth) {
     // The column that rules out most goes first.
     quasi.sort_by_cached_key(|quasi| selectivity(quasi));
@@ -277,12 +288,7 @@ fn by_matching(mut quasi: Vec<Quasi<'_>>, carried: &[Carried<'_>], rows: (usize,
     let boxes = distinct(&columns, rows.0);
     let columns: Vec<(&Codes, usize)> = quasi.iter().map(|quasi| (quasi.values, quasi.known)).collect();
     let tuples = distinct(&columns, rows.1);
-    // Source rows first, released rows after them.
-    let mut fold = Fold::new(rows.1 + rows.0);
-    let code =
-        |column: &'_ Carried<'_>, row: usize| if row < rows.1 { column.in_source(row) } else { column.in_release(row - rows.1) };
-    fold.refine(&carried.iter().map(|column| (column.distinct, move |row: usize| code(column, row))).collect::<Vec<_>>());
-    let groups = fold.finish();
+    let groups = by_carried(carried, rows);
     let members = groups.rows();
     let mut join = Join { quasi: &quasi, boxes: &boxes, tuples: &tuples, tests: limits.tests, edges: limits.edges };
     let mut changed = 0;

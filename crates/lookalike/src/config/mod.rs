@@ -110,7 +110,8 @@ pub enum Publish {
     /// `[20-30]`, the taxonomy's label, `*`.
     #[default]
     Label,
-    /// As `Label`, but a flat attribute shows the set of its values, `{a,b}`; not so in a release of rings.
+    /// As `Label`, but a flat attribute shows the set of its values, `{a,b}`. A release of rings shows labels instead: a row
+    /// covers values that it does not list.
     Set,
     /// Ordered attributes become two typed columns, `age_min` and `age_max`.
     Bounds,

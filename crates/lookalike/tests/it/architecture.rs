@@ -32,7 +32,7 @@ const MAY_USE: [(&str, &[&str]); 32] = [
     ("loss", &["attribute", "partition", "problem", "recode"]),
     ("anonymize", &["algorithm", "budget", "partition", "problem", "recode", "rng", "suppress"]),
     ("show", &["attribute", "config", "problem", "recode"]),
-    ("release", &["config", "encode", "partition", "problem", "recode", "show", "table"]),
+    ("release", &["config", "encode", "partition", "problem", "recode", "rng", "show", "table"]),
     ("disclosure", &["config", "table"]),
     ("audit", &["config", "ratio", "table"]),
     ("query", &["attribute", "audit", "config", "encode", "rng", "table", "taxonomy"]),

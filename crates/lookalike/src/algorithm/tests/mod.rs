@@ -57,13 +57,13 @@ impl Slow<'_> {
         others.min_by(|one, other| rank(one).partial_cmp(&rank(other)).unwrap()).unwrap()
     }
 
-    fn halves(&self, set: &[Piece]) -> Option<(Group, Group)> {
+    fn halves(&self, set: &[Piece], start: usize) -> Option<(Group, Group)> {
         let farthest = |from: usize| {
             let apart: Vec<f64> = set.iter().map(|&piece| self.pays([set[from], piece])).collect();
             let most = apart.iter().copied().fold(0.0, f64::max);
             (apart.iter().position(|&apart| apart >= most).unwrap(), most)
         };
-        let (mut pair, mut apart) = ((0, 0), 0.0);
+        let (mut pair, mut apart) = ((start, start), 0.0);
         for _ in 0..self.task.rounds {
             let (next, distance) = farthest(pair.1);
             if distance > apart {
@@ -111,14 +111,16 @@ impl Slow<'_> {
 
     /// The recursion of the paper: sets that hold and cannot be cut, and sets that do not hold.
     fn cut(&self, set: &[Piece], done: &mut Vec<Group>) {
-        let halves = if rows(set) <= self.task.privacy.k() { None } else { self.halves(set) };
-        match halves {
-            Some((one, other)) if self.holds(&one) || self.holds(&other) => {
+        let most = if self.task.privacy.needs_sensitive() { top_down::TRIES } else { 1 };
+        let tries = if rows(set) <= self.task.privacy.k() { 0 } else { most };
+        let halves = (0..tries).filter_map(|at| self.halves(set, at * set.len() / top_down::TRIES));
+        match halves.into_iter().find(|(one, other)| self.holds(one) || self.holds(other)) {
+            Some((one, other)) => {
                 for half in [one, other] {
                     if self.holds(&half) { self.cut(&half, done) } else { done.push(half) }
                 }
             }
-            _ => done.push(set.to_vec()),
+            None => done.push(set.to_vec()),
         }
     }
 
@@ -179,7 +181,7 @@ impl Slow<'_> {
     /// Groups of k rows or more, as many as there is room for.
     fn split(&self, group: &[Piece], parts: u64, done: &mut Vec<Group>) {
         let k = self.task.privacy.k();
-        let halves = if parts < 2 { None } else { self.halves(group) };
+        let halves = if parts < 2 { None } else { self.halves(group, 0) };
         let Some((one, other)) = halves else { return done.push(group.to_vec()) };
         let lacks = |parts: u64, rows: u64| (parts * k).saturating_sub(rows);
         let moved = |first: &u64| lacks(*first, rows(&one)) + lacks(parts - first, rows(&other));

@@ -92,12 +92,13 @@ impl Plain<'_> {
         let (mut staying, failing): (Vec<Rows>, Vec<Rows>) =
             self.branches(at, depth + 1, rows)?.into_iter().partition(|branch| self.holds(branch));
         let mut left = failing.concat();
-        let mut candidates: Vec<(usize, usize, u32)> = Vec::new();
+        let mut candidates: Vec<(usize, usize, u64, u32)> = Vec::new();
         for (index, branch) in staying.iter().enumerate() {
-            candidates.extend(branch.iter().map(|&tuple| (self.levels(at, depth + 1, branch, tuple), index, tuple)));
+            let lot = |tuple: u32| Rng::at(self.task.seed, u64::from(tuple)).next_u64();
+            candidates.extend(branch.iter().map(|&tuple| (self.levels(at, depth + 1, branch, tuple), index, lot(tuple), tuple)));
         }
         candidates.sort_unstable();
-        for (_, index, tuple) in candidates {
+        for (_, index, _, tuple) in candidates {
             if left.is_empty() || self.holds(&left) {
                 break;
             }
@@ -208,7 +209,8 @@ fn rows_that_cannot_go_deep_are_un_specialized_first() {
     let problem = testing::problem("a\n11\n11\n11\n12\n13\n21\n", &toml).unwrap();
     let groups = run(&problem, Search::new(Algorithm::Specialize, 1), &problem.pieces_without(&[]), &Budget::unlimited());
     let with_21 = groups.partition.iter().find(|class| class.iter().any(|piece| piece.tuple == 3)).unwrap();
-    assert_eq!(with_21, [Piece { tuple: 1, count: 1 }, Piece { tuple: 3, count: 1 }]);
+    let lent = with_21.iter().find(|piece| piece.tuple != 3).unwrap();
+    assert!([1, 2].contains(&lent.tuple) && lent.count == 1, "12 or 13: the lot decides");
 }
 
 #[test]
