@@ -494,6 +494,20 @@ mod tests {
         }
     }
 
+    /// Whoever knows the table's quasi-identifiers and the method must not know which row of a value a group was dealt.
+    #[test]
+    fn the_deal_is_by_lot_among_rows_of_one_value() {
+        let rows = (0..60).map(|row| format!("{row},{}\n", ["flu", "gout", "mumps"][row / 20])).collect::<String>();
+        let toml = "k = 3\n[columns]\nx = { role = \"quasi\" }\nill = { role = \"sensitive\", l = 3 }\n";
+        let problem = testing::problem(&format!("x,ill\n{rows}"), toml).unwrap();
+        let groups = |seed: u64| {
+            let search = crate::Search::new(crate::Algorithm::Cluster, seed);
+            let groups = super::super::run(&problem, search, &problem.pieces_without(&[]), &crate::Budget::unlimited());
+            sorted(groups.partition.iter().map(<[Piece]>::to_vec))
+        };
+        assert!(groups(1).len() == 20 && groups(1) != groups(2) && groups(1) == groups(1));
+    }
+
     #[test]
     fn k_and_l_together_hold_in_small_groups_where_no_cut_does() {
         // Each place has one illness only, so that no cut in two by place is diverse.
