@@ -314,3 +314,60 @@ fn disjoint_ways(quasi: &[Quasi<'_>], rows: usize, k: u64) -> Option<u64> {
     }
     Some(enough)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::audit::tests::Seeded;
+
+    #[test]
+    fn a_shift_is_found_exactly_when_there_is_one_below_the_window() {
+        let mut seeded = Seeded(9);
+        let (mut found, mut beyond) = (0, 0);
+        for _ in 0..5000 {
+            let places = 1 + seeded.below(8);
+            let window = 1 + seeded.below(places);
+            let persons: Vec<u32> = (0..places).map(|_| u32::try_from(seeded.below(2)).unwrap()).collect();
+            let turn = seeded.below(places);
+            let mut rows: Vec<u32> = (0..places).map(|place| persons[(place + turn) % places]).collect();
+            if seeded.below(3) == 0 {
+                rows[0] ^= 1;
+            }
+            let at: Vec<RowId> = (0..).take(places).collect();
+            let ring = Ring { window, persons: &at, released: &at };
+            let fits = |shift: usize| (0..places).all(|place| rows[place] == persons[(place + shift) % places]);
+            let expected = (0..window).any(fits);
+            assert_eq!(has_shift(&ring, |row| rows[row as usize], |row| persons[row as usize]), expected, "{rows:?} {persons:?}");
+            found += u32::from(expected);
+            beyond += u32::from(!expected && (window..places).any(fits));
+        }
+        assert!(found > 1000 && beyond > 100, "{found} found, {beyond} only beyond the window");
+    }
+
+    #[test]
+    fn a_bag_that_slides_has_what_is_in_the_window() {
+        let mut seeded = Seeded(4);
+        let mut bag = Bag::new(6);
+        for _ in 0..500 {
+            let places = 1 + seeded.below(12);
+            let window = 1 + seeded.below(places);
+            let values: Vec<u32> = (0..places).map(|_| u32::try_from(seeded.below(6)).unwrap()).collect();
+            let mut seen = 0;
+            bag.slide(
+                places,
+                window,
+                |place| values[place],
+                |place, bag| {
+                    let here: Vec<u32> = (0..window).map(|step| values[(place + step) % places]).collect();
+                    let count = |value: u32| here.iter().filter(|&&other| other == value).count();
+                    assert!((0..6).all(|value| bag.counts[value as usize] as usize == count(value)));
+                    let mut present = bag.present.clone();
+                    present.sort_unstable();
+                    assert!(present.iter().copied().eq((0..6).filter(|&value| count(value) > 0)));
+                    seen += 1;
+                },
+            );
+            assert!(seen == places && bag.present.is_empty() && bag.counts.iter().all(|&count| count == 0));
+        }
+    }
+}
