@@ -10,6 +10,8 @@
 //! # Reference
 //! J. Xu, W. Wang, J. Pei, X. Wang, B. Shi, A. Fu: Utility-Based Anonymization Using Local Recoding, KDD 2006, section 4.2.
 
+use rayon::prelude::*;
+
 use crate::boxes::{Aim, bit};
 use crate::code::{Code, CodeRange};
 use crate::partition::{self, Piece};
@@ -34,10 +36,10 @@ impl Block {
         Block { pieces, cells, width: attributes.len() }
     }
 
-    /// In an order that the seed decides, every order as likely as any other.
+    /// In an order that the seed decides, every order as likely as any other, but pieces that show the same side by side.
     pub(crate) fn shuffled(problem: &Problem, attributes: &[usize], mut pieces: Vec<Piece>, seed: u64) -> Block {
-        Rng::new(seed).shuffle(&mut pieces);
-        Block::new(problem, attributes, pieces)
+        let sets = shuffled(problem, attributes, &mut pieces, seed);
+        Block::new(problem, attributes, sets.concat())
     }
 
     /// The pieces of one side in their order, but the seed before all others, in no more space than they need.
@@ -93,6 +95,16 @@ impl Block {
     }
 }
 
+/// Sets of pieces that show the same, in an order that the seed decides, every order as likely as any other.
+pub(crate) fn shuffled<'a>(problem: &Problem, attributes: &[usize], pieces: &'a mut [Piece], seed: u64) -> Vec<&'a [Piece]> {
+    let codes = |&Piece { tuple, .. }: &Piece| attributes.iter().map(move |&at| problem.code(at, tuple));
+    pieces.par_sort_unstable_by(|one, other| codes(one).cmp(codes(other)).then(one.cmp(other)));
+    let mut sets: Vec<&[Piece]> = pieces.chunk_by(|one, other| codes(one).eq(codes(other))).collect();
+    sets.sort_unstable_by_key(|set| set[0]);
+    Rng::new(seed).shuffle(&mut sets);
+    sets
+}
+
 /// Makes a box just large enough for a row, and says whether it was not.
 fn grow(ranges: &mut [CodeRange], row: &[Code]) -> bool {
     let mut has_grown = false;
@@ -107,24 +119,29 @@ fn grow(ranges: &mut [CodeRange], row: &[Code]) -> bool {
 pub(crate) fn halves(penalty: &Penalty, aim: Aim, rounds: u32, block: &Block, from: usize) -> Option<(Block, Block)> {
     let seeds = far_pair(penalty, rounds, block, from)?;
     let mut sides = [seeds.0, seeds.1].map(|seed| Side::new(penalty, block, seed));
-    let is_first: Vec<bool> = (0..block.pieces.len())
-        .map(|at| {
-            if at == seeds.0 || at == seeds.1 {
-                return at == seeds.0;
-            }
-            let (row, count) = (block.row(at), u64::from(block.pieces[at].count));
-            let [(one, first), (other, second)] = [&sides[0], &sides[1]].map(|side| {
-                let then = penalty.of_join_row(&side.ranges, row);
-                (aim.value(count, side.rows, side.pays, then), then)
-            });
-            let is_first = one < other || (one <= other && sides[0].rows <= sides[1].rows);
-            let (side, pays) = if is_first { (&mut sides[0], first) } else { (&mut sides[1], second) };
-            grow(&mut side.ranges, row);
-            side.rows += count;
-            side.pays = pays;
-            is_first
-        })
-        .collect();
+    let mut is_first: Vec<bool> = Vec::with_capacity(block.pieces.len());
+    for (at, piece) in block.pieces.iter().enumerate() {
+        let (row, count) = (block.row(at), u64::from(piece.count));
+        if at == seeds.0 || at == seeds.1 {
+            is_first.push(at == seeds.0);
+            continue;
+        }
+        // Rows that show the same stay together: a tie would part them by their numbers.
+        if at > 0 && block.row(at - 1) == row {
+            sides[usize::from(!is_first[at - 1])].rows += count;
+            is_first.push(is_first[at - 1]);
+            continue;
+        }
+        let [(one, first), (other, second)] = [&sides[0], &sides[1]].map(|side| {
+            let then = penalty.of_join_row(&side.ranges, row);
+            (aim.value(count, side.rows, side.pays, then), then)
+        });
+        is_first.push(one < other || (one <= other && sides[0].rows <= sides[1].rows));
+        let (side, pays) = if is_first[at] { (&mut sides[0], first) } else { (&mut sides[1], second) };
+        grow(&mut side.ranges, row);
+        side.rows += count;
+        side.pays = pays;
+    }
     Some((block.part(seeds.0, &is_first, true), block.part(seeds.1, &is_first, false)))
 }
 

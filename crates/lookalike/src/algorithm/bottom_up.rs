@@ -99,15 +99,9 @@ impl Merger<'_> {
     /// A group for each set of equal rows, in an order that the seed decides.
     fn start(&self) -> Groups {
         let Task { problem, attributes, pieces, .. } = *self.task;
-        let codes = |&Piece { tuple, .. }: &Piece| attributes.iter().map(move |&at| problem.code(at, tuple));
-        let mut sorted = pieces.to_vec();
-        sorted.par_sort_unstable_by(|one, other| codes(one).cmp(codes(other)).then(one.cmp(other)));
         let mut groups = Groups::default();
         let mut tally = problem.tally();
-        let mut sets: Vec<&[Piece]> = sorted.chunk_by(|one, other| codes(one).eq(codes(other))).collect();
-        sets.sort_unstable_by_key(|set| set[0]);
-        Rng::new(self.task.seed).shuffle(&mut sets);
-        for equal in sets {
+        for equal in halve::shuffled(problem, attributes, &mut pieces.to_vec(), self.task.seed) {
             groups.partition.push(equal.iter().copied());
             groups.is_short.push(!self.task.holds(&mut tally, equal));
         }

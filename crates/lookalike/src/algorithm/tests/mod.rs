@@ -79,7 +79,10 @@ impl Slow<'_> {
         for (at, &piece) in set.iter().enumerate() {
             if at != pair.0 && at != pair.1 {
                 let (first, second) = (self.cost(&[piece], &one), self.cost(&[piece], &other));
-                let is_first = first < second || (first <= second && rows(&one) <= rows(&other));
+                let is_first = match at.checked_sub(1).map(|before| set[before]) {
+                    Some(before) if self.row(before) == self.row(piece) => one.contains(&before),
+                    _ => first < second || (first <= second && rows(&one) <= rows(&other)),
+                };
                 if is_first { one.push(piece) } else { other.push(piece) }
             }
         }
@@ -126,8 +129,7 @@ impl Slow<'_> {
 
     fn top_down(&self) -> Vec<Group> {
         let k = self.task.privacy.k();
-        let mut all = self.task.pieces.to_vec();
-        Rng::new(self.task.seed).shuffle(&mut all);
+        let all = self.shuffled(self.task.pieces, self.task.seed).concat();
         let mut groups = Vec::new();
         self.cut(&all, &mut groups);
         groups.sort_by_key(|group| group.iter().map(|piece| piece.tuple).min());
@@ -196,16 +198,22 @@ impl Slow<'_> {
         }
     }
 
-    fn bottom_up(&self) -> Vec<Group> {
-        let k = self.task.privacy.k();
-        let mut groups: Vec<Group> = Vec::new();
-        for &piece in self.task.pieces {
-            match groups.iter_mut().find(|group| self.row(group[0]) == self.row(piece)) {
-                Some(group) => group.push(piece),
-                None => groups.push(vec![piece]),
+    /// Pieces that show the same together, these sets in random order.
+    fn shuffled(&self, pieces: &[Piece], seed: u64) -> Vec<Group> {
+        let mut sets: Vec<Group> = Vec::new();
+        for &piece in pieces {
+            match sets.iter_mut().find(|set| self.row(set[0]) == self.row(piece)) {
+                Some(set) => set.push(piece),
+                None => sets.push(vec![piece]),
             }
         }
-        Rng::new(self.task.seed).shuffle(&mut groups);
+        Rng::new(seed).shuffle(&mut sets);
+        sets
+    }
+
+    fn bottom_up(&self) -> Vec<Group> {
+        let k = self.task.privacy.k();
+        let mut groups = self.shuffled(self.task.pieces, self.task.seed);
         for round in 0.. {
             let short: Vec<bool> = groups.iter().map(|group| !self.holds(group)).collect();
             if !short.contains(&true) {
@@ -227,13 +235,13 @@ impl Slow<'_> {
             }
             let mut next = Vec::new();
             for (at, mut group) in groups.into_iter().enumerate().filter(|(_, group)| !group.is_empty()) {
-                let mut pieces: Group = joined(&mut group).collect();
+                let pieces: Group = joined(&mut group).collect();
                 if !self.holds(&pieces) || rows(&pieces) < 2 * k {
                     next.push(pieces);
                     continue;
                 }
                 let lots = Rng::at(self.task.seed ^ round, at as u64).next_u64();
-                Rng::new(lots).shuffle(&mut pieces);
+                let pieces = self.shuffled(&pieces, lots).concat();
                 self.split(&pieces, rows(&pieces) / k, &mut next);
             }
             groups = next;
