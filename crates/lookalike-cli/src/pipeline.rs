@@ -101,10 +101,9 @@ pub(crate) fn run(job: &Job, progress: &mut Progress) -> Result<Done> {
     let verdict = match &proof {
         None => verdict(pending.path(), file_type, config)?,
         Some(proof) => {
-            let release = read(pending.path(), file_type, config, View::ReleaseAgainstSource)?;
-            let source = io::open(job.data, config.input.delimiter)?;
-            let treatments = audit::treatments(source.names(), config, View::Source);
-            audit::audit_rings(&release, &source.read(&treatments)?, config, Some(proof))?
+            let release = read(pending.path(), delimiter(file_type), config, View::ReleaseAgainstSource)?;
+            let source = read(job.data, config.input.delimiter, config, View::Source)?;
+            audit::audit_rings(&release, &source, config, Some(proof))?
         }
     };
     let published = verdict.holds();
@@ -154,17 +153,22 @@ fn find(job: &Job, search: Search, roles: &Roles, mut table: Table, cells: Cells
 
 /// Reads the written file back and judges it.
 pub(crate) fn verdict(file: &Path, file_type: FileType, config: &Config) -> Result<Verdict> {
-    audit::audit(&read(file, file_type, config, View::Release)?, config)
+    audit::audit(&read(file, delimiter(file_type), config, View::Release)?, config)
 }
 
-fn read(file: &Path, file_type: FileType, config: &Config, view: View) -> Result<Table> {
-    let delimiter = match file_type.format {
+/// Reads a table for the judge.
+pub(crate) fn read(path: &Path, delimiter: Option<char>, config: &Config, view: View) -> Result<Table> {
+    let opened = io::open(path, delimiter)?;
+    let treatments = audit::treatments(opened.names(), config, view);
+    opened.read(&treatments)
+}
+
+/// What stands between the cells of a file of this type, if anything does.
+pub(crate) fn delimiter(file_type: FileType) -> Option<char> {
+    match file_type.format {
         Format::Csv { delimiter } => Some(char::from(delimiter)),
         Format::Parquet | Format::Arrow => None,
-    };
-    let release = io::open(file, delimiter)?;
-    let treatments = audit::treatments(release.names(), config, view);
-    release.read(&treatments)
+    }
 }
 
 fn search(config: &Config, seed: u64) -> Result<Search> {

@@ -76,12 +76,7 @@ pub(crate) fn summary(done: &Done, progress: &Progress, out: &Path) -> String {
         some => format!("{} left out, {}", count(some), percent(ratio(some, done.rows))),
     };
     text += &format!("rows      {} read, {} released ({left_out})\n", count(done.rows), count(verdict.rows));
-    text += &match &verdict.non_homogeneous {
-        None => {
-            format!("classes   {}, the smallest has {}\n", count(verdict.classes), counted(verdict.measures.k, "row", "rows"))
-        }
-        Some(_) => format!("boxes     {} different ones (non-homogeneous: there are no classes)\n", count(verdict.classes)),
-    };
+    text += &format!("{}\n", classes_line(verdict));
     text += &format!("loss      {}\n", loss_line(done));
     if let Some(sense) = &verdict.non_homogeneous {
         text += &format!("verified  {}\n", in_sense(sense, &done.quasi).replace('\n', "\n          "));
@@ -114,6 +109,15 @@ pub(crate) fn summary(done: &Done, progress: &Progress, out: &Path) -> String {
     text += &format!("time      {}\n", show::seconds(progress.total()));
     text += &format!("written   {}\n", show::path(out));
     text
+}
+
+/// How many classes there are; a release that is not homogeneous has none.
+pub(crate) fn classes_line(verdict: &Verdict) -> String {
+    let classes = count(verdict.classes);
+    match &verdict.non_homogeneous {
+        None => format!("classes   {classes}, the smallest has {}", counted(verdict.measures.k, "row", "rows")),
+        Some(_) => format!("boxes     {classes} different ones (non-homogeneous: there are no classes)"),
+    }
 }
 
 /// The sense in which a release holds that is not homogeneous.

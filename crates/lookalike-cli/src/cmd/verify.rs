@@ -5,16 +5,16 @@ use std::process::ExitCode;
 
 use lookalike::audit::{self, Finding, Proof, Statement, Verdict, View};
 use lookalike::config::Role;
-use lookalike::io::{FileType, Format};
 use lookalike::table::{Column, Table};
 use lookalike::{Config, ErrorKind, Result, io, proof};
 use serde_json::json;
 
 use crate::NOT_MET;
 use crate::args::Verify;
-use crate::cmd::anonymize::{in_sense, judged, rule_lines};
+use crate::cmd::anonymize::{classes_line, in_sense, judged, rule_lines};
+use crate::pipeline;
 use crate::request::usage;
-use crate::show::{self, count, counted};
+use crate::show::{self, count};
 
 /// Runs the command.
 pub(crate) fn run(args: &Verify) -> Result<ExitCode> {
@@ -53,22 +53,15 @@ fn proof(path: &Path) -> Result<Proof> {
 /// Reads a table for the judge.
 pub(crate) fn read(path: &Path, config: &Config, view: View) -> Result<Table> {
     // The delimiter of the configuration is that of the source; a release is written with that of its ending.
-    let delimiter = match (view, io::file_type(path)) {
-        (View::Source, _) => config.input.delimiter,
-        (_, Ok(FileType { format: Format::Csv { delimiter }, .. })) => Some(char::from(delimiter)),
-        _ => None,
+    let between = match view {
+        View::Source => config.input.delimiter,
+        _ => io::file_type(path).ok().and_then(pipeline::delimiter),
     };
-    let opened = io::open(path, delimiter)?;
-    let treatments = audit::treatments(opened.names(), config, view);
-    opened.read(&treatments)
+    pipeline::read(path, between, config, view)
 }
 
 fn text(verdict: &Verdict, quasi: &[String]) -> String {
-    let classes = match &verdict.non_homogeneous {
-        None => format!("classes   {}, the smallest has {}", count(verdict.classes), counted(verdict.measures.k, "row", "rows")),
-        Some(_) => format!("boxes     {} different ones (non-homogeneous: there are no classes)", count(verdict.classes)),
-    };
-    let mut text = format!("rows      {}\n{classes}\n\nrules\n", count(verdict.rows));
+    let mut text = format!("rows      {}\n{}\n\nrules\n", count(verdict.rows), classes_line(verdict));
     text += &show::indent(&verdict.rules.iter().map(|rule| rule_lines(rule, quasi, judged(verdict))).collect::<String>());
     if !verdict.leaks.is_empty() {
         text += "\nleaks\n";

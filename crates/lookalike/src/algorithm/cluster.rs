@@ -35,8 +35,7 @@ use crate::rng::Rng;
 const PARALLEL: usize = if cfg!(test) { 4 } else { 4096 };
 
 pub(super) fn cluster(task: &Task) -> Partition {
-    let attributes: Vec<&Attribute> = task.attributes.iter().map(|&at| &task.problem.attributes()[at]).collect();
-    let places = attributes.iter().map(|attribute| places(attribute)).collect();
+    let places = task.attributes.iter().map(|&at| places(&task.problem.attributes()[at])).collect();
     let cutter = Cutter { task, penalty: Penalty::new(task.problem.attributes(), task.attributes), places };
     let mut lots = Rng::new(task.seed);
     let mut pieces = task.pieces.to_vec();
@@ -112,12 +111,9 @@ impl Cutter<'_> {
                 let halves = [part(&|at| first[at]), part(&|at| set.pieces[at].count - first[at])];
                 halves.map(|pieces| Set { pieces, lots: lots.next_u64() }).into()
             }
-            None if self.task.privacy.needs_sensitive() => {
-                done.extend(self.deal_out(set.pieces, tally));
-                Vec::new()
-            }
+            // Where k alone decides, every try holds.
             None => {
-                done.push(set.pieces);
+                done.extend(self.deal_out(set.pieces, tally));
                 Vec::new()
             }
         }
@@ -160,9 +156,8 @@ impl Cutter<'_> {
 
     /// True when both halves hold.
     fn holds(&self, pieces: &[Piece], first: &[u32], tally: &mut Tally) -> bool {
-        let needs_sensitive = self.task.privacy.needs_sensitive();
         // Both have k rows: a half that lacked some has borrowed them.
-        !needs_sensitive
+        !self.task.privacy.needs_sensitive()
             || [true, false].into_iter().all(|is_first| {
                 tally.clear();
                 for (piece, &first) in pieces.iter().zip(first) {
@@ -274,8 +269,7 @@ impl Points<'_> {
 
     /// The size, box and centre of both halves, neither of which is empty.
     fn measure(&self, first: Vec<u32>) -> Try {
-        let sum = |counts: &mut dyn Iterator<Item = u32>| counts.map(u64::from).sum::<u64>();
-        let one = sum(&mut first.iter().copied());
+        let one: u64 = first.iter().map(|&count| u64::from(count)).sum();
         let sizes = [one, rows(self.pieces) - one];
         let mut halves = sizes.map(|rows| Half { rows, ranges: Vec::new(), centre: Vec::new() });
         for (codes, places) in self.columns() {

@@ -105,8 +105,9 @@ pub(super) fn by_search(release: &Table, source: &Table, config: &Config, specs:
     if release.rows != source.rows {
         return Err(needs_proof("rows were left out, and a non-homogeneous release does not tell which"));
     }
-    let mut truth = truth::check(release, source, config, LIMITS)?;
-    let Sides { quasi, .. } = truth::sides(release, source, config)?;
+    let mut sides = truth::sides(release, source, config)?;
+    truth::compare(&mut sides, (release.rows, source.rows), config.output.order, LIMITS);
+    let Sides { mut truth, quasi, .. } = sides;
     let asked = |spec: &RuleSpec| if let ModelSpec::K(k) = spec.model { k } else { 1 };
     let k = specs.iter().map(asked).max().unwrap_or(1);
     let candidates = disjoint_ways(&quasi, release.rows, k).ok_or_else(|| needs_proof("there are too many pairs to search"))?;

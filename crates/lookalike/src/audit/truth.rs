@@ -123,13 +123,19 @@ pub(super) struct Sides<'a> {
 }
 
 pub(super) fn check(release: &Table, source: &Table, config: &Config, limits: Limits) -> Result<Truth> {
-    let Sides { mut truth, carried, quasi } = sides(release, source, config)?;
-    if config.output.order == Order::Input && release.rows == source.rows {
-        cell_by_cell(&quasi, &carried, &mut truth);
+    let mut sides = sides(release, source, config)?;
+    compare(&mut sides, (release.rows, source.rows), config.output.order, limits);
+    Ok(sides.truth)
+}
+
+/// Compares the rows, as many of the release and of the source.
+pub(super) fn compare(sides: &mut Sides<'_>, rows: (usize, usize), order: Order, limits: Limits) {
+    let Sides { truth, carried, quasi } = sides;
+    if order == Order::Input && rows.0 == rows.1 {
+        cell_by_cell(quasi, carried, truth);
     } else {
-        by_matching(quasi, &carried, (release.rows, source.rows), limits, &mut truth);
+        by_matching(quasi, carried, rows, limits, truth);
     }
-    Ok(truth)
 }
 
 pub(super) fn sides<'a>(release: &'a Table, source: &'a Table, config: &Config) -> Result<Sides<'a>> {
@@ -281,7 +287,7 @@ pub(super) fn by_carried(carried: &[Carried<'_>], (released, originals): (usize,
     fold.finish()
 }
 
-fn by_matching(mut quasi: Vec<Quasi<'_>>, carried: &[Carried<'_>], rows: (usize, usize), limits: Limits, truth: &mut Truth) {
+fn by_matching(quasi: &mut [Quasi<'_>], carried: &[Carried<'_>], rows: (usize, usize), limits: Limits, truth: &mut Truth) {
     // The column that rules out most goes first.
     quasi.sort_by_cached_key(|quasi| selectivity(quasi));
     let columns: Vec<(&Codes, usize)> = quasi.iter().map(|quasi| (&*quasi.cells, quasi.shown)).collect();
@@ -290,7 +296,7 @@ fn by_matching(mut quasi: Vec<Quasi<'_>>, carried: &[Carried<'_>], rows: (usize,
     let tuples = distinct(&columns, rows.1);
     let groups = by_carried(carried, rows);
     let members = groups.rows();
-    let mut join = Join { quasi: &quasi, boxes: &boxes, tuples: &tuples, tests: limits.tests, edges: limits.edges };
+    let mut join = Join { quasi, boxes: &boxes, tuples: &tuples, tests: limits.tests, edges: limits.edges };
     let mut changed = 0;
     let mut bounded_groups = 0u64;
     for group in small_first(&groups) {
@@ -323,7 +329,7 @@ fn by_matching(mut quasi: Vec<Quasi<'_>>, carried: &[Carried<'_>], rows: (usize,
                     Some(found) => short_of(&show, &have, &found, whole),
                     None => {
                         let (show, have) = ((&boxes, &show), (&tuples, &have));
-                        column_by_column(&quasi, show, have, whole).max(sample(&quasi, show, have, whole))
+                        column_by_column(quasi, show, have, whole).max(sample(quasi, show, have, whole))
                     }
                 };
             }
