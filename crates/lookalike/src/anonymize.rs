@@ -1,6 +1,6 @@
 //! The one call: search, leave out what may be left out, recode.
 
-use crate::algorithm::{self, Search};
+use crate::algorithm::{self, Optimum, Search};
 use crate::budget::Budget;
 use crate::partition::{Partition, Piece};
 use crate::problem::Problem;
@@ -12,6 +12,8 @@ use crate::suppress;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Status {
+    /// There is no better release of this kind.
+    Optimal,
     /// The algorithm ended; no claim about the best release.
     Heuristic,
     /// The budget ran out first: valid, but coarser than it would have been.
@@ -27,11 +29,24 @@ pub struct Outcome {
     pub status: Status,
     /// Who could be whose, when the release is not homogeneous: then the classes of the recoding hold no rule by themselves.
     pub rings: Option<Rings>,
+    /// Cost, bound and blocks, when the release is a global recoding.
+    pub optimum: Option<Optimum>,
 }
 
 /// Finds classes that hold every rule, or rings whose windows do. It cannot fail: [`Problem::new`] has seen to it that there is an
 /// answer.
 pub fn anonymize(problem: &Problem, search: Search, budget: &Budget) -> Outcome {
+    let stopped = |otherwise: Status| if budget.is_spent() { Status::Stopped } else { otherwise };
+    if search.algorithm.is_global() {
+        let optimum = algorithm::run_global(problem, search, budget);
+        let recoding = Recoding::global(problem, optimum.generalization.clone()).without_traces(problem);
+        let status = match () {
+            () if optimum.is_proven => Status::Optimal,
+            () if optimum.was_stopped => Status::Stopped,
+            () => Status::Heuristic,
+        };
+        return Outcome { recoding, status, rings: None, optimum: Some(optimum) };
+    }
     let (recoding, rings) = if search.algorithm.is_homogeneous() {
         let (groups, suppressed) = suppress::with_suppression(problem, search, budget);
         (Recoding::new(problem, &groups.partition, &groups.ranges, suppressed), None)
@@ -39,8 +54,7 @@ pub fn anonymize(problem: &Problem, search: Search, budget: &Budget) -> Outcome 
         let (recoding, rings) = on_rings(problem, search, budget, rng::below_from_system);
         (recoding, Some(rings))
     };
-    let status = if budget.is_spent() { Status::Stopped } else { Status::Heuristic };
-    Outcome { recoding, status, rings }
+    Outcome { recoding, status: stopped(Status::Heuristic), rings, optimum: None }
 }
 
 /// Draws a shift for each ring and deals the rows out to the boxes. Nothing is left out but what no release could have.

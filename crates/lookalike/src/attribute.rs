@@ -199,6 +199,22 @@ impl Ordered {
     }
 }
 
+/// How a set of values or nodes is written: `{a, b}`, and one alone as it is.
+pub(crate) fn set_label<'a>(members: impl ExactSizeIterator<Item = &'a str>) -> String {
+    let is_one = members.len() == 1;
+    let written: Vec<String> = members.map(|label| if is_one { label.to_string() } else { member(label) }).collect();
+    if is_one { written.concat() } else { format!("{{{}}}", written.join(", ")) }
+}
+
+/// A member of a set: quoted where it would be mistaken for something else.
+fn member(label: &str) -> String {
+    if label.is_empty() || label.starts_with(' ') || label.contains([',', '{', '}', '"']) {
+        format!("\"{}\"", label.replace('"', "\"\""))
+    } else {
+        label.to_string()
+    }
+}
+
 fn span(range: CodeRange) -> f64 {
     f64::from(range.hi - range.lo) + 1.0
 }

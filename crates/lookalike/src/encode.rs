@@ -139,6 +139,14 @@ fn instant(text: &str) -> Option<(Unit, f64)> {
     Some((Unit::Second, seconds as f64 + f64::from(rest) / 1e9))
 }
 
+/// A date or timestamp as seconds since 1970, as a column with both has them.
+pub(crate) fn seconds(text: &str) -> Option<f64> {
+    instant(text).map(|(unit, at)| if unit == Unit::Day { at * DAY } else { at })
+}
+
+/// Seconds of a day.
+pub(crate) const DAY: f64 = 86_400.0;
+
 /// The instant of a timestamp or date, to the nanosecond.
 fn nanoseconds(text: &str) -> Option<i128> {
     // With an offset first: read as civil time, the offset would be passed over.
@@ -173,7 +181,7 @@ fn line(wish: Wish, kind: Kind, values: &[Option<String>], coded: &Coded) -> Res
     if unit == Unit::Second {
         for (value, text, _) in &mut parsed {
             if text.len() == 10 {
-                *value *= 86_400.0;
+                *value *= DAY;
             }
         }
     }
@@ -210,6 +218,12 @@ fn line(wish: Wish, kind: Kind, values: &[Option<String>], coded: &Coded) -> Res
         if value.is_none() {
             codes[at] = code(numbers.len());
         }
+    }
+    if numbers.first().zip(numbers.last()).is_some_and(|(least, greatest)| !(greatest - least).is_finite()) {
+        return Err(Error::data(format!(
+            "column `{0}`: its numbers lie too far apart to be reckoned with; say --kind {0}=categorical",
+            wish.name
+        )));
     }
     let steps = steps(wish, &numbers, &texts)?;
     let (missing, between) = (values.contains(&None), between(&texts));

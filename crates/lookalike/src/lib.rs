@@ -43,6 +43,7 @@ mod descent;
 pub mod disclosure;
 mod encode;
 pub mod error;
+mod ground;
 mod halve;
 pub mod hierarchy;
 pub mod io;
@@ -57,8 +58,10 @@ pub mod proof;
 pub mod query;
 pub mod ratio;
 pub mod recode;
+pub mod recoding_file;
 pub mod release;
 pub mod rng;
+pub mod scheme;
 mod show;
 mod suppress;
 pub mod synthetic;
@@ -68,11 +71,12 @@ pub mod taxonomy;
 mod testing;
 mod watched;
 
-pub use algorithm::{Algorithm, Search};
+pub use algorithm::{Algorithm, Branching, Optimum, Search, Techniques};
 pub use anonymize::{Outcome, Status, anonymize};
 pub use budget::Budget;
 pub use config::Config;
 pub use error::{Error, ErrorKind, Result};
+pub use ground::Cost;
 pub use problem::Problem;
 
 /// The Rust blocks of the project's README are run as documentation tests.

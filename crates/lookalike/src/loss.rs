@@ -10,9 +10,10 @@ use serde::Serialize;
 
 use crate::attribute::Attribute;
 use crate::code::{CodeRange, real};
-use crate::partition;
+use crate::partition::{self, Piece};
 use crate::problem::Problem;
 use crate::recode::Recoding;
+use crate::scheme::Block;
 
 /// How much a release lost.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -43,8 +44,12 @@ pub fn loss(problem: &Problem, recoding: &Recoding) -> Loss {
     for (at, class) in recoding.classes().iter().enumerate() {
         let size = partition::rows(class);
         c_dm += size * size;
-        for ((attribute, range), lost) in attributes.iter().zip(recoding.shown(at)).zip(&mut by_attribute) {
-            *lost += real(size) * attribute.weight * attribute.loss(*range);
+        for (place, (attribute, lost)) in attributes.iter().zip(&mut by_attribute).enumerate() {
+            let loss = match block(problem, recoding, place, class[0]) {
+                Some(block) => block.loss,
+                None => attribute.loss(recoding.shown(at)[place]),
+            };
+            *lost += real(size) * attribute.weight * loss;
         }
     }
     let ncp: f64 = by_attribute.iter().sum();
@@ -60,6 +65,11 @@ pub fn loss(problem: &Problem, recoding: &Recoding) -> Loss {
     }
 }
 
+/// What a row of a global recoding shows.
+fn block<'a>(problem: &Problem, recoding: &'a Recoding, at: usize, piece: Piece) -> Option<&'a Block> {
+    recoding.generalization()?.attributes[at].of(problem.code(at, piece.tuple))
+}
+
 /// For each row and attribute `(N_e - N_v) / (N - N_v)`: N_v rows have its value, N_e a value in the range it shows.
 fn hdm(problem: &Problem, recoding: &Recoding) -> f64 {
     let rows = problem.row_count();
@@ -69,9 +79,21 @@ fn hdm(problem: &Problem, recoding: &Recoding) -> f64 {
         let mut sum = 0.0;
         let below = rows_below(problem, at, attribute);
         let with = |lo: u32, hi: u32| below[hi as usize + 1] - below[lo as usize];
+        // Rows of each block of a global recoding, which may be a set.
+        let mut of_block: Vec<u64> = Vec::new();
+        if let Some(blocks) = recoding.generalization().map(|generalization| &generalization.attributes[at]) {
+            of_block = vec![0; blocks.blocks.len()];
+            for (code, &block) in (0..).zip(&blocks.of_code) {
+                block.into_iter().for_each(|block| of_block[block as usize] += with(code, code));
+            }
+        }
         for (class, pieces) in recoding.classes().iter().enumerate() {
             let range = recoding.shown(class)[at];
-            let block = with(range.lo, range.hi);
+            let block = match recoding.generalization() {
+                Some(all) => all.attributes[at].of_code[problem.code(at, pieces[0].tuple) as usize]
+                    .map_or(0, |block| of_block[block as usize]),
+                None => with(range.lo, range.hi),
+            };
             for piece in pieces {
                 let code = problem.code(at, piece.tuple);
                 let own = with(code, code);
@@ -104,7 +126,10 @@ fn distortion(problem: &Problem, recoding: &Recoding) -> f64 {
         for (class, pieces) in recoding.classes().iter().enumerate() {
             let range = recoding.shown(class)[at];
             for piece in pieces {
-                let (up, top) = attribute.risen(problem.code(at, piece.tuple), range);
+                let (up, top) = match block(problem, recoding, at, *piece) {
+                    Some(block) => block.risen,
+                    None => attribute.risen(problem.code(at, piece.tuple), range),
+                };
                 risen += f64::from(piece.count) * f64::from(up);
                 most += f64::from(piece.count) * f64::from(top);
             }
@@ -125,7 +150,7 @@ fn distortion(problem: &Problem, recoding: &Recoding) -> f64 {
 mod tests {
     use super::*;
     use crate::attribute::Domain;
-    use crate::partition::{Partition, Piece};
+    use crate::partition::Partition;
     use crate::taxonomy::Taxonomy;
     use crate::testing;
 

@@ -14,6 +14,7 @@ use crate::error::{Error, Result};
 use crate::partition::Piece;
 use crate::privacy::{Privacy, Tally};
 use crate::ratio::Ratio;
+use crate::scheme::Scheme;
 use crate::table::{Coded, Table, Treatment};
 use crate::watched::Watched;
 
@@ -31,6 +32,8 @@ pub struct Problem {
     rows: Vec<RowId>,
     starts: Vec<u32>,
     stages: Vec<Stage>,
+    /// One an attribute: which partitions of its values a global recoding may choose.
+    schemes: Vec<Scheme>,
     /// Rows that must go before any rule can be met; within the allowance.
     trimmed: Vec<Piece>,
     allowance: u64,
@@ -72,6 +75,7 @@ impl Problem {
         let encoded: Vec<(Attribute, Vec<Code>)> =
             coded.par_iter().map(|(name, coded)| encode::attribute(Wish::new(name, config), coded)).collect::<Result<_>>()?;
         let (attributes, maps): (Vec<Attribute>, Vec<Vec<Code>>) = encoded.into_iter().unzip();
+        let schemes = attributes.iter().map(|attribute| scheme(attribute, config)).collect::<Result<_>>()?;
         let mut warnings = unsnapped(&attributes, config);
         let watched = Watched::new(table, roles, &rules, config, &mut warnings)?;
 
@@ -92,6 +96,7 @@ impl Problem {
             rows,
             starts,
             stages: Vec::new(),
+            schemes,
             trimmed: Vec::new(),
             allowance: allowance(suppress, table.rows),
             warnings,
@@ -110,6 +115,11 @@ impl Problem {
     /// The quasi-identifiers, in the table's order.
     pub fn attributes(&self) -> &[Attribute] {
         &self.attributes
+    }
+
+    /// For each quasi-identifier, which partitions of its values a global recoding may choose.
+    pub fn schemes(&self) -> &[Scheme] {
+        &self.schemes
     }
 
     /// How many distinct tuples there are.
@@ -342,6 +352,35 @@ pub fn treatments(names: &[String], roles: &Roles) -> Vec<Treatment> {
     names.iter().map(treatment).collect()
 }
 
+/// More values than this fall into too many sets to choose from.
+const MOST_IN_SETS: usize = 1_000;
+
+/// What was asked for, or a scheme that fits the values.
+fn scheme(attribute: &Attribute, config: &Config) -> Result<Scheme> {
+    let name = &attribute.name;
+    let asked = config.column(name).and_then(|line| line.scheme.as_ref()).or(config.scheme.as_ref());
+    let asked =
+        asked.map(|text| text.parse::<Scheme>().map_err(|why| Error::config(format!("column `{name}`: {why}")))).transpose()?;
+    match (&attribute.domain, asked) {
+        (Domain::Ordered(ordered), None) => Ok(if ordered.steps.is_some() { Scheme::Ghs } else { Scheme::Ops }),
+        (Domain::Tree(_), None) => Ok(Scheme::Ghs),
+        (Domain::Ordered(ordered), Some(scheme)) => {
+            let is_of_nodes = matches!(scheme, Scheme::Bhs | Scheme::Ghs);
+            if ordered.published().is_some() && !is_of_nodes {
+                return Err(Error::config(format!(
+                    "column `{name}`: snap shows whole intervals of the hierarchy, which {scheme} would cut: take ghs or bhs, or leave out snap"
+                )));
+            }
+            Ok(scheme.on_a_line())
+        }
+        (Domain::Tree(tree), Some(Scheme::Sps | Scheme::Gsps)) if tree.leaves() > MOST_IN_SETS => Err(Error::config(format!(
+            "column `{name}` has {} values, which fall into too many sets: take ghs, gops or ops for it",
+            tree.leaves()
+        ))),
+        (Domain::Tree(_), Some(scheme)) => Ok(scheme),
+    }
+}
+
 /// Bounds need names that are free, and say exactly what snapping hides.
 fn check_bounds(table: &Table, roles: &Roles, config: &Config) -> Result<()> {
     if config.output.publish != Publish::Bounds {
@@ -382,7 +421,7 @@ fn allowance(share: Ratio, rows: usize) -> u64 {
 }
 
 /// A share as a percentage with two decimals, rounded up so that it suffices.
-fn percent_up(part: u64, whole: u64) -> String {
+pub(crate) fn percent_up(part: u64, whole: u64) -> String {
     let hundredths = (u128::from(part) * 10_000).div_ceil(u128::from(whole));
     format!("{}.{:02}%", hundredths / 100, hundredths % 100)
 }

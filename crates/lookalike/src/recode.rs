@@ -2,9 +2,11 @@
 
 use rayon::prelude::*;
 
-use crate::code::CodeRange;
-use crate::partition::{Partition, Piece};
+use crate::attribute::Attribute;
+use crate::code::{Code, CodeRange};
+use crate::partition::{Partition, Piece, joined};
 use crate::problem::Problem;
+use crate::scheme::{Blocks, Generalization};
 
 /// Classes as published, in canonical order, and the rows that are left out.
 ///
@@ -14,6 +16,10 @@ pub struct Recoding {
     classes: Partition,
     shown: Vec<CodeRange>,
     suppressed: Vec<Piece>,
+    /// What is done to each value, when that is the same everywhere: then the classes show blocks, not ranges.
+    generalization: Option<Generalization>,
+    /// How its blocks are published.
+    published: Option<Generalization>,
     /// True when the boxes lie over other rows than those of the class, so that its values say less than its box.
     is_of_rings: bool,
 }
@@ -57,7 +63,81 @@ impl Recoding {
             classes.push(same.iter().flat_map(|&group| groups.class(group as usize)).copied());
             shown.extend_from_slice(box_of(same[0]));
         }
-        (Recoding { classes, shown, suppressed, is_of_rings: false }, class_of)
+        (Recoding { classes, shown, suppressed, generalization: None, published: None, is_of_rings: false }, class_of)
+    }
+
+    /// What is published when every value has its block: rows of classes that do not hold are left out, and those that must be. The labels
+    /// are those of the blocks.
+    pub fn global(problem: &Problem, generalization: Generalization) -> Recoding {
+        let width = problem.attributes().len();
+        let pieces = problem.pieces_without(problem.trimmed());
+        let block = |at: usize, piece: &Piece| {
+            generalization.attributes[at].of_code[problem.code(at, piece.tuple) as usize]
+                .expect("every value that occurs has a block")
+        };
+        let blocks: Vec<u32> =
+            pieces.iter().flat_map(|piece| (0..width).map(move |at| (at, piece))).map(|(at, piece)| block(at, piece)).collect();
+        let blocks_of = |at: usize| &blocks[at * width..][..width];
+        let mut order: Vec<usize> = (0..pieces.len()).collect();
+        order.par_sort_unstable_by(|&a, &b| blocks_of(a).cmp(blocks_of(b)).then(a.cmp(&b)));
+        let privacy = &problem.stages_in_order()[0].privacy;
+        let mut tally = problem.tally();
+        let mut suppressed = problem.trimmed().to_vec();
+        let (mut classes, shown) = (Partition::default(), Vec::new());
+        for same in order.chunk_by(|&a, &b| blocks_of(a) == blocks_of(b)) {
+            let class: Vec<Piece> = same.iter().map(|&at| pieces[at]).collect();
+            tally.clear();
+            problem.count_into(&mut tally, &class);
+            if privacy.holds(&tally) {
+                classes.push(class);
+            } else {
+                suppressed.extend(class);
+            }
+        }
+        suppressed = joined(&mut suppressed).collect();
+        let published = Some(generalization.clone());
+        let recoding =
+            Recoding { classes, shown, suppressed, generalization: Some(generalization), published, is_of_rings: false };
+        recoding.with_ranges(problem)
+    }
+
+    /// The same with labels that say no more than the released rows have: no end of a range and no member of a set that only rows have which
+    /// are left out.
+    #[must_use]
+    pub fn without_traces(mut self, problem: &Problem) -> Recoding {
+        let Some(generalization) = self.generalization.as_ref().filter(|_| !self.suppressed.is_empty()) else { return self };
+        let blocks = |(at, (attribute, blocks)): (usize, (&Attribute, &Blocks))| {
+            let pieces = (0..self.classes.len()).flat_map(|class| self.classes.class(class));
+            let mut codes: Vec<Code> = pieces.map(|piece| problem.code(at, piece.tuple)).collect();
+            codes.sort_unstable();
+            codes.dedup();
+            blocks.restricted(attribute, &codes)
+        };
+        let attributes = problem.attributes().iter().zip(&generalization.attributes).enumerate().map(blocks).collect();
+        self.published = Some(Generalization { attributes });
+        self.with_ranges(problem)
+    }
+
+    /// What the classes of a global recoding show as ranges: the ends of their blocks.
+    fn with_ranges(mut self, problem: &Problem) -> Recoding {
+        let published = self.published.as_ref().expect("a global recoding");
+        let range = |class: &[Piece], at: usize, attribute: &Attribute| {
+            let block = published.attributes[at].of(problem.code(at, class[0].tuple)).expect("every released value has a block");
+            attribute.cover(block.ends)
+        };
+        let of_class = |class| problem.attributes().iter().enumerate().map(move |(at, attribute)| range(class, at, attribute));
+        self.shown = self.classes.iter().flat_map(of_class).collect();
+        self
+    }
+
+    /// How each value is published, if that is the same everywhere.
+    pub fn published(&self) -> Option<&Generalization> {
+        self.published.as_ref()
+    }
+
+    /// What is done to each value, if that is the same everywhere: what it costs is reckoned by this.
+    pub fn generalization(&self) -> Option<&Generalization> {
+        self.generalization.as_ref()
     }
 
     /// The classes.

@@ -6,9 +6,10 @@ use arrow_array::{ArrayRef, Date32Array, Float64Array, Int64Array, StringArray, 
 use arrow_schema::{DataType, Field};
 use rustc_hash::FxHashMap;
 
-use crate::attribute::{Attribute, Domain, Ordered, Unit};
+use crate::attribute::{Attribute, Domain, Ordered, Unit, set_label};
 use crate::code::{Code, CodeRange, Codes};
 use crate::config::Publish;
+use crate::partition::Piece;
 use crate::problem::Problem;
 use crate::recode::Recoding;
 
@@ -30,6 +31,17 @@ pub(crate) fn columns(problem: &Problem, recoding: &Recoding, at: usize, publish
                 .into_iter()
                 .map(|(field, cells)| Shown { field, cells, of_class: of_class.clone() })
                 .collect()
+        }
+        _ if let Some(all) = recoding.published() => {
+            let blocks = &all.attributes[at];
+            let labels = blocks.blocks.iter().map(|block| Some(block.label.as_str()).filter(|label| !label.is_empty()));
+            let block_of = |class: &[Piece]| blocks.of_code[problem.code(at, class[0].tuple) as usize];
+            let of_class = recoding.classes().iter().map(|class| block_of(class).expect("every value that occurs has a block"));
+            vec![Shown {
+                field: text(&attribute.name),
+                cells: Arc::new(labels.collect::<StringArray>()),
+                of_class: of_class.collect(),
+            }]
         }
         (Publish::Set, Domain::Tree(_)) if attribute.is_flat() && !recoding.is_of_rings() => vec![sets(problem, recoding, at)],
         _ => {
@@ -56,7 +68,7 @@ fn text(name: &str) -> Field {
     Field::new(name, DataType::Utf8, true)
 }
 
-/// The values present in each class, `{a,b}`; one value alone stands as it is.
+/// The values present in each class, `{a, b}`; one value alone stands as it is.
 fn sets(problem: &Problem, recoding: &Recoding, at: usize) -> Shown {
     let attribute = &problem.attributes()[at];
     let mut known: FxHashMap<Vec<Code>, Code> = FxHashMap::default();
@@ -77,26 +89,14 @@ fn sets(problem: &Problem, recoding: &Recoding, at: usize) -> Shown {
         let codes = alike[&shown(class)].clone();
         let next = Code::try_from(cells.len()).expect("fewer sets than rows");
         let index = *known.entry(codes).or_insert_with_key(|codes| {
-            let label = |code: &Code| attribute.label(CodeRange::one(*code));
-            let cell = match codes.as_slice() {
-                [code] => label(code),
-                many => format!("{{{}}}", many.iter().map(|code| member(&label(code))).collect::<Vec<_>>().join(",")),
-            };
+            let labels: Vec<String> = codes.iter().map(|&code| attribute.label(CodeRange::one(code))).collect();
+            let cell = set_label(labels.iter().map(String::as_str));
             cells.push(Some(cell).filter(|cell| !cell.is_empty()));
             next
         });
         of_class.push(index);
     }
     Shown { field: text(&attribute.name), cells: Arc::new(StringArray::from(cells)), of_class }
-}
-
-/// A value inside a set: quoted where it would be mistaken for something else.
-fn member(label: &str) -> String {
-    if label.is_empty() || label.contains([',', '{', '}', '"']) {
-        format!("\"{}\"", label.replace('"', "\"\""))
-    } else {
-        label.to_string()
-    }
 }
 
 /// `age_min`, `age_max`, and where the column has missing values `age_missing`: no, yes, or maybe (then the bounds say nothing).

@@ -2,11 +2,14 @@
 
 mod bottom_up;
 mod cluster;
+mod incognito;
 mod mondrian;
+mod optimal;
 mod ring;
 mod specialize;
 mod top_down;
 
+pub use optimal::{Branching, Optimum, Techniques};
 pub(crate) use ring::Ring;
 
 use std::fmt;
@@ -17,6 +20,7 @@ use rayon::prelude::*;
 use crate::boxes::Aim;
 use crate::budget::Budget;
 use crate::code::CodeRange;
+use crate::ground::Cost;
 use crate::halve::{self, Block};
 use crate::partition::{Partition, Piece, joined, rows};
 use crate::penalty::Penalty;
@@ -46,11 +50,15 @@ pub enum Algorithm {
     Ring,
     /// Specialize down the hierarchies, from everything as `*`, where the rows hold.
     Specialize,
+    /// Global recoding, exactly: of all partitions that the columns' schemes allow, those of least cost.
+    Optimal,
+    /// Global recoding, exactly: all values of a column at one level of its hierarchy, by search of the lattice of levels.
+    Incognito,
 }
 
 impl Algorithm {
     /// Every algorithm, for tests, benches, help and tables.
-    pub const ALL: [Algorithm; 9] = [
+    pub const ALL: [Algorithm; 11] = [
         Algorithm::Mondrian,
         Algorithm::MondrianRelaxed,
         Algorithm::BottomUp,
@@ -60,6 +68,8 @@ impl Algorithm {
         Algorithm::Cluster,
         Algorithm::Ring,
         Algorithm::Specialize,
+        Algorithm::Optimal,
+        Algorithm::Incognito,
     ];
 
     /// Every algorithm whose releases are homogeneous.
@@ -79,6 +89,8 @@ impl Algorithm {
             Algorithm::Cluster => "cluster",
             Algorithm::Ring => "ring",
             Algorithm::Specialize => "specialize",
+            Algorithm::Optimal => "optimal",
+            Algorithm::Incognito => "incognito",
         }
     }
 
@@ -87,6 +99,11 @@ impl Algorithm {
     /// release needs another judge: [`audit::audit_rings`](crate::audit::audit_rings).
     pub fn is_homogeneous(self) -> bool {
         self != Algorithm::Ring
+    }
+
+    /// True when a value is always published the same way.
+    pub fn is_global(self) -> bool {
+        matches!(self, Algorithm::Optimal | Algorithm::Incognito)
     }
 }
 
@@ -118,13 +135,17 @@ pub struct Search {
     /// How many times the search for two rows far apart starts again from the farthest it found, or how many tries `cluster` takes for
     /// each cut.
     pub rounds: u32,
+    /// What a global recoding makes as small as it can.
+    pub cost: Cost,
+    /// How `optimal` goes about it.
+    pub techniques: Techniques,
 }
 
 impl Search {
     /// This algorithm from this seed, with as many rounds as its paper takes: three, and fifteen for `cluster`.
     pub fn new(algorithm: Algorithm, seed: u64) -> Search {
         let rounds = if algorithm == Algorithm::Cluster { 15 } else { 3 };
-        Search { algorithm, seed, rounds }
+        Search { algorithm, seed, rounds, cost: Cost::default(), techniques: Techniques::default() }
     }
 }
 
@@ -296,6 +317,9 @@ pub(crate) fn run(problem: &Problem, search: Search, pieces: &[Piece], budget: &
                 Algorithm::Cluster => cluster::cluster(&task),
                 Algorithm::Ring => unreachable!("rings are no classes: see run_rings"),
                 Algorithm::Specialize => specialize::specialize(&task),
+                Algorithm::Optimal | Algorithm::Incognito => {
+                    unreachable!("a global recoding is no partition of rows: see run_global")
+                }
             };
             let ranges_of = |class: usize| {
                 let exact = problem.ranges(cut.class(class));
@@ -314,6 +338,20 @@ pub(crate) fn run(problem: &Problem, search: Search, pieces: &[Piece], budget: &
         }
     }
     groups
+}
+
+/// The best global recoding that the algorithm finds.
+pub(crate) fn run_global(problem: &Problem, search: Search, budget: &Budget) -> Optimum {
+    let mut found = match search.algorithm {
+        Algorithm::Incognito => incognito::incognito(problem, search.cost, budget),
+        _ => optimal::optimal(problem, search.cost, &search.techniques, search.seed, budget),
+    };
+    // Rules on fewer columns were asked of the classes of all, which is enough but more than was wanted; and which rows go without whom no
+    // rule can be met was settled before the search. So nothing is known of the least that was asked for.
+    if problem.stages_in_order().len() > 1 || !problem.trimmed().is_empty() {
+        (found.is_proven, found.bound) = (false, 0.0);
+    }
+    found
 }
 
 /// Rings of the given pieces, which together hold every rule, and for each place the box that begins there. Every window holds the

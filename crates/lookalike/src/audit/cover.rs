@@ -153,7 +153,7 @@ pub(crate) fn interval(text: &str, scale: Scale<'_>) -> Option<Interval> {
     readings.next().filter(|_| readings.next().is_none())
 }
 
-/// Reads `{a,b,"c,d"}`; the member `""` is the missing value.
+/// Reads `{a, b, "c,d"}`, with or without the blanks; the member `""` is the missing value.
 pub(crate) fn members(text: &str) -> Option<Vec<Option<String>>> {
     let mut rest = text.strip_prefix('{')?.strip_suffix('}')?;
     let mut all = Vec::new();
@@ -175,7 +175,8 @@ pub(crate) fn members(text: &str) -> Option<Vec<Option<String>>> {
         if after.is_empty() {
             return Some(all);
         }
-        rest = after.strip_prefix(',')?;
+        let next = after.strip_prefix(',')?;
+        rest = next.strip_prefix(' ').unwrap_or(next);
     }
 }
 
@@ -286,6 +287,20 @@ impl<'a> Dictionary<'a> {
         let from = self.by_rank.partition_point(|&(rank, _)| rank < lo);
         self.by_rank[from..].iter().take_while(|&&(rank, _)| rank < hi).map(|&(_, code)| code).chain(spelt).collect()
     }
+}
+
+/// The first of the values, each with the number of its label, whose label does not cover it.
+pub(crate) fn first_untold(
+    values: &[(Option<String>, u32)],
+    labels: &[&str],
+    column: &ColumnConfig,
+    spellings: &[String],
+) -> Result<Option<usize>> {
+    let texts = values.iter().map(|(text, _)| text.clone()).collect();
+    let source = Coded { values: texts, first_row: Vec::new(), codes: Codes::new() };
+    let cells: Vec<Cell> = labels.iter().map(|&label| Cell::Label(Some(label))).collect();
+    let cover = Cover::new(&source, &cells, column, spellings)?;
+    Ok((0..).zip(values).find(|&(value, &(_, label))| !cover.covers(label, value)).map(|(value, _)| value as usize))
 }
 
 impl Cover {

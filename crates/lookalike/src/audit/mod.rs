@@ -24,9 +24,9 @@ mod truth;
 #[cfg(test)]
 mod tests;
 
-// What a released file says is read in one way, by the judge and by queries on it.
+// What a released file says is read in one way, by the judge, by queries on it, and where labels come from a file.
 pub(crate) use classes::Fold;
-pub(crate) use cover::{Cell, Interval, Scale, cells, interval, members};
+pub(crate) use cover::{Cell, Interval, Scale, cells, first_untold, interval, members};
 pub(crate) use reading::{number_at, present};
 pub(crate) use surface::{Shown, surface};
 

@@ -52,6 +52,9 @@ pub struct ColumnConfig {
     /// The labels of an ordinal column, least first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub order: Option<Vec<String>>,
+    /// Quasi-identifiers: which partitions of its values `optimal` may choose.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scheme: Option<String>,
     /// Sensitive: no value (or, with `values`, not these together) fills more than this share of a class.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alpha: Option<Share>,
@@ -90,6 +93,7 @@ impl ColumnConfig {
             weight: None,
             hierarchy: None,
             order: None,
+            scheme: None,
             alpha: None,
             values: None,
             l: None,

@@ -41,6 +41,13 @@ pub struct Config {
     /// cut, 15 when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rounds: Option<u32>,
+    /// Which partitions of a domain `optimal` may choose, for every column that does not say it: `bhs`, `ghs`, `gops`, `ops`, `gsps` or
+    /// `sps`. When absent: `ops` for numbers without a hierarchy, `ghs` otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scheme: Option<String>,
+    /// What `optimal` and `incognito` make as small as they can: `ncp` (when absent), `hdm`, `dm` or `distortion`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost: Option<String>,
     /// Ask for, or expect, a release that is k-anonymous in the non-homogeneous sense only: rows that could be the same person need not
     /// show the same. The algorithm `ring` makes such releases and no other.
     #[serde(skip_serializing_if = "std::ops::Not::not")]

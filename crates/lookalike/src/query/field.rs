@@ -235,17 +235,21 @@ impl<'a> Field<'a> {
                 return leaf;
             }
             let node = self.inner.get(text).copied().or_else(|| (text == ANY).then(|| tree.root()));
-            node.map(|node| vec![tree.range(node)]).or_else(|| self.set(text))
+            node.map(|node| vec![tree.range(node)]).or_else(|| self.set(text, tree))
         })
     }
 
-    /// The values of a set, each once.
-    fn set(&self, text: &str) -> Option<Vec<CodeRange>> {
-        let leaf = |member: Option<String>| self.leaf(member.as_deref().unwrap_or_default());
-        let mut leaves: Vec<Code> = members(text)?.into_iter().map(leaf).collect::<Option<_>>()?;
-        leaves.sort_unstable();
-        leaves.dedup();
-        Some(leaves.into_iter().map(CodeRange::one).collect())
+    /// The values and nodes of a set, each leaf once.
+    fn set(&self, text: &str, tree: &Taxonomy) -> Option<Vec<CodeRange>> {
+        let range = |member: Option<String>| {
+            let member = member.as_deref().unwrap_or_default();
+            self.leaf(member).map(CodeRange::one).or_else(|| self.inner.get(member).map(|&node| tree.range(node)))
+        };
+        let mut ranges: Vec<CodeRange> = members(text)?.into_iter().map(range).collect::<Option<_>>()?;
+        ranges.sort_unstable_by_key(|range| (range.lo, std::cmp::Reverse(range.hi)));
+        // Of two nodes one lies in the other, or they have nothing in common.
+        ranges.dedup_by(|later, earlier| later.hi <= earlier.hi);
+        Some(ranges)
     }
 
     /// The leaf of a value; what means missing is the leaf without a label.

@@ -2,6 +2,7 @@
 
 mod architecture;
 mod contract;
+mod optimal;
 mod oracle;
 mod papers;
 mod query;

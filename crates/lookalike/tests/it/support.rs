@@ -8,7 +8,7 @@ use lookalike::release::{Cells, Release};
 use lookalike::rng::Rng;
 use lookalike::synthetic::{self, Synthetic};
 use lookalike::table::Table;
-use lookalike::{Algorithm, Budget, Config, Problem, Result, Search, anonymize, io, problem, proof};
+use lookalike::{Algorithm, Budget, Config, Problem, Result, Search, Techniques, anonymize, io, problem, proof};
 
 /// What became of a table.
 pub(crate) struct Done {
@@ -24,7 +24,9 @@ pub(crate) fn publish(input: &Path, output: &Path, config: &Config, algorithm: A
     let treatments = problem::treatments(source.names(), &roles);
     let table = source.read(&treatments)?;
     let problem = Problem::new(&table, &roles, config)?;
-    let outcome = anonymize(&problem, Search::new(algorithm, seed), &Budget::unlimited());
+    // An exact search may go on for ever; after a few nodes it has a valid release like any other.
+    let techniques = Techniques { seeding: false, most_nodes: 4, ..Techniques::default() };
+    let outcome = anonymize(&problem, Search { techniques, ..Search::new(algorithm, seed) }, &Budget::unlimited());
     let file_type = io::file_type(output)?;
     let cells = if matches!(file_type.format, io::Format::Csv { .. }) { Cells::Text } else { Cells::Typed };
     let release = Release::new(&problem, &outcome.recoding, &table, &roles, config, seed, cells)?;

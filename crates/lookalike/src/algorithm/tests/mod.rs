@@ -1,5 +1,7 @@
 //! The greedy algorithms straight from their pseudo-code, by full scans over all groups, and that the fast ones do the same.
 
+mod full_domain;
+mod global;
 mod specialized;
 
 use super::*;
