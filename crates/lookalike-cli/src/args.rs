@@ -9,6 +9,7 @@ use lookalike::Algorithm;
 use lookalike::config::{DateUnit, Publish, Rest};
 use lookalike::ratio::Ratio;
 use lookalike::synthetic::Synthetic;
+use lookalike::{Branching, Cost, Techniques};
 
 const START: &str = "\
 Start here:
@@ -54,6 +55,8 @@ pub(crate) enum Command {
     /// Make a release: search, write, read back, verify
     #[command(visible_alias = "anonymise")]
     Anonymize(Box<Anonymize>),
+    /// Publish further rows by the recoding that was found for earlier ones
+    Apply(Box<Apply>),
     /// Check a release, by other code than made it
     Verify(Verify),
     /// Ask a release counts and sums, and compare its answers with the truth
@@ -114,6 +117,9 @@ pub(crate) struct Anonymize {
     /// Keep the proof of a non-homogeneous release in this file, for `verify`; it is as secret as the table
     #[arg(long, value_name = "FILE")]
     pub(crate) proof: Option<PathBuf>,
+    /// Keep the global recoding that was found in this file, for `apply`; it is as secret as the table
+    #[arg(long, value_name = "FILE")]
+    pub(crate) recoding: Option<PathBuf>,
     /// Draw lots and break ties from this seed, so that a run can be repeated (not one of ring); keep it secret
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
@@ -133,6 +139,21 @@ pub(crate) struct Release {
     /// How many rounds top-down, ring and bottom-up look for two rows far apart (3), how many tries cluster has for a cut (15)
     #[arg(long, value_name = "N")]
     pub(crate) rounds: Option<u32>,
+    /// Which partitions of a column's values optimal may choose, for all columns or for one: ghs, or age=ops; can be repeated
+    #[arg(long, value_name = "[COLUMN=]SCHEME")]
+    pub(crate) scheme: Vec<String>,
+    /// What optimal and incognito make as small as they can
+    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(Cost::ALL.map(Cost::name)))]
+    pub(crate) cost: Option<String>,
+    /// How optimal divides a part of the search: in halves, or as the enumeration tree from either end
+    #[arg(long, value_name = "HOW", value_parser = branching(), default_value = "halves")]
+    pub(crate) branching: Branching,
+    /// Techniques that optimal does without, to see what each saves
+    #[arg(long, value_name = "A,B,..", value_delimiter = ',', value_parser = PossibleValuesParser::new(TECHNIQUES))]
+    pub(crate) without: Vec<String>,
+    /// End the search of optimal after so many nodes: unlike --time, the same on every machine
+    #[arg(long, value_name = "N", default_value_t = u64::MAX, hide_default_value = true)]
+    pub(crate) nodes: u64,
     /// Allow the algorithm ring, whose releases are k-anonymous in another sense: every person could be any of k released rows, but these
     /// rows do not show the same
     #[arg(long)]
@@ -146,12 +167,41 @@ pub(crate) struct Release {
     /// Show intervals of the hierarchy, not the exact least and greatest number
     #[arg(long)]
     pub(crate) snap: bool,
+    #[command(flatten)]
+    pub(crate) writing: Writing,
+}
+
+/// How the rows of a release are written.
+#[derive(Debug, Args)]
+pub(crate) struct Writing {
     /// Keep the rows in the order of the input: whoever knows that order knows who is who
     #[arg(long)]
     pub(crate) input_order: bool,
     /// Write text cells that a spreadsheet would run as formulas without a guarding apostrophe
     #[arg(long)]
     pub(crate) raw_formulas: bool,
+}
+
+/// Flags of `apply`.
+#[derive(Debug, Args)]
+pub(crate) struct Apply {
+    /// The recoding file that `anonymize --recoding` kept
+    pub(crate) recoding: PathBuf,
+    /// Further rows of the same table; - is standard input
+    pub(crate) data: PathBuf,
+    /// Where the release goes; its ending (.csv, .csv.gz, .tsv, .parquet, .arrow, ...) tells the format; - is standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: PathBuf,
+    /// Replace the output if it exists
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Print the numbers of the run as one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) writing: Writing,
+    #[command(flatten)]
+    pub(crate) request: Request,
 }
 
 /// Flags of `verify`.
@@ -220,7 +270,7 @@ pub(crate) struct Reading {
     pub(crate) delimiter: Option<char>,
 }
 
-/// What the columns are and what must hold. Shared by `check`, `anonymize`, `verify` and `query`.
+/// What the columns are and what must hold. Shared by `check`, `anonymize`, `apply`, `verify` and `query`.
 #[derive(Debug, Args)]
 pub(crate) struct Request {
     /// Read the request from a TOML file (see init); flags win over it, column by column
@@ -481,6 +531,28 @@ impl FromStr for KOn {
         let (k, columns) = text.split_once(':').ok_or(bad)?;
         Ok(KOn { k: k.parse().map_err(|_| bad)?, columns: columns.split(',').map(String::from).collect() })
     }
+}
+
+/// The names of what `optimal` can do without.
+const TECHNIQUES: [&str; 8] =
+    ["seeding", "both-sides", "charge", "useless", "useful", "node-order", "applicator-order", "deferral"];
+
+impl Release {
+    /// How `optimal` goes about it.
+    pub(crate) fn techniques(&self) -> Techniques {
+        let with = |name: &str| !self.without.iter().any(|without| without == name);
+        let [seeding, both_sides, charge, useless, useful, nodes, applicators, deferred] = TECHNIQUES.map(with);
+        let (branching, most_nodes) = (self.branching, self.nodes);
+        Techniques { branching, seeding, both_sides, charge, useless, useful, nodes, applicators, deferred, most_nodes }
+    }
+}
+
+fn branching() -> impl TypedValueParser<Value = Branching> {
+    PossibleValuesParser::new(["halves", "bottom-up", "top-down"]).map(|text| match text.as_str() {
+        "bottom-up" => Branching::BottomUp,
+        "top-down" => Branching::TopDown,
+        _ => Branching::Halves,
+    })
 }
 
 fn rest() -> impl TypedValueParser<Value = Rest> {

@@ -57,6 +57,7 @@ fn run(cli: Cli) -> ExitCode {
         Command::Init(args) => cmd::init::run(&args),
         Command::Check(args) => cmd::check::run(&args),
         Command::Anonymize(args) => cmd::anonymize::run(&args, &cli.global),
+        Command::Apply(args) => cmd::apply::run(&args, &cli.global),
         Command::Verify(args) => cmd::verify::run(&args),
         Command::Query(args) => cmd::query::run(&args, &cli.global),
         Command::Demo(args) => cmd::demo::run(&args, &cli.global),

@@ -1,5 +1,6 @@
-//! The way from a table to a verified release: read, encode, search, write, verify. Nothing is published that did not pass.
+//! The way from a table to a verified release: read, encode, find a recoding, write, verify. Nothing is published that did not pass.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -9,9 +10,13 @@ use lookalike::disclosure::disclosures;
 use lookalike::io::{self, FileType, Format, Pending};
 use lookalike::loss::{self, Loss};
 use lookalike::problem::treatments;
+use lookalike::recoding_file::{self, RecodingFile};
 use lookalike::release::{Cells, Release};
 use lookalike::table::Table;
-use lookalike::{Algorithm, Budget, Config, ErrorKind, Problem, Result, Search, Status, anonymize, partition, proof};
+use lookalike::{
+    Algorithm, Budget, Config, Cost, ErrorKind, Optimum, Outcome, Problem, Result, Search, Status, Techniques, anonymize,
+    partition, proof,
+};
 
 use crate::progress::Progress;
 use crate::request::usage;
@@ -25,50 +30,74 @@ pub(crate) struct Job<'a> {
     pub(crate) out: &'a Path,
     pub(crate) force: bool,
     pub(crate) seed: u64,
+    pub(crate) way: Way<'a>,
+}
+
+/// Where the recoding comes from.
+#[derive(Debug)]
+pub(crate) enum Way<'a> {
+    /// It is searched for.
+    Search(Wanted<'a>),
+    /// It stands in a file, which was read before.
+    Apply { file: &'a RecodingFile, path: &'a Path },
+}
+
+/// What a search is asked for beside what the configuration says.
+#[derive(Debug, Default)]
+pub(crate) struct Wanted<'a> {
+    /// How `optimal` goes about it.
+    pub(crate) techniques: Techniques,
     /// Where the proof of a non-homogeneous release goes, if it is wanted.
     pub(crate) proof: Option<&'a Path>,
+    /// Where a global recoding goes, if it is wanted.
+    pub(crate) recoding: Option<&'a Path>,
 }
 
 /// A run in numbers.
 #[derive(Debug)]
 pub(crate) struct Done {
-    pub(crate) rows: u64,
-    pub(crate) suppressed: u64,
-    pub(crate) algorithm: Algorithm,
-    pub(crate) status: Status,
-    pub(crate) loss: Loss,
-    /// The quasi-identifiers, in the order of the loss by attribute.
-    pub(crate) quasi: Vec<String>,
-    pub(crate) coded_bytes: usize,
-    /// Distinct rows, as far as the rules look.
-    pub(crate) tuples: usize,
+    pub(crate) search: Searched,
     pub(crate) guarded: u64,
-    pub(crate) warnings: Vec<String>,
     /// What the judge found in the written file.
     pub(crate) verdict: Verdict,
     /// False when the judge found something: then the file is gone.
     pub(crate) published: bool,
 }
 
-/// What is known about a release before it is written.
+/// What is known before anything is written.
+#[derive(Debug)]
+pub(crate) struct Searched {
+    pub(crate) rows: u64,
+    pub(crate) suppressed: u64,
+    /// None when the recoding came from a file.
+    pub(crate) algorithm: Option<Algorithm>,
+    pub(crate) status: Status,
+    pub(crate) loss: Loss,
+    /// Cost and bound of a global recoding.
+    pub(crate) optimum: Option<Optimum>,
+    /// The quasi-identifiers, in the order of the loss by attribute.
+    pub(crate) quasi: Vec<String>,
+    pub(crate) coded_bytes: usize,
+    /// Distinct rows, as far as the rules look.
+    pub(crate) tuples: usize,
+    pub(crate) warnings: Vec<String>,
+}
+
+/// A release before it is written.
 struct Found {
     release: Release,
     /// Of a release that is not homogeneous.
     proof: Option<Proof>,
-    done: Unverified,
+    /// The text of the recoding file, if it is wanted.
+    recoding: Option<String>,
+    search: Searched,
 }
 
-/// A [`Done`] without the verdict.
-struct Unverified {
-    rows: u64,
-    suppressed: u64,
-    algorithm: Algorithm,
-    status: Status,
-    loss: Loss,
-    quasi: Vec<String>,
-    coded_bytes: usize,
-    tuples: usize,
-    warnings: Vec<String>,
+/// How the recoding is found, once that was judged.
+#[derive(Clone, Copy)]
+enum Plan<'a> {
+    Search(Search),
+    Apply(&'a RecodingFile),
 }
 
 /// Runs the job. Whatever cannot succeed is found out as early as it can be.
@@ -79,8 +108,7 @@ pub(crate) fn run(job: &Job, progress: &mut Progress) -> Result<Done> {
     drop(Pending::beside(job.out, job.force)?);
     config.suppress()?;
     config.time()?;
-    let search = search(config, job.seed)?;
-    refuse_ring(job, search.algorithm)?;
+    let plan = plan(job)?;
 
     progress.stage("read");
     let source = io::open(job.data, config.input.delimiter)?;
@@ -90,7 +118,7 @@ pub(crate) fn run(job: &Job, progress: &mut Progress) -> Result<Done> {
     let table = source.read(&treatments)?;
 
     // The release is laid out in the write stage.
-    let Found { release, proof, done } = find(job, search, &roles, table, cells(file_type), progress)?;
+    let Found { release, proof, recoding, search } = find(job, plan, &roles, table, cells(file_type), progress)?;
     let pending = Pending::beside(job.out, job.force)?;
     interrupt::unpublished(Some(pending.path()));
     io::write(pending.file()?, job.out, file_type, release.schema(), release.batches(), |batch| release.batch(batch))?;
@@ -109,20 +137,41 @@ pub(crate) fn run(job: &Job, progress: &mut Progress) -> Result<Done> {
     let published = verdict.holds();
     if published {
         // All is written before anything appears under its name.
-        let proof = proof.as_ref().zip(job.proof).map(|(proof, path)| pending_proof(proof, path, job.force)).transpose()?;
+        let secret = secret(job, proof.as_ref(), recoding.as_deref())?;
         pending.publish()?;
-        proof.map(Pending::publish).transpose()?;
+        secret.map(Pending::publish).transpose()?;
     } else {
         drop(pending);
     }
     interrupt::unpublished(None);
     progress.end();
-    let Unverified { rows, suppressed, algorithm, status, loss, quasi, coded_bytes, tuples, warnings } = done;
-    Ok(Done { rows, suppressed, algorithm, status, loss, quasi, coded_bytes, tuples, guarded, warnings, verdict, published })
+    Ok(Done { search, guarded, verdict, published })
 }
 
-/// Encodes and searches. The coded table is let go as soon as it is not needed: the rest of the run has its memory.
-fn find(job: &Job, search: Search, roles: &Roles, mut table: Table, cells: Cells, progress: &mut Progress) -> Result<Found> {
+/// Judges the way that was asked for before anything is read.
+fn plan<'a>(job: &Job<'a>) -> Result<Plan<'a>> {
+    match &job.way {
+        Way::Search(wanted) => {
+            let search = search(job.config, job.seed, wanted.techniques)?;
+            refuse_ring(job, search.algorithm)?;
+            refuse_secrets(job, wanted, search.algorithm)?;
+            Ok(Plan::Search(search))
+        }
+        Way::Apply { .. } if job.config.non_homogeneous => {
+            Err(usage("what a recoding file makes is homogeneous, which is more: leave out non_homogeneous"))
+        }
+        Way::Apply { .. } if job.config.output.publish == Publish::Bounds => Err(usage(
+            "a recoding file says which labels are published, and new rows may have other bounds: publish labels, not bounds",
+        )),
+        Way::Apply { file, path } => {
+            refuse_same(path, job.out)?;
+            Ok(Plan::Apply(file))
+        }
+    }
+}
+
+/// Encodes and finds the recoding. The coded table is let go as soon as it is not needed: the rest of the run has its memory.
+fn find(job: &Job, plan: Plan, roles: &Roles, mut table: Table, cells: Cells, progress: &mut Progress) -> Result<Found> {
     progress.stage("encode");
     let mut warnings = disclosures(&table, roles, job.config)?;
     let problem = Problem::new(&table, roles, job.config)?;
@@ -130,16 +179,29 @@ fn find(job: &Job, search: Search, roles: &Roles, mut table: Table, cells: Cells
     warnings.extend_from_slice(problem.warnings());
     warnings.iter().for_each(|warning| progress.warn(warning));
 
-    progress.stage("search");
-    let budget = Budget::new(job.config.time()?, interrupt::cancel());
-    let outcome = interrupt::during_search(|| anonymize(&problem, search, &budget));
+    let outcome = match plan {
+        Plan::Search(search) => {
+            progress.stage("search");
+            let budget = Budget::new(job.config.time()?, interrupt::cancel());
+            interrupt::during_search(|| anonymize(&problem, search, &budget))
+        }
+        Plan::Apply(file) => {
+            progress.stage("apply");
+            let recoding = recoding_file::apply(file, &problem, job.config)?;
+            Outcome { recoding, status: Status::Heuristic, rings: None, optimum: None }
+        }
+    };
     let recoding = &outcome.recoding;
-    let done = Unverified {
+    let searched = Searched {
         rows: problem.row_count(),
         suppressed: partition::rows(recoding.suppressed()),
-        algorithm: search.algorithm,
+        algorithm: match plan {
+            Plan::Search(search) => Some(search.algorithm),
+            Plan::Apply(_) => None,
+        },
         status: outcome.status,
         loss: loss::loss(&problem, recoding),
+        optimum: outcome.optimum.clone(),
         quasi: problem.attributes().iter().map(|attribute| attribute.name.clone()).collect(),
         coded_bytes: problem.bytes(),
         tuples: problem.tuples(),
@@ -148,7 +210,10 @@ fn find(job: &Job, search: Search, roles: &Roles, mut table: Table, cells: Cells
     progress.stage("write");
     let release = Release::new(&problem, recoding, &table, roles, job.config, job.seed, cells)?;
     let proof = outcome.rings.map(|rings| proof::proof(&problem, &rings, &release)).transpose()?;
-    Ok(Found { release, proof, done })
+    let wanted = matches!(&job.way, Way::Search(wanted) if wanted.recoding.is_some());
+    let global = recoding.published().filter(|_| wanted);
+    let recoding = global.map(|found| recoding_file::text(problem.attributes(), found));
+    Ok(Found { release, proof, recoding, search: searched })
 }
 
 /// Reads the written file back and judges it.
@@ -171,7 +236,7 @@ pub(crate) fn delimiter(file_type: FileType) -> Option<char> {
     }
 }
 
-fn search(config: &Config, seed: u64) -> Result<Search> {
+fn search(config: &Config, seed: u64, techniques: Techniques) -> Result<Search> {
     let named = |name: &str| Algorithm::from_str(name).map_err(usage);
     let algorithm = config.algorithm.as_deref().map_or(Ok(Algorithm::default()), named)?;
     match (algorithm.is_homogeneous(), config.non_homogeneous) {
@@ -188,7 +253,8 @@ fn search(config: &Config, seed: u64) -> Result<Search> {
         return Err(usage("a row of ring covers values that it does not list: --publish label or bounds, not set"));
     }
     let usual = Search::new(algorithm, seed);
-    Ok(Search { rounds: config.rounds()?.unwrap_or(usual.rounds), ..usual })
+    let cost = config.cost.as_deref().map_or(Ok(usual.cost), |name| Cost::from_str(name).map_err(usage))?;
+    Ok(Search { rounds: config.rounds()?.unwrap_or(usual.rounds), cost, techniques, ..usual })
 }
 
 fn cells(file_type: FileType) -> Cells {
@@ -198,26 +264,40 @@ fn cells(file_type: FileType) -> Cells {
     }
 }
 
-/// What the algorithm ring needs beside what all need, and others do not have.
+/// What the algorithm ring needs beside what all need.
 fn refuse_ring(job: &Job, algorithm: Algorithm) -> Result<()> {
-    match job.proof {
-        _ if !algorithm.is_homogeneous() && std::fs::metadata(job.data).is_ok_and(|about| !about.is_file()) => Err(usage(TWICE)),
-        _ if !algorithm.is_homogeneous() && job.data == Path::new("-") => Err(usage(TWICE)),
-        _ if !algorithm.is_homogeneous() && job.config.output.order == Order::Input => {
+    match () {
+        () if algorithm.is_homogeneous() => Ok(()),
+        () if std::fs::metadata(job.data).is_ok_and(|about| !about.is_file()) => Err(usage(TWICE)),
+        () if job.data == Path::new("-") => Err(usage(TWICE)),
+        () if job.config.output.order == Order::Input => {
             Err(usage("in the order of the input the rows of ring tell who is who: leave out --input-order"))
         }
-        None => Ok(()),
-        Some(_) if algorithm.is_homogeneous() => {
-            Err(usage("--proof goes with --algorithm ring: the releases of all others prove themselves"))
-        }
-        Some(path) if path == Path::new("-") || target(path) == target(job.out) => {
-            Err(usage("the proof is as secret as the table and needs a file of its own: --proof FILE"))
-        }
-        Some(path) => {
-            refuse_same(job.data, path)?;
-            Pending::beside(path, job.force).map(drop)
-        }
+        () => Ok(()),
     }
+}
+
+/// Files beside the release that only some algorithms have, and that are as secret as the table.
+fn refuse_secrets(job: &Job, wanted: &Wanted, algorithm: Algorithm) -> Result<()> {
+    if wanted.proof.is_some() && algorithm.is_homogeneous() {
+        return Err(usage("--proof goes with --algorithm ring: the releases of all others prove themselves"));
+    }
+    if wanted.recoding.is_some() && !algorithm.is_global() {
+        let global: Vec<&str> = Algorithm::ALL.into_iter().filter(|other| other.is_global()).map(Algorithm::name).collect();
+        return Err(usage(format!(
+            "--recoding goes with --algorithm {}: {algorithm} publishes a value in one class so and in another otherwise",
+            global.join(" or ")
+        )));
+    }
+    for (what, flag, path) in [("proof", "--proof", wanted.proof), ("recoding", "--recoding", wanted.recoding)] {
+        let Some(path) = path else { continue };
+        if path == Path::new("-") || target(path) == target(job.out) {
+            return Err(usage(format!("the {what} is as secret as the table and needs a file of its own: {flag} FILE")));
+        }
+        refuse_same(job.data, path)?;
+        drop(Pending::beside(path, job.force)?);
+    }
+    Ok(())
 }
 
 const TWICE: &str = "a release of ring is verified against its source, and a pipe cannot be read twice: name a file";
@@ -228,18 +308,24 @@ fn target(path: &Path) -> Option<PathBuf> {
     Some(std::fs::canonicalize(folder).ok()?.join(path.file_name()?))
 }
 
-/// A proof that is written but does not have its name yet.
-fn pending_proof(proof: &Proof, path: &Path, force: bool) -> Result<Pending> {
-    let pending = Pending::beside(path, force)?;
-    let file = pending.file()?;
+/// The proof or the recoding file, if one is wanted, written but without its name yet. No release has both.
+fn secret(job: &Job, proof: Option<&Proof>, recoding: Option<&str>) -> Result<Option<Pending>> {
+    let Way::Search(wanted) = &job.way else { return Ok(None) };
+    let Some(path) = wanted.proof.or(wanted.recoding) else { return Ok(None) };
+    let failed = |source| ErrorKind::Io { path: path.into(), source };
+    let pending = Pending::beside(path, job.force)?;
+    let mut file = pending.file()?;
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        let for_me = std::fs::Permissions::from_mode(0o600);
-        file.set_permissions(for_me).map_err(|source| ErrorKind::Io { path: path.into(), source })?;
+        file.set_permissions(std::fs::Permissions::from_mode(0o600)).map_err(failed)?;
     }
-    proof::write(proof, file).map_err(|source| ErrorKind::Io { path: path.into(), source })?;
-    Ok(pending)
+    match (proof, recoding) {
+        (Some(proof), _) => proof::write(proof, file),
+        (None, recoding) => file.write_all(recoding.unwrap_or_default().as_bytes()),
+    }
+    .map_err(failed)?;
+    Ok(Some(pending))
 }
 
 /// The input is never overwritten, not even through a link and with force.

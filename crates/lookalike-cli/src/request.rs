@@ -11,7 +11,7 @@ use lookalike::config::{
 use lookalike::ratio::Ratio;
 use lookalike::{Config, Error, ErrorKind, Result};
 
-use crate::args::{Columns, Pair, Release, Request, Rules};
+use crate::args::{Columns, Pair, Release, Request, Rules, Writing};
 
 /// The error for a request that makes no sense.
 pub(crate) fn usage(why: impl Into<String>) -> Error {
@@ -128,12 +128,15 @@ impl Rules {
 
 impl Release {
     /// Lays these flags over the configuration.
-    pub(crate) fn lay_over(&self, config: &mut Config) {
+    pub(crate) fn lay_over(&self, config: &mut Config) -> Result<()> {
         if let Some(algorithm) = &self.algorithm {
             config.algorithm = Some(algorithm.clone());
         }
         if self.rounds.is_some() {
             config.rounds = self.rounds;
+        }
+        if let Some(cost) = &self.cost {
+            config.cost = Some(cost.clone());
         }
         if let Some(time) = &self.time {
             config.limits.time = Some(time.clone());
@@ -141,11 +144,28 @@ impl Release {
         if let Some(publish) = self.publish {
             config.output.publish = publish;
         }
+        self.writing.lay_over(config);
+        config.non_homogeneous |= self.non_homogeneous;
+        config.output.snap |= self.snap;
+        for scheme in &self.scheme {
+            match scheme.split_once('=') {
+                None => config.scheme = Some(scheme.clone()),
+                Some((column, name)) => {
+                    let pair = Pair { column: column.to_string(), value: name.to_string() };
+                    line(config, "--scheme", &pair)?.scheme = Some(pair.value.clone());
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Writing {
+    /// Lays these flags over the configuration.
+    pub(crate) fn lay_over(&self, config: &mut Config) {
         if self.input_order {
             config.output.order = Order::Input;
         }
-        config.non_homogeneous |= self.non_homogeneous;
-        config.output.snap |= self.snap;
         config.output.raw_formulas |= self.raw_formulas;
     }
 }

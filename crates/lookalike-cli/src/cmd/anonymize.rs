@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use lookalike::audit::{Finding, NonHomogeneous, RuleVerdict, Verdict};
-use lookalike::{Config, Result, Status, rng};
+use lookalike::{Algorithm, Config, Optimum, Result, Status, rng};
 use serde_json::{Map, Value, json};
 
 use crate::args::{Anonymize, Global};
-use crate::pipeline::{self, Done, Job};
+use crate::pipeline::{self, Done, Job, Wanted, Way};
 use crate::progress::Progress;
 use crate::request::{self, usage};
 use crate::show::{self, count, counted, percent};
@@ -18,24 +18,43 @@ use crate::{BUG, interrupt};
 /// Runs the command.
 pub(crate) fn run(args: &Anonymize, global: &Global) -> Result<ExitCode> {
     let mut config = args.request.config()?;
-    args.release.lay_over(&mut config);
+    args.release.lay_over(&mut config)?;
+    refuse_unused(args, &config)?;
     let data = request::data(args.data.as_ref(), &config)?;
     let out = output(args.output.as_ref(), &config)?;
-    if args.json && out == Path::new("-") {
+    let seed = args.seed.or(config.seed).unwrap_or_else(rng::seed_from_system);
+    let techniques = args.release.techniques();
+    let way = Way::Search(Wanted { techniques, proof: args.proof.as_deref(), recoding: args.recoding.as_deref() });
+    make(&Job { config: &config, data: &data, out: &out, force: args.force, seed, way }, args.json, global)
+}
+
+/// Flags that only global algorithms heed say nothing to the others.
+fn refuse_unused(args: &Anonymize, config: &Config) -> Result<()> {
+    let is_global = |name: &str| name.parse::<Algorithm>().is_ok_and(Algorithm::is_global);
+    let named = [("--scheme", !args.release.scheme.is_empty()), ("--cost", args.release.cost.is_some())];
+    match named.into_iter().find(|(_, is_given)| *is_given) {
+        Some((flag, _)) if !config.algorithm.as_deref().is_some_and(is_global) => {
+            Err(usage(format!("{flag} goes with --algorithm optimal: the others show ranges, not blocks")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Makes a release and tells its numbers.
+pub(crate) fn make(job: &Job, json: bool, global: &Global) -> Result<ExitCode> {
+    if json && job.out == Path::new("-") {
         return Err(usage("--json and the release would both go to standard output: name a file for the release, -o FILE"));
     }
-    let seed = args.seed.or(config.seed).unwrap_or_else(rng::seed_from_system);
     let mut progress = Progress::new(global.quiet);
-    let job = Job { config: &config, data: &data, out: &out, force: args.force, seed, proof: args.proof.as_deref() };
-    let done = pipeline::run(&job, &mut progress)?;
+    let done = pipeline::run(job, &mut progress)?;
     if !done.published {
         return Ok(refused(&done.verdict));
     }
     if !global.quiet {
-        show::say(summary(&done, &progress, &out).trim_end());
+        show::say(summary(&done, &progress, job.out).trim_end());
     }
-    if args.json {
-        show::json(&report(&done, &progress, &out))?;
+    if json {
+        show::json(&report(&done, &progress, job.out))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -71,21 +90,21 @@ fn complaint(verdict: &Verdict) -> String {
 pub(crate) fn summary(done: &Done, progress: &Progress, out: &Path) -> String {
     let verdict = &done.verdict;
     let mut text = String::new();
-    let left_out = match done.suppressed {
+    let left_out = match done.search.suppressed {
         0 => "none left out".to_string(),
-        some => format!("{} left out, {}", count(some), percent(ratio(some, done.rows))),
+        some => format!("{} left out, {}", count(some), percent(ratio(some, done.search.rows))),
     };
-    text += &format!("rows      {} read, {} released ({left_out})\n", count(done.rows), count(verdict.rows));
+    text += &format!("rows      {} read, {} released ({left_out})\n", count(done.search.rows), count(verdict.rows));
     text += &format!("{}\n", classes_line(verdict));
     text += &format!("loss      {}\n", loss_line(done));
     if let Some(sense) = &verdict.non_homogeneous {
-        text += &format!("verified  {}\n", in_sense(sense, &done.quasi).replace('\n', "\n          "));
+        text += &format!("verified  {}\n", in_sense(sense, &done.search.quasi).replace('\n', "\n          "));
     } else if verdict.rules.iter().any(|rule| rule.rule.starts_with("k = ")) {
-        text += &show::wrap(&format!("verified  {}-anonymous for these columns: ", verdict.measures.k), &done.quasi);
+        text += &show::wrap(&format!("verified  {}-anonymous for these columns: ", verdict.measures.k), &done.search.quasi);
         text.push('\n');
     }
     for rule in &verdict.rules {
-        text += &format!("          {}\n", rule_line(rule, &done.quasi, judged(verdict)));
+        text += &format!("          {}\n", rule_line(rule, &done.search.quasi, judged(verdict)));
     }
     // A sensitive column without a rule is published all the same: say what its worst class tells.
     let unruled = verdict.measures.sensitive.iter().filter(|column| !has_rule(verdict, &column.column));
@@ -96,8 +115,14 @@ pub(crate) fn summary(done: &Done, progress: &Progress, out: &Path) -> String {
             show::clean(&column.column)
         );
     }
-    if done.status == Status::Stopped {
-        let why = if interrupt::is_cancelled() { "on your request" } else { "at its time limit" };
+    if let Some(found) = &done.search.optimum {
+        text += &format!("{}\n", optimum_line(found));
+        if !found.levels.is_empty() {
+            text += &format!("{}\n", levels_lines(found, &done.search.quasi));
+        }
+    }
+    if done.search.status == Status::Stopped {
+        let why = if interrupt::is_cancelled() { "on your request" } else { "at its limit" };
         text += &format!("note      the search was stopped {why}: valid, but coarser than it could be\n");
     }
     if done.guarded > 0 {
@@ -109,6 +134,29 @@ pub(crate) fn summary(done: &Done, progress: &Progress, out: &Path) -> String {
     text += &format!("time      {}\n", show::seconds(progress.total()));
     text += &format!("written   {}\n", show::path(out));
     text
+}
+
+/// What a global recoding costs, and how sure that is the least.
+fn optimum_line(found: &Optimum) -> String {
+    let (name, value) = (found.cost.name().to_uppercase(), show::decimal(found.value));
+    match gap(found) {
+        _ if found.is_proven && found.levels.is_empty() => {
+            format!("optimal   {name} {value}: no global recoding of these schemes costs less")
+        }
+        _ if found.is_proven => format!("optimal   {name} {value}: no full-domain recoding costs less"),
+        Some(gap) => format!("bound     {name} {value}, at most {} times the least of these schemes", show::decimal(gap)),
+        None => format!("bound     {name} {value}, and nothing is known of the least"),
+    }
+}
+
+/// Which levels were chosen, and among how many that hold and cannot be lower.
+fn levels_lines(found: &Optimum, quasi: &[String]) -> String {
+    let levels: Vec<String> = quasi.iter().zip(&found.levels).map(|(name, level)| format!("{name} {level}")).collect();
+    let minimal = match found.minimal.len() as u64 {
+        0 => "what is minimal was not searched to the end".to_string(),
+        some => format!("{} minimal", counted(some, "choice of levels is", "choices of levels are")),
+    };
+    format!("{}\n          {minimal}", show::wrap("levels    ", &levels))
 }
 
 /// How many classes there are; a release that is not homogeneous has none.
@@ -133,9 +181,9 @@ fn has_rule(verdict: &Verdict, column: &str) -> bool {
 
 /// The loss in one line: how much, and where.
 pub(crate) fn loss_line(done: &Done) -> String {
-    let loss = &done.loss;
+    let loss = &done.search.loss;
     let mut text = format!("{} of the detail (GCP; NCP {:.1})", percent(loss.gcp), loss.ncp);
-    let costliest = done.quasi.iter().zip(&loss.by_attribute).max_by(|a, b| a.1.total_cmp(b.1)).filter(|_| loss.ncp > 0.0);
+    let costliest = done.search.quasi.iter().zip(&loss.by_attribute).max_by(|a, b| a.1.total_cmp(b.1)).filter(|_| loss.ncp > 0.0);
     if let Some((name, lost)) = costliest {
         text += &format!(", {} of it in column {name}", percent(lost / loss.ncp));
     }
@@ -191,33 +239,55 @@ pub(crate) fn ratio(part: u64, whole: u64) -> f64 {
 fn report(done: &Done, progress: &Progress, out: &Path) -> Value {
     let verdict = &done.verdict;
     let by_attribute: Map<String, Value> =
-        done.quasi.iter().cloned().zip(done.loss.by_attribute.iter().map(|&lost| json!(lost))).collect();
-    let mut loss = json!(done.loss);
+        done.search.quasi.iter().cloned().zip(done.search.loss.by_attribute.iter().map(|&lost| json!(lost))).collect();
+    let mut loss = json!(done.search.loss);
     loss["by_attribute"] = Value::Object(by_attribute);
     let times: Map<String, Value> =
         progress.times().iter().map(|&(stage, seconds)| (stage.to_string(), json!(seconds))).collect();
     json!({
         "version": 1,
-        "input_rows": done.rows,
+        "input_rows": done.search.rows,
         "released": verdict.rows,
-        "suppressed": done.suppressed,
+        "suppressed": done.search.suppressed,
         "classes": verdict.classes,
-        "algorithm": done.algorithm.name(),
-        "status": match done.status {
+        "algorithm": done.search.algorithm.map(Algorithm::name),
+        "status": match done.search.status {
+            _ if done.search.algorithm.is_none() => "applied",
             Status::Stopped => "stopped",
+            Status::Optimal => "optimal",
             _ => "heuristic",
         },
         "loss": loss,
+        "optimum": done.search.optimum.as_ref().map(optimum),
         "rules": verdict.rules,
         "non_homogeneous": verdict.non_homogeneous,
         "measures": verdict.measures,
-        "warnings": done.warnings,
+        "warnings": done.search.warnings,
         "guarded_cells": done.guarded,
         "times": times,
-        "coded_bytes": done.coded_bytes,
-        "tuples": done.tuples,
+        "coded_bytes": done.search.coded_bytes,
+        "tuples": done.search.tuples,
         "output": out.display().to_string(),
     })
+}
+
+/// Cost, bound and gap of a global recoding.
+fn optimum(found: &Optimum) -> Value {
+    json!({
+        "cost": found.cost.name(),
+        "value": found.value,
+        "bound": found.bound,
+        "gap": gap(found),
+        "proven": found.is_proven,
+        "nodes": found.nodes,
+        "levels": found.levels,
+        "minimal": found.minimal,
+    })
+}
+
+/// How many times the bound the release costs; none when the bound says nothing.
+fn gap(found: &Optimum) -> Option<f64> {
+    if found.is_proven { Some(1.0) } else { (found.bound > 0.0).then(|| found.value / found.bound) }
 }
 
 #[cfg(test)]

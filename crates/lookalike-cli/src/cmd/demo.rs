@@ -11,7 +11,7 @@ use crate::args::{Demo, Global};
 use crate::cmd::anonymize::{CLASSES, loss_line, refused, rule_line};
 use crate::cmd::check::histogram;
 use crate::cmd::{synth, write_text};
-use crate::pipeline::{self, Job};
+use crate::pipeline::{self, Job, Wanted, Way};
 use crate::progress::Progress;
 use crate::show::{self, count, counted};
 
@@ -50,7 +50,8 @@ pub(crate) fn run(args: &Demo, global: &Global) -> Result<ExitCode> {
     write_text(&toml, true, REQUEST)?;
     let config = Config::read(&toml)?;
     let mut progress = Progress::new(global.quiet);
-    let job = Job { config: &config, data: &data, out: &safe, force: true, seed: args.seed, proof: None };
+    let way = Way::Search(Wanted::default());
+    let job = Job { config: &config, data: &data, out: &safe, force: true, seed: args.seed, way };
     let done = pipeline::run(&job, &mut progress)?;
     if !done.published {
         return Ok(refused(&done.verdict));
@@ -59,22 +60,22 @@ pub(crate) fn run(args: &Demo, global: &Global) -> Result<ExitCode> {
     let after = excerpt(&safe)?;
     let verdict = &done.verdict;
     let mut text =
-        format!("A made-up table of {} (nobody in it exists):\n\n{before}\n", counted(done.rows, "patient", "patients"));
+        format!("A made-up table of {} (nobody in it exists):\n\n{before}\n", counted(done.search.rows, "patient", "patients"));
     text += &format!("The same table, released with k = {}:\n\n{after}\n", config.k.unwrap_or(1));
     text += &show::wrap(
         &format!("Everyone has at least {} lookalikes on ", count(verdict.measures.k.saturating_sub(1))),
-        &done.quasi,
+        &done.search.quasi,
     );
     text += &format!(
         ":\n{} in {}, {} left out.\n\n",
         counted(verdict.rows, "row", "rows"),
         counted(verdict.classes, "class", "classes"),
-        counted(done.suppressed, "row", "rows")
+        counted(done.search.suppressed, "row", "rows")
     );
     text += &show::indent(&histogram(&verdict.measures));
     text += &format!("\nLoss: {}\n", loss_line(&done));
     text += "Verified on the written file:\n";
-    verdict.rules.iter().for_each(|rule| text += &format!("  {}\n", rule_line(rule, &done.quasi, CLASSES)));
+    verdict.rules.iter().for_each(|rule| text += &format!("  {}\n", rule_line(rule, &done.search.quasi, CLASSES)));
     let [data, toml, safe] = [&data, &toml, &safe].map(|path| show::argument(path));
     text += &format!("\nThe table:    {data}\nThe request:  {toml}\nThe release:  {safe}\n");
     text += &format!("\nTry next:\n  lookalike verify {safe} -c {toml} \\\n      --source {data}\n  lookalike init YOUR.csv\n");

@@ -1,6 +1,7 @@
 //! One file a command; each `run` does what was typed and says how it went.
 
 pub(crate) mod anonymize;
+pub(crate) mod apply;
 pub(crate) mod check;
 pub(crate) mod complete;
 pub(crate) mod demo;

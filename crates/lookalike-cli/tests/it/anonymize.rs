@@ -50,6 +50,7 @@ fn json_has_the_documented_keys_and_no_seed() {
         "algorithm",
         "status",
         "loss",
+        "optimum",
         "rules",
         "non_homogeneous",
         "measures",

@@ -28,6 +28,7 @@ fn every_command_has_help_and_none_is_an_error() {
         "init",
         "check",
         "anonymize",
+        "apply",
         "verify",
         "query",
         "demo",

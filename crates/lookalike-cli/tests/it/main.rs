@@ -1,6 +1,7 @@
 //! The real program in a folder of its own: what it prints, what it writes, how it ends.
 
 mod anonymize;
+mod apply;
 mod bad_input;
 mod canary;
 mod check;

@@ -1,0 +1,20 @@
+//! `lookalike apply`: further rows, published by the recoding that was found for earlier ones.
+
+use std::process::ExitCode;
+
+use lookalike::{Result, recoding_file, rng};
+
+use crate::args::{Apply, Global};
+use crate::cmd::anonymize::make;
+use crate::pipeline::{Job, Way};
+
+/// Runs the command.
+pub(crate) fn run(args: &Apply, global: &Global) -> Result<ExitCode> {
+    let mut config = args.request.config()?;
+    args.writing.lay_over(&mut config);
+    let file = recoding_file::read(&args.recoding, &config)?;
+    file.settle_kinds(&mut config);
+    let seed = config.seed.unwrap_or_else(rng::seed_from_system);
+    let way = Way::Apply { file: &file, path: &args.recoding };
+    make(&Job { config: &config, data: &args.data, out: &args.output, force: args.force, seed, way }, args.json, global)
+}
