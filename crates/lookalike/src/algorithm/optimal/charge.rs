@@ -94,18 +94,18 @@ pub(super) fn charge(ground: &Ground, techniques: &Techniques, state: &State, lo
         match () {
             () if pays(entry) => 1.0,
             // One that needs a block to be joined may be lost in what it is joined to, and then owes its share already.
-            () if ground.allowance > 0 && of.must == 0 && of.charged >> (at % 64) & 1 == 1 && most > 0.0 => {
+            () if ground.allowance > 0 && of.must == 0 && of.charged >> at & 1 == 1 && most > 0.0 => {
                 (of.share / most).clamp(0.0, 1.0)
             }
             () => 0.0,
         }
     };
-    // With nothing to pay or to be paid the charge is nothing, and more values than this would take too long.
-    if !techniques.charge || look.fine[at].len() > MOST_ATOMS {
+    // More values than this would take too long, and shares are noted for the first 64 attributes only.
+    if !techniques.charge || at >= 64 || look.fine[at].len() > MOST_ATOMS {
         return charge;
     }
     let mut shares = vec![0.0; look.fine[at].len()];
-    for (entry, of) in look.entries.iter().enumerate().filter(|(_, of)| of.share > 0.0 && of.must >> (at % 64) & 1 == 1) {
+    for (entry, of) in look.entries.iter().enumerate().filter(|(_, of)| of.share > 0.0 && of.must >> at & 1 == 1) {
         shares[look.table.atoms_of(entry)[at] as usize] += of.share;
     }
     let blocks: Vec<usize> = (0..look.fine[at].len()).filter(|&atom| look.fine[at][atom] as usize == atom).collect();
