@@ -38,7 +38,7 @@ use crate::budget::Budget;
 use crate::code::real;
 use crate::ground::{self, ClassTable, Classes, Cost, Ground, Parts, Scratch, Value};
 use crate::problem::Problem;
-use crate::scheme::{Scheme, Verdict};
+use crate::scheme::{Scheme, Shape};
 
 /// More nodes over all subsets are not searched.
 const MOST_NODES: usize = 1 << 24;
@@ -57,25 +57,12 @@ pub(crate) fn incognito(problem: &Problem, cost: Cost, budget: &Budget) -> Optim
     let shapes = ground::shapes(problem);
     let schemes = vec![Scheme::Bhs; shapes.len()];
     let Some((ground, table)) = Ground::new(problem, &shapes, &schemes, cost) else {
-        let whole: Parts = shapes.iter().map(|shape| vec![0; shape.atoms.len()]).collect();
-        let generalization = ground::generalization(problem, &shapes, &whole);
-        let (levels, minimal) = (Vec::new(), Vec::new());
-        return Optimum {
-            generalization,
-            cost,
-            value: f64::NAN,
-            bound: 0.0,
-            is_proven: false,
-            was_stopped: true,
-            nodes: 0,
-            levels,
-            minimal,
-        };
+        return Optimum::of_one_block(problem, &shapes, cost);
     };
     let search = Search::new(&ground, budget);
     let found = search.run(&table);
     let of_hierarchy = |levels: &Levels| -> Vec<u32> {
-        let level = |(shape, &at): (&crate::scheme::Shape, &usize)| if at == 0 { 0 } else { shape.levels()[at - 1] };
+        let level = |(shape, &at): (&Shape, &usize)| if at == 0 { 0 } else { shape.levels()[at - 1] };
         shapes.iter().zip(levels).map(level).collect()
     };
     let is_proven = found.is_at_end && (ground.is_by_size() || ground.allowance == 0);
@@ -186,18 +173,8 @@ struct Search<'a> {
 
 impl<'a> Search<'a> {
     fn new(ground: &'a Ground<'a>, budget: &'a Budget) -> Search<'a> {
-        let ladder = |at: usize| {
-            let mut state = ground.choices.open();
-            let mut ladder = vec![ground.choices.blocks(&state, at, false)];
-            for choice in ground.choices.about(at) {
-                let is_settled = ground.choices.settle(&mut state, choice, Verdict::Joined);
-                debug_assert!(is_settled, "levels rise one by one");
-                ladder.push(ground.choices.blocks(&state, at, false));
-            }
-            ladder
-        };
         let limit = if ground.is_by_size() { ground.allowance } else { 0 };
-        Search { ground, ladders: (0..ground.shapes.len()).map(ladder).collect(), limit, budget, scratches: Mutex::default() }
+        Search { ground, ladders: ground.shapes.iter().map(Shape::ladder).collect(), limit, budget, scratches: Mutex::default() }
     }
 
     fn run(&self, table: &ClassTable) -> Found {
@@ -475,12 +452,12 @@ impl<'a> Search<'a> {
     fn valued(&self, levels: &[usize], source: &Arc<ClassTable>) -> (Value, f64, Arc<ClassTable>) {
         let parts = self.parts(levels);
         let rolled = self.with_scratch(|scratch| source.rolled_up(&parts, scratch));
-        // Without sensitive values every entry is a class.
-        let sizes: Vec<u64> = rolled.rows.iter().map(|&rows| u64::from(rows)).collect();
         let size = |&rows: &u32| f64::from(rows) * real(u64::from(rows).max(self.ground.least_rows));
         let floor = if self.ground.costing.is_separable() { 0.0 } else { rolled.rows.iter().map(size).sum() };
-        let classes = Classes { of: (0u32..).take(rolled.len()).collect(), sizes };
-        let value = self.ground.value_of(&rolled, &self.ground.prices(&parts), &classes);
+        let mut classes = Classes::default();
+        self.with_scratch(|scratch| rolled.classify_all(&parts, scratch, &mut classes));
+        let holds = self.ground.holding(&rolled, &classes);
+        let value = self.ground.value_of(&rolled, &self.ground.prices(&parts), &classes, &holds);
         (value, floor, kept(source, rolled))
     }
 }

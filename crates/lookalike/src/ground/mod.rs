@@ -5,7 +5,7 @@ mod table;
 
 pub use cost::Cost;
 pub(crate) use cost::Costing;
-pub(crate) use table::{ClassTable, Classes, Scratch};
+pub(crate) use table::{ClassTable, Classes, Scratch, sorted};
 
 use crate::code::{Code, CodeRange};
 use crate::partition::{self, Piece};
@@ -113,27 +113,20 @@ impl<'a> Ground<'a> {
         if self.is_by_size() {
             return classes.sizes.iter().map(|&size| size >= self.least_rows).collect();
         }
-        let mut starts = vec![0usize; classes.sizes.len() + 1];
-        classes.of.iter().for_each(|&class| starts[class as usize + 1] += 1);
-        (1..starts.len()).for_each(|class| starts[class] += starts[class - 1]);
-        let mut next = starts.clone();
-        let mut entries = vec![0; classes.of.len()];
-        for (entry, &class) in classes.of.iter().enumerate() {
-            entries[next[class as usize]] = entry;
-            next[class as usize] += 1;
-        }
         let mut tally: Tally = self.problem.tally();
-        let mut holds = |class: usize| {
-            if classes.sizes[class] < self.least_rows {
+        let mut holds = |entries: &[u32]| {
+            if classes.sizes[classes.of[entries[0] as usize] as usize] < self.least_rows {
                 return false;
             }
             tally.clear();
-            for &entry in &entries[starts[class]..starts[class + 1]] {
+            for entry in entries.iter().map(|&entry| entry as usize) {
                 tally.add(&self.secrets[table.secrets[entry] as usize], table.rows[entry]);
             }
             self.privacy.holds(&tally)
         };
-        (0..classes.sizes.len()).map(&mut holds).collect()
+        let class = |entry: usize| classes.of[entry];
+        let order = sorted(0..table.len(), |entry| class(entry) as usize, classes.sizes.len());
+        order.chunk_by(|&a, &b| class(a as usize) == class(b as usize)).map(&mut holds).collect()
     }
 
     /// The price of each attribute's blocks.
@@ -145,12 +138,11 @@ impl<'a> Ground<'a> {
     pub(crate) fn value(&self, table: &ClassTable, parts: &Parts, scratch: &mut Scratch) -> Value {
         let mut classes = Classes::default();
         table.classify(parts, scratch, &mut classes);
-        self.value_of(table, &self.prices(parts), &classes)
+        self.value_of(table, &self.prices(parts), &classes, &self.holding(table, &classes))
     }
 
-    /// The same where the classes are known.
-    pub(crate) fn value_of(&self, table: &ClassTable, prices: &[Vec<f64>], classes: &Classes) -> Value {
-        let holds = self.holding(table, classes);
+    /// The same where the classes are known, and which of them hold.
+    pub(crate) fn value_of(&self, table: &ClassTable, prices: &[Vec<f64>], classes: &Classes, holds: &[bool]) -> Value {
         let (mut lax, mut left_out) = (self.trimmed, 0);
         for entry in 0..table.len() {
             let (class, rows) = (classes.of[entry] as usize, table.rows[entry]);
@@ -165,6 +157,11 @@ impl<'a> Ground<'a> {
         }
         Value { cost: if left_out <= self.allowance { lax } else { f64::INFINITY }, lax, left_out }
     }
+}
+
+/// All atoms of every attribute together.
+pub(crate) fn one_block(shapes: &[Shape]) -> Parts {
+    shapes.iter().map(|shape| vec![0; shape.atoms.len()]).collect()
 }
 
 /// What is published under a partition.

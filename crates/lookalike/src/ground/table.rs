@@ -198,6 +198,24 @@ impl ClassTable {
     }
 }
 
+/// Entries by a key below `keys`, those of one key in the order in which they come.
+pub(crate) fn sorted(entries: impl Iterator<Item = usize> + Clone, key: impl Fn(usize) -> usize, keys: usize) -> Vec<u32> {
+    let mut starts = vec![0usize; keys + 1];
+    let mut count = 0;
+    for entry in entries.clone() {
+        starts[key(entry) + 1] += 1;
+        count += 1;
+    }
+    (1..starts.len()).for_each(|at| starts[at] += starts[at - 1]);
+    let mut order = vec![0; count];
+    for entry in entries {
+        let place = &mut starts[key(entry)];
+        order[*place] = u32::try_from(entry).expect("fewer entries than rows");
+        *place += 1;
+    }
+    order
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;

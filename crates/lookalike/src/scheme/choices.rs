@@ -300,6 +300,11 @@ impl Choices {
         (0..).take(least.len()).map(|atom| find(&mut least, atom)).collect()
     }
 
+    /// The blocks of every attribute.
+    pub(crate) fn all_blocks(&self, state: &State, open: bool) -> Vec<Vec<u32>> {
+        (0..self.atoms.len()).map(|attribute| self.blocks(state, attribute, open)).collect()
+    }
+
     /// The next steps from a state: each open choice in turn taken, those before it refused. And what is left when all are refused: the
     /// one partition that the state itself stands for.
     pub(crate) fn steps(&self, state: &State, direction: Direction, order: &[u32]) -> (Vec<State>, State) {

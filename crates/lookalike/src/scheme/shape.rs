@@ -114,6 +114,21 @@ impl Shape {
         })
     }
 
+    /// From single atoms to one block, the least atom of each atom's block at every level where something changes.
+    pub(crate) fn ladder(&self) -> Vec<Vec<u32>> {
+        let mut ladder: Vec<Vec<u32>> = vec![(0..).take(self.atoms.len()).collect()];
+        for level in self.levels() {
+            let mut least = ladder[0].clone();
+            for inner in (0..self.inner.len()).filter(|&inner| self.inner[inner].level <= level) {
+                let (from, to) = self.range(inner);
+                let first = least[from];
+                least[from..to].fill(first);
+            }
+            ladder.push(least);
+        }
+        ladder
+    }
+
     /// The levels at which something changes, rising.
     pub(crate) fn levels(&self) -> Vec<u32> {
         let mut levels: Vec<u32> = self.inner.iter().map(|inner| inner.level).collect();

@@ -62,18 +62,17 @@ impl Look {
         scratch: &mut Scratch,
     ) -> Look {
         let width = ground.shapes.len();
-        let parts = |open: bool| -> Parts { (0..width).map(|at| ground.choices.blocks(state, at, open)).collect() };
-        let (fine, coarse) = (parts(false), parts(true));
+        let (fine, coarse) = (ground.choices.all_blocks(state, false), ground.choices.all_blocks(state, true));
         let table = table.rolled_up(&fine, scratch);
         let prices = ground.prices(&fine);
         let (mut small, mut large) = (Classes::default(), Classes::default());
         table.classify_all(&fine, scratch, &mut small);
         table.classify(&coarse, scratch, &mut large);
-        let finest = ground.value_of(&table, &prices, &small);
-        let dearest = ground.prices(&coarse);
-        let coarsest = ground.value_of(&table, &dearest, &large);
-
         let holds = ground.holding(&table, &small);
+        let finest = ground.value_of(&table, &prices, &small, &holds);
+        let dearest = ground.prices(&coarse);
+        let coarsest = ground.value_of(&table, &dearest, &large, &ground.holding(&table, &large));
+
         let entry = |at: usize| {
             let size = small.sizes[small.of[at] as usize];
             let priced =

@@ -104,39 +104,52 @@ pub(super) fn charge(ground: &Ground, techniques: &Techniques, state: &State, lo
     if !techniques.charge || at >= 64 || look.fine[at].len() > MOST_ATOMS {
         return charge;
     }
-    let mut shares = vec![0.0; look.fine[at].len()];
-    for (entry, of) in look.entries.iter().enumerate().filter(|(_, of)| of.share > 0.0 && of.must >> at & 1 == 1) {
-        shares[look.table.atoms_of(entry)[at] as usize] += of.share;
-    }
-    let blocks: Vec<usize> = (0..look.fine[at].len()).filter(|&atom| look.fine[at][atom] as usize == atom).collect();
-    if ground.choices.is_of_sets(at) && blocks.len() <= sets::FEW {
-        let payers = if ground.costing.is_separable() {
-            Payers::Weights(weights(look, at, part))
-        } else {
-            Payers::Pairs(paid(ground, look, at, runs, pays, part))
-        };
-        let (sum, changes) = sets::best(ground, state, look, at, runs, &payers, &blocks);
-        charge.sum = sum;
-        charge.changes = Changes::Pairs(look.fine[at].len(), changes);
-    } else if ground.choices.is_of_sets(at) {
-        let paid = paid(ground, look, at, runs, pays, part);
-        let atoms = look.fine[at].len();
-        let is_block = |atom: usize| look.fine[at][atom] as usize == atom;
+    let atoms = look.fine[at].len();
+    let blocks: Vec<usize> = (0..atoms).filter(|&atom| look.fine[at][atom] as usize == atom).collect();
+    if ground.choices.is_of_sets(at) && blocks.len() > sets::FEW {
+        let paid = paid(ground, look, at, runs, &blocks, pays, part);
+        let mut shares = vec![0.0; atoms];
+        for (entry, of) in look.entries.iter().enumerate().filter(|(_, of)| of.must >> at & 1 == 1) {
+            shares[look.table.atoms_of(entry)[at] as usize] += of.share;
+        }
         let mut least = vec![0.0; atoms];
-        for block in (0..atoms).filter(|&atom| is_block(atom) && shares[atom] > 0.0) {
-            let mates =
-                (0..atoms).filter(|&other| other != block && is_block(other) && ground.choices.may_join(state, at, block, other));
+        for &block in blocks.iter().filter(|&&block| shares[block] > 0.0) {
+            let mates = blocks.iter().filter(|&&other| other != block && ground.choices.may_join(state, at, block, other));
             let alone = if ground.allowance == 0 { f64::INFINITY } else { shares[block] };
             least[block] = mates.map(|other| paid[block * atoms + other]).fold(alone, f64::min);
         }
         charge.sum = least.iter().sum();
         charge.changes = Changes::Sets(least, atoms, paid);
-    } else if ground.costing.is_separable() {
-        borders(ground, look, at, runs, &Payers::Weights(weights(look, at, part)), &blocks, &mut charge);
+        return charge;
+    }
+    let payers = if ground.costing.is_separable() {
+        Payers::Weights(weights(look, at, part))
     } else {
-        borders(ground, look, at, runs, &Payers::Pairs(paid(ground, look, at, runs, pays, part)), &blocks, &mut charge);
+        Payers::Pairs(paid(ground, look, at, runs, &blocks, pays, part))
+    };
+    let blocks = Ranked::new(blocks, atoms);
+    if ground.choices.is_of_sets(at) {
+        let (sum, changes) = sets::best(ground, state, look, at, runs, &payers, &blocks);
+        charge.sum = sum;
+        charge.changes = Changes::Pairs(atoms, changes);
+    } else {
+        borders(ground, look, at, runs, &payers, &blocks, &mut charge);
     }
     charge
+}
+
+/// The blocks of an attribute by their least atoms, and for each of these atoms its place among them.
+pub(super) struct Ranked {
+    pub(super) blocks: Vec<usize>,
+    pub(super) rank: Vec<usize>,
+}
+
+impl Ranked {
+    fn new(blocks: Vec<usize>, atoms: usize) -> Ranked {
+        let mut rank = vec![0; atoms];
+        blocks.iter().enumerate().for_each(|(place, &block)| rank[block] = place);
+        Ranked { blocks, rank }
+    }
 }
 
 /// Who pays for sure when blocks are joined.
@@ -173,6 +186,7 @@ fn paid(
     look: &Look,
     at: usize,
     runs: &Runs,
+    blocks: &[usize],
     pays: impl Fn(usize) -> bool,
     part: impl Fn(usize) -> f64,
 ) -> Vec<f64> {
@@ -180,7 +194,6 @@ fn paid(
     let mut paid = vec![0.0; atoms * atoms];
     if ground.costing.is_separable() {
         let weights = weights(look, at, part);
-        let blocks: Vec<usize> = (0..atoms).filter(|&atom| look.fine[at][atom] as usize == atom).collect();
         for &block in blocks.iter().filter(|&&block| weights[block] > 0.0) {
             for &other in blocks.iter().filter(|&&other| other != block) {
                 let together: Vec<usize> =
@@ -229,12 +242,10 @@ fn are_alike(look: &Look, at: usize, one: usize, other: usize) -> bool {
 }
 
 /// Charges an attribute whose blocks are intervals.
-fn borders(ground: &Ground, look: &Look, at: usize, runs: &Runs, payers: &Payers, blocks: &[usize], charge: &mut Charge) {
-    let atoms = look.fine[at].len();
-    let count = blocks.len();
-    let mut rank = vec![0usize; atoms];
-    blocks.iter().enumerate().for_each(|(place, &block)| rank[block] = place);
-    let costs = interval_costs(ground, look, at, runs, payers, blocks, &rank);
+fn borders(ground: &Ground, look: &Look, at: usize, runs: &Runs, payers: &Payers, ranked: &Ranked, charge: &mut Charge) {
+    let Ranked { blocks, rank } = ranked;
+    let (atoms, count) = (rank.len(), blocks.len());
+    let costs = interval_costs(ground, look, at, runs, payers, ranked);
     // Blocks of one coarsest block may come together, others not.
     let coarse = |place: usize| look.coarse[at][blocks[place]];
     let cost = |from: usize, to: usize| costs[from * count + to];
@@ -279,8 +290,7 @@ fn interval_costs(
     at: usize,
     runs: &Runs,
     payers: &Payers,
-    blocks: &[usize],
-    rank: &[usize],
+    Ranked { blocks, rank }: &Ranked,
 ) -> Vec<f64> {
     let (atoms, count) = (rank.len(), blocks.len());
     // Rows that are too few, as differences in both directions: what begins in (from, begin] and ends in [end, to).
@@ -294,8 +304,7 @@ fn interval_costs(
                 if rows >= ground.least_rows {
                     break;
                 }
-                let share = |entry: usize| if look.entries[entry].is_lost { 0.0 } else { look.entries[entry].share };
-                sum += runs.entries(part).map(share).sum::<f64>();
+                sum += runs.entries(part).map(|entry| look.entries[entry].share).sum::<f64>();
                 if sum > 0.0 {
                     let (begin, end) = (rank[class[first].block as usize], rank[part.block as usize]);
                     let next = class.get(last + 1).map_or(count, |next| rank[next.block as usize]);
@@ -321,24 +330,20 @@ fn interval_costs(
     for from in 0..count {
         let (mut rise, mut weight, mut had) = (0.0, 0.0, 0.0);
         for to in (from..count).take_while(|&to| look.coarse[at][blocks[from]] == look.coarse[at][blocks[to]]) {
+            let last = blocks.get(to + 1).copied().unwrap_or(atoms) - 1;
+            let price = ground.interval_price(at, blocks[from], last);
             match payers {
                 Payers::Weights(weights) => {
                     weight += weights[blocks[to]];
                     had += weights[blocks[to]] * look.prices[at][blocks[to]];
-                    let last = blocks.get(to + 1).copied().unwrap_or(atoms) - 1;
-                    rise = if to > from {
-                        (weight * ground.interval_price(at, blocks[from], last) - had) * (1.0 - 1e-9)
-                    } else {
-                        0.0
-                    };
+                    rise = if to > from { (weight * price - had) * (1.0 - 1e-9) } else { 0.0 };
                 }
                 Payers::Pairs(pairs) => {
                     let pair = |one: usize, other: usize| pairs[blocks[one] * atoms + blocks[other]];
                     rise += (from..to).map(|place| pair(place, to) + pair(to, place)).sum::<f64>();
                 }
             }
-            let last = blocks.get(to + 1).copied().unwrap_or(atoms) - 1;
-            if to > from && ground.interval_price(at, blocks[from], last).is_infinite() {
+            if to > from && price.is_infinite() {
                 costs[from * count + to] = f64::INFINITY;
                 continue;
             }

@@ -29,9 +29,9 @@ use rayon::prelude::*;
 use self::bound::Look;
 use self::seed::{Incumbent, distinct};
 use crate::budget::Budget;
-use crate::ground::{self, ClassTable, Classes, Cost, Ground, Parts, Scratch};
+use crate::ground::{self, ClassTable, Classes, Cost, Ground, Scratch};
 use crate::problem::Problem;
-use crate::scheme::{Direction, Generalization, State, Verdict};
+use crate::scheme::{Direction, Generalization, Shape, State, Verdict};
 
 /// How the search goes about it. All on is fastest; each can be switched off to see what it saves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,6 +110,23 @@ pub struct Optimum {
     pub minimal: Vec<Vec<u32>>,
 }
 
+impl Optimum {
+    /// Everything as one block: valid, and all there is where combinations of values are too many to be counted.
+    pub(super) fn of_one_block(problem: &Problem, shapes: &[Shape], cost: Cost) -> Optimum {
+        Optimum {
+            generalization: ground::generalization(problem, shapes, &ground::one_block(shapes)),
+            cost,
+            value: f64::NAN,
+            bound: 0.0,
+            is_proven: false,
+            was_stopped: true,
+            nodes: 0,
+            levels: Vec::new(),
+            minimal: Vec::new(),
+        }
+    }
+}
+
 /// A part of the search space.
 #[derive(Debug)]
 struct Node {
@@ -157,22 +174,10 @@ fn is_no_better(bound: f64, best: f64) -> bool {
 /// Searches the problem's schemes for the least cost.
 pub(crate) fn optimal(problem: &Problem, cost: Cost, techniques: &Techniques, seed: u64, budget: &Budget) -> Optimum {
     let shapes = ground::shapes(problem);
-    let whole: Parts = shapes.iter().map(|shape| vec![0; shape.atoms.len()]).collect();
     let Some((ground, table)) = Ground::new(problem, &shapes, problem.schemes(), cost) else {
-        let generalization = ground::generalization(problem, &shapes, &whole);
-        let (levels, minimal) = (Vec::new(), Vec::new());
-        return Optimum {
-            generalization,
-            cost,
-            value: f64::NAN,
-            bound: 0.0,
-            is_proven: false,
-            was_stopped: true,
-            nodes: 0,
-            levels,
-            minimal,
-        };
+        return Optimum::of_one_block(problem, &shapes, cost);
     };
+    let whole = ground::one_block(&shapes);
     let mut scratch = Scratch::default();
     let mut best = Incumbent { cost: ground.value(&table, &whole, &mut scratch).cost, parts: whole };
     debug_assert!(best.cost.is_finite(), "everything in one class holds");
@@ -214,7 +219,8 @@ impl Search<'_> {
             number: 0,
             plan: None,
         };
-        let mut queue = BinaryHeap::from([Queued { node: root, by_bound: self.techniques.nodes }]);
+        let queued = |node: Node| Queued { node, by_bound: self.techniques.nodes };
+        let mut queue = BinaryHeap::from([queued(root)]);
         while !queue.is_empty() {
             if self.budget.is_spent() || queue.len() > MOST_WAITING || looked_at >= self.techniques.most_nodes {
                 let bound = queue.iter().map(|queued| queued.node.bound).fold(best.cost, f64::min);
@@ -241,9 +247,8 @@ impl Search<'_> {
                     best = better;
                 }
                 match node {
-                    // There was no time to look at it.
-                    Some(node) if node.plan.is_none() => queue.push(Queued { node, by_bound: self.techniques.nodes }),
-                    Some(node) if self.techniques.deferred => queue.push(Queued { node, by_bound: self.techniques.nodes }),
+                    // There was no time to look at it, or it waits to be divided.
+                    Some(node) if node.plan.is_none() || self.techniques.deferred => queue.push(queued(node)),
                     Some(mut node) => {
                         let plan = node.plan.take().expect("a node that was looked at has a plan");
                         planned.push((node, plan));
@@ -256,7 +261,7 @@ impl Search<'_> {
                     if !is_no_better(child.bound, best.cost) {
                         child.number = number;
                         number += 1;
-                        queue.push(Queued { node: child, by_bound: self.techniques.nodes });
+                        queue.push(queued(child));
                     }
                 }
             }

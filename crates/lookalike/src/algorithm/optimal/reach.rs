@@ -6,7 +6,7 @@
 use super::Techniques;
 use super::bound::{Entry, Look};
 use crate::code::real;
-use crate::ground::{Classes, Ground};
+use crate::ground::{Classes, Ground, sorted};
 use crate::scheme::State;
 
 /// The entries by coarsest class, and in each by their block of one attribute.
@@ -180,22 +180,4 @@ impl Runs {
 fn within(ground: &Ground, state: &State, at: usize, class: &[Part], part: &Part) -> u64 {
     let mates = class.iter().filter(|mate| ground.choices.may_join(state, at, part.block as usize, mate.block as usize));
     mates.map(|mate| mate.rows).sum()
-}
-
-/// Counting sort.
-fn sorted(entries: impl Iterator<Item = usize> + Clone, key: impl Fn(usize) -> usize, keys: usize) -> Vec<u32> {
-    let mut starts = vec![0usize; keys + 1];
-    let mut count = 0;
-    for entry in entries.clone() {
-        starts[key(entry) + 1] += 1;
-        count += 1;
-    }
-    (1..starts.len()).for_each(|at| starts[at] += starts[at - 1]);
-    let mut order = vec![0; count];
-    for entry in entries {
-        let place = &mut starts[key(entry)];
-        order[*place] = u32::try_from(entry).expect("fewer entries than rows");
-        *place += 1;
-    }
-    order
 }

@@ -62,10 +62,6 @@ pub(super) fn seed(
     best
 }
 
-fn parts(ground: &Ground, state: &State) -> Parts {
-    (0..ground.shapes.len()).map(|at| ground.choices.blocks(state, at, false)).collect()
-}
-
 fn keep(best: &mut Incumbent, value: Value, parts: &Parts) {
     if value.cost < best.cost {
         *best = Incumbent { cost: value.cost, parts: parts.clone() };
@@ -77,35 +73,26 @@ fn keep(best: &mut Incumbent, value: Value, parts: &Parts) {
 fn ladder(ground: &Ground, at: usize) -> Parts {
     let shape = &ground.shapes[at];
     let atoms = shape.atoms.len();
+    if ground.schemes[at] != Scheme::Ops {
+        return shape.ladder();
+    }
     let mut ladder: Parts = vec![(0..).take(atoms).collect()];
-    if ground.schemes[at] == Scheme::Ops {
-        let rows: f64 = ground.costing.rows_of[at].iter().sum();
-        let mut runs = atoms.next_power_of_two();
-        while runs > 1 {
-            runs /= 2;
-            let (mut below, mut first, mut last) = (0.0, 0, usize::MAX);
-            let mut least = Vec::with_capacity(atoms);
-            for (atom, own) in (0u32..).zip(&ground.costing.rows_of[at]) {
-                #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a few runs")]
-                let run = ((below + own / 2.0) / rows * crate::code::real(runs as u64)) as usize;
-                if run != last {
-                    (first, last) = (atom, run);
-                }
-                least.push(first);
-                below += own;
+    let rows: f64 = ground.costing.rows_of[at].iter().sum();
+    let mut runs = atoms.next_power_of_two();
+    while runs > 1 {
+        runs /= 2;
+        let (mut below, mut first, mut last) = (0.0, 0, usize::MAX);
+        let mut least = Vec::with_capacity(atoms);
+        for (atom, own) in (0u32..).zip(&ground.costing.rows_of[at]) {
+            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a few runs")]
+            let run = ((below + own / 2.0) / rows * crate::code::real(runs as u64)) as usize;
+            if run != last {
+                (first, last) = (atom, run);
             }
-            ladder.push(least);
+            least.push(first);
+            below += own;
         }
-    } else {
-        for level in shape.levels() {
-            let mut least: Vec<u32> = ladder[0].clone();
-            for inner in (0..shape.inner.len()).filter(|&inner| shape.inner[inner].level <= level) {
-                let (from, to) = shape.range(inner);
-                let first = least[from];
-                least[from..to].fill(first);
-            }
-            ladder.push(least);
-        }
+        ladder.push(least);
     }
     ladder.dedup();
     ladder
@@ -141,7 +128,7 @@ fn climb(ground: &Ground, table: &ClassTable, best: &mut Incumbent, budget: &Bud
     let mut on_the_way = (f64::INFINITY, state.clone());
     loop {
         let table = rolled.as_ref().unwrap_or(table);
-        let here = parts(ground, &state);
+        let here = ground.choices.all_blocks(&state, false);
         let value = ground.value(table, &here, scratch);
         keep(best, value, &here);
         if rank(ground, value) < on_the_way.0 {
@@ -165,7 +152,7 @@ fn climb(ground: &Ground, table: &ClassTable, best: &mut Incumbent, budget: &Bud
         }
         let Some((_, joined)) = next else { return on_the_way.1 };
         state = joined;
-        rolled = Some(table.rolled_up(&parts(ground, &state), scratch));
+        rolled = Some(table.rolled_up(&ground.choices.all_blocks(&state, false), scratch));
     }
 }
 
@@ -199,7 +186,7 @@ fn changed(ground: &Ground, state: &State, choice: u32) -> State {
 
 /// Changes one choice after the other as long as that lowers the cost.
 fn improve(ground: &Ground, table: &ClassTable, state: &mut State, best: &mut Incumbent, budget: &Budget, scratch: &mut Scratch) {
-    let mut here = rank(ground, ground.value(table, &parts(ground, state), scratch));
+    let mut here = rank(ground, ground.value(table, &ground.choices.all_blocks(state, false), scratch));
     loop {
         let mut is_better = false;
         for choice in ground.choices.open_in(&ground.choices.open()).collect::<Vec<_>>() {
@@ -207,7 +194,7 @@ fn improve(ground: &Ground, table: &ClassTable, state: &mut State, best: &mut In
                 return;
             }
             let next = changed(ground, state, choice);
-            let parts = parts(ground, &next);
+            let parts = ground.choices.all_blocks(&next, false);
             let value = ground.value(table, &parts, scratch);
             keep(best, value, &parts);
             if rank(ground, value) < here {

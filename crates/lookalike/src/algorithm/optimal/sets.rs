@@ -1,7 +1,7 @@
 //! The least charge of an attribute whose blocks are sets, over all partitions of a few blocks.
 
 use super::bound::Look;
-use super::charge::Payers;
+use super::charge::{Payers, Ranked};
 use super::reach::Runs;
 use crate::ground::Ground;
 use crate::scheme::State;
@@ -17,11 +17,12 @@ pub(super) fn best(
     at: usize,
     runs: &Runs,
     payers: &Payers,
-    blocks: &[usize],
+    ranked: &Ranked,
 ) -> (f64, Vec<(f64, f64)>) {
-    let (atoms, count) = (look.fine[at].len(), blocks.len());
+    let Ranked { blocks, rank } = ranked;
+    let (atoms, count) = (rank.len(), blocks.len());
     let may_join = |one: usize, other: usize| ground.choices.may_join(state, at, blocks[one], blocks[other]);
-    let costs = costs(ground, look, at, runs, payers, blocks, may_join);
+    let costs = costs(ground, look, at, runs, payers, ranked, may_join);
     let least = partition(&costs, |_| true);
     let mut changes = vec![(0.0, 0.0); atoms * atoms];
     for one in 0..count {
@@ -68,16 +69,14 @@ fn costs(
     at: usize,
     runs: &Runs,
     payers: &Payers,
-    blocks: &[usize],
+    Ranked { blocks, rank }: &Ranked,
     may_join: impl Fn(usize, usize) -> bool,
 ) -> Vec<f64> {
-    let (atoms, count) = (look.fine[at].len(), blocks.len());
-    let mut rank = vec![0usize; atoms];
-    blocks.iter().enumerate().for_each(|(place, &block)| rank[block] = place);
+    let (atoms, count) = (rank.len(), blocks.len());
     let mut lost = vec![0.0; 1 << count];
     let (mut rows, mut shares) = (vec![0u64; 1 << count], vec![0.0; 1 << count]);
     for class in runs.classes() {
-        let share = |entry: usize| if look.entries[entry].is_lost { 0.0 } else { look.entries[entry].share };
+        let share = |entry: usize| look.entries[entry].share;
         let of: Vec<(usize, u64, f64)> =
             class.iter().map(|part| (rank[part.block as usize], part.rows, runs.entries(part).map(share).sum())).collect();
         if of.iter().all(|&(_, rows, share)| rows >= ground.least_rows || share <= 0.0) {
