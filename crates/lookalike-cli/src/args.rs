@@ -1,15 +1,23 @@
 //! What can be typed. Nothing is judged here; [`Request::config`](crate::args::Request::config) does that.
 
+mod compare;
+mod hierarchy;
+
+pub(crate) use compare::Compare;
+pub(crate) use hierarchy::{ColumnOf, Hierarchy, HierarchyCheck, HierarchyCommand, HierarchyNew};
+
 use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use lookalike::Algorithm;
-use lookalike::config::{DateUnit, Publish, Rest};
+use lookalike::config::{Publish, Rest};
 use lookalike::ratio::Ratio;
 use lookalike::synthetic::Synthetic;
 use lookalike::{Branching, Cost, Techniques};
+
+use crate::bounds::Effort;
 
 const START: &str = "\
 Start here:
@@ -61,6 +69,8 @@ pub(crate) enum Command {
     Verify(Verify),
     /// Ask a release counts and sums, and compare its answers with the truth
     Query(Box<Query>),
+    /// Compare algorithms and k on one table: loss, bound, query error, time, memory
+    Compare(Box<Compare>),
     /// Make up a small hospital table, anonymize it and show both
     Demo(Demo),
     /// Make and test hierarchies
@@ -136,9 +146,24 @@ pub(crate) struct Release {
     /// How classes are found
     #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(Algorithm::ALL.map(Algorithm::name)))]
     pub(crate) algorithm: Option<String>,
+    #[command(flatten)]
+    pub(crate) how: How,
+    #[command(flatten)]
+    pub(crate) writing: Writing,
+}
+
+/// How an algorithm goes about it and what a class shows. Shared by `anonymize` and `compare`.
+#[derive(Debug, Args)]
+pub(crate) struct How {
     /// How many rounds top-down, ring and bottom-up look for two rows far apart (3), how many tries cluster has for a cut (15)
     #[arg(long, value_name = "N")]
     pub(crate) rounds: Option<u32>,
+    /// How many steps auto takes to improve its classes: unlike --time, the same on every machine
+    #[arg(long, value_name = "N")]
+    pub(crate) steps: Option<u64>,
+    /// How long to look for what no release can lose less than: not at all, about as long as for the release, or to the end
+    #[arg(long, value_name = "EFFORT", value_parser = effort(), default_value = "quick")]
+    pub(crate) bound: Effort,
     /// Which partitions of a column's values optimal may choose, for all columns or for one: ghs, or age=ops; can be repeated
     #[arg(long, value_name = "[COLUMN=]SCHEME")]
     pub(crate) scheme: Vec<String>,
@@ -158,7 +183,7 @@ pub(crate) struct Release {
     /// rows do not show the same
     #[arg(long)]
     pub(crate) non_homogeneous: bool,
-    /// End the search after this time (500ms, 60s, 5m, 1h) with what it has
+    /// End the search after this time (500ms, 60s, 5m, 1h) with what it has; auto ends after 10s, or sooner when nothing gets better
     #[arg(long, value_name = "TIME")]
     pub(crate) time: Option<String>,
     /// How a range is written: its label, the set of its values, or two typed columns
@@ -167,8 +192,6 @@ pub(crate) struct Release {
     /// Show intervals of the hierarchy, not the exact least and greatest number
     #[arg(long)]
     pub(crate) snap: bool,
-    #[command(flatten)]
-    pub(crate) writing: Writing,
 }
 
 /// How the rows of a release are written.
@@ -270,7 +293,8 @@ pub(crate) struct Reading {
     pub(crate) delimiter: Option<char>,
 }
 
-/// What the columns are and what must hold. Shared by `check`, `anonymize`, `apply`, `verify` and `query`.
+/// What the columns are and what must hold. Shared by `check`, `anonymize`, `apply`, `verify`, `query`
+/// and, but for the file, `compare`.
 #[derive(Debug, Args)]
 pub(crate) struct Request {
     /// Read the request from a TOML file (see init); flags win over it, column by column
@@ -403,103 +427,6 @@ pub(crate) struct Completions {
     pub(crate) shell: clap_complete::Shell,
 }
 
-/// Flags of `hierarchy`.
-#[derive(Debug, Args)]
-pub(crate) struct Hierarchy {
-    #[command(subcommand)]
-    pub(crate) command: HierarchyCommand,
-}
-
-/// What to do with a hierarchy.
-#[derive(Debug, Subcommand)]
-pub(crate) enum HierarchyCommand {
-    /// Is the file a tree, and does it have every value of a column?
-    Check(HierarchyCheck),
-    /// Show the tree
-    Show {
-        /// The hierarchy: a line a value, then its ancestors up to the root, with ; between
-        file: PathBuf,
-    },
-    /// Make a hierarchy for a column of a table
-    #[command(subcommand)]
-    New(HierarchyNew),
-}
-
-/// Flags of `hierarchy check`.
-#[derive(Debug, Args)]
-pub(crate) struct HierarchyCheck {
-    /// The hierarchy
-    pub(crate) file: PathBuf,
-    /// A table whose values it must have
-    #[arg(long, value_name = "DATA", requires = "column")]
-    pub(crate) data: Option<PathBuf>,
-    /// The column of the table
-    #[arg(long, value_name = "COLUMN", requires = "data")]
-    pub(crate) column: Option<String>,
-    /// List the values that the hierarchy lacks
-    #[arg(long, requires = "data")]
-    pub(crate) show_values: bool,
-    #[command(flatten)]
-    pub(crate) reading: Reading,
-}
-
-/// The kinds of hierarchies that can be made.
-#[derive(Debug, Subcommand)]
-pub(crate) enum HierarchyNew {
-    /// Intervals of numbers
-    Intervals {
-        /// Widths, finest first, each a multiple of the one before
-        #[arg(long, value_name = "5,10,..", value_delimiter = ',', required = true)]
-        widths: Vec<f64>,
-        /// Where an interval begins
-        #[arg(long, value_name = "NUMBER", default_value_t = 0.0, allow_negative_numbers = true)]
-        origin: f64,
-        /// Everything below is one interval
-        #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
-        bottom: Option<f64>,
-        /// Everything from here on is one interval
-        #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
-        top: Option<f64>,
-        #[command(flatten)]
-        of: ColumnOf,
-    },
-    /// Leading characters: 53712, 5371*, 537**
-    Prefix {
-        /// How many characters are kept, longest first
-        #[arg(long, value_name = "4,3,..", value_delimiter = ',', required = true)]
-        keep: Vec<usize>,
-        #[command(flatten)]
-        of: ColumnOf,
-    },
-    /// Calendar units: month, quarter, year, decade
-    Date {
-        /// The units, finest first
-        #[arg(long, value_name = "month,year,..", value_delimiter = ',', required = true, value_parser = units())]
-        units: Vec<DateUnit>,
-        #[command(flatten)]
-        of: ColumnOf,
-    },
-}
-
-/// The column a hierarchy is made for.
-#[derive(Debug, Args)]
-pub(crate) struct ColumnOf {
-    /// The table
-    #[arg(long, value_name = "DATA")]
-    pub(crate) data: PathBuf,
-    /// Its column
-    #[arg(long, value_name = "COLUMN")]
-    pub(crate) column: String,
-    /// Where the hierarchy goes; - is standard output
-    #[arg(short, long, value_name = "FILE")]
-    pub(crate) output: PathBuf,
-    /// Replace the output if it exists
-    #[arg(long)]
-    pub(crate) force: bool,
-    #[command(flatten)]
-    pub(crate) reading: Reading,
-}
-
 /// `COLUMN=VALUE`, cut at the first equals sign.
 #[derive(Clone, Debug)]
 pub(crate) struct Pair {
@@ -537,7 +464,7 @@ impl FromStr for KOn {
 const TECHNIQUES: [&str; 8] =
     ["seeding", "both-sides", "charge", "useless", "useful", "node-order", "applicator-order", "deferral"];
 
-impl Release {
+impl How {
     /// How `optimal` goes about it.
     pub(crate) fn techniques(&self) -> Techniques {
         let with = |name: &str| !self.without.iter().any(|without| without == name);
@@ -555,6 +482,14 @@ fn branching() -> impl TypedValueParser<Value = Branching> {
     })
 }
 
+fn effort() -> impl TypedValueParser<Value = Effort> {
+    PossibleValuesParser::new(["none", "quick", "full"]).map(|text| match text.as_str() {
+        "none" => Effort::None,
+        "full" => Effort::Full,
+        _ => Effort::Quick,
+    })
+}
+
 fn rest() -> impl TypedValueParser<Value = Rest> {
     PossibleValuesParser::new(["drop", "keep"]).map(|text| if text == "drop" { Rest::Drop } else { Rest::Keep })
 }
@@ -565,11 +500,6 @@ fn publish() -> impl TypedValueParser<Value = Publish> {
         "bounds" => Publish::Bounds,
         _ => Publish::Label,
     })
-}
-
-fn units() -> impl TypedValueParser<Value = DateUnit> {
-    PossibleValuesParser::new(["day", "month", "quarter", "year", "decade"])
-        .map(|text| crate::request::unit(&text).expect("one of the possible values"))
 }
 
 fn delimiter(text: &str) -> Result<char, &'static str> {

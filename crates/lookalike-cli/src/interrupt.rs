@@ -8,7 +8,8 @@ use crate::show;
 
 /// Set to make the search end with what it has.
 static CANCEL: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
-static SEARCHING: AtomicBool = AtomicBool::new(false);
+/// What becomes of a search that is ended now; none when nothing is searched for.
+static SEARCHING: Mutex<Option<&str>> = Mutex::new(None);
 /// A file that is written but not yet published.
 static UNPUBLISHED: Mutex<Option<PathBuf>> = Mutex::new(None);
 
@@ -27,8 +28,9 @@ fn ignores_hang_up() -> bool {
 
 #[allow(clippy::exit, reason = "the handler has a thread of its own and cannot return through main")]
 fn handle() {
-    if SEARCHING.load(Ordering::SeqCst) && !CANCEL.swap(true, Ordering::SeqCst) {
-        show::say("stopping the search: what it has so far will be written and verified (once more to give up)");
+    let searching = *SEARCHING.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(what) = searching.filter(|_| !CANCEL.swap(true, Ordering::SeqCst)) {
+        show::say(&format!("stopping the search: {what} (once more to give up)"));
         return;
     }
     // The lock is never released: nobody can publish or make another file meanwhile.
@@ -63,11 +65,17 @@ pub(crate) fn is_cancelled() -> bool {
     CANCEL.load(Ordering::SeqCst)
 }
 
-/// Runs a search, which the first Ctrl-C ends.
-pub(crate) fn during_search<T>(search: impl FnOnce() -> T) -> T {
-    SEARCHING.store(true, Ordering::SeqCst);
+/// What becomes of a release whose search is ended.
+pub(crate) const RELEASE: &str = "what it has so far will be written and verified";
+/// What becomes of a comparison.
+pub(crate) const COMPARISON: &str = "what was compared so far will be told";
+
+/// Runs a search, which the first Ctrl-C ends; `what` says what becomes of it then.
+pub(crate) fn during_search<T>(what: &'static str, search: impl FnOnce() -> T) -> T {
+    let set = |to| *SEARCHING.lock().unwrap_or_else(PoisonError::into_inner) = to;
+    set(Some(what));
     let found = search();
-    SEARCHING.store(false, Ordering::SeqCst);
+    set(None);
     found
 }
 

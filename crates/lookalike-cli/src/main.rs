@@ -1,9 +1,11 @@
 //! The command line of lookalike: parses, runs one command, prints its error once, and says by the exit code how it went.
 
 mod args;
+mod bounds;
 mod cmd;
 mod interrupt;
 mod pipeline;
+mod plot;
 mod progress;
 mod request;
 mod show;
@@ -60,6 +62,7 @@ fn run(cli: Cli) -> ExitCode {
         Command::Apply(args) => cmd::apply::run(&args, &cli.global),
         Command::Verify(args) => cmd::verify::run(&args),
         Command::Query(args) => cmd::query::run(&args, &cli.global),
+        Command::Compare(args) => cmd::compare::run(&args, &cli.global),
         Command::Demo(args) => cmd::demo::run(&args, &cli.global),
         Command::Hierarchy(args) => cmd::hierarchy::run(&args),
         Command::Synth(args) => cmd::synth::run(&args),

@@ -3,8 +3,10 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::time::{Duration, Instant};
 
 use lookalike::audit::{self, Proof, Verdict, View};
+use lookalike::bound::Bound;
 use lookalike::config::{Order, Publish, Roles};
 use lookalike::disclosure::disclosures;
 use lookalike::io::{self, FileType, Format, Pending};
@@ -18,6 +20,7 @@ use lookalike::{
     partition, proof,
 };
 
+use crate::bounds::{self, Effort};
 use crate::progress::Progress;
 use crate::request::usage;
 use crate::{interrupt, show};
@@ -47,6 +50,8 @@ pub(crate) enum Way<'a> {
 pub(crate) struct Wanted<'a> {
     /// How `optimal` goes about it.
     pub(crate) techniques: Techniques,
+    /// How long to look for what no release can lose less than.
+    pub(crate) bound: Effort,
     /// Where the proof of a non-homogeneous release goes, if it is wanted.
     pub(crate) proof: Option<&'a Path>,
     /// Where a global recoding goes, if it is wanted.
@@ -73,6 +78,8 @@ pub(crate) struct Searched {
     pub(crate) algorithm: Option<Algorithm>,
     pub(crate) status: Status,
     pub(crate) loss: Loss,
+    /// What no local recoding loses less than.
+    pub(crate) bound: Option<Bound>,
     /// Cost and bound of a global recoding.
     pub(crate) optimum: Option<Optimum>,
     /// The quasi-identifiers, in the order of the loss by attribute.
@@ -179,11 +186,28 @@ fn find(job: &Job, plan: Plan, roles: &Roles, mut table: Table, cells: Cells, pr
     warnings.extend_from_slice(problem.warnings());
     warnings.iter().for_each(|warning| progress.warn(warning));
 
+    let effort = if let Way::Search(wanted) = &job.way { wanted.bound } else { Effort::None };
+    let mut bound = None;
     let outcome = match plan {
         Plan::Search(search) => {
+            let time = time(job.config, search)?;
+            // A long search shows how near it is to the bound; after a short one there is only as much time to look for it.
+            if search.algorithm == Algorithm::Auto {
+                progress.stage("bound");
+                let quick = time.unwrap_or(USUAL_TIME) / 5;
+                bound = interrupt::during_search(interrupt::RELEASE, || bounds::bound_of(&problem, job.seed, effort, quick));
+            }
             progress.stage("search");
-            let budget = Budget::new(job.config.time()?, interrupt::cancel());
-            interrupt::during_search(|| anonymize(&problem, search, &budget))
+            let budget = Budget::new(time, interrupt::cancel());
+            let begun = Instant::now();
+            let line = || search_line(&budget, bound.as_ref());
+            let found =
+                progress.watching(line, || interrupt::during_search(interrupt::RELEASE, || anonymize(&problem, search, &budget)));
+            if bound.is_none() && !search.algorithm.is_global() && !interrupt::is_cancelled() {
+                progress.stage("bound");
+                bound = bounds::bound_of(&problem, job.seed, effort, begun.elapsed());
+            }
+            found
         }
         Plan::Apply(file) => {
             progress.stage("apply");
@@ -201,6 +225,7 @@ fn find(job: &Job, plan: Plan, roles: &Roles, mut table: Table, cells: Cells, pr
         },
         status: outcome.status,
         loss: loss::loss(&problem, recoding),
+        bound,
         optimum: outcome.optimum.clone(),
         quasi: problem.attributes().iter().map(|attribute| attribute.name.clone()).collect(),
         coded_bytes: problem.bytes(),
@@ -236,7 +261,8 @@ pub(crate) fn delimiter(file_type: FileType) -> Option<char> {
     }
 }
 
-fn search(config: &Config, seed: u64, techniques: Techniques) -> Result<Search> {
+/// The search that the configuration asks for.
+pub(crate) fn search(config: &Config, seed: u64, techniques: Techniques) -> Result<Search> {
     let named = |name: &str| Algorithm::from_str(name).map_err(usage);
     let algorithm = config.algorithm.as_deref().map_or(Ok(Algorithm::default()), named)?;
     match (algorithm.is_homogeneous(), config.non_homogeneous) {
@@ -254,7 +280,26 @@ fn search(config: &Config, seed: u64, techniques: Techniques) -> Result<Search> 
     }
     let usual = Search::new(algorithm, seed);
     let cost = config.cost.as_deref().map_or(Ok(usual.cost), |name| Cost::from_str(name).map_err(usage))?;
-    Ok(Search { rounds: config.rounds()?.unwrap_or(usual.rounds), cost, techniques, ..usual })
+    Ok(Search { rounds: config.rounds()?.unwrap_or(usual.rounds), cost, techniques, steps: config.steps, ..usual })
+}
+
+/// How long `auto` searches when nobody says it.
+pub(crate) const USUAL_TIME: Duration = Duration::from_secs(10);
+
+/// How long a search may take: `auto` would take any time, unless its steps are counted.
+pub(crate) fn time(config: &Config, search: Search) -> Result<Option<Duration>> {
+    let is_limited = search.algorithm == Algorithm::Auto && search.steps.is_none();
+    Ok(config.time()?.or(is_limited.then_some(USUAL_TIME)))
+}
+
+/// What to show while a search runs that tells how far it is.
+fn search_line(budget: &Budget, bound: Option<&Bound>) -> Option<String> {
+    let loss = budget.told()?;
+    let gap = bound.and_then(|bound| Some((bound, bound.gap(loss)?)));
+    let gap =
+        gap.map_or(String::new(), |(bound, gap)| format!(", bound {}{:.0}, gap {gap:.2}", bounds::sign(bound), bound.value));
+    let left = budget.left().map_or(String::new(), |left| format!(", {} left", show::seconds(left.as_secs_f64())));
+    Some(format!("loss {loss:.0}{gap}{left}"))
 }
 
 fn cells(file_type: FileType) -> Cells {
@@ -329,7 +374,7 @@ fn secret(job: &Job, proof: Option<&Proof>, recoding: Option<&str>) -> Result<Op
 }
 
 /// The input is never overwritten, not even through a link and with force.
-fn refuse_same(data: &Path, out: &Path) -> Result<()> {
+pub(crate) fn refuse_same(data: &Path, out: &Path) -> Result<()> {
     let real = |path: &Path| -> Option<PathBuf> { std::fs::canonicalize(path).ok().filter(|_| path != Path::new("-")) };
     match (real(data), real(out)) {
         (Some(data), Some(file)) if data == file || same_file(&data, &file) => {

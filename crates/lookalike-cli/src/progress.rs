@@ -1,7 +1,11 @@
 //! The stages of a long run: a line each on a terminal, and how long each took.
 
 use std::io::{IsTerminal, Write};
-use std::time::Instant;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+/// How often a long stage says how far it is.
+const OFTEN: Duration = Duration::from_millis(500);
 
 /// What runs, and what has run.
 #[derive(Debug)]
@@ -33,6 +37,33 @@ impl Progress {
             self.times.push((name, seconds));
             self.show(format_args!("\r\x1b[K{name:>9} {:>9}\n", crate::show::seconds(seconds)));
         }
+    }
+
+    /// Says how far the stage is.
+    pub(crate) fn at(&self, step: &str) {
+        if let Some((name, _)) = self.now {
+            self.show(format_args!("\r\x1b[K{name:>9} {step} ..."));
+        }
+    }
+
+    /// Does the work of a stage, and says now and then how far it is, if that is known.
+    pub(crate) fn watching<T>(&self, line: impl Fn() -> Option<String> + Send, work: impl FnOnce() -> T) -> T {
+        if !self.shown {
+            return work();
+        }
+        let (done, waits) = mpsc::channel::<()>();
+        std::thread::scope(|scope| {
+            scope.spawn(move || {
+                // The sender is dropped when the work is done.
+                while waits.recv_timeout(OFTEN) == Err(RecvTimeoutError::Timeout) {
+                    if let Some(line) = line() {
+                        self.at(&line);
+                    }
+                }
+            });
+            let _done = done;
+            work()
+        })
     }
 
     /// Says what the user should know while a stage runs.

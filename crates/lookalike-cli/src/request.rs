@@ -11,7 +11,7 @@ use lookalike::config::{
 use lookalike::ratio::Ratio;
 use lookalike::{Config, Error, ErrorKind, Result};
 
-use crate::args::{Columns, Pair, Release, Request, Rules, Writing};
+use crate::args::{Columns, How, Pair, Reading, Release, Request, Rules, Writing};
 
 /// The error for a request that makes no sense.
 pub(crate) fn usage(why: impl Into<String>) -> Error {
@@ -25,13 +25,18 @@ impl Request {
             Some(path) => Config::read(path)?,
             None => Config::default(),
         };
-        if self.reading.delimiter.is_some() {
-            config.input.delimiter = self.reading.delimiter;
-        }
-        self.columns.lay_over(&mut config)?;
-        self.rules.lay_over(&mut config)?;
+        lay_over(&mut config, &self.reading, &self.columns, &self.rules)?;
         Ok(config)
     }
+}
+
+/// Lays what every request can say over the configuration.
+pub(crate) fn lay_over(config: &mut Config, reading: &Reading, columns: &Columns, rules: &Rules) -> Result<()> {
+    if reading.delimiter.is_some() {
+        config.input.delimiter = reading.delimiter;
+    }
+    columns.lay_over(config)?;
+    rules.lay_over(config)
 }
 
 impl Columns {
@@ -132,8 +137,19 @@ impl Release {
         if let Some(algorithm) = &self.algorithm {
             config.algorithm = Some(algorithm.clone());
         }
+        self.writing.lay_over(config);
+        self.how.lay_over(config)
+    }
+}
+
+impl How {
+    /// Lays these flags over the configuration.
+    pub(crate) fn lay_over(&self, config: &mut Config) -> Result<()> {
         if self.rounds.is_some() {
             config.rounds = self.rounds;
+        }
+        if self.steps.is_some() {
+            config.steps = self.steps;
         }
         if let Some(cost) = &self.cost {
             config.cost = Some(cost.clone());
@@ -144,7 +160,6 @@ impl Release {
         if let Some(publish) = self.publish {
             config.output.publish = publish;
         }
-        self.writing.lay_over(config);
         config.non_homogeneous |= self.non_homogeneous;
         config.output.snap |= self.snap;
         for scheme in &self.scheme {

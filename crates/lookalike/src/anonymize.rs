@@ -1,6 +1,6 @@
 //! The one call: search, leave out what may be left out, recode.
 
-use crate::algorithm::{self, Optimum, Search};
+use crate::algorithm::{self, Algorithm, Optimum, Search};
 use crate::budget::Budget;
 use crate::partition::{Partition, Piece};
 use crate::problem::Problem;
@@ -36,7 +36,9 @@ pub struct Outcome {
 /// Finds classes that hold every rule, or rings whose windows do. It cannot fail: [`Problem::new`] has seen to it that there is an
 /// answer.
 pub fn anonymize(problem: &Problem, search: Search, budget: &Budget) -> Outcome {
-    let stopped = |otherwise: Status| if budget.is_spent() { Status::Stopped } else { otherwise };
+    // To use up its time is what `auto` is for.
+    let is_stopped = || if search.algorithm == Algorithm::Auto { budget.is_cancelled() } else { budget.is_spent() };
+    let stopped = |otherwise: Status| if is_stopped() { Status::Stopped } else { otherwise };
     if search.algorithm.is_global() {
         let optimum = algorithm::run_global(problem, search, budget);
         let recoding = Recoding::global(problem, optimum.generalization.clone()).without_traces(problem);
@@ -78,7 +80,6 @@ fn on_rings(problem: &Problem, search: Search, budget: &Budget, lot: impl Fn(u64
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::algorithm::Algorithm;
     use crate::testing;
 
     #[test]

@@ -104,13 +104,18 @@ impl<'a> Boxes<'a> {
         self.own[group as usize] = self.penalty.of_box(ranges);
     }
 
+    /// Takes all rows out of a group: it is gone.
+    pub(crate) fn clear(&mut self, group: u32) {
+        self.rows[group as usize] = 0;
+    }
+
     /// Puts the rows of one group into another; the first is gone.
     pub(crate) fn merge(&mut self, gone: u32, into: u32) {
         let joined: Vec<CodeRange> =
             self.ranges(gone).iter().zip(self.ranges(into)).map(|(one, other)| one.join(*other)).collect();
         let rows = self.rows(gone) + self.rows(into);
         self.set(into, &joined, rows);
-        self.rows[gone as usize] = 0;
+        self.clear(gone);
         if self.has_values() {
             let both: Vec<u64> = (0..joined.len()).map(|at| self.values(gone, at) | self.values(into, at)).collect();
             self.set_values(into, &both);

@@ -35,6 +35,7 @@ pub mod algorithm;
 pub mod anonymize;
 pub mod attribute;
 pub mod audit;
+pub mod bound;
 mod boxes;
 pub mod budget;
 pub mod code;
@@ -73,6 +74,7 @@ mod watched;
 
 pub use algorithm::{Algorithm, Branching, Optimum, Search, Techniques};
 pub use anonymize::{Outcome, Status, anonymize};
+pub use bound::{Bound, BoundKind, bound};
 pub use budget::Budget;
 pub use config::Config;
 pub use error::{Error, ErrorKind, Result};

@@ -9,6 +9,7 @@ use rayon::prelude::*;
 
 use crate::boxes::{Aim, Boxes, bit};
 use crate::code::{Code, CodeRange, real};
+use crate::rng::Rng;
 
 /// Up to this many groups a node is not split further.
 const LEAF: usize = if cfg!(test) { 2 } else { 6 };
@@ -50,6 +51,17 @@ impl Partner {
         let order = self.value.total_cmp(&other.value).then(self.rows.cmp(&other.rows)).then(self.group.cmp(&other.group));
         order.is_lt()
     }
+}
+
+/// Who looks for groups to join.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Seeker<'a> {
+    /// The group it belongs to, which is not among those it looks for.
+    pub(crate) group: u32,
+    pub(crate) aim: Aim,
+    pub(crate) rows: u64,
+    pub(crate) ranges: &'a [CodeRange],
+    pub(crate) lots: u64,
 }
 
 /// The tree. Nodes in preorder: the left child follows its parent.
@@ -150,9 +162,20 @@ impl Tree {
 
     /// Takes note that a group is gone.
     pub(crate) fn remove(&mut self, group: u32) {
+        self.climb(group, |node| node.alive -= 1);
+    }
+
+    /// Takes note that a group that was gone has rows again.
+    pub(crate) fn revive(&mut self, boxes: &Boxes, group: u32) {
+        self.climb(group, |node| node.alive += 1);
+        self.touch(boxes, group);
+    }
+
+    /// Does something to every node above a group.
+    fn climb(&mut self, group: u32, mut change: impl FnMut(&mut Node)) {
         let mut next = Some(self.leaf_of[group as usize] as usize);
         while let Some(at) = next {
-            self.nodes[at].alive -= 1;
+            change(&mut self.nodes[at]);
             next = self.parent(at);
         }
     }
@@ -223,6 +246,35 @@ impl Tree {
             }
         });
         best
+    }
+
+    /// A few groups that it costs least to join for so many rows with these ranges, the cheapest first. Each cost is first made dearer or
+    /// cheaper by lot, by up to half of `noise`: who asks again gets others.
+    pub(crate) fn several(&self, boxes: &Boxes, seeker: &Seeker, noise: f64, most: usize) -> Vec<u32> {
+        let Seeker { group, aim, rows, ranges, lots } = *seeker;
+        let probes: Vec<Probe> = ranges.iter().enumerate().map(|(at, &range)| Probe::new(boxes, at, range)).collect();
+        let (mut best, least) = (Vec::new(), 1.0 - noise / 2.0);
+        let limit = |best: &Vec<(f64, u32)>| if best.len() == most { best[most - 1].0 } else { f64::INFINITY };
+        let bound =
+            |best: &Vec<(f64, u32)>, at: usize| self.least_value(boxes, aim, rows, &probes, at, limit(best) / least) * least;
+        let skips = |best: &Vec<(f64, u32)>, value: f64, _| value >= limit(best);
+        self.seek(boxes, &mut best, &bound, &skips, &mut |best, other| {
+            let factor = least + noise * Rng::unit_of(lots, u64::from(other));
+            let limit = limit(best);
+            let (mut then, stop) = (0.0, limit / factor / if aim == Aim::Table { real(rows) } else { 1.0 });
+            for (at, (one, other)) in ranges.iter().zip(boxes.ranges(other)).enumerate() {
+                then += boxes.penalty.of(at, one.join(*other));
+                if then > stop {
+                    return;
+                }
+            }
+            let value = aim.value(rows, boxes.rows(other), boxes.own(other), then) * factor;
+            if other != group && value < limit {
+                best.truncate(most - 1);
+                best.insert(best.partition_point(|&(before, _)| before <= value), (value, other));
+            }
+        });
+        best.into_iter().map(|(_, group)| group).collect()
     }
 
     /// Meets every group that is not gone, but for those below nodes that are skipped: `bound` says what a node can offer at best,
@@ -512,6 +564,45 @@ mod tests {
                     boxes.merge(one, other);
                     tree.remove(one);
                     tree.touch(&boxes, other);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn several_are_the_cheapest_of_all_after_groups_have_gone_and_come_back() {
+        for seed in 0..30 {
+            let problem = problem(seed);
+            let penalty = Penalty::new(problem.attributes(), &[0, 1, 2]);
+            let mut boxes = points(&problem, &penalty);
+            let mut tree = Tree::build(&boxes);
+            let mut rng = Rng::new(seed);
+            for step in 0..60 {
+                let mut any = || u32::try_from(rng.below(boxes.len() as u64)).unwrap();
+                let (one, other) = (any(), any());
+                if boxes.rows(one) > 0 {
+                    boxes.clear(one);
+                    tree.remove(one);
+                } else {
+                    let ranges: Vec<CodeRange> =
+                        boxes.ranges(one).iter().zip(boxes.ranges(other)).map(|(a, b)| a.join(*b)).collect();
+                    boxes.set(one, &ranges, 3);
+                    tree.revive(&boxes, one);
+                }
+                for (aim, rows) in [(Aim::Table, 4), (Aim::Row, 1)] {
+                    let ranges = boxes.ranges(other).to_vec();
+                    let value = |group: u32| {
+                        aim.value(rows, boxes.rows(group), boxes.own(group), penalty.of_join(&ranges, boxes.ranges(group)))
+                    };
+                    let mut all: Vec<f64> =
+                        (0u32..).take(boxes.len()).filter(|&group| group != other && boxes.rows(group) > 0).map(value).collect();
+                    all.sort_by(f64::total_cmp);
+                    let seeker = Seeker { group: other, aim, rows, ranges: &ranges, lots: 7 };
+                    let found: Vec<f64> = tree.several(&boxes, &seeker, 0.0, 4).into_iter().map(value).collect();
+                    assert_eq!(found, all[..all.len().min(4)], "seed {seed}, step {step}, {aim:?}");
+                    // With noise they are others, but none much dearer.
+                    let noisy = tree.several(&boxes, &seeker, 0.2, 4);
+                    assert!(noisy.iter().all(|&group| value(group) * 0.9 <= all[all.len().min(4) - 1] * 1.1 + 1e-9));
                 }
             }
         }

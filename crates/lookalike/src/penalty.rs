@@ -11,6 +11,8 @@ use crate::taxonomy::Taxonomy;
 #[derive(Debug)]
 pub(crate) struct Penalty {
     costs: Vec<Cost>,
+    /// What an attribute costs at most.
+    weights: Vec<f64>,
     rounding: f64,
 }
 
@@ -21,6 +23,8 @@ enum Cost {
     Flat(f64),
     /// As much as the values lie apart. A range that ends at `missing` and begins elsewhere costs the weight.
     Line { values: Vec<f64>, scale: f64, weight: f64, missing: Code },
+    /// Any of the others with few values: what every range costs, and every value with any other.
+    Table { codes: usize, ranges: Vec<f64>, steps: Vec<f64>, is_line: bool },
     /// What the lowest node that covers the range costs, and the weight where missing and present meet.
     Tree { nodes: Vec<TreeNode>, weight: f64, missing: Code },
 }
@@ -32,16 +36,20 @@ struct TreeNode {
     cost: f64,
 }
 
+/// A column of more values is not worth a table of all its ranges: it would not stay in the processor's cache.
+const FEW: usize = 128;
+
 /// A code that no column has: for attributes without a missing value beside their line.
 const NONE: Code = Code::MAX;
 
 impl Penalty {
     /// The penalties of these of the attributes.
     pub(crate) fn new(attributes: &[Attribute], chosen: &[usize]) -> Penalty {
-        let weights: f64 = chosen.iter().map(|&at| attributes[at].weight).sum();
+        let weights: Vec<f64> = chosen.iter().map(|&at| attributes[at].weight.abs()).collect();
         Penalty {
-            costs: chosen.iter().map(|&at| Cost::new(&attributes[at])).collect(),
-            rounding: weights * real(chosen.len() as u64) * 4.0 * f64::EPSILON,
+            costs: chosen.iter().map(|&at| Cost::new(&attributes[at]).tabled(attributes[at].codes())).collect(),
+            rounding: weights.iter().sum::<f64>() * real(chosen.len() as u64) * 4.0 * f64::EPSILON,
+            weights,
         }
     }
 
@@ -55,6 +63,16 @@ impl Penalty {
         self.costs.len()
     }
 
+    /// What an attribute costs at most.
+    pub(crate) fn weight(&self, at: usize) -> f64 {
+        self.weights[at]
+    }
+
+    /// What a row pays at most.
+    pub(crate) fn most(&self) -> f64 {
+        self.weights.iter().sum()
+    }
+
     /// What a row pays on one attribute for showing this range.
     #[inline]
     pub(crate) fn of(&self, at: usize, range: CodeRange) -> f64 {
@@ -64,17 +82,12 @@ impl Penalty {
     /// What a row pays at least on one attribute for showing a value and any other.
     #[inline]
     pub(crate) fn step(&self, at: usize, code: Code) -> f64 {
-        match &self.costs[at] {
-            Cost::Flat(weight) => *weight,
-            Cost::Line { weight, missing, .. } | Cost::Tree { weight, missing, .. } if code == *missing => *weight,
-            Cost::Line { .. } => 0.0,
-            Cost::Tree { nodes, .. } => nodes[nodes[code as usize].parent as usize].cost,
-        }
+        self.costs[at].step(code)
     }
 
     /// True when values lie on a line, some nearer to each other than others.
     pub(crate) fn is_line(&self, at: usize) -> bool {
-        matches!(self.costs[at], Cost::Line { .. })
+        matches!(self.costs[at], Cost::Line { .. } | Cost::Table { is_line: true, .. })
     }
 
     /// True when any two values of the attribute cost the same.
@@ -122,6 +135,29 @@ impl Cost {
         }
     }
 
+    /// The same as a table, if that is small.
+    fn tabled(self, codes: usize) -> Cost {
+        if codes > FEW || matches!(self, Cost::Flat(_)) {
+            return self;
+        }
+        let code = |index: usize| code(index);
+        let of = |lo: usize, hi: usize| if lo <= hi { self.of(CodeRange { lo: code(lo), hi: code(hi) }) } else { 0.0 };
+        let ranges = (0..codes).flat_map(|lo| (0..codes).map(move |hi| (lo, hi))).map(|(lo, hi)| of(lo, hi)).collect();
+        let steps = (0..codes).map(|value| self.step(code(value))).collect();
+        Cost::Table { codes, ranges, steps, is_line: matches!(self, Cost::Line { .. }) }
+    }
+
+    #[inline]
+    fn step(&self, code: Code) -> f64 {
+        match self {
+            Cost::Flat(weight) => *weight,
+            Cost::Table { steps, .. } => steps[code as usize],
+            Cost::Line { weight, missing, .. } | Cost::Tree { weight, missing, .. } if code == *missing => *weight,
+            Cost::Line { .. } => 0.0,
+            Cost::Tree { nodes, .. } => nodes[nodes[code as usize].parent as usize].cost,
+        }
+    }
+
     fn of_tree(attribute: &Attribute, tree: &Taxonomy, missing: Code) -> Cost {
         let node = |node: u32| {
             let range = tree.range(node);
@@ -134,6 +170,7 @@ impl Cost {
     #[inline]
     fn of(&self, CodeRange { lo, hi }: CodeRange) -> f64 {
         match self {
+            Cost::Table { codes, ranges, .. } => ranges[lo as usize * codes + hi as usize],
             Cost::Flat(_) | Cost::Line { .. } if lo == hi => 0.0,
             Cost::Tree { missing, .. } if lo == hi && hi == *missing => 0.0,
             Cost::Flat(weight) => *weight,

@@ -555,7 +555,8 @@ mod tests {
                         [columns]\nage = { role = \"quasi\" }\nheight = { role = \"quasi\" }\ncity = { role = \"quasi\" }\n";
             let problem = testing::problem(&testing::random_table(seed, 80), toml).unwrap();
             for algorithm in Algorithm::homogeneous() {
-                let recoding = anonymize(&problem, Search::new(algorithm, 1), &Budget::unlimited()).recoding;
+                let recoding =
+                    anonymize(&problem, Search { steps: Some(50), ..Search::new(algorithm, 1) }, &Budget::unlimited()).recoding;
                 for (columns, k) in [(&[0, 1, 2][..], 3), (&[2], 12), (&[0, 2], 20)] {
                     let mut shown: Vec<(Vec<CodeRange>, u64)> = Vec::new();
                     for (class, pieces) in recoding.classes().iter().enumerate() {

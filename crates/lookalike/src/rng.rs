@@ -72,6 +72,13 @@ impl Rng {
         (self.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
+    /// The number from 0 up to but not including 1 that a seed has for each stream, at the cost of one step.
+    #[allow(clippy::cast_precision_loss, reason = "53 bits fit exactly")]
+    pub fn unit_of(seed: u64, stream: u64) -> f64 {
+        let mut counter = seed ^ stream.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        (splitmix(&mut counter) >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
     /// Puts the items in random order, every order equally likely.
     #[allow(clippy::cast_possible_truncation, reason = "a number up to an index is an index")]
     pub fn shuffle<T>(&mut self, items: &mut [T]) {

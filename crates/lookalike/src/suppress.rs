@@ -6,7 +6,7 @@
 
 use std::collections::BinaryHeap;
 
-use crate::algorithm::{self, Groups, Search};
+use crate::algorithm::{self, Algorithm, Groups, Search};
 use crate::budget::Budget;
 use crate::code::{Code, CodeRange, real};
 use crate::partition::{self, Partition, Piece};
@@ -16,15 +16,22 @@ use crate::problem::Problem;
 /// The groups to publish and the rows to leave out.
 pub(crate) fn with_suppression(problem: &Problem, search: Search, budget: &Budget) -> (Groups, Vec<Piece>) {
     let trimmed = problem.trimmed().to_vec();
-    let groups = algorithm::run(problem, search, &problem.pieces_without(&trimmed), budget);
     let allowance = problem.allowance() - partition::rows(&trimmed);
+    // Where there are two searches and each takes what time it gets, they share it.
+    let is_twice = search.algorithm == Algorithm::Auto && allowance > 0 && problem.stages_in_order().len() == 1;
+    let first = if is_twice { budget.part(0.5) } else { budget.part(1.0) };
+    let groups = algorithm::run(problem, search, &problem.pieces_without(&trimmed), &first);
     // With rules on several column sets a class cannot give up a row alone: the classes it came from have rules too.
     if allowance == 0 || problem.stages_in_order().len() > 1 {
         return (groups, trimmed);
     }
     let mut best = lighten(problem, &groups, allowance, Keep::Holding);
     best.1.extend_from_slice(&trimmed);
-    let outliers = lighten(problem, &groups, allowance, Keep::OneRow).1;
+    // In the classes of `auto` an outlier stands with rows that make no class without it: those of a plain search tell who it is.
+    let plain = (search.algorithm == Algorithm::Auto).then(|| {
+        algorithm::run(problem, Search { algorithm: Algorithm::Mondrian, ..search }, &problem.pieces_without(&trimmed), budget)
+    });
+    let outliers = lighten(problem, plain.as_ref().unwrap_or(&groups), allowance, Keep::OneRow).1;
     let without: Vec<Piece> = join(&outliers, &trimmed);
     let rest = problem.pieces_without(&without);
     let mut whole = problem.tally();
@@ -204,7 +211,6 @@ fn join(some: &[Piece], others: &[Piece]) -> Vec<Piece> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::algorithm::Algorithm;
     use crate::testing;
 
     fn toml(share: &str) -> String {
@@ -230,10 +236,11 @@ mod tests {
             let without = testing::problem(&text, &toml("0%")).unwrap();
             let with = testing::problem(&text, &toml("10%")).unwrap();
             for algorithm in Algorithm::homogeneous().filter(|algorithm| !algorithm.is_global()) {
-                let (groups, gone) = with_suppression(&without, Search::new(algorithm, 1), &Budget::unlimited());
+                let search = Search { steps: Some(40), ..Search::new(algorithm, 1) };
+                let (groups, gone) = with_suppression(&without, search, &Budget::unlimited());
                 assert!(gone.is_empty());
                 let before = cost(&without, &groups, &gone);
-                let (groups, gone) = with_suppression(&with, Search::new(algorithm, 1), &Budget::unlimited());
+                let (groups, gone) = with_suppression(&with, search, &Budget::unlimited());
                 assert!(cost(&with, &groups, &gone) <= before);
                 assert!(partition::rows(&gone) <= 12);
                 helped += u32::from(!gone.is_empty());

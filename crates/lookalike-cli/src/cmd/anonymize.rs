@@ -13,7 +13,7 @@ use crate::pipeline::{self, Done, Job, Wanted, Way};
 use crate::progress::Progress;
 use crate::request::{self, usage};
 use crate::show::{self, count, counted, percent};
-use crate::{BUG, interrupt};
+use crate::{BUG, bounds, interrupt};
 
 /// Runs the command.
 pub(crate) fn run(args: &Anonymize, global: &Global) -> Result<ExitCode> {
@@ -23,15 +23,16 @@ pub(crate) fn run(args: &Anonymize, global: &Global) -> Result<ExitCode> {
     let data = request::data(args.data.as_ref(), &config)?;
     let out = output(args.output.as_ref(), &config)?;
     let seed = args.seed.or(config.seed).unwrap_or_else(rng::seed_from_system);
-    let techniques = args.release.techniques();
-    let way = Way::Search(Wanted { techniques, proof: args.proof.as_deref(), recoding: args.recoding.as_deref() });
+    let techniques = args.release.how.techniques();
+    let bound = args.release.how.bound;
+    let way = Way::Search(Wanted { techniques, bound, proof: args.proof.as_deref(), recoding: args.recoding.as_deref() });
     make(&Job { config: &config, data: &data, out: &out, force: args.force, seed, way }, args.json, global)
 }
 
 /// Flags that only global algorithms heed say nothing to the others.
 fn refuse_unused(args: &Anonymize, config: &Config) -> Result<()> {
     let is_global = |name: &str| name.parse::<Algorithm>().is_ok_and(Algorithm::is_global);
-    let named = [("--scheme", !args.release.scheme.is_empty()), ("--cost", args.release.cost.is_some())];
+    let named = [("--scheme", !args.release.how.scheme.is_empty()), ("--cost", args.release.how.cost.is_some())];
     match named.into_iter().find(|(_, is_given)| *is_given) {
         Some((flag, _)) if !config.algorithm.as_deref().is_some_and(is_global) => {
             Err(usage(format!("{flag} goes with --algorithm optimal: the others show ranges, not blocks")))
@@ -97,6 +98,9 @@ pub(crate) fn summary(done: &Done, progress: &Progress, out: &Path) -> String {
     text += &format!("rows      {} read, {} released ({left_out})\n", count(done.search.rows), count(verdict.rows));
     text += &format!("{}\n", classes_line(verdict));
     text += &format!("loss      {}\n", loss_line(done));
+    if let Some(bound) = &done.search.bound {
+        text += &format!("bound     {}\n", bounds::words(bound, done.search.loss.ncp));
+    }
     if let Some(sense) = &verdict.non_homogeneous {
         text += &format!("verified  {}\n", in_sense(sense, &done.search.quasi).replace('\n', "\n          "));
     } else if verdict.rules.iter().any(|rule| rule.rule.starts_with("k = ")) {
@@ -258,6 +262,7 @@ fn report(done: &Done, progress: &Progress, out: &Path) -> Value {
             _ => "heuristic",
         },
         "loss": loss,
+        "bound": done.search.bound.as_ref().map(|bound| bounds::report(bound, done.search.loss.ncp)),
         "optimum": done.search.optimum.as_ref().map(optimum),
         "rules": verdict.rules,
         "non_homogeneous": verdict.non_homogeneous,

@@ -23,6 +23,7 @@ const WIDTH: usize = 80;
 const REQUEST: &str = r#"# Made by `lookalike demo`: what the columns of patients.csv are, and what must hold.
 version = 1
 k = 5                        # everyone has at least four lookalikes
+steps = 20000                # of the search: counted, so that the release is the same on every machine
 
 [input]
 path = "patients.csv"

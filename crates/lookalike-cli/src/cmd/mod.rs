@@ -3,6 +3,7 @@
 pub(crate) mod anonymize;
 pub(crate) mod apply;
 pub(crate) mod check;
+pub(crate) mod compare;
 pub(crate) mod complete;
 pub(crate) mod demo;
 pub(crate) mod hierarchy;

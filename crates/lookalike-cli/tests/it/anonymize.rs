@@ -3,7 +3,7 @@ use std::process::Stdio;
 
 use crate::workdir::{Workdir, ended, patients};
 
-const FLAGS: &str = "-k 5 --qi age,zip,sex --sensitive diagnosis --rest drop --hierarchy zip=prefix:4,3 --seed 7";
+const FLAGS: &str = "-k 5 --qi age,zip,sex --sensitive diagnosis --rest drop --hierarchy zip=prefix:4,3 --seed 7 --steps 300";
 
 #[test]
 fn a_release_is_written_verified_and_summed_up() {
@@ -48,6 +48,7 @@ fn json_has_the_documented_keys_and_no_seed() {
         "suppressed",
         "classes",
         "algorithm",
+        "bound",
         "status",
         "loss",
         "optimum",
@@ -130,9 +131,12 @@ fn a_configuration_says_it_all_and_flags_win_over_it() {
 #[test]
 fn a_spent_budget_still_gives_a_verified_release() {
     let dir = Workdir::with_patients(500);
-    let report = dir.json(&format!("anonymize patients.csv -o out.csv {FLAGS} --time 0s --json"));
+    let report = dir.json(&format!("anonymize patients.csv -o out.csv {FLAGS} --algorithm mondrian --time 0s --json"));
     assert_eq!(report["status"], "stopped");
     assert_eq!(report["released"], 500);
+    // To use up its time is what auto is for, however little that is.
+    let report = dir.json(&format!("anonymize patients.csv -o out.csv {FLAGS} --time 0s --json --force"));
+    assert_eq!((&report["status"], &report["released"]), (&"heuristic".into(), &500.into()));
 }
 
 #[test]

@@ -18,6 +18,7 @@ fn help_texts_are_as_before() {
     let dir = Workdir::new();
     is_as_before("help.txt", &dir.succeed("--help").stdout);
     is_as_before("anonymize.txt", &dir.succeed("anonymize --help").stdout);
+    is_as_before("compare.txt", &dir.succeed("compare --help").stdout);
     is_as_before("query.txt", &dir.succeed("query --help").stdout);
 }
 
@@ -31,6 +32,7 @@ fn every_command_has_help_and_none_is_an_error() {
         "apply",
         "verify",
         "query",
+        "compare",
         "demo",
         "hierarchy",
         "hierarchy new prefix",

@@ -6,12 +6,12 @@ use std::process::{Child, Command, Stdio};
 use crate::workdir::{Workdir, ended, patients};
 
 /// Whoever started the tests may have chosen to ignore signals: the program shall not.
-fn start(dir: &Workdir, line: &str) -> Child {
+pub(crate) fn start(dir: &Workdir, line: &str) -> Child {
     let script = format!("exec env --default-signal=INT,TERM,HUP $0 {line}");
     dir.shell(&script).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
-fn send(signal: &str, child: &Child) {
+pub(crate) fn send(signal: &str, child: &Child) {
     assert!(Command::new("kill").args(["-s", signal, &child.id().to_string()]).status().unwrap().success());
 }
 

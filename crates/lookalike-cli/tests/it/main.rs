@@ -5,6 +5,7 @@ mod apply;
 mod bad_input;
 mod canary;
 mod check;
+mod compare;
 mod demo;
 mod help;
 mod hierarchy;

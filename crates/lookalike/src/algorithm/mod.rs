@@ -1,10 +1,13 @@
 //! The list of algorithms. To add one: a file here, and in this file `mod`, variant, name, arm.
 
+mod auto;
 mod bottom_up;
 mod cluster;
 mod incognito;
 mod mondrian;
 mod optimal;
+mod peel;
+mod refine;
 mod ring;
 mod specialize;
 mod top_down;
@@ -14,12 +17,13 @@ pub(crate) use ring::Ring;
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
 
 use crate::boxes::Aim;
 use crate::budget::Budget;
-use crate::code::CodeRange;
+use crate::code::{CodeRange, real};
 use crate::ground::Cost;
 use crate::halve::{self, Block};
 use crate::partition::{Partition, Piece, joined, rows};
@@ -31,8 +35,10 @@ use crate::rng::Rng;
 /// How classes are found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Algorithm {
-    /// Split at the median of the widest attribute; equal values stay together.
+    /// The best of the local ones below, improved as long as there is time and it pays.
     #[default]
+    Auto,
+    /// Split at the median of the widest attribute; equal values stay together.
     Mondrian,
     /// The same, but rows at the median are dealt to both sides.
     MondrianRelaxed,
@@ -44,6 +50,8 @@ pub enum Algorithm {
     TopDown,
     /// The same, but a row goes where one row then pays less.
     TopDownRow,
+    /// Take out what is dense, from fine to coarse.
+    Peel,
     /// Split around two means; deal out what rules on sensitive values keep from being split.
     Cluster,
     /// Rows on rings, each with the box of those that follow: **not** homogeneous, see [`Algorithm::is_homogeneous`].
@@ -58,13 +66,15 @@ pub enum Algorithm {
 
 impl Algorithm {
     /// Every algorithm, for tests, benches, help and tables.
-    pub const ALL: [Algorithm; 11] = [
+    pub const ALL: [Algorithm; 13] = [
+        Algorithm::Auto,
         Algorithm::Mondrian,
         Algorithm::MondrianRelaxed,
         Algorithm::BottomUp,
         Algorithm::BottomUpRow,
         Algorithm::TopDown,
         Algorithm::TopDownRow,
+        Algorithm::Peel,
         Algorithm::Cluster,
         Algorithm::Ring,
         Algorithm::Specialize,
@@ -80,12 +90,14 @@ impl Algorithm {
     /// The name in configurations and on the command line.
     pub fn name(self) -> &'static str {
         match self {
+            Algorithm::Auto => "auto",
             Algorithm::Mondrian => "mondrian",
             Algorithm::MondrianRelaxed => "mondrian-relaxed",
             Algorithm::BottomUp => "bottom-up",
             Algorithm::BottomUpRow => "bottom-up-row",
             Algorithm::TopDown => "top-down",
             Algorithm::TopDownRow => "top-down-row",
+            Algorithm::Peel => "peel",
             Algorithm::Cluster => "cluster",
             Algorithm::Ring => "ring",
             Algorithm::Specialize => "specialize",
@@ -139,13 +151,15 @@ pub struct Search {
     pub cost: Cost,
     /// How `optimal` goes about it.
     pub techniques: Techniques,
+    /// How many steps `auto` takes to improve what it has; without a number, as long as it pays.
+    pub steps: Option<u64>,
 }
 
 impl Search {
     /// This algorithm from this seed, with as many rounds as its paper takes: three, and fifteen for `cluster`.
     pub fn new(algorithm: Algorithm, seed: u64) -> Search {
         let rounds = if algorithm == Algorithm::Cluster { 15 } else { 3 };
-        Search { algorithm, seed, rounds, cost: Cost::default(), techniques: Techniques::default() }
+        Search { algorithm, seed, rounds, cost: Cost::default(), techniques: Techniques::default(), steps: None }
     }
 }
 
@@ -290,6 +304,15 @@ pub(crate) fn run(problem: &Problem, search: Search, pieces: &[Piece], budget: &
     let mut groups = Groups { partition: Partition::default(), ranges: all };
     groups.partition.push(pieces.iter().copied());
     for (step, stage) in (0..).zip(problem.stages_in_order()) {
+        // Stages share the time, and so do the groups of a stage by their rows.
+        let stages_left = real(problem.stages_in_order().len() as u64 - step);
+        let time = budget.part(1.0 / stages_left);
+        let waiting = AtomicU64::new(rows(pieces));
+        let time_of = |group: &[Piece]| {
+            let rows = rows(group);
+            let all = waiting.fetch_sub(rows, Ordering::Relaxed);
+            time.part(real(rows) / real(all) * real(rayon::current_num_threads() as u64))
+        };
         // Each group of each stage draws its own lots.
         let seed_of = |group: usize| Rng::at(search.seed ^ step, group as u64).next_u64();
         let cut_group = |at: usize| {
@@ -298,6 +321,7 @@ pub(crate) fn run(problem: &Problem, search: Search, pieces: &[Piece], budget: &
                 Algorithm::Mondrian | Algorithm::MondrianRelaxed | Algorithm::Specialize => stage.attributes.clone(),
                 _ => telling_first(problem, &stage.attributes, groups.partition.class(at)),
             };
+            let time = time_of(groups.partition.class(at));
             let task = Task {
                 problem,
                 attributes: &attributes,
@@ -305,15 +329,17 @@ pub(crate) fn run(problem: &Problem, search: Search, pieces: &[Piece], budget: &
                 pieces: groups.partition.class(at),
                 seed: seed_of(at),
                 rounds: search.rounds,
-                budget,
+                budget: if search.algorithm == Algorithm::Auto { &time } else { budget },
             };
             let cut = match search.algorithm {
+                Algorithm::Auto => auto::auto(&task, search.steps),
                 Algorithm::Mondrian => mondrian::mondrian(&task, mondrian::Ties::Together),
                 Algorithm::MondrianRelaxed => mondrian::mondrian(&task, mondrian::Ties::Dealt),
                 Algorithm::BottomUp => bottom_up::bottom_up(&task, Aim::Table),
                 Algorithm::BottomUpRow => bottom_up::bottom_up(&task, Aim::Row),
                 Algorithm::TopDown => top_down::top_down(&task, Aim::Table),
                 Algorithm::TopDownRow => top_down::top_down(&task, Aim::Row),
+                Algorithm::Peel => peel::peel(&task),
                 Algorithm::Cluster => cluster::cluster(&task),
                 Algorithm::Ring => unreachable!("rings are no classes: see run_rings"),
                 Algorithm::Specialize => specialize::specialize(&task),

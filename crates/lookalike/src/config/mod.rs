@@ -41,6 +41,9 @@ pub struct Config {
     /// cut, 15 when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rounds: Option<u32>,
+    /// How many steps `auto` takes to improve what it has; when absent, as many as its time allows and as pay.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub steps: Option<u64>,
     /// Which partitions of a domain `optimal` may choose, for every column that does not say it: `bhs`, `ghs`, `gops`, `ops`, `gsps` or
     /// `sps`. When absent: `ops` for numbers without a hierarchy, `ghs` otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -15,5 +15,6 @@ mod text;
 mod write;
 
 pub use pending::Pending;
+pub use read::in_memory;
 pub use source::{Source, open};
 pub use write::{Compression, FileType, Format, check_types, file_type, write};

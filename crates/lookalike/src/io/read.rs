@@ -1,12 +1,13 @@
 //! Reads the rows of a [`Source`] into a [`Table`]: one thread decodes batches, the columns of each batch are coded in parallel.
 
+use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
 use std::thread;
 
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef};
+use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_cast::can_cast_types;
-use arrow_schema::DataType;
+use arrow_schema::{DataType, Field, SchemaRef};
 use rayon::prelude::*;
 
 use crate::code::RowId;
@@ -49,6 +50,22 @@ impl Source {
         }
         Ok(Table { columns: columns.into_iter().map(Growing::finish).collect(), rows })
     }
+}
+
+/// The table that somebody would read who wrote these batches to a file of typed columns and coded all of them; no file is written.
+///
+/// # Errors
+/// When a batch fails or a column's type has no text form.
+pub fn in_memory(schema: &SchemaRef, count: usize, batch: impl Fn(usize) -> Result<RecordBatch>) -> Result<Table> {
+    let growing = |field: &Arc<Field>| Growing::new(field.name().clone(), field.data_type().clone(), Treatment::Code, true);
+    let mut columns = schema.fields().iter().map(growing).collect::<Result<Vec<_>>>()?;
+    let mut rows = 0;
+    for number in 0..count {
+        let (_, arrays, here) = batch(number)?.into_parts();
+        take_batch(&mut columns, arrays, rows, here)?;
+        rows += here;
+    }
+    Ok(Table { columns: columns.into_iter().map(Growing::finish).collect(), rows })
 }
 
 fn read_batches(rows: Rows, places: &[usize], batch_rows: usize, columns: &mut [Growing]) -> Result<usize> {
@@ -156,10 +173,9 @@ mod tests {
     use std::io::Write;
     use std::path::Path;
     use std::slice::from_ref;
-    use std::sync::Arc;
 
     use arrow_array::types::Int32Type;
-    use arrow_array::{DictionaryArray, Float64Array, Int32Array, ListArray, RecordBatch, StringArray, TimestampSecondArray};
+    use arrow_array::{DictionaryArray, Float64Array, Int32Array, ListArray, StringArray, TimestampSecondArray};
     use arrow_ipc::writer::{FileWriter, StreamWriter};
     use arrow_select::concat::concat;
     use tempfile::TempDir;
@@ -213,6 +229,17 @@ mod tests {
         assert_eq!(cells(&table, "b"), texts(&[Some("x, \"y\"\r\nz"), None, Some(" n ")]));
         assert_eq!(carried(&table, "a").as_string::<i32>(), &StringArray::from(vec![Some("01"), None, Some("1e3")]));
         assert_eq!(table.coded("a").first_row, [0, 1, 2]);
+    }
+
+    #[test]
+    fn batches_in_memory_are_read_like_those_of_a_file() {
+        let column = |cells: &[Option<i32>]| Arc::new(Int32Array::from(cells.to_vec())) as ArrayRef;
+        let batches =
+            [column(&[Some(7), None]), column(&[Some(8), Some(7)])].map(|a| RecordBatch::try_from_iter([("a", a)]).unwrap());
+        let table = in_memory(&batches[0].schema(), 2, |at| Ok(batches[at].clone())).unwrap();
+        assert_eq!((table.rows, cells(&table, "a")), (4, texts(&[Some("7"), None, Some("8"), Some("7")])));
+        let failed = in_memory(&batches[0].schema(), 1, |_| Err(Error::data("no"))).unwrap_err();
+        assert_eq!(failed.to_string(), "no");
     }
 
     #[test]

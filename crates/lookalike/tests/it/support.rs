@@ -26,7 +26,8 @@ pub(crate) fn publish(input: &Path, output: &Path, config: &Config, algorithm: A
     let problem = Problem::new(&table, &roles, config)?;
     // An exact search may go on for ever; after a few nodes it has a valid release like any other.
     let techniques = Techniques { seeding: false, most_nodes: 4, ..Techniques::default() };
-    let outcome = anonymize(&problem, Search { techniques, ..Search::new(algorithm, seed) }, &Budget::unlimited());
+    let outcome =
+        anonymize(&problem, Search { techniques, steps: Some(200), ..Search::new(algorithm, seed) }, &Budget::unlimited());
     let file_type = io::file_type(output)?;
     let cells = if matches!(file_type.format, io::Format::Csv { .. }) { Cells::Text } else { Cells::Typed };
     let release = Release::new(&problem, &outcome.recoding, &table, &roles, config, seed, cells)?;

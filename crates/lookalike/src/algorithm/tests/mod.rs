@@ -1,5 +1,6 @@
 //! The greedy algorithms straight from their pseudo-code, by full scans over all groups, and that the fast ones do the same.
 
+mod beyond;
 mod full_domain;
 mod global;
 mod specialized;
@@ -346,6 +347,8 @@ fn a_search_that_is_stopped_leaves_classes_that_hold() {
             top_down::top_down(task, Aim::Table),
             specialize::specialize(task),
             cluster::cluster(task),
+            peel::peel(task),
+            auto::auto(task, None),
         ];
         for partition in searches {
             let mut tally = task.problem.tally();
@@ -358,9 +361,14 @@ fn a_search_that_is_stopped_leaves_classes_that_hold() {
 #[test]
 fn another_seed_gives_other_groups_and_the_same_seed_the_same() {
     let problem = testing::problem(&testing::random_table(5, 300), REQUESTS[0]).unwrap();
-    for algorithm in [Algorithm::BottomUp, Algorithm::TopDown, Algorithm::Cluster] {
+    for algorithm in [Algorithm::BottomUp, Algorithm::TopDown, Algorithm::Cluster, Algorithm::Auto] {
         let groups = |seed: u64| {
-            let groups = run(&problem, Search::new(algorithm, seed), &problem.pieces_without(&[]), &Budget::unlimited());
+            let groups = run(
+                &problem,
+                Search { steps: Some(50), ..Search::new(algorithm, seed) },
+                &problem.pieces_without(&[]),
+                &Budget::unlimited(),
+            );
             sorted(groups.partition.iter().map(<[Piece]>::to_vec))
         };
         assert_eq!(groups(1), groups(1), "{algorithm}");

@@ -1,0 +1,107 @@
+//! What no release of a table can lose less than, and how long to look for it.
+
+use std::time::Duration;
+
+use lookalike::bound::{Bound, BoundKind, bound};
+use lookalike::{Budget, Problem};
+use serde_json::{Value, json};
+
+use crate::interrupt;
+use crate::show::count;
+
+/// How long to look.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Effort {
+    /// Not at all.
+    None,
+    /// About as long as for the release.
+    #[default]
+    Quick,
+    /// To the end.
+    Full,
+}
+
+/// The least time that is worth it.
+const LEAST: Duration = Duration::from_millis(200);
+
+/// The bound for a problem, which depends on the table and on k alone; `quick` is how long that may take with little effort.
+pub(crate) fn bound_of(problem: &Problem, seed: u64, effort: Effort, quick: Duration) -> Option<Bound> {
+    let time = match effort {
+        Effort::None => return None,
+        Effort::Quick => Some(quick.max(LEAST)),
+        Effort::Full => None,
+    };
+    Some(bound(problem, seed, &Budget::new(time, interrupt::cancel())))
+}
+
+/// The sign before a number that is estimated.
+pub(crate) fn sign(bound: &Bound) -> &'static str {
+    if matches!(bound.kind, BoundKind::Estimate { .. }) { "~" } else { "" }
+}
+
+/// A penalty in whole numbers, or with a digit where that would hide it.
+fn penalty(value: f64) -> String {
+    if value < 100.0 { format!("{value:.1}") } else { whole(value) }
+}
+
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "for display")]
+fn whole(value: f64) -> String {
+    count(value.round() as u64)
+}
+
+/// The bound in words, and how near a loss is to it.
+pub(crate) fn words(bound: &Bound, loss: f64) -> String {
+    let Bound { value, kind } = *bound;
+    let Some(gap) = bound.gap(loss) else {
+        return match kind {
+            BoundKind::Exact => "0: rows could all show what they are".to_string(),
+            _ => "nothing was found out in the time (--bound full takes longer)".to_string(),
+        };
+    };
+    let near = format!("this one loses {gap:.2} times that");
+    match kind {
+        BoundKind::Exact => format!("NCP {}: no release loses less, {near}", penalty(value)),
+        BoundKind::Weaker { rows } => {
+            format!("NCP {} (not exact for {} rows): no release loses less, {near}", penalty(value), count(rows))
+        }
+        BoundKind::Estimate { sample, low, high } => format!(
+            "NCP about {} ({} to {}, from a sample of {} rows): no release loses less, {near}",
+            penalty(value),
+            penalty(low),
+            penalty(high),
+            count(sample)
+        ),
+    }
+}
+
+/// The same for machines.
+pub(crate) fn report(bound: &Bound, loss: f64) -> Value {
+    let mut told = json!({ "value": bound.value, "kind": bound.kind.name(), "gap": bound.gap(loss) });
+    match bound.kind {
+        BoundKind::Exact => {}
+        BoundKind::Weaker { rows } => told["weaker_rows"] = json!(rows),
+        BoundKind::Estimate { sample, low, high } => {
+            told["sample"] = json!(sample);
+            told["low"] = json!(low);
+            told["high"] = json!(high);
+        }
+    }
+    told
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bound_is_told_with_what_it_is_worth() {
+        let told = |value, kind| words(&Bound { value, kind }, 300.0);
+        assert_eq!(told(150.0, BoundKind::Exact), "NCP 150: no release loses less, this one loses 2.00 times that");
+        assert!(told(150.0, BoundKind::Weaker { rows: 1200 }).contains("not exact for 1,200 rows"));
+        let sampled = BoundKind::Estimate { sample: 50, low: 140.0, high: 160.0 };
+        assert!(told(150.0, sampled).starts_with("NCP about 150 (140 to 160, from a sample of 50 rows)"));
+        assert!(told(0.0, BoundKind::Exact).starts_with("0:"));
+        assert!(told(0.0, BoundKind::Weaker { rows: 9 }).contains("--bound full"));
+        assert_eq!(report(&Bound { value: 150.0, kind: sampled }, 300.0)["gap"], json!(2.0));
+    }
+}

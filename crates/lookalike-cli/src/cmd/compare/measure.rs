@@ -1,0 +1,277 @@
+//! The searches, one after the other, and what each found in numbers.
+
+use std::collections::BTreeSet;
+use std::time::Instant;
+
+use lookalike::audit::{self, Verdict};
+use lookalike::bound::Bound;
+use lookalike::config::{Order, Rest, Role, Roles};
+use lookalike::loss::{Loss, loss};
+use lookalike::query::{self, Query, Workload};
+use lookalike::release::{Cells, Release};
+use lookalike::table::{Table, Treatment};
+use lookalike::{
+    Algorithm, Budget, Config, Error, ErrorKind, Outcome, Problem, Result, Status, Techniques, anonymize, io, partition, problem,
+    proof,
+};
+
+use crate::bounds::{self, Effort};
+use crate::progress::Progress;
+use crate::request::usage;
+use crate::{interrupt, pipeline};
+
+/// One set of rules.
+#[derive(Debug)]
+pub(super) struct RuleSet {
+    /// What its rows are called.
+    pub(super) name: String,
+    pub(super) config: Config,
+    /// Each k in turn; none where only other rules are asked for.
+    pub(super) ks: Vec<Option<u64>>,
+}
+
+/// What is asked of every set of rules.
+#[derive(Debug)]
+pub(super) struct Wanted {
+    pub(super) algorithms: Vec<Algorithm>,
+    pub(super) techniques: Techniques,
+    pub(super) bound: Effort,
+    pub(super) seed: u64,
+    pub(super) queries: u64,
+}
+
+/// One search.
+#[derive(Debug)]
+pub(super) struct Run {
+    pub(super) rules: String,
+    pub(super) k: Option<u64>,
+    pub(super) algorithm: Algorithm,
+    pub(super) found: Found,
+}
+
+/// How it ended.
+#[derive(Debug)]
+pub(super) enum Found {
+    /// A release was found.
+    Met(Box<Numbers>),
+    /// No release can meet the rules, and why.
+    NotMet(String),
+}
+
+/// A release in numbers.
+#[derive(Debug)]
+pub(super) struct Numbers {
+    pub(super) status: Status,
+    pub(super) loss: Loss,
+    pub(super) bound: Option<Bound>,
+    /// Boxes, where rows do not stand in classes.
+    pub(super) classes: u64,
+    /// The least number of rows that a person could be.
+    pub(super) smallest: u64,
+    pub(super) released: u64,
+    pub(super) left_out: u64,
+    /// The median relative error of the queries.
+    pub(super) error: Option<f64>,
+    /// Of the search alone.
+    pub(super) seconds: f64,
+    /// Bytes of the whole program at most during the search, where the system tells.
+    pub(super) peak: Option<u64>,
+    /// What the judge found against it; empty unless this program has a bug.
+    pub(super) broken: String,
+}
+
+impl Run {
+    pub(super) fn numbers(&self) -> Option<&Numbers> {
+        match &self.found {
+            Found::Met(numbers) => Some(numbers),
+            Found::NotMet(_) => None,
+        }
+    }
+}
+
+impl Numbers {
+    /// Loss over bound.
+    pub(super) fn gap(&self) -> Option<f64> {
+        self.bound.and_then(|bound| bound.gap(self.loss.ncp))
+    }
+}
+
+/// What is left of a configuration when nothing is published: kept columns are not looked at, nor those without a role.
+pub(super) fn looked_at(config: &Config, names: &[String]) -> Result<(Config, Roles)> {
+    let mut config = Config { rest: config.rest.or(Some(Rest::Drop)), ..config.clone() };
+    config.roles(names)?;
+    config.columns.retain(|_, line| line.role != Role::Keep);
+    config.rest = Some(Rest::Drop);
+    config.output.order = Order::Canonical;
+    let roles = config.roles(names)?;
+    Ok((config, roles))
+}
+
+/// Reads what any of the sets looks at.
+pub(super) fn read(source: io::Source, sets: &[RuleSet]) -> Result<Table> {
+    let mut all = vec![Treatment::Skip; source.names().len()];
+    for set in sets {
+        let (config, roles) = looked_at(&set.config, source.names())?;
+        set.ks.iter().try_for_each(|&k| Config { k, ..config.clone() }.rules(&roles).map(|_| ()))?;
+        for (all, one) in all.iter_mut().zip(problem::treatments(source.names(), &roles)) {
+            *all = if *all == Treatment::CodeAndCarry || one == Treatment::Skip { *all } else { one };
+        }
+    }
+    source.read(&all)
+}
+
+/// Runs everything, until somebody stops it.
+pub(super) fn measure(table: &Table, sets: &[RuleSet], wanted: &Wanted, progress: &Progress) -> Result<Vec<Run>> {
+    let names: Vec<String> = table.columns.iter().map(|column| column.name.clone()).collect();
+    let mut grounds = Vec::new();
+    for set in sets {
+        grounds.push(Ground::new(table, set, wanted, &names)?);
+    }
+    // A fault of a later set is told before the searches of the first.
+    for (set, ground) in sets.iter().zip(&grounds).skip(1) {
+        drop(ground.problem(set.ks[0])?);
+    }
+    let searches: usize = sets.iter().map(|set| set.ks.len() * wanted.algorithms.len()).sum();
+    let (mut runs, mut warned) = (Vec::new(), BTreeSet::new());
+    for (set, ground) in sets.iter().zip(&grounds) {
+        for &k in &set.ks {
+            let run = |algorithm, found| Run { rules: set.name.clone(), k, algorithm, found };
+            let (config, problem) = match ground.problem(k)? {
+                Ok(made) => made,
+                Err(why) => {
+                    runs.extend(wanted.algorithms.iter().map(|&algorithm| run(algorithm, Found::NotMet(why.clone()))));
+                    continue;
+                }
+            };
+            let new: Vec<&String> = problem.warnings().iter().filter(|warning| warned.insert((*warning).clone())).collect();
+            new.into_iter().for_each(|warning| progress.warn(warning));
+            let bound = bounds::bound_of(&problem, wanted.seed, wanted.bound, config.time()?.unwrap_or(pipeline::USUAL_TIME));
+            for &algorithm in &wanted.algorithms {
+                if interrupt::is_cancelled() {
+                    return Ok(runs);
+                }
+                let k = k.map_or(String::new(), |k| format!(", k = {k}"));
+                progress.at(&format!("{} of {searches}: {algorithm}{k}", runs.len() + 1));
+                let numbers = ground.run(&config, &problem, algorithm, bound)?;
+                runs.push(run(algorithm, Found::Met(Box::new(numbers))));
+            }
+        }
+    }
+    Ok(runs)
+}
+
+/// What all searches under one set of rules share.
+struct Ground<'a> {
+    table: &'a Table,
+    wanted: &'a Wanted,
+    config: Config,
+    roles: Roles,
+    queries: Vec<Query>,
+}
+
+impl<'a> Ground<'a> {
+    fn new(table: &'a Table, set: &RuleSet, wanted: &'a Wanted, names: &[String]) -> Result<Ground<'a>> {
+        // Columns that no set looks at were not read.
+        let mut config = set.config.clone();
+        config.columns.retain(|name, _| names.contains(name));
+        let (config, roles) = looked_at(&config, names)?;
+        let workload = Workload { queries: wanted.queries, seed: wanted.seed, ..Workload::default() };
+        let queries = match wanted.queries {
+            0 => Vec::new(),
+            _ => query::draw(table, &config, &workload).map_err(without_queries)?,
+        };
+        Ok(Ground { table, wanted, config, roles, queries })
+    }
+
+    /// The problem under this k, or why it has no solution.
+    fn problem(&self, k: Option<u64>) -> Result<std::result::Result<(Config, Problem), String>> {
+        let config = Config { k, ..self.config.clone() };
+        match Problem::new(self.table, &self.roles, &config) {
+            Ok(problem) => Ok(Ok((config, problem))),
+            Err(error) if error.is_infeasible() => Ok(Err(error.to_string())),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn run(&self, config: &Config, problem: &Problem, algorithm: Algorithm, bound: Option<Bound>) -> Result<Numbers> {
+        let config = asking_for(config, algorithm);
+        let search = pipeline::search(&config, self.wanted.seed, self.wanted.techniques)?;
+        let budget = Budget::new(pipeline::time(&config, search)?, interrupt::cancel());
+        let is_told = forget_peak();
+        let begun = Instant::now();
+        let outcome = anonymize(problem, search, &budget);
+        let seconds = begun.elapsed().as_secs_f64();
+        let peak = if is_told { peak() } else { None };
+        let mut numbers = Numbers {
+            status: outcome.status,
+            loss: loss(problem, &outcome.recoding),
+            bound,
+            classes: outcome.recoding.classes().len() as u64,
+            smallest: 0,
+            released: 0,
+            left_out: partition::rows(outcome.recoding.suppressed()),
+            error: None,
+            seconds,
+            peak,
+            broken: String::new(),
+        };
+        self.judge(&config, problem, outcome, &mut numbers)?;
+        Ok(numbers)
+    }
+
+    /// Looks at the release as it would be written: does it hold, and what does it answer?
+    fn judge(&self, config: &Config, problem: &Problem, outcome: Outcome, numbers: &mut Numbers) -> Result<()> {
+        let release = Release::new(problem, &outcome.recoding, self.table, &self.roles, config, self.wanted.seed, Cells::Typed)?;
+        numbers.released = release.rows() as u64;
+        if release.rows() == 0 {
+            return Ok(());
+        }
+        let released = io::in_memory(release.schema(), release.batches(), |batch| release.batch(batch))?;
+        let verdict = match outcome.rings.map(|rings| proof::proof(problem, &rings, &release)).transpose()? {
+            None => audit::audit(&released, config)?,
+            Some(proof) => audit::audit_rings(&released, self.table, config, Some(&proof))?,
+        };
+        numbers.smallest = verdict.non_homogeneous.as_ref().map_or(verdict.measures.k, |sense| sense.candidates);
+        numbers.broken = broken(&verdict);
+        if !self.queries.is_empty() {
+            let answers = query::answer(self.table, &released, config, &self.queries)?;
+            numbers.error = query::summarize(&answers).median_error;
+        }
+        Ok(())
+    }
+}
+
+/// A table on which no queries can be drawn can be compared without.
+fn without_queries(error: Error) -> Error {
+    match error.kind() {
+        ErrorKind::Config { why } => usage(format!("{why} (--queries 0 asks none)")),
+        _ => error,
+    }
+}
+
+/// The same request for one of the algorithms.
+pub(super) fn asking_for(config: &Config, algorithm: Algorithm) -> Config {
+    let non_homogeneous = !algorithm.is_homogeneous();
+    Config { algorithm: Some(algorithm.name().to_string()), non_homogeneous, ..config.clone() }
+}
+
+fn broken(verdict: &Verdict) -> String {
+    let rules = verdict.rules.iter().filter(|rule| rule.violations > 0).map(|rule| format!("{} is broken", rule.rule));
+    match rules.collect::<Vec<_>>().join("; ") {
+        none if none.is_empty() && !verdict.holds() => "the release does not fit its source".to_string(),
+        found => found,
+    }
+}
+
+/// Lets the system measure the peak of this program's memory anew; false where it cannot.
+fn forget_peak() -> bool {
+    std::fs::write("/proc/self/clear_refs", "5").is_ok()
+}
+
+/// The peak of this program's memory, in bytes.
+fn peak() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kilobytes * 1024)
+}

@@ -1,0 +1,123 @@
+//! The pictures: loss by k, gap by k, time by loss; three a set of rules.
+
+use std::path::{Path, PathBuf};
+
+use lookalike::Algorithm;
+
+use super::measure::{Numbers, RuleSet, Run};
+use crate::bounds;
+use crate::plot::{Axis, Plot, Point, Scale, Series, svg};
+
+const NAMES: [&str; 3] = ["loss-by-k.svg", "gap-by-k.svg", "time-by-loss.svg"];
+
+/// The files that may be written.
+pub(super) fn names(folder: Option<&Path>, sets: &[RuleSet]) -> Vec<PathBuf> {
+    let Some(folder) = folder else { return Vec::new() };
+    (0..sets.len()).flat_map(|at| NAMES.map(|name| folder.join(file(sets, at, name)))).collect()
+}
+
+/// With several sets of rules the name of each goes first, as far as it fits into the name of a file.
+fn file(sets: &[RuleSet], at: usize, name: &str) -> String {
+    if sets.len() == 1 {
+        return name.to_string();
+    }
+    let plain =
+        |text: &str| -> String { text.chars().map(|c| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '_' }).collect() };
+    let own = plain(&sets[at].name);
+    let is_taken = sets.iter().filter(|set| plain(&set.name) == own).count() > 1;
+    let number = if is_taken { format!("{}-", at + 1) } else { String::new() };
+    format!("{number}{own}-{name}")
+}
+
+/// Names and contents of the pictures; that of gaps only where there are bounds.
+pub(super) fn draw(sets: &[RuleSet], algorithms: &[Algorithm], runs: &[Run]) -> Vec<(String, String)> {
+    let mut pictures = Vec::new();
+    for (at, set) in sets.iter().enumerate() {
+        let under = if sets.len() > 1 { format!(" under {}", set.name) } else { String::new() };
+        let of_set: Vec<(&Run, &Numbers)> =
+            runs.iter().filter(|run| run.rules == set.name).filter_map(|run| Some((run, run.numbers()?))).collect();
+        let series = |is_joined: bool, point: &dyn Fn(&Run, &Numbers) -> Option<Point>| {
+            let of = |&algorithm: &Algorithm| Series {
+                name: algorithm.to_string(),
+                is_joined,
+                points: of_set
+                    .iter()
+                    .filter(|(run, _)| run.algorithm == algorithm)
+                    .filter_map(|(run, found)| point(run, found))
+                    .collect(),
+            };
+            algorithms.iter().map(of).collect::<Vec<_>>()
+        };
+        let k = |run: &Run| real(run.k.unwrap_or(1));
+        let ticks: Vec<f64> = set.ks.iter().map(|k| real(k.unwrap_or(1))).collect();
+        let by_k = || Axis { label: "k".to_string(), scale: Scale::Log, ticks: ticks.clone() };
+        let axis = |label: &str, scale: Scale| Axis { label: label.to_string(), scale, ticks: Vec::new() };
+        let plots = [
+            Plot {
+                title: format!("Loss by k{under}"),
+                x_axis: by_k(),
+                y_axis: axis("loss (NCP)", Scale::FromZero),
+                series: series(true, &|run, found| Some(Point { x: k(run), y: found.loss.ncp, label: String::new() }))
+                    .into_iter()
+                    .chain([bounds(&of_set)])
+                    .collect(),
+            },
+            Plot {
+                title: format!("Gap by k{under}"),
+                x_axis: by_k(),
+                y_axis: axis(gap_label(&of_set), gap_scale(&of_set)),
+                series: series(true, &|run, found| Some(Point { x: k(run), y: found.gap()?, label: String::new() })),
+            },
+            Plot {
+                title: format!("Search time by loss{under}"),
+                x_axis: axis("loss (NCP)", Scale::FromZero),
+                y_axis: axis("search time in seconds", Scale::Log),
+                series: series(false, &|run, found| {
+                    let label = run.k.map_or(String::new(), |k| format!("k={k}"));
+                    Some(Point { x: found.loss.ncp, y: found.seconds, label })
+                }),
+            },
+        ];
+        for (name, plot) in NAMES.into_iter().zip(&plots) {
+            if name != NAMES[1] || plot.series.iter().any(|series| !series.points.is_empty()) {
+                pictures.push((file(sets, at, name), svg(plot)));
+            }
+        }
+    }
+    pictures
+}
+
+/// What no line can go below, a point a k.
+fn bounds(found: &[(&Run, &Numbers)]) -> Series {
+    let mut points: Vec<Point> = Vec::new();
+    for (run, numbers) in found {
+        let x = real(run.k.unwrap_or(1));
+        if let Some(bound) = numbers.bound.filter(|_| points.last().is_none_or(|last| last.x < x)) {
+            points.push(Point { x, y: bound.value, label: String::new() });
+        }
+    }
+    let is_estimated = found.iter().any(|(_, found)| is_estimate(found));
+    Series { name: if is_estimated { "bound (estimated)" } else { "bound" }.to_string(), is_joined: true, points }
+}
+
+fn is_estimate(found: &Numbers) -> bool {
+    found.bound.is_some_and(|bound| !bounds::sign(&bound).is_empty())
+}
+
+/// By logarithms where the largest gap would press the others together.
+fn gap_scale(found: &[(&Run, &Numbers)]) -> Scale {
+    let gaps = || found.iter().filter_map(|(_, found)| found.gap());
+    let (least, greatest) = (gaps().fold(f64::INFINITY, f64::min), gaps().fold(0.0, f64::max));
+    if greatest > 5.0 * least { Scale::Log } else { Scale::Linear }
+}
+
+/// What the gaps are over.
+fn gap_label(found: &[(&Run, &Numbers)]) -> &'static str {
+    let is_estimated = found.iter().any(|(_, found)| is_estimate(found));
+    if is_estimated { "loss / bound (estimated)" } else { "loss / bound" }
+}
+
+#[allow(clippy::cast_precision_loss, reason = "for a picture")]
+fn real(number: u64) -> f64 {
+    number as f64
+}

@@ -1,0 +1,278 @@
+//! Runs for people, for spreadsheets and for programs.
+
+use lookalike::Status;
+use serde_json::{Value, json};
+
+use super::measure::{Found, Numbers, Run};
+use crate::bounds;
+use crate::show::{self, count, percent};
+use lookalike::bound::{Bound, BoundKind};
+
+const NONE: &str = "-";
+
+/// The table for the terminal. What no algorithm can meet is one line.
+pub(super) fn table(runs: &[Run], with_rules: bool, with_queries: bool) -> String {
+    let heads = [
+        "rules",
+        ">k",
+        "algorithm",
+        ">NCP",
+        ">GCP",
+        ">bound",
+        ">gap",
+        ">C_DM",
+        ">classes",
+        ">left out",
+        ">error",
+        ">search",
+        ">memory",
+        "note",
+    ];
+    let shown: Vec<bool> =
+        heads.iter().map(|&head| (head != "rules" || with_rules) && (head != ">error" || with_queries)).collect();
+    let kept = |cells: Vec<String>| cells.into_iter().zip(&shown).filter(|(_, shown)| **shown).map(|(cell, _)| cell).collect();
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    for (at, run) in runs.iter().enumerate() {
+        let is_told = at > 0 && run.numbers().is_none() && (&runs[at - 1].rules, runs[at - 1].k) == (&run.rules, run.k);
+        if !is_told {
+            rows.push(kept(cells(run)));
+        }
+    }
+    let heads: Vec<&str> = heads.into_iter().zip(&shown).filter(|(_, shown)| **shown).map(|(head, _)| head).collect();
+    show::table(&heads, &rows)
+}
+
+fn cells(run: &Run) -> Vec<String> {
+    let none = NONE.to_string();
+    let k = run.k.map_or(none.clone(), count);
+    let numbers = match &run.found {
+        Found::Met(numbers) => numbers,
+        Found::NotMet(why) => {
+            let empty = std::iter::repeat_n(none, 10);
+            let first = [run.rules.clone(), k, "every one".to_string()];
+            return first.into_iter().chain(empty).chain([format!("not met: {why}")]).collect();
+        }
+    };
+    let sign = numbers.bound.map_or("", |bound| bounds::sign(&bound));
+    vec![
+        run.rules.clone(),
+        k,
+        run.algorithm.to_string(),
+        penalty(numbers.loss.ncp),
+        percent(numbers.loss.gcp),
+        numbers.bound.map_or(none.clone(), |bound| format!("{sign}{}", penalty(bound.value))),
+        numbers.gap().map_or(none.clone(), |gap| format!("{sign}{gap:.2}")),
+        count(numbers.loss.c_dm),
+        count(numbers.classes),
+        count(numbers.left_out),
+        numbers.error.map_or(none.clone(), percent),
+        show::seconds(numbers.seconds),
+        numbers.peak.map_or(none, |bytes| format!("{} MB", count(bytes.div_ceil(1_000_000)))),
+        note(run, numbers),
+    ]
+}
+
+/// What the numbers do not say.
+fn note(run: &Run, numbers: &Numbers) -> String {
+    let notes = [
+        (!numbers.broken.is_empty(), "DOES NOT HOLD"),
+        (numbers.status == Status::Stopped, "stopped"),
+        (numbers.status == Status::Optimal, "least of its kind"),
+        (!run.algorithm.is_homogeneous(), "non-homogeneous"),
+    ];
+    notes.into_iter().filter(|(is_so, _)| *is_so).map(|(_, note)| note).collect::<Vec<_>>().join(", ")
+}
+
+/// Small losses need their decimals.
+fn penalty(loss: f64) -> String {
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a loss lies between 100 and rows times weights")]
+    match loss {
+        100.0.. => count(loss.round() as u64),
+        10.0.. => format!("{loss:.1}"),
+        _ => show::decimal(loss),
+    }
+}
+
+const COLUMNS: &str = "rules,k,algorithm,status,ncp,gcp,bound,bound_kind,bound_low,bound_high,gap,c_dm,c_avg,classes,smallest,released,\
+                       left_out,median_count_error,search_seconds,peak_bytes,why";
+
+/// A line a run; what is not known is empty.
+pub(super) fn csv(runs: &[Run]) -> String {
+    let lines = runs.iter().map(|run| line(run).iter().map(|cell| quoted(cell)).collect::<Vec<_>>().join(",") + "\n");
+    format!("{COLUMNS}\n{}", lines.collect::<String>())
+}
+
+fn line(run: &Run) -> Vec<String> {
+    let mut cells = vec![
+        run.rules.clone(),
+        run.k.map_or(String::new(), |k| k.to_string()),
+        run.algorithm.to_string(),
+        status(run).to_string(),
+    ];
+    let known = |number: Option<f64>| number.map_or(String::new(), |number| number.to_string());
+    match &run.found {
+        Found::NotMet(why) => {
+            cells.extend(std::iter::repeat_n(String::new(), 16));
+            cells.push(why.clone());
+        }
+        Found::Met(numbers) => {
+            let Numbers { loss, bound, .. } = &**numbers;
+            let (low, high) = ends(*bound);
+            cells.extend([loss.ncp.to_string(), loss.gcp.to_string(), known(bound.map(|bound| bound.value))]);
+            cells.extend([
+                bound.map_or("", |bound| bound.kind.name()).to_string(),
+                known(low),
+                known(high),
+                known(numbers.gap()),
+            ]);
+            cells.extend([loss.c_dm.to_string(), loss.c_avg.to_string(), numbers.classes.to_string()]);
+            cells.extend([numbers.smallest, numbers.released, numbers.left_out].map(|number| number.to_string()));
+            cells.extend([known(numbers.error), numbers.seconds.to_string()]);
+            cells.extend([numbers.peak.map_or(String::new(), |bytes| bytes.to_string()), numbers.broken.clone()]);
+        }
+    }
+    cells
+}
+
+/// Between what an estimated bound likely lies.
+fn ends(bound: Option<Bound>) -> (Option<f64>, Option<f64>) {
+    match bound.map(|bound| bound.kind) {
+        Some(BoundKind::Estimate { low, high, .. }) => (Some(low), Some(high)),
+        _ => (None, None),
+    }
+}
+
+fn quoted(cell: &str) -> String {
+    if cell.contains([',', '"', '\n', '\r']) { format!("\"{}\"", cell.replace('"', "\"\"")) } else { cell.to_string() }
+}
+
+fn status(run: &Run) -> &'static str {
+    match run.numbers().map(|numbers| numbers.status) {
+        None => "not met",
+        Some(Status::Stopped) => "stopped",
+        Some(Status::Optimal) => "optimal",
+        Some(_) => "heuristic",
+    }
+}
+
+/// One object. The seed is not in it: whoever has that of a release can replay how ties were broken.
+pub(super) fn json(runs: &[Run], rows: usize, queries: u64) -> Value {
+    json!({ "version": 1, "rows": rows, "queries": queries, "runs": runs.iter().map(object).collect::<Vec<_>>() })
+}
+
+fn object(run: &Run) -> Value {
+    let mut object = json!({ "rules": run.rules, "k": run.k, "algorithm": run.algorithm.name(), "status": status(run) });
+    match &run.found {
+        Found::NotMet(why) => object["why"] = json!(why),
+        Found::Met(numbers) => {
+            let Numbers { loss, bound, .. } = &**numbers;
+            let (low, high) = ends(*bound);
+            let more = json!({
+                "ncp": loss.ncp,
+                "gcp": loss.gcp,
+                "bound": bound.map(|bound| json!({ "value": bound.value, "kind": bound.kind.name(), "low": low, "high": high })),
+                "gap": numbers.gap(),
+                "c_dm": loss.c_dm,
+                "c_avg": loss.c_avg,
+                "classes": numbers.classes,
+                "smallest": numbers.smallest,
+                "released": numbers.released,
+                "left_out": numbers.left_out,
+                "non_homogeneous": !run.algorithm.is_homogeneous(),
+                "holds": numbers.broken.is_empty(),
+                "median_count_error": numbers.error,
+                "search_seconds": numbers.seconds,
+                "peak_bytes": numbers.peak,
+            });
+            let pairs = more.as_object().expect("made above").clone();
+            object.as_object_mut().expect("made above").extend(pairs);
+        }
+    }
+    object
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lookalike::Algorithm;
+    use lookalike::loss::Loss;
+
+    fn run(bound: Option<Bound>, status: Status) -> Run {
+        let loss = Loss { ncp: 10_381.4, gcp: 0.05, by_attribute: vec![], c_dm: 1_234, c_avg: 1.5, hdm: 0.1, distortion: 0.1 };
+        let numbers = Numbers {
+            status,
+            loss,
+            bound,
+            classes: 40,
+            smallest: 5,
+            released: 990,
+            left_out: 10,
+            error: Some(0.125),
+            seconds: 0.25,
+            peak: Some(12_000_001),
+            broken: String::new(),
+        };
+        Run { rules: "a, \"b\"".into(), k: Some(5), algorithm: Algorithm::Mondrian, found: Found::Met(Box::new(numbers)) }
+    }
+
+    fn not_met(algorithm: Algorithm) -> Run {
+        Run { rules: "a".into(), k: Some(9_000), algorithm, found: Found::NotMet("too few, by far".into()) }
+    }
+
+    fn bound(kind: BoundKind) -> Option<Bound> {
+        Some(Bound { value: 8_509.3, kind })
+    }
+
+    #[test]
+    fn estimates_are_shown_as_such_and_what_is_unknown_as_a_dash() {
+        let estimate = bound(BoundKind::Estimate { sample: 900, low: 8_400.0, high: 8_600.0 });
+        let runs = [estimate, bound(BoundKind::Exact), bound(BoundKind::Weaker { rows: 7 }), None]
+            .map(|bound| run(bound, Status::Heuristic));
+        let text = table(&runs, false, true);
+        let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split_whitespace().collect()).collect();
+        assert_eq!(lines[1][..7], ["5", "mondrian", "10,381", "5.0", "%", "~8,509", "~1.22"], "{text}");
+        assert!(lines[2..4].iter().all(|line| line[5..7] == ["8,509", "1.22"]), "{text}");
+        assert_eq!(lines[4][5..], ["-", "-", "1,234", "40", "10", "12.5", "%", "0.25", "s", "13", "MB"], "{text}");
+    }
+
+    #[test]
+    fn small_losses_keep_decimals() {
+        assert_eq!([penalty(1_234.5), penalty(84.852_8), penalty(0.25), penalty(0.0)], ["1,235", "84.9", "0.25", "0"]);
+    }
+
+    #[test]
+    fn what_nobody_can_meet_is_one_line() {
+        let runs = [run(None, Status::Stopped), not_met(Algorithm::Mondrian), not_met(Algorithm::Cluster)];
+        let text = table(&runs, true, false);
+        assert_eq!(text.lines().count(), 3, "{text}");
+        assert!(text.starts_with("rules") && !text.contains("error") && text.contains("13 MB  stopped\n"), "{text}");
+        assert!(text.contains("9,000  every one") && text.ends_with("not met: too few, by far\n"), "{text}");
+        assert_eq!(csv(&runs).lines().count(), 4);
+        assert_eq!(json(&runs, 1, 0)["runs"].as_array().unwrap().len(), 3);
+    }
+
+    #[test]
+    fn files_have_every_number_with_and_without_bound() {
+        let runs = [
+            run(bound(BoundKind::Estimate { sample: 900, low: 8_400.0, high: 8_600.0 }), Status::Optimal),
+            not_met(Algorithm::Cluster),
+        ];
+        let text = csv(&runs);
+        let lines: Vec<&str> = text.lines().collect();
+        let width = lines[0].split(',').count();
+        assert!(
+            lines[1].starts_with("\"a, \"\"b\"\"\",5,mondrian,optimal,10381.4,0.05,8509.3,estimate,8400,8600,1.22"),
+            "{text}"
+        );
+        assert_eq!(lines[1].split(',').count(), width + 1, "one comma is quoted");
+        assert_eq!(lines[2], format!("a,9000,cluster,not met{}\"too few, by far\"", ",".repeat(width - 4)));
+        let found = json(&runs, 1_000, 7);
+        assert_eq!((&found["version"], &found["rows"], &found["queries"]), (&1.into(), &1_000.into(), &7.into()));
+        let met = &found["runs"][0];
+        assert_eq!((&met["bound"]["kind"], &met["bound"]["low"]), (&"estimate".into(), &8_400.0.into()));
+        assert!((met["gap"].as_f64().unwrap() - 10_381.4 / 8_509.3).abs() < 1e-12);
+        assert_eq!((&found["runs"][1]["status"], &found["runs"][1]["why"]), (&"not met".into(), &"too few, by far".into()));
+        let without = json(&[run(None, Status::Heuristic)], 1, 0);
+        assert!(without["runs"][0]["bound"].is_null() && without["runs"][0]["gap"].is_null());
+    }
+}

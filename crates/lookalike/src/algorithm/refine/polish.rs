@@ -1,0 +1,128 @@
+//! Moving and exchanging rows between the few classes of a pool until nothing gets better.
+
+use super::pool::{EQUAL, Judge, Member, Part, Pool};
+use crate::code::real;
+use crate::penalty::Penalty;
+
+/// So many times all classes are gone through at most.
+const ROUNDS: u32 = 20;
+
+/// Lowers what the classes cost together by moves and exchanges. They all hold before and after.
+pub(super) fn polish(penalty: &Penalty, judge: &mut Judge, pool: &Pool, parts: &mut [Part]) {
+    let mut seen = vec![(u32::MAX, u32::MAX); parts.len() * parts.len()];
+    for _ in 0..ROUNDS {
+        let mut is_better = false;
+        for from in 0..parts.len() {
+            is_better |= move_out(penalty, judge, pool, parts, from);
+        }
+        for from in 0..parts.len() {
+            for to in (0..parts.len()).filter(|&to| to != from) {
+                // A pair is looked at again when one of the two has changed.
+                loop {
+                    let now = (parts[from].changes, parts[to].changes);
+                    if std::mem::replace(&mut seen[from * parts.len() + to], now) == now {
+                        break;
+                    }
+                    is_better |= exchange(penalty, judge, pool, parts, from, to);
+                }
+            }
+        }
+        if !is_better {
+            return;
+        }
+    }
+}
+
+/// Moves tuples out of a class that can spare rows to where they cost less.
+fn move_out(penalty: &Penalty, judge: &mut Judge, pool: &Pool, parts: &mut [Part], from: usize) -> bool {
+    let (mut member, mut is_better) = (0, false);
+    while member < parts[from].members.len() && parts[from].rows > judge.least {
+        let Member { at, count } = parts[from].members[member];
+        let spare = u32::try_from(parts[from].rows - judge.least).unwrap_or(u32::MAX);
+        let moved = Member { at, count: count.min(spare) };
+        let row = pool.row(at);
+        let part = &parts[from];
+        let gain = if moved.count == count {
+            part.cost() - real(part.rows - u64::from(count)) * part.pays_without(penalty, row)
+        } else {
+            f64::from(moved.count) * part.pays
+        };
+        let mut best = (EQUAL, None);
+        if gain > EQUAL && judge.holds_after(pool, part, Some(moved), None) {
+            for to in (0..parts.len()).filter(|&to| to != from) {
+                let saved = gain - parts[to].cost_of_entry(penalty, row, moved.count);
+                if saved > best.0 && judge.holds_after(pool, &parts[to], None, Some(moved)) {
+                    best = (saved, Some(to));
+                }
+            }
+        }
+        match best.1 {
+            Some(to) => {
+                parts[from].take(penalty, pool, member, moved.count);
+                parts[to].add(penalty, pool, moved);
+                is_better = true;
+            }
+            None => member += 1,
+        }
+    }
+    is_better
+}
+
+/// Exchanges tuples of one class without which the others pay less for rows of another class.
+fn exchange(penalty: &Penalty, judge: &mut Judge, pool: &Pool, parts: &mut [Part], from: usize, to: usize) -> bool {
+    let (mut member, mut is_better) = (0, false);
+    while member < parts[from].members.len() && parts[from].members.len() > 1 {
+        let (one, other) = (&parts[from], &parts[to]);
+        let leaving = one.members[member];
+        let row = pool.row(leaving.at);
+        let without = one.pays_without(penalty, row);
+        if without >= one.pays - EQUAL {
+            member += 1;
+            continue;
+        }
+        let now = one.cost() + other.cost();
+        let least = (judge.least + u64::from(leaving.count)).saturating_sub(one.rows).max(1);
+        let with = other.pays_with(penalty, row);
+        let mut best = (EQUAL, None);
+        for (place, there) in other.members.iter().enumerate() {
+            if there.at == leaving.at || u64::from(there.count) < least {
+                continue;
+            }
+            let coming = pool.row(there.at);
+            // As few of its rows as are needed, or all.
+            let few = u32::try_from(least).unwrap_or(u32::MAX);
+            for count in [few, there.count].into_iter().take(if few == there.count { 1 } else { 2 }) {
+                let is_whole = count == there.count;
+                let Some(rows_there) = (other.rows + u64::from(leaving.count)).checked_sub(u64::from(count)) else { continue };
+                let (rows_here, rows_there) = (real(one.rows - u64::from(leaving.count) + u64::from(count)), real(rows_there));
+                let room = now - best.0;
+                if rows_here * without + if is_whole { 0.0 } else { rows_there * with } >= room {
+                    continue;
+                }
+                let here = rows_here * one.pays_after(penalty, row, coming);
+                if here >= room {
+                    continue;
+                }
+                let pays_there = if is_whole { other.pays_after(penalty, coming, row) } else { with };
+                let cost = here + rows_there * pays_there;
+                let coming = Member { at: there.at, count };
+                if cost < room
+                    && judge.holds_after(pool, one, Some(leaving), Some(coming))
+                    && judge.holds_after(pool, other, Some(coming), Some(leaving))
+                {
+                    best = (now - cost, Some((place, coming)));
+                }
+            }
+        }
+        let Some((place, coming)) = best.1 else {
+            member += 1;
+            continue;
+        };
+        parts[from].take(penalty, pool, member, leaving.count);
+        parts[to].take(penalty, pool, place, coming.count);
+        parts[from].add(penalty, pool, coming);
+        parts[to].add(penalty, pool, leaving);
+        is_better = true;
+    }
+    is_better
+}
