@@ -5,7 +5,8 @@
 //! together, across the borders of the cells.
 //!
 //! # Guarantee
-//! Every class holds every rule. The answer never loses more than the best of its starts.
+//! Every class holds every rule. The answer never loses more than the best of its starts: of the whole table, or of its cells put
+//! together and `mondrian` on the whole.
 //!
 //! # Complexity
 //! That of its starts on cells, O(n) for n tuples, and of as many steps of refinement as the time allows.
