@@ -1,6 +1,6 @@
 //! What runs when nobody chooses: the best start that the other algorithms find, and then refinement as long as it pays.
 //!
-//! A large table is first cut coarsely into cells of some thousand tuples, each cell in two around two rows far apart. Cells are solved one
+//! A table of some ten thousand tuples is solved by `peel` and `top-down` alone, whose time grows least with its size. A larger one is first cut coarsely into cells of some thousand tuples, each cell in two around two rows far apart. Cells are solved one
 //! by one, in parallel, by several algorithms, and the one that loses least is kept for each. Then all classes are refined
 //! together, across the borders of the cells.
 //!
@@ -24,20 +24,34 @@ use crate::halve::{self, Block};
 use crate::partition::{Partition, joined, rows};
 use crate::penalty::Penalty;
 
-/// A table of more tuples is cut into cells.
+/// Up to so many tuples all starts are tried, and cells have no more.
 const CELL: usize = if cfg!(test) { 60 } else { 30_000 };
+
+/// Up to so many, those that go on with a large table; a table of more tuples is cut into cells.
+const WHOLE: usize = if cfg!(test) { 100 } else { 400_000 };
 
 /// The starts may take this share of the time.
 const STARTS: f64 = 0.5;
+
+/// A start on a large table may take this share of the time.
+const FIRST: f64 = 0.7;
 
 /// Classes with as little loss as the time allows.
 pub(super) fn auto(task: &Task, steps: Option<u64>) -> Partition {
     let penalty = Penalty::new(task.problem.attributes(), task.attributes);
     let time = task.budget.part(STARTS);
-    let cells = cells(task, &penalty);
-    let solved: Vec<Partition> = cells.into_par_iter().map(|cell| start(task, &penalty, cell, &time)).collect();
-    let mut whole = Partition::default();
-    solved.into_iter().for_each(|part| whole.append(part));
+    let whole = if (CELL + 1..=WHOLE).contains(&task.pieces.len()) {
+        // One after the other, each on all threads: the second only if the first has left enough time.
+        let cut = top_down::top_down(&Task { budget: &task.budget.part(FIRST), ..*task }, Aim::Table);
+        let peeled = (task.budget.share() < FIRST / 2.0).then(|| peel::peel(&Task { budget: &time, ..*task }));
+        peeled.into_iter().fold(cut, |best, other| better(task, &penalty, best, other))
+    } else {
+        let cells = cells(task, &penalty);
+        let solved: Vec<Partition> = cells.into_par_iter().map(|cell| start(task, &penalty, cell, &time)).collect();
+        let mut whole = Partition::default();
+        solved.into_iter().for_each(|part| whole.append(part));
+        whole
+    };
     let whole = better(task, &penalty, whole, mondrian::mondrian(task, mondrian::Ties::Together));
     task.budget.tell(loss(task, &penalty, &whole));
     refine::refine(task, &whole, steps, task.budget)
