@@ -7,7 +7,7 @@ use lookalike::{Budget, Problem};
 use serde_json::{Value, json};
 
 use crate::interrupt;
-use crate::show::count;
+use crate::show::{count, penalty};
 
 /// How long to look.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -37,16 +37,6 @@ pub(crate) fn bound_of(problem: &Problem, seed: u64, effort: Effort, quick: Dura
 /// The sign before a number that is estimated.
 pub(crate) fn sign(bound: &Bound) -> &'static str {
     if matches!(bound.kind, BoundKind::Estimate { .. }) { "~" } else { "" }
-}
-
-/// A penalty in whole numbers, or with a digit where that would hide it.
-fn penalty(value: f64) -> String {
-    if value < 100.0 { format!("{value:.1}") } else { whole(value) }
-}
-
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "for display")]
-fn whole(value: f64) -> String {
-    count(value.round() as u64)
 }
 
 /// The bound in words, and how near a loss is to it.

@@ -192,7 +192,7 @@ fn find(job: &Job, plan: Plan, roles: &Roles, mut table: Table, cells: Cells, pr
         Plan::Search(search) => {
             let time = time(job.config, search)?;
             // A long search shows how near it is to the bound; after a short one there is only as much time to look for it.
-            if search.algorithm == Algorithm::Auto {
+            if search.algorithm.is_anytime() {
                 progress.stage("bound");
                 let quick = time.unwrap_or(USUAL_TIME) / 5;
                 bound = interrupt::during_search(interrupt::RELEASE, || bounds::bound_of(&problem, job.seed, effort, quick));
@@ -288,7 +288,7 @@ pub(crate) const USUAL_TIME: Duration = Duration::from_secs(10);
 
 /// How long a search may take: `auto` would take any time, unless its steps are counted.
 pub(crate) fn time(config: &Config, search: Search) -> Result<Option<Duration>> {
-    let is_limited = search.algorithm == Algorithm::Auto && search.steps.is_none();
+    let is_limited = search.algorithm.is_anytime() && search.steps.is_none();
     Ok(config.time()?.or(is_limited.then_some(USUAL_TIME)))
 }
 

@@ -37,6 +37,16 @@ pub(crate) fn clean(text: &str) -> String {
     text.chars().map(|c| if c.is_control() && c != '\n' { '\u{fffd}' } else { c }).collect()
 }
 
+/// A penalty: in whole numbers, or with decimals where these would hide it.
+pub(crate) fn penalty(loss: f64) -> String {
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a loss lies between 100 and rows times weights")]
+    match loss {
+        100.0.. => count(loss.round() as u64),
+        10.0.. => format!("{loss:.1}"),
+        _ => decimal(loss),
+    }
+}
+
 /// On which side the cells of a column stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Side {
@@ -159,6 +169,7 @@ mod tests {
         assert_eq!([count(0), count(999), count(1000), count(1_234_567)], ["0", "999", "1,000", "1,234,567"]);
         assert_eq!([percent(0.0), percent(0.000_01), percent(0.125), percent(1.0)], ["0.0 %", "<0.1 %", "12.5 %", "100.0 %"]);
         assert_eq!([decimal(0.5), decimal(3.0), decimal(1.0 / 3.0), decimal(f64::INFINITY)], ["0.5", "3", "0.3333", "unbounded"]);
+        assert_eq!([penalty(1_234.5), penalty(84.852_8), penalty(0.25), penalty(0.0)], ["1,235", "84.9", "0.25", "0"]);
         assert_eq!([seconds(0.214), seconds(84.2)], ["0.21 s", "84 s"]);
         assert_eq!([bar(0.0, 10), bar(0.001, 10), bar(1.0, 3)], ["", "#", "###"]);
     }

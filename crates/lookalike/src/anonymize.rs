@@ -1,6 +1,6 @@
 //! The one call: search, leave out what may be left out, recode.
 
-use crate::algorithm::{self, Algorithm, Optimum, Search};
+use crate::algorithm::{self, Optimum, Search};
 use crate::budget::Budget;
 use crate::partition::{Partition, Piece};
 use crate::problem::Problem;
@@ -37,7 +37,7 @@ pub struct Outcome {
 /// answer.
 pub fn anonymize(problem: &Problem, search: Search, budget: &Budget) -> Outcome {
     // To use up its time is what `auto` is for.
-    let is_stopped = || if search.algorithm == Algorithm::Auto { budget.is_cancelled() } else { budget.is_spent() };
+    let is_stopped = || if search.algorithm.is_anytime() { budget.is_cancelled() } else { budget.is_spent() };
     let stopped = |otherwise: Status| if is_stopped() { Status::Stopped } else { otherwise };
     if search.algorithm.is_global() {
         let optimum = algorithm::run_global(problem, search, budget);
@@ -80,6 +80,7 @@ fn on_rings(problem: &Problem, search: Search, budget: &Budget, lot: impl Fn(u64
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::algorithm::Algorithm;
     use crate::testing;
 
     #[test]

@@ -66,6 +66,12 @@ impl Rng {
         }
     }
 
+    /// A place in a list of `n`, each equally likely. Panics if `n` is 0.
+    #[inline]
+    pub fn place(&mut self, n: usize) -> usize {
+        usize::try_from(self.below(n as u64)).expect("below a usize")
+    }
+
     /// A number from 0 up to but not including 1.
     #[allow(clippy::cast_precision_loss, reason = "53 bits fit exactly")]
     pub fn unit(&mut self) -> f64 {

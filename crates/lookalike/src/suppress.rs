@@ -18,7 +18,7 @@ pub(crate) fn with_suppression(problem: &Problem, search: Search, budget: &Budge
     let trimmed = problem.trimmed().to_vec();
     let allowance = problem.allowance() - partition::rows(&trimmed);
     // Where there are two searches and each takes what time it gets, they share it.
-    let is_twice = search.algorithm == Algorithm::Auto && allowance > 0 && problem.stages_in_order().len() == 1;
+    let is_twice = search.algorithm.is_anytime() && allowance > 0 && problem.stages_in_order().len() == 1;
     let first = if is_twice { budget.part(0.5) } else { budget.part(1.0) };
     let groups = algorithm::run(problem, search, &problem.pieces_without(&trimmed), &first);
     // With rules on several column sets a class cannot give up a row alone: the classes it came from have rules too.
@@ -28,7 +28,7 @@ pub(crate) fn with_suppression(problem: &Problem, search: Search, budget: &Budge
     let mut best = lighten(problem, &groups, allowance, Keep::Holding);
     best.1.extend_from_slice(&trimmed);
     // In the classes of `auto` an outlier stands with rows that make no class without it: those of a plain search tell who it is.
-    let plain = (search.algorithm == Algorithm::Auto).then(|| {
+    let plain = search.algorithm.is_anytime().then(|| {
         algorithm::run(problem, Search { algorithm: Algorithm::Mondrian, ..search }, &problem.pieces_without(&trimmed), budget)
     });
     let outliers = lighten(problem, plain.as_ref().unwrap_or(&groups), allowance, Keep::OneRow).1;

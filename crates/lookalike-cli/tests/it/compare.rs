@@ -1,6 +1,4 @@
-use std::io::{BufRead, BufReader, Read};
-
-use crate::interrupt::{send, start};
+use crate::interrupt::stopped_in_the_search;
 use crate::workdir::{CANARY, Workdir, ended};
 
 const ROLES: &str = "--qi age,zip,sex --sensitive diagnosis --rest drop --hierarchy zip=prefix:4,3";
@@ -221,14 +219,7 @@ fn stopped_it_tells_what_it_has() {
     dir.succeed("synth census --rows 100000 -o census.csv");
     let flags = "--qi age,sex,race,marital,education,birthplace,occupation,workclass --sensitive income";
     let line = format!("compare census.csv --k 2,3,4,5,6,7,8 --queries 0 {flags} --threads 1 --csv out.csv");
-    let mut child = start(&dir, &line);
-    // The warning about the sensitive column is the last word before the searches.
-    let mut stderr = BufReader::new(child.stderr.take().unwrap());
-    let mut told = String::new();
-    stderr.read_line(&mut told).unwrap();
-    assert!(told.starts_with("warning: column `income`"), "{told}");
-    send("INT", &child);
-    stderr.read_to_string(&mut told).unwrap();
+    let (child, told) = stopped_in_the_search(&dir, &line);
     let run = ended(&child.wait_with_output().unwrap());
     assert_eq!(run.code, Some(130), "{run:?}");
     assert!(told.contains("what was compared so far will be told"), "{told}");

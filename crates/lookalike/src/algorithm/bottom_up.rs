@@ -27,7 +27,6 @@ use rayon::prelude::*;
 
 use super::Task;
 use crate::boxes::{Aim, Boxes};
-use crate::code::CodeRange;
 use crate::halve::{self, Block};
 use crate::nearest::{Partner, Tree};
 use crate::partition::{Partition, Piece, joined, rows};
@@ -109,14 +108,7 @@ impl Merger<'_> {
     }
 
     fn boxes(&self, groups: &Groups) -> Boxes<'_> {
-        let problem = self.task.problem;
-        let of_group = |group: usize| {
-            let pieces = groups.partition.class(group);
-            self.task.attributes.iter().map(move |&at| {
-                let codes = pieces.iter().map(|piece| CodeRange::one(problem.code(at, piece.tuple)));
-                codes.reduce(CodeRange::join).expect("a group has rows")
-            })
-        };
+        let of_group = |group: usize| self.task.ranges(groups.partition.class(group));
         let ranges = (0..groups.partition.len()).into_par_iter().flat_map_iter(of_group).collect();
         Boxes::of(self.penalty, ranges, groups.partition.iter().map(rows))
     }

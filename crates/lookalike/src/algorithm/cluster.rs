@@ -132,10 +132,9 @@ impl Cutter<'_> {
     /// The try with the cheapest halves of those whose halves hold.
     fn best_try(&self, points: &Points, lots: &mut Rng, tally: &mut Tally) -> Option<Vec<u32>> {
         let count = points.pieces.len();
-        let mut draw = |below: usize| usize::try_from(lots.below(below as u64)).expect("a place in a list");
-        let one = draw(count);
+        let one = lots.place(count);
         // Sets of one tuple are not cut, so there is another.
-        let other = (one + 1 + draw(count - 1)) % count;
+        let other = (one + 1 + lots.place(count - 1)) % count;
         let mut centres = [one, other].map(|at| points.places.chunks_exact(count).map(|column| column[at]).collect::<Vec<f64>>());
         let mut best: Option<(f64, Vec<u32>)> = None;
         for _ in 0..self.task.rounds {
@@ -378,9 +377,8 @@ mod tests {
             }
             let mut lots = Rng::new(lots);
             let count = set.len();
-            let mut draw = |below: usize| usize::try_from(lots.below(below as u64)).unwrap();
-            let one = draw(count);
-            let other = (one + 1 + draw(count - 1)) % count;
+            let one = lots.place(count);
+            let other = (one + 1 + lots.place(count - 1)) % count;
             let mut centres = [one, other].map(|at| self.point(set[at]));
             let mut tries = Vec::new();
             for _ in 0..self.task.rounds {

@@ -113,6 +113,11 @@ impl Algorithm {
         self != Algorithm::Ring
     }
 
+    /// True when it goes on as long as there is time and it pays, so that the end of its time is no reason to call it stopped.
+    pub fn is_anytime(self) -> bool {
+        self == Algorithm::Auto
+    }
+
     /// True when a value is always published the same way.
     pub fn is_global(self) -> bool {
         matches!(self, Algorithm::Optimal | Algorithm::Incognito)
@@ -186,6 +191,15 @@ impl Task<'_> {
         tally.clear();
         self.problem.count_into(tally, pieces);
         self.privacy.holds(tally)
+    }
+
+    /// The box around pieces, on the task's attributes.
+    fn ranges(&self, pieces: &[Piece]) -> Vec<CodeRange> {
+        let range = |&at: &usize| {
+            let codes = pieces.iter().map(|piece| CodeRange::one(self.problem.code(at, piece.tuple)));
+            codes.reduce(CodeRange::join).expect("there are rows")
+        };
+        self.attributes.iter().map(range).collect()
     }
 
     /// A group does not borrow more rows than this, but merges: k rows, or a few more under rules on shares, where it could take hundreds
@@ -329,7 +343,7 @@ pub(crate) fn run(problem: &Problem, search: Search, pieces: &[Piece], budget: &
                 pieces: groups.partition.class(at),
                 seed: seed_of(at),
                 rounds: search.rounds,
-                budget: if search.algorithm == Algorithm::Auto { &time } else { budget },
+                budget: if search.algorithm.is_anytime() { &time } else { budget },
             };
             let cut = match search.algorithm {
                 Algorithm::Auto => auto::auto(&task, search.steps),

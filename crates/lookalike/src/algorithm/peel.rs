@@ -58,7 +58,7 @@ pub(super) fn peel(task: &Task) -> Partition {
     match peeler.listed() {
         Some(patterns) => {
             for pattern in patterns {
-                if peeler.alive == 0 || task.budget.is_spent() {
+                if peeler.alive_count == 0 || task.budget.is_spent() {
                     break;
                 }
                 peeler.take(&pattern);
@@ -139,7 +139,7 @@ struct Peeler<'a> {
     cells: Vec<Code>,
     rows: Vec<u64>,
     is_alive: Vec<bool>,
-    alive: usize,
+    alive_count: usize,
     levels: Vec<Vec<Level>>,
     /// Attributes with few levels first; the others are looked at within the groups of these.
     first: Vec<usize>,
@@ -179,7 +179,7 @@ impl<'a> Peeler<'a> {
             cells,
             rows: sizes,
             is_alive: vec![true; sets.len()],
-            alive: sets.len(),
+            alive_count: sets.len(),
             levels,
             first,
             second,
@@ -193,6 +193,11 @@ impl<'a> Peeler<'a> {
     fn row(&self, set: u32) -> &[Code] {
         let width = self.penalty.width();
         &self.cells[set as usize * width..][..width]
+    }
+
+    /// The sets that no class has.
+    fn alive(&self) -> impl Iterator<Item = u32> {
+        (0u32..).zip(&self.is_alive).filter(|&(_, &alive)| alive).map(|(set, _)| set)
     }
 
     /// What a row pays in the mean under a pattern.
@@ -225,7 +230,7 @@ impl<'a> Peeler<'a> {
     /// Rounds of patterns drawn from what is still there.
     fn draw(&mut self) {
         for round in 0.. {
-            let alive: Vec<u32> = (0u32..).zip(&self.is_alive).filter(|&(_, &alive)| alive).map(|(set, _)| set).collect();
+            let alive: Vec<u32> = self.alive().collect();
             if alive.is_empty() || self.task.budget.is_spent() {
                 return;
             }
@@ -243,7 +248,7 @@ impl<'a> Peeler<'a> {
                 }
                 self.take(&pattern);
             }
-            if real((alive.len() - self.alive) as u64) < WORTH * real(alive.len() as u64) {
+            if real((alive.len() - self.alive_count) as u64) < WORTH * real(alive.len() as u64) {
                 return;
             }
         }
@@ -276,9 +281,8 @@ impl<'a> Peeler<'a> {
     fn take(&mut self, pattern: &[u8]) {
         let head: Vec<u8> = self.first.iter().map(|&at| pattern[at]).collect();
         let mut kept = self.kept.remove(&head).unwrap_or_default();
-        if kept.alive > 2 * self.alive || kept.alive == 0 {
-            let alive = (0u32..).zip(&self.is_alive).filter(|&(_, &alive)| alive);
-            kept = Kept { alive: self.alive, sets: alive.map(|(set, _)| (set, 0)).collect() };
+        if kept.alive > 2 * self.alive_count || kept.alive == 0 {
+            kept = Kept { alive: self.alive_count, sets: self.alive().map(|set| (set, 0)).collect() };
             let (groups, sizes) = self.group(&kept.sets, true, pattern);
             kept.sets.iter_mut().zip(&groups).for_each(|(set, &group)| set.1 = group);
             kept.sets.retain(|&(_, group)| sizes[group as usize] >= self.least);
@@ -305,7 +309,7 @@ impl<'a> Peeler<'a> {
         for sets in members.into_iter().filter(|sets| !sets.is_empty()) {
             let class: Vec<Piece> = sets.iter().flat_map(|&set| self.sets[set as usize]).copied().collect();
             if self.task.holds(&mut tally, &class) {
-                self.alive -= sets.len();
+                self.alive_count -= sets.len();
                 sets.iter().for_each(|&set| self.is_alive[set as usize] = false);
                 self.classes.push(class);
             }
@@ -342,12 +346,8 @@ impl<'a> Peeler<'a> {
     /// What no pattern took joins the class where that costs least.
     fn end(mut self) -> Partition {
         let mut left: Vec<Piece> = Vec::new();
-        let alive: Vec<u32> = (0u32..).zip(&self.is_alive).filter(|&(_, &alive)| alive).map(|(set, _)| set).collect();
-        let ranges_of = |pieces: &[Piece]| {
-            let ranges = self.task.problem.ranges(pieces);
-            self.task.attributes.iter().map(move |&at| ranges[at]).collect::<Vec<CodeRange>>()
-        };
-        let ranges = self.classes.iter().flat_map(|class| ranges_of(class)).collect();
+        let alive: Vec<u32> = self.alive().collect();
+        let ranges = self.classes.iter().flat_map(|class| self.task.ranges(class)).collect();
         let mut boxes = Boxes::of(self.penalty, ranges, self.classes.iter().map(|class| rows(class)));
         let mut tree = Tree::build(&boxes);
         let mut tally = self.task.problem.tally();

@@ -78,7 +78,7 @@ static MODEL: LazyLock<Model> = LazyLock::new(|| {
 
 /// A place in a list, each equally likely.
 fn any(rng: &mut Rng, list: &[&'static str]) -> &'static str {
-    list[usize::try_from(rng.below(list.len() as u64)).expect("a place in a list")]
+    list[rng.place(list.len())]
 }
 
 /// An age around the district's: the mean of three draws is a hump.

@@ -58,9 +58,9 @@ fn cells(run: &Run) -> Vec<String> {
         run.rules.clone(),
         k,
         run.algorithm.to_string(),
-        penalty(numbers.loss.ncp),
+        show::penalty(numbers.loss.ncp),
         percent(numbers.loss.gcp),
-        numbers.bound.map_or(none.clone(), |bound| format!("{sign}{}", penalty(bound.value))),
+        numbers.bound.map_or(none.clone(), |bound| format!("{sign}{}", show::penalty(bound.value))),
         numbers.gap().map_or(none.clone(), |gap| format!("{sign}{gap:.2}")),
         count(numbers.loss.c_dm),
         count(numbers.classes),
@@ -81,16 +81,6 @@ fn note(run: &Run, numbers: &Numbers) -> String {
         (!run.algorithm.is_homogeneous(), "non-homogeneous"),
     ];
     notes.into_iter().filter(|(is_so, _)| *is_so).map(|(_, note)| note).collect::<Vec<_>>().join(", ")
-}
-
-/// Small losses need their decimals.
-fn penalty(loss: f64) -> String {
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a loss lies between 100 and rows times weights")]
-    match loss {
-        100.0.. => count(loss.round() as u64),
-        10.0.. => format!("{loss:.1}"),
-        _ => show::decimal(loss),
-    }
 }
 
 const COLUMNS: &str = "rules,k,algorithm,status,ncp,gcp,bound,bound_kind,bound_low,bound_high,gap,c_dm,c_avg,classes,smallest,released,\
@@ -233,11 +223,6 @@ mod tests {
         assert_eq!(lines[1][..7], ["5", "mondrian", "10,381", "5.0", "%", "~8,509", "~1.22"], "{text}");
         assert!(lines[2..4].iter().all(|line| line[5..7] == ["8,509", "1.22"]), "{text}");
         assert_eq!(lines[4][5..], ["-", "-", "1,234", "40", "10", "12.5", "%", "0.25", "s", "13", "MB"], "{text}");
-    }
-
-    #[test]
-    fn small_losses_keep_decimals() {
-        assert_eq!([penalty(1_234.5), penalty(84.852_8), penalty(0.25), penalty(0.0)], ["1,235", "84.9", "0.25", "0"]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The best of all partitions of a handful of rows, by going through all sets of them.
 
-use super::pool::{Judge, Member, Part, Pool};
+use super::pool::{Judge, Member, Part, Pool, make_room};
 use crate::code::{CodeRange, real};
 use crate::penalty::Penalty;
 
@@ -42,9 +42,7 @@ pub(super) fn exact(penalty: &Penalty, judge: &mut Judge, pool: &Pool, parts: &m
                 _ => members.push(Member { at, count: 1 }),
             }
         }
-        if made == parts.len() {
-            parts.push(Part::default());
-        }
+        make_room(parts, made);
         parts[made].set(penalty, pool, members.into_iter());
         made += 1;
         left ^= class;

@@ -65,15 +65,18 @@ const NOISE: f64 = 0.2;
 /// At first so many times what a row pays in the mean may be lost in a step.
 const WARMTH: f64 = 1.5;
 
-/// From this part of its time on a search cools down by the clock, if it lags behind its steps.
-const LATE: f64 = 0.3;
+/// Before this part of its time nobody can tell whether a search gets through.
+const EARLY: f64 = 0.02;
 
 /// From this part of the search on nothing may be lost.
 const COLD: f64 = 0.9;
 
 /// Improves a partition of the task's pieces into classes that hold, for as many steps or, without a number, as long as it pays and the
 /// budget lasts.
-pub(super) fn refine(task: &Task, start: &Partition, steps: Option<u64>, budget: &Budget) -> Partition {
+pub(super) fn refine(task: &Task, start: &Partition, steps: Option<u64>) -> Partition {
+    if task.budget.is_spent() {
+        return start.clone();
+    }
     let penalty = Penalty::new(task.problem.attributes(), task.attributes);
     let mut search = Search::new(task, &penalty, start);
     let mut best = (search.loss(), search.classes.clone());
@@ -84,8 +87,8 @@ pub(super) fn refine(task: &Task, start: &Partition, steps: Option<u64>, budget:
     let (mut planned, mut warmth) = (steps.unwrap_or(LEAST_STEPS.max(STEPS * search.classes.len() as u64)), WARMTH);
     for run in 0.. {
         let before = best.0;
-        search.run(Rng::at(task.seed, run), planned, warmth, &budget.part(1.0), &mut best);
-        if steps.is_some() || budget.is_spent() || best.0 > before * (1.0 - WORTH) {
+        search.run(Rng::at(task.seed, run), planned, warmth, &task.budget.part(1.0), &mut best);
+        if steps.is_some() || task.budget.is_spent() || best.0 > before * (1.0 - WORTH) {
             break;
         }
         // The next run begins with the best, and less warm.
@@ -164,14 +167,15 @@ impl<'a> Search<'a> {
 
     /// Takes so many steps, warm at first and cold in the end, and keeps the best that was met.
     fn run(&mut self, mut lots: Rng, steps: u64, warmth: f64, budget: &Budget, best: &mut (f64, Vec<Vec<Piece>>)) {
-        let all: u64 = self.task.pieces.iter().map(|piece| u64::from(piece.count)).sum();
-        let mean = best.0 / real(all.max(1));
+        let mean = best.0 / real(rows(self.task.pieces).max(1));
         let mut taken = 0;
         while taken < steps && !budget.is_spent() {
-            // A run that is done long before its time does not look at the clock: it is the same on every machine.
             let (time, share) = (budget.share(), real(taken) / real(steps));
-            let share = if time > LATE { time.max(share) } else { share };
-            let warm = warmth * mean * (1.0 - share / COLD).max(0.0);
+            // A run that keeps ahead of its time does not look at the clock: it is the same on every machine. One that will not get
+            // through cools down by the clock, and the fewer steps it can take, the less it may lose.
+            let pace = if time > EARLY { (share / time).min(1.0) } else { 1.0 };
+            let share = if pace < 1.0 { time } else { share };
+            let warm = warmth * pace * mean * (1.0 - share / COLD).max(0.0);
             taken += self.batch(&mut lots, warm);
             if self.changes > self.boxes.len() / 2 + 50 || self.classes.len() > self.boxes.len() + 20 {
                 self.index();
@@ -194,7 +198,7 @@ impl<'a> Search<'a> {
         let mut seeds: Vec<(u32, u64)> = Vec::with_capacity(BATCH);
         // The first ones may all pay nothing: then any will do.
         for tries in 0..64 * BATCH as u64 {
-            let class = index(usize::try_from(lots.below(self.boxes.len() as u64)).expect("a class"));
+            let class = index(lots.place(self.boxes.len()));
             let is_chosen = lots.unit() * self.penalty.most() / 2.0 < self.boxes.own(class) + self.penalty.most() / 160.0;
             if self.boxes.rows(class) > 0 && (is_chosen || tries > 60 * BATCH as u64) {
                 seeds.push((class, lots.next_u64()));
@@ -235,12 +239,12 @@ impl<'a> Search<'a> {
     /// A class and a few others near to it or to one of its rows.
     fn neighbours(&self, class: u32, seed: u64) -> Vec<u32> {
         let mut lots = Rng::new(seed);
-        let k = self.task.privacy.k().max(1);
-        let most = 1 + lots.below((30 / k).clamp(2, 5));
+        let k = usize::try_from(self.task.privacy.k().max(1)).unwrap_or(usize::MAX);
+        let most = 1 + lots.place((30 / k).clamp(2, 5));
         let pieces = &self.classes[class as usize];
         let row: Vec<CodeRange>;
         let (rows, ranges) = if lots.below(2) == 0 {
-            let piece = pieces[usize::try_from(lots.below(pieces.len() as u64)).expect("a piece")];
+            let piece = pieces[lots.place(pieces.len())];
             row = self.cells.row(piece.tuple).iter().map(|&code| CodeRange::one(code)).collect();
             (1, row.as_slice())
         } else {
@@ -248,7 +252,6 @@ impl<'a> Search<'a> {
         };
         let aim = if lots.unit() < BY_TABLE { Aim::Table } else { Aim::Row };
         let seeker = Seeker { group: class, aim, rows, ranges, lots: lots.next_u64() };
-        let most = usize::try_from(most).expect("a few");
         std::iter::once(class).chain(self.tree.several(&self.boxes, &seeker, NOISE, most)).collect()
     }
 
@@ -298,33 +301,33 @@ impl<'a> Search<'a> {
 
     /// Puts new classes in the place of old ones.
     fn replace(&mut self, old: &[u32], new: Vec<Made>) {
+        let (kept, gone) = old.split_at(old.len().min(new.len()));
         let mut new = new.into_iter();
-        for &class in old {
-            match new.next() {
-                Some(part) => {
-                    self.boxes.set(class, &part.ranges, part.rows);
-                    self.tree.touch(&self.boxes, class);
-                    self.classes[class as usize] = part.pieces;
-                }
-                None => {
-                    self.boxes.clear(class);
-                    self.tree.remove(class);
-                    self.classes[class as usize].clear();
-                    self.free.push(class);
-                }
-            }
+        for (&class, made) in kept.iter().zip(&mut new) {
+            self.put(class, made);
+            self.tree.touch(&self.boxes, class);
+        }
+        for &class in gone {
+            self.boxes.clear(class);
+            self.tree.remove(class);
+            self.classes[class as usize].clear();
+            self.free.push(class);
             self.changes += 1;
         }
-        for part in new {
+        for made in new {
             let Some(class) = self.free.pop() else {
-                self.classes.push(part.pieces);
+                self.classes.push(made.pieces);
                 continue;
             };
-            self.boxes.set(class, &part.ranges, part.rows);
+            self.put(class, made);
             self.tree.revive(&self.boxes, class);
-            self.classes[class as usize] = part.pieces;
-            self.changes += 1;
         }
+    }
+
+    fn put(&mut self, class: u32, made: Made) {
+        self.boxes.set(class, &made.ranges, made.rows);
+        self.classes[class as usize] = made.pieces;
+        self.changes += 1;
     }
 }
 

@@ -27,6 +27,13 @@ pub(super) struct Member {
     pub(super) count: u32,
 }
 
+/// Sees that there is a part at a place no farther than the end. Parts are used again, for the memory that they hold.
+pub(super) fn make_room(parts: &mut Vec<Part>, place: usize) {
+    if place == parts.len() {
+        parts.push(Part::default());
+    }
+}
+
 /// A class made of rows of the pool.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Part {

@@ -4,7 +4,7 @@
 //! most. Growing sees what is near; shrinking sees which attributes are worth giving up, and finds cheaper boxes of many rows. Neither
 //! is best everywhere, so it is drawn by lot.
 
-use super::pool::{EQUAL, Judge, Member, Part, Pool, index};
+use super::pool::{EQUAL, Judge, Member, Part, Pool, index, make_room};
 use crate::code::{Code, CodeRange, real};
 use crate::penalty::Penalty;
 use crate::rng::Rng;
@@ -70,15 +70,13 @@ pub(super) fn rebuild(
     scratch.open.extend(0..index(pool.pieces.len()));
     lots.shuffle(&mut scratch.open);
     let mut rows: u64 = scratch.left.iter().map(|&count| u64::from(count)).sum();
-    let seeds = [Seeds::Anywhere, Seeds::Far, Seeds::FarFromLast][any(lots, 3)];
+    let seeds = [Seeds::Anywhere, Seeds::Far, Seeds::FarFromLast][lots.place(3)];
     let is_shrunk = lots.unit() < SHRUNK[usize::from(judge.least >= MANY)];
     // As many classes as there can be, or one less: what would be the last then stays with the rest, or is dealt out to the others.
     let (room, is_dealt) = if lots.below(4) == 0 { (3, lots.below(2) == 0) } else { (2, false) };
     let mut made = 0;
     while rows >= room * judge.least {
-        if made == parts.len() {
-            parts.push(Part::default());
-        }
+        make_room(parts, made);
         let last = made.checked_sub(1).map(|last| &parts[last]);
         let seed = scratch.seed(penalty, pool, seeds, last, lots);
         let is_found = match is_shrunk {
@@ -98,9 +96,7 @@ pub(super) fn rebuild(
     }
     let rest: Vec<Member> = scratch.open.iter().map(|&at| Member { at, count: scratch.left[at as usize] }).collect();
     if (!is_dealt || made == 0) && judge.holds(pool, &rest) {
-        if made == parts.len() {
-            parts.push(Part::default());
-        }
+        make_room(parts, made);
         parts[made].set(penalty, pool, rest.into_iter());
         return Some(made + 1);
     }
@@ -138,14 +134,10 @@ fn put_together(penalty: &Penalty, judge: &mut Judge, pool: &Pool, rest: &[Membe
     true
 }
 
-fn any(lots: &mut Rng, below: usize) -> usize {
-    usize::try_from(lots.below(below as u64)).expect("an index")
-}
-
 impl Scratch {
     /// The row around which the next class grows.
     fn seed(&self, penalty: &Penalty, pool: &Pool, seeds: Seeds, last: Option<&Part>, lots: &mut Rng) -> u32 {
-        let chosen = self.open[any(lots, self.open.len())];
+        let chosen = self.open[lots.place(self.open.len())];
         let from: Vec<CodeRange> = match (seeds, last) {
             (Seeds::Anywhere, _) | (Seeds::FarFromLast, None) => return chosen,
             (Seeds::Far, _) => pool.row(chosen).iter().map(|&code| CodeRange::one(code)).collect(),
@@ -253,9 +245,8 @@ impl Scratch {
                 chain.clear();
                 chain.extend((0..index(count)).filter(|&place| prices[place as usize] > 0.0));
                 chain.sort_unstable_by(|&one, &other| {
-                    prices[other as usize].total_cmp(&prices[one as usize]).then(one.cmp(&other))
+                    prices[one as usize].total_cmp(&prices[other as usize]).then(other.cmp(&one))
                 });
-                chain.reverse();
                 chains += 1;
             }
         }

@@ -78,7 +78,7 @@ fn refine_reaches_the_best_of_all_partitions_of_tiny_tables() {
             let task = task(&problem, &pieces, &budget, seed);
             let Some(least) = least_of_all(&problem, &task) else { continue };
             let start = mondrian::mondrian(&task, mondrian::Ties::Together);
-            let found = loss(&task, &refine::refine(&task, &start, Some(300), &budget));
+            let found = loss(&task, &refine::refine(&task, &start, Some(300)));
             assert!(found >= least - 1e-9, "{request}, seed {seed}: {found} is below the least, {least}");
             cases += 1;
             reached += u32::from(found <= least + 1e-9);
@@ -94,7 +94,7 @@ fn refine_keeps_every_row_and_rule_never_loses_and_does_the_same_on_any_number_o
     let mut better = 0;
     for_each_task(40, |task, what| {
         let start = mondrian::mondrian(task, mondrian::Ties::Together);
-        let refined = |threads| with_threads(threads, || refine::refine(task, &start, Some(60), task.budget));
+        let refined = |threads| with_threads(threads, || refine::refine(task, &start, Some(60)));
         let found = refined(1);
         let mut tally = task.problem.tally();
         assert!(found.iter().all(|class| task.holds(&mut tally, class)), "{what}");
