@@ -161,7 +161,8 @@ pub(crate) struct How {
     /// How many steps auto takes to improve its classes: unlike --time, the same on every machine
     #[arg(long, value_name = "N")]
     pub(crate) steps: Option<u64>,
-    /// How long to look for what no release can lose less than: not at all, about as long as for the release, or to the end
+    /// How long to look for what no release can lose less than: not at all, about as long as for the release, to the end, or for a
+    /// sharper one that takes longer
     #[arg(long, value_name = "EFFORT", value_parser = effort(), default_value = "quick")]
     pub(crate) bound: Effort,
     /// Which partitions of a column's values optimal may choose, for all columns or for one: ghs, or age=ops; can be repeated
@@ -483,9 +484,10 @@ fn branching() -> impl TypedValueParser<Value = Branching> {
 }
 
 fn effort() -> impl TypedValueParser<Value = Effort> {
-    PossibleValuesParser::new(["none", "quick", "full"]).map(|text| match text.as_str() {
+    PossibleValuesParser::new(["none", "quick", "full", "tight"]).map(|text| match text.as_str() {
         "none" => Effort::None,
         "full" => Effort::Full,
+        "tight" => Effort::Tight,
         _ => Effort::Quick,
     })
 }

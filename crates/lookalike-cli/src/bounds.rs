@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use lookalike::bound::{Bound, BoundKind, bound};
-use lookalike::{Budget, Problem};
+use lookalike::bound::{Bound, BoundKind, bound, tight};
+use lookalike::{Algorithm, Budget, Problem};
 use serde_json::{Value, json};
 
 use crate::interrupt;
@@ -19,6 +19,15 @@ pub(crate) enum Effort {
     Quick,
     /// To the end.
     Full,
+    /// To the end, and then for more.
+    Tight,
+}
+
+impl Effort {
+    /// The same, or less where more is not valid: releases that are not homogeneous may go below the sharper bound.
+    pub(crate) fn with(self, algorithm: Algorithm) -> Effort {
+        if self == Effort::Tight && !algorithm.is_homogeneous() { Effort::Full } else { self }
+    }
 }
 
 /// The least time that is worth it.
@@ -29,9 +38,10 @@ pub(crate) fn bound_of(problem: &Problem, seed: u64, effort: Effort, quick: Dura
     let time = match effort {
         Effort::None => return None,
         Effort::Quick => Some(quick.max(LEAST)),
-        Effort::Full => None,
+        Effort::Full | Effort::Tight => None,
     };
-    Some(bound(problem, seed, &Budget::new(time, interrupt::cancel())))
+    let budget = Budget::new(time, interrupt::cancel());
+    Some(if effort == Effort::Tight { tight(problem, seed, &budget) } else { bound(problem, seed, &budget) })
 }
 
 /// The sign before a number that is estimated.
@@ -50,7 +60,7 @@ pub(crate) fn words(bound: &Bound, loss: f64) -> String {
     };
     let near = format!("this one loses {gap:.2} times that");
     match kind {
-        BoundKind::Exact => format!("NCP {}: no release loses less, {near}", penalty(value)),
+        BoundKind::Exact | BoundKind::Tight => format!("NCP {}: no release loses less, {near}", penalty(value)),
         BoundKind::Weaker { rows } => {
             format!("NCP {} (not exact for {} rows): no release loses less, {near}", penalty(value), count(rows))
         }
@@ -68,7 +78,7 @@ pub(crate) fn words(bound: &Bound, loss: f64) -> String {
 pub(crate) fn report(bound: &Bound, loss: f64) -> Value {
     let mut told = json!({ "value": bound.value, "kind": bound.kind.name(), "gap": bound.gap(loss) });
     match bound.kind {
-        BoundKind::Exact => {}
+        BoundKind::Exact | BoundKind::Tight => {}
         BoundKind::Weaker { rows } => told["weaker_rows"] = json!(rows),
         BoundKind::Estimate { sample, low, high } => {
             told["sample"] = json!(sample);
@@ -87,11 +97,24 @@ mod tests {
     fn a_bound_is_told_with_what_it_is_worth() {
         let told = |value, kind| words(&Bound { value, kind }, 300.0);
         assert_eq!(told(150.0, BoundKind::Exact), "NCP 150: no release loses less, this one loses 2.00 times that");
+        assert_eq!(told(250.0, BoundKind::Tight), "NCP 250: no release loses less, this one loses 1.20 times that");
+        assert_eq!(report(&Bound { value: 250.0, kind: BoundKind::Tight }, 300.0)["kind"], "tight");
         assert!(told(150.0, BoundKind::Weaker { rows: 1200 }).contains("not exact for 1,200 rows"));
         let sampled = BoundKind::Estimate { sample: 50, low: 140.0, high: 160.0 };
         assert!(told(150.0, sampled).starts_with("NCP about 150 (140 to 160, from a sample of 50 rows)"));
         assert!(told(0.0, BoundKind::Exact).starts_with("0:"));
         assert!(told(0.0, BoundKind::Weaker { rows: 9 }).contains("--bound full"));
         assert_eq!(report(&Bound { value: 150.0, kind: sampled }, 300.0)["gap"], json!(2.0));
+    }
+
+    #[test]
+    fn rings_are_not_held_against_what_they_may_go_below() {
+        for algorithm in Algorithm::ALL {
+            let sharpest = if algorithm == Algorithm::Ring { Effort::Full } else { Effort::Tight };
+            assert_eq!(Effort::Tight.with(algorithm), sharpest);
+            for effort in [Effort::None, Effort::Quick, Effort::Full] {
+                assert_eq!(effort.with(algorithm), effort);
+            }
+        }
     }
 }

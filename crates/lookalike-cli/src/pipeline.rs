@@ -191,11 +191,14 @@ fn find(job: &Job, plan: Plan, roles: &Roles, mut table: Table, cells: Cells, pr
     let outcome = match plan {
         Plan::Search(search) => {
             let time = time(job.config, search)?;
+            let effort = effort.with(search.algorithm);
             // A long search shows how near it is to the bound; after a short one there is only as much time to look for it.
             if search.algorithm.is_anytime() {
                 progress.stage("bound");
                 let quick = time.unwrap_or(USUAL_TIME) / 5;
-                bound = interrupt::during_search(interrupt::RELEASE, || bounds::bound_of(&problem, job.seed, effort, quick));
+                // The sharper one takes long, and whoever stops it must not stop the search too: it comes after.
+                let first = if effort == Effort::Tight { Effort::Quick } else { effort };
+                bound = interrupt::during_search(interrupt::RELEASE, || bounds::bound_of(&problem, job.seed, first, quick));
             }
             progress.stage("search");
             let budget = Budget::new(time, interrupt::cancel());
@@ -203,9 +206,11 @@ fn find(job: &Job, plan: Plan, roles: &Roles, mut table: Table, cells: Cells, pr
             let line = || search_line(&budget, bound.as_ref());
             let found =
                 progress.watching(line, || interrupt::during_search(interrupt::RELEASE, || anonymize(&problem, search, &budget)));
-            if bound.is_none() && !search.algorithm.is_global() && !interrupt::is_cancelled() {
+            let is_wanted = bound.is_none() || effort == Effort::Tight;
+            if is_wanted && !search.algorithm.is_global() && !interrupt::is_cancelled() {
                 progress.stage("bound");
-                bound = bounds::bound_of(&problem, job.seed, effort, begun.elapsed());
+                let quick = begun.elapsed();
+                bound = interrupt::during_search(interrupt::RELEASE, || bounds::bound_of(&problem, job.seed, effort, quick));
             }
             found
         }

@@ -74,7 +74,7 @@ mod watched;
 
 pub use algorithm::{Algorithm, Branching, Optimum, Search, Techniques};
 pub use anonymize::{Outcome, Status, anonymize};
-pub use bound::{Bound, BoundKind, bound};
+pub use bound::{Bound, BoundKind, bound, tight};
 pub use budget::Budget;
 pub use config::Config;
 pub use error::{Error, ErrorKind, Result};

@@ -230,7 +230,7 @@ fn levels(boxes: &Boxes, domains: &[usize]) -> Vec<Level> {
         .collect()
 }
 
-fn size(len: usize) -> u32 {
+pub(super) fn size(len: usize) -> u32 {
     u32::try_from(len).expect("there are fewer groups than rows")
 }
 

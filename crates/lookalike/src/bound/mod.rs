@@ -20,10 +20,15 @@
 
 mod chains;
 mod index;
+mod plane;
+mod reach;
 mod search;
+mod slack;
 mod sweep;
 #[cfg(test)]
 mod tests;
+mod tight;
+mod tops;
 
 use rayon::prelude::*;
 
@@ -36,6 +41,8 @@ use crate::rng::Rng;
 
 use index::Index;
 use search::{Ground, Search};
+
+pub use tight::tight;
 
 /// What no release can go below.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -51,6 +58,9 @@ pub struct Bound {
 pub enum BoundKind {
     /// Every row's cheapest box was found.
     Exact,
+    /// Rows were asked for more than their cheapest boxes, as far as no class is asked for more than it pays. It holds for homogeneous
+    /// releases.
+    Tight,
     /// For so many rows the search was given up: what was proved until then stands for them, at least what it costs to show them
     /// with the last of their k nearest rows, or 0 where the budget was spent before. Weaker, still a bound.
     Weaker {
@@ -80,6 +90,7 @@ impl BoundKind {
     pub fn name(self) -> &'static str {
         match self {
             BoundKind::Exact => "exact",
+            BoundKind::Tight => "tight",
             BoundKind::Weaker { .. } => "weaker",
             BoundKind::Estimate { .. } => "estimate",
         }

@@ -142,6 +142,7 @@ impl Sweep {
     }
 }
 
-fn price((_, most): Line, sides: [f64; 2]) -> f64 {
+/// What a line costs with these sides.
+pub(super) fn price((_, most): Line, sides: [f64; 2]) -> f64 {
     (sides[0] + sides[1]).min(most)
 }

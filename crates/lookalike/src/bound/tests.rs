@@ -1,5 +1,7 @@
 //! The bound against slow enumerations: of all boxes around a row, and of all releases of a tiny table.
 
+mod tight;
+
 use super::*;
 use crate::code::Code;
 use crate::testing;
@@ -113,9 +115,9 @@ fn every_row_s_floor_is_its_cheapest_box_of_all_boxes() {
     assert!(met > 200 && above_zero > 1_000, "{met} problems, {above_zero} tuples that pay something");
 }
 
-/// The least penalty of all partitions of the rows into classes of at least k.
+/// The least penalty of all partitions of the rows into classes of at least k, and as many rows left out as may be.
 fn best_release(problem: &Problem, rows: &[Vec<Code>]) -> f64 {
-    fn place(problem: &Problem, rest: &[Vec<Code>], classes: &mut Vec<Vec<Vec<Code>>>, best: &mut f64) {
+    fn place(problem: &Problem, rest: &[Vec<Code>], classes: &mut Vec<Vec<Vec<Code>>>, out: u64, best: &mut f64) {
         let Some((row, rest)) = rest.split_first() else {
             if classes.iter().any(|class| (class.len() as u64) < problem.k()) {
                 return;
@@ -128,20 +130,24 @@ fn best_release(problem: &Problem, rows: &[Vec<Code>]) -> f64 {
                 let ranges: Vec<CodeRange> = (0..class[0].len()).map(range).collect();
                 real(class.len() as u64) * pays(problem, &ranges)
             };
-            *best = best.min(classes.iter().map(of_class).sum());
+            let nothing: f64 = problem.attributes().iter().map(|attribute| attribute.weight).sum();
+            *best = best.min(classes.iter().map(of_class).sum::<f64>() + real(out) * nothing);
             return;
         };
         for at in 0..classes.len() {
             classes[at].push(row.clone());
-            place(problem, rest, classes, best);
+            place(problem, rest, classes, out, best);
             classes[at].pop();
         }
         classes.push(vec![row.clone()]);
-        place(problem, rest, classes, best);
+        place(problem, rest, classes, out, best);
         classes.pop();
+        if out < problem.allowance() {
+            place(problem, rest, classes, out + 1, best);
+        }
     }
     let mut best = f64::INFINITY;
-    place(problem, rows, &mut Vec::new(), &mut best);
+    place(problem, rows, &mut Vec::new(), 0, &mut best);
     best
 }
 

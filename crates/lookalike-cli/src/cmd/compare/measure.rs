@@ -145,13 +145,19 @@ pub(super) fn measure(table: &Table, sets: &[RuleSet], wanted: &Wanted, progress
             };
             let new: Vec<&String> = problem.warnings().iter().filter(|warning| warned.insert((*warning).clone())).collect();
             new.into_iter().for_each(|warning| progress.warn(warning));
-            let bound = bounds::bound_of(&problem, wanted.seed, wanted.bound, config.time()?.unwrap_or(pipeline::USUAL_TIME));
+            let quick = config.time()?.unwrap_or(pipeline::USUAL_TIME);
+            let mut known: Vec<(Effort, Option<Bound>)> = Vec::new();
             for &algorithm in &wanted.algorithms {
                 if interrupt::is_cancelled() {
                     return Ok(runs);
                 }
                 let k = k.map_or(String::new(), |k| format!(", k = {k}"));
                 progress.at(&format!("{} of {searches}: {algorithm}{k}", runs.len() + 1));
+                let effort = wanted.bound.with(algorithm);
+                if known.iter().all(|known| known.0 != effort) {
+                    known.push((effort, bounds::bound_of(&problem, wanted.seed, effort, quick)));
+                }
+                let bound = known.iter().find(|known| known.0 == effort).and_then(|known| known.1);
                 let numbers = ground.run(&config, &problem, algorithm, bound)?;
                 runs.push(run(algorithm, Found::Met(Box::new(numbers))));
             }
