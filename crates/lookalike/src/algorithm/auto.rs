@@ -1,8 +1,8 @@
 //! What runs when nobody chooses: the best start that the other algorithms find, and then refinement as long as it pays.
 //!
 //! A table of some ten thousand tuples is solved by all of them. A larger one by those whose time grows least with its size:
-//! `peel` on the whole, and meanwhile `top-down` on cells of some thousand tuples, cut coarsely, each in two around two rows far apart. The
-//! one that loses least is kept, and all its classes are refined together, across the borders of the cells.
+//! `peel` on the whole, and meanwhile `top-down` and `cluster` on cells of some thousand tuples, cut coarsely, each in two around two rows
+//! far apart. What loses least is kept, and all its classes are refined together, across the borders of the cells.
 //!
 //! # Guarantee
 //! Every class holds every rule. The answer never loses more than the best of its starts; `mondrian` on the whole is always among them.
@@ -28,33 +28,41 @@ const SMALL: usize = if cfg!(test) { 60 } else { 30_000 };
 /// A cell has no more tuples than this.
 const CELL: usize = if cfg!(test) { 20 } else { 10_000 };
 
-/// The starts may take this share of the time.
+/// So many tries `cluster` takes for each cut, as in its paper.
+const TRIES: u32 = 15;
+
+/// The starts may take this share of the time, and cells, of which each that is done pays at once, this one.
 const STARTS: f64 = 0.5;
+const CELLS: f64 = 0.8;
 
 /// Classes with as little loss as the time allows.
 pub(super) fn auto(task: &Task, steps: Option<u64>) -> Partition {
     let penalty = Penalty::new(task.problem.attributes(), task.attributes);
     // The quickest first: whatever happens, there is this one.
     let quick = mondrian::mondrian(task, mondrian::Ties::Together);
-    let time = task.budget.part(STARTS);
-    let starts = Task { budget: &time, ..*task };
+    let (time, longer) = (task.budget.part(STARTS), task.budget.part(CELLS));
+    let start = Task { budget: &time, ..*task };
+    let in_cells = || vec![in_cells(&Task { budget: &longer, ..*task }, &penalty)];
     // The first takes longest, and mostly one thread.
-    let (peeled, mut others) = rayon::join(
-        || peel::peel(&starts),
-        || if task.pieces.len() <= SMALL { by_all_others(&starts) } else { vec![in_cells(&starts, &penalty)] },
-    );
+    let (peeled, mut others) =
+        rayon::join(|| peel::peel(&start), || if task.pieces.len() <= SMALL { by_all_others(&start) } else { in_cells() });
     others.extend([quick, peeled]);
-    let losses: Vec<f64> = others.iter().map(|partition| loss(task, &penalty, partition)).collect();
-    let best = (0..others.len()).min_by(|&one, &other| losses[one].total_cmp(&losses[other])).expect("there are some");
-    task.budget.tell(losses[best]);
-    refine::refine(task, &others[best], steps)
+    let (least, best) = least(task, &penalty, others);
+    task.budget.tell(least);
+    refine::refine(task, &best, steps)
+}
+
+/// The one that loses least, the first of equals, and what it loses.
+fn least(task: &Task, penalty: &Penalty, partitions: Vec<Partition>) -> (f64, Partition) {
+    let with_loss = |partition: Partition| (loss(task, penalty, &partition), partition);
+    partitions.into_iter().map(with_loss).min_by(|one, other| one.0.total_cmp(&other.0)).expect("there are some")
 }
 
 /// What the algorithms make of a small table that take longer than others on a large one, too.
 fn by_all_others(task: &Task) -> Vec<Partition> {
     let bottom_up = bottom_up::bottom_up(task, Aim::Table);
     let top_down = top_down::top_down(task, Aim::Table);
-    vec![bottom_up, top_down, cluster::cluster(&Task { rounds: 15, ..*task })]
+    vec![bottom_up, top_down, cluster::cluster(&Task { rounds: TRIES, ..*task })]
 }
 
 /// What all rows pay.
@@ -65,16 +73,15 @@ fn loss(task: &Task, penalty: &Penalty, partition: &Partition) -> f64 {
     costs.iter().sum()
 }
 
-/// Classes by `top-down`, cell by cell; in cells for which no time is left, by `mondrian`.
+/// Classes by `top-down` or `cluster`, whatever is better, cell by cell; in cells for which no time is left, by `mondrian`.
 fn in_cells(task: &Task, penalty: &Penalty) -> Partition {
     let solve = |cell: Block| {
         let mut pieces = cell.pieces;
         let task = Task { pieces: &joined(&mut pieces).collect::<Vec<_>>(), ..*task };
         if task.budget.is_spent() {
-            mondrian::mondrian(&task, mondrian::Ties::Together)
-        } else {
-            top_down::top_down(&task, Aim::Table)
+            return mondrian::mondrian(&task, mondrian::Ties::Together);
         }
+        least(&task, penalty, vec![top_down::top_down(&task, Aim::Table), cluster::cluster(&Task { rounds: TRIES, ..task })]).1
     };
     let solved: Vec<Partition> = cells(task, penalty).into_par_iter().map(solve).collect();
     let mut whole = Partition::default();
