@@ -24,9 +24,19 @@ pub(crate) enum Effort {
 }
 
 impl Effort {
-    /// The same, or less where more is not valid: releases that are not homogeneous may go below the sharper bound.
+    /// The same, or less where that is not valid: releases that are not homogeneous may go below the sharper bound, and those of a global
+    /// recoding, which may show sets of values, below any.
     pub(crate) fn with(self, algorithm: Algorithm) -> Effort {
-        if self == Effort::Tight && !algorithm.is_homogeneous() { Effort::Full } else { self }
+        match self {
+            _ if algorithm.is_global() => Effort::None,
+            Effort::Tight if !algorithm.is_homogeneous() => Effort::Full,
+            _ => self,
+        }
+    }
+
+    /// What comes before a long search, so that it can show how near it is; what takes longer waits until after it.
+    pub(crate) fn before(self) -> Effort {
+        if self == Effort::None { Effort::None } else { Effort::Quick }
     }
 }
 
@@ -42,6 +52,12 @@ pub(crate) fn bound_of(problem: &Problem, seed: u64, effort: Effort, quick: Dura
     };
     let budget = Budget::new(time, interrupt::cancel());
     Some(if effort == Effort::Tight { tight(problem, seed, &budget) } else { bound(problem, seed, &budget) })
+}
+
+/// The one that says more: rather what is certain than an estimate, and rather the greater.
+pub(crate) fn sharper(one: Option<Bound>, other: Option<Bound>) -> Option<Bound> {
+    let worth = |bound: &Bound| if sign(bound).is_empty() { bound.value } else { -1.0 };
+    one.into_iter().chain(other).max_by(|one, other| worth(one).total_cmp(&worth(other)))
 }
 
 /// The sign before a number that is estimated.
@@ -65,7 +81,7 @@ pub(crate) fn words(bound: &Bound, loss: f64) -> String {
             format!("NCP {} (not exact for {} rows): no release loses less, {near}", penalty(value), count(rows))
         }
         BoundKind::Estimate { sample, low, high } => format!(
-            "NCP about {} ({} to {}, from a sample of {} rows): no release loses less, {near}",
+            "NCP about {} ({} to {}, estimated from {} rows), {near}",
             penalty(value),
             penalty(low),
             penalty(high),
@@ -101,7 +117,7 @@ mod tests {
         assert_eq!(report(&Bound { value: 250.0, kind: BoundKind::Tight }, 300.0)["kind"], "tight");
         assert!(told(150.0, BoundKind::Weaker { rows: 1200 }).contains("not exact for 1,200 rows"));
         let sampled = BoundKind::Estimate { sample: 50, low: 140.0, high: 160.0 };
-        assert!(told(150.0, sampled).starts_with("NCP about 150 (140 to 160, from a sample of 50 rows)"));
+        assert!(told(150.0, sampled).starts_with("NCP about 150 (140 to 160, estimated from 50 rows), this one"));
         assert!(told(0.0, BoundKind::Exact).starts_with("0:"));
         assert!(told(0.0, BoundKind::Weaker { rows: 9 }).contains("--bound full"));
         assert_eq!(report(&Bound { value: 150.0, kind: sampled }, 300.0)["gap"], json!(2.0));
@@ -109,9 +125,10 @@ mod tests {
 
     #[test]
     fn rings_are_not_held_against_what_they_may_go_below() {
-        for algorithm in Algorithm::ALL {
+        for algorithm in Algorithm::ALL.into_iter().filter(|algorithm| !algorithm.is_global()) {
             let sharpest = if algorithm == Algorithm::Ring { Effort::Full } else { Effort::Tight };
             assert_eq!(Effort::Tight.with(algorithm), sharpest);
+            assert_eq!(Effort::Full.with(Algorithm::Optimal), Effort::None);
             for effort in [Effort::None, Effort::Quick, Effort::Full] {
                 assert_eq!(effort.with(algorithm), effort);
             }

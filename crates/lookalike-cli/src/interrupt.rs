@@ -79,6 +79,13 @@ pub(crate) fn during_search<T>(what: &'static str, search: impl FnOnce() -> T) -
     found
 }
 
+/// Runs what comes before a search, which the first Ctrl-C ends; the search then goes on.
+pub(crate) fn before_search<T>(first: impl FnOnce() -> T) -> T {
+    let found = during_search("the search goes on", first);
+    CANCEL.store(false, Ordering::SeqCst);
+    found
+}
+
 /// Remembers the file that must go if the program is stopped; none when there is no such file any more.
 pub(crate) fn unpublished(file: Option<&Path>) {
     *UNPUBLISHED.lock().unwrap_or_else(PoisonError::into_inner) = file.map(Path::to_path_buf);

@@ -184,6 +184,7 @@ fn find(job: &Job, plan: Plan, roles: &Roles, mut table: Table, cells: Cells, pr
     let problem = Problem::new(&table, roles, job.config)?;
     table.columns.iter_mut().for_each(|column| column.coded = None);
     warnings.extend_from_slice(problem.warnings());
+    warnings.extend(unused(&plan, job.config));
     warnings.iter().for_each(|warning| progress.warn(warning));
 
     let effort = if let Way::Search(wanted) = &job.way { wanted.bound } else { Effort::None };
@@ -196,9 +197,7 @@ fn find(job: &Job, plan: Plan, roles: &Roles, mut table: Table, cells: Cells, pr
             if search.algorithm.is_anytime() {
                 progress.stage("bound");
                 let quick = time.unwrap_or(USUAL_TIME) / 5;
-                // The sharper one takes long, and whoever stops it must not stop the search too: it comes after.
-                let first = if effort == Effort::Tight { Effort::Quick } else { effort };
-                bound = interrupt::during_search(interrupt::RELEASE, || bounds::bound_of(&problem, job.seed, first, quick));
+                bound = interrupt::before_search(|| bounds::bound_of(&problem, job.seed, effort.before(), quick));
             }
             progress.stage("search");
             let budget = Budget::new(time, interrupt::cancel());
@@ -206,11 +205,13 @@ fn find(job: &Job, plan: Plan, roles: &Roles, mut table: Table, cells: Cells, pr
             let line = || search_line(&budget, bound.as_ref());
             let found =
                 progress.watching(line, || interrupt::during_search(interrupt::RELEASE, || anonymize(&problem, search, &budget)));
-            let is_wanted = bound.is_none() || effort == Effort::Tight;
-            if is_wanted && !search.algorithm.is_global() && !interrupt::is_cancelled() {
+            let is_wanted = bound.is_none() || effort != effort.before();
+            if is_wanted && !interrupt::is_cancelled() {
                 progress.stage("bound");
                 let quick = begun.elapsed();
-                bound = interrupt::during_search(interrupt::RELEASE, || bounds::bound_of(&problem, job.seed, effort, quick));
+                let longer = interrupt::during_search(interrupt::RELEASE, || bounds::bound_of(&problem, job.seed, effort, quick));
+                // Stopped too soon it may say less than the first.
+                bound = bounds::sharper(bound, longer);
             }
             found
         }
@@ -244,6 +245,21 @@ fn find(job: &Job, plan: Plan, roles: &Roles, mut table: Table, cells: Cells, pr
     let global = recoding.published().filter(|_| wanted);
     let recoding = global.map(|found| recoding_file::text(problem.attributes(), found));
     Ok(Found { release, proof, recoding, search: searched })
+}
+
+/// What was said but changes nothing.
+fn unused(plan: &Plan, config: &Config) -> Vec<String> {
+    let Plan::Search(search) = plan else { return Vec::new() };
+    let is_about = [
+        (config.steps.is_some() && !search.algorithm.is_anytime(), "the number of steps", Algorithm::Auto),
+        (
+            search.techniques != Techniques::default() && search.algorithm != Algorithm::Optimal,
+            "how to branch",
+            Algorithm::Optimal,
+        ),
+    ];
+    let told = is_about.into_iter().filter(|(is_unused, ..)| *is_unused);
+    told.map(|(_, what, other)| format!("{what} is about {other}: {} does not look at it", search.algorithm)).collect()
 }
 
 /// Reads the written file back and judges it.

@@ -4,7 +4,7 @@
 //! line, or anything. Patterns come in the order of what rows under them pay in the mean. Under each, the tuples still there are grouped by
 //! what they would show; every group that holds becomes a class, which then shows no more than its rows need, and is gone. So outliers
 //! end in coarse classes with other outliers, and drag no dense region along. Tuples that no pattern takes join the class where that
-//! costs least.
+//! costs least. When time runs short the patterns end, and `top-down` sees to what is left, cell by cell.
 //!
 //! With few attributes all patterns are listed. With many there are too many: then patterns are drawn from what is still there, each
 //! such that some tuple and its nearest neighbours are one group.
@@ -22,7 +22,7 @@
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-use super::Task;
+use super::{Task, cells};
 use crate::boxes::{Aim, Boxes};
 use crate::code::{Code, CodeRange, real};
 use crate::halve;
@@ -44,6 +44,9 @@ const WORTH: f64 = 0.02;
 /// The windows on a line are halved so many times.
 const HALVINGS: i32 = 4;
 
+/// Patterns may take this share of the time.
+const PATTERNS: f64 = 0.6;
+
 /// A class shows this much of a window on a line, in the mean.
 const SHOWN: f64 = 0.7;
 
@@ -54,11 +57,13 @@ pub(super) fn peel(task: &Task) -> Partition {
     let penalty = Penalty::new(task.problem.attributes(), task.attributes);
     let mut pieces = task.pieces.to_vec();
     let sets = halve::shuffled(task.problem, task.attributes, &mut pieces, task.seed);
-    let mut peeler = Peeler::new(task, &penalty, &sets);
+    let time = task.budget.part(PATTERNS);
+    let patterns = Task { budget: &time, ..*task };
+    let mut peeler = Peeler::new(&patterns, &penalty, &sets);
     match peeler.listed() {
         Some(patterns) => {
             for pattern in patterns {
-                if peeler.alive_count == 0 || task.budget.is_spent() {
+                if peeler.alive_count == 0 || time.is_spent() {
                     break;
                 }
                 peeler.take(&pattern);
@@ -66,7 +71,15 @@ pub(super) fn peel(task: &Task) -> Partition {
         }
         None => peeler.draw(),
     }
-    peeler.end()
+    let left: Vec<Piece> = peeler.alive().flat_map(|set| sets[set as usize]).copied().collect();
+    let mut tally = task.problem.tally();
+    if !time.is_spent() || left.is_empty() || !task.holds(&mut tally, &left) {
+        return peeler.end();
+    }
+    let mut partition = Partition::default();
+    peeler.classes.into_iter().for_each(|mut class| partition.push(joined(&mut class)));
+    partition.append(cells::in_cells(&Task { pieces: &left, ..*task }, &penalty));
+    partition
 }
 
 /// One way to look at an attribute.

@@ -220,7 +220,8 @@ impl Floors {
     /// All rows together.
     fn sum(&self) -> Bound {
         let pays = |group: usize| real(self.rows[group]) * self.least[group];
-        let value: f64 = (0..self.rows.len()).map(pays).sum();
+        // No more than it is, however the sum was rounded.
+        let value = (0..self.rows.len()).map(pays).sum::<f64>() * (1.0 - 2.0 * real(self.rows.len() as u64) * f64::EPSILON);
         let rows_in = |state: State| -> u64 {
             self.rows.iter().zip(&self.state).filter(|(_, other)| **other == state).map(|(rows, _)| rows).sum()
         };

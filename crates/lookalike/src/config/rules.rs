@@ -267,6 +267,9 @@ fn distance(one: &str, other: &str) -> usize {
     row[other.len()]
 }
 
+/// Sums of greater weights over many rows would not be exact.
+const MOST_WEIGHT: f64 = 1e9;
+
 /// Column names for a message: the first twelve, then how many more.
 pub(crate) fn list(names: &[String]) -> String {
     let shown: Vec<String> = names.iter().take(12).map(|name| format!("`{name}`")).collect();
@@ -300,8 +303,8 @@ fn refuse_sensitive_keys(name: &str, column: &ColumnConfig) -> Result<()> {
         )));
     }
     match column.weight {
-        Some(weight) if !(weight.is_finite() && weight >= 0.0) => {
-            Err(Error::config(format!("weight of column `{name}` must be a number of at least 0")))
+        Some(weight) if !(0.0..=MOST_WEIGHT).contains(&weight) => {
+            Err(Error::config(format!("weight of column `{name}` must be a number from 0 to {MOST_WEIGHT}")))
         }
         _ => Ok(()),
     }

@@ -17,7 +17,6 @@ use lookalike::{
 
 use crate::bounds::{self, Effort};
 use crate::progress::Progress;
-use crate::request::usage;
 use crate::{interrupt, pipeline};
 
 /// One set of rules.
@@ -125,7 +124,7 @@ pub(super) fn measure(table: &Table, sets: &[RuleSet], wanted: &Wanted, progress
     let names: Vec<String> = table.columns.iter().map(|column| column.name.clone()).collect();
     let mut grounds = Vec::new();
     for set in sets {
-        grounds.push(Ground::new(table, set, wanted, &names)?);
+        grounds.push(Ground::new(table, set, wanted, &names, progress)?);
     }
     // A fault of a later set is told before the searches of the first.
     for (set, ground) in sets.iter().zip(&grounds).skip(1) {
@@ -157,6 +156,9 @@ pub(super) fn measure(table: &Table, sets: &[RuleSet], wanted: &Wanted, progress
                 if known.iter().all(|known| known.0 != effort) {
                     known.push((effort, bounds::bound_of(&problem, wanted.seed, effort, quick)));
                 }
+                if interrupt::is_cancelled() {
+                    return Ok(runs);
+                }
                 let bound = known.iter().find(|known| known.0 == effort).and_then(|known| known.1);
                 let numbers = ground.run(&config, &problem, algorithm, bound)?;
                 runs.push(run(algorithm, Found::Met(Box::new(numbers))));
@@ -176,7 +178,7 @@ struct Ground<'a> {
 }
 
 impl<'a> Ground<'a> {
-    fn new(table: &'a Table, set: &RuleSet, wanted: &'a Wanted, names: &[String]) -> Result<Ground<'a>> {
+    fn new(table: &'a Table, set: &RuleSet, wanted: &'a Wanted, names: &[String], progress: &Progress) -> Result<Ground<'a>> {
         // Columns that no set looks at were not read.
         let mut config = set.config.clone();
         config.columns.retain(|name, _| names.contains(name));
@@ -184,7 +186,8 @@ impl<'a> Ground<'a> {
         let workload = Workload { queries: wanted.queries, seed: wanted.seed, ..Workload::default() };
         let queries = match wanted.queries {
             0 => Vec::new(),
-            _ => query::draw(table, &config, &workload).map_err(without_queries)?,
+            // A table on which no queries can be drawn can be compared without.
+            _ => query::draw(table, &config, &workload).or_else(|error| without_queries(error, progress))?,
         };
         Ok(Ground { table, wanted, config, roles, queries })
     }
@@ -247,12 +250,11 @@ impl<'a> Ground<'a> {
     }
 }
 
-/// A table on which no queries can be drawn can be compared without.
-fn without_queries(error: Error) -> Error {
-    match error.kind() {
-        ErrorKind::Config { why } => usage(format!("{why} (--queries 0 asks none)")),
-        _ => error,
-    }
+/// Says why there are none.
+fn without_queries(error: Error, progress: &Progress) -> Result<Vec<Query>> {
+    let ErrorKind::Config { why } = error.kind() else { return Err(error) };
+    progress.warn(&format!("no queries are asked: {why}"));
+    Ok(Vec::new())
 }
 
 /// The same request for one of the algorithms.

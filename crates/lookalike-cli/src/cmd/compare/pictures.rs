@@ -29,7 +29,7 @@ fn file(sets: &[RuleSet], at: usize, name: &str) -> String {
     format!("{number}{own}-{name}")
 }
 
-/// Names and contents of the pictures; that of gaps only where there are bounds.
+/// Names and contents of the pictures in which there is something to see.
 pub(super) fn draw(sets: &[RuleSet], algorithms: &[Algorithm], runs: &[Run]) -> Vec<(String, String)> {
     let mut pictures = Vec::new();
     for (at, set) in sets.iter().enumerate() {
@@ -79,7 +79,7 @@ pub(super) fn draw(sets: &[RuleSet], algorithms: &[Algorithm], runs: &[Run]) -> 
             },
         ];
         for (name, plot) in NAMES.into_iter().zip(&plots) {
-            if name != NAMES[1] || plot.series.iter().any(|series| !series.points.is_empty()) {
+            if plot.series.iter().any(|series| !series.points.is_empty()) {
                 pictures.push((file(sets, at, name), svg(plot)));
             }
         }
@@ -87,13 +87,14 @@ pub(super) fn draw(sets: &[RuleSet], algorithms: &[Algorithm], runs: &[Run]) -> 
     pictures
 }
 
-/// What no line can go below, a point a k.
+/// What no line can go below, a point a k: the least of what holds for the algorithms there.
 fn bounds(found: &[(&Run, &Numbers)]) -> Series {
     let mut points: Vec<Point> = Vec::new();
     for (run, numbers) in found {
-        let x = real(run.k.unwrap_or(1));
-        if let Some(bound) = numbers.bound.filter(|_| points.last().is_none_or(|last| last.x < x)) {
-            points.push(Point { x, y: bound.value, label: String::new() });
+        let (x, Some(bound)) = (real(run.k.unwrap_or(1)), numbers.bound) else { continue };
+        match points.last_mut() {
+            Some(last) if last.x >= x => last.y = last.y.min(bound.value),
+            _ => points.push(Point { x, y: bound.value, label: String::new() }),
         }
     }
     let is_estimated = found.iter().any(|(_, found)| is_estimate(found));

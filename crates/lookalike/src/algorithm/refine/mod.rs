@@ -35,7 +35,7 @@ use crate::nearest::{Seeker, Tree};
 use crate::partition::{Partition, Piece, joined, rows};
 use crate::penalty::Penalty;
 use crate::rng::Rng;
-use pool::{Cells, EQUAL, Judge, Member, Part, Pool, index};
+use pool::{Cells, Judge, Member, Part, Pool, equal, index};
 use rebuild::Scratch;
 
 /// So many steps are taken at the same time.
@@ -81,7 +81,7 @@ pub(super) fn refine(task: &Task, start: &Partition, steps: Option<u64>) -> Part
     let mut search = Search::new(task, &penalty, start);
     let mut best = (search.loss(), search.classes.clone());
     let is_alone = start.len() == 1 && rows(start.class(0)) < 2 * task.privacy.k();
-    if best.0 <= EQUAL || is_alone {
+    if best.0 <= equal(&penalty) || is_alone {
         return start.clone();
     }
     let (mut planned, mut warmth) = (steps.unwrap_or(LEAST_STEPS.max(STEPS * search.classes.len() as u64)), WARMTH);
@@ -260,12 +260,13 @@ impl<'a> Search<'a> {
         let before: f64 = classes.iter().map(|&class| self.cost(class)).sum();
         // One class alone can be split, if it is large enough.
         let is_small = |class: u32| self.boxes.rows(class) < 2 * bench.judge.least;
-        if before <= EQUAL || classes.is_empty() || classes.len() == 1 && is_small(classes[0]) {
+        if before <= equal(self.penalty) || classes.is_empty() || classes.len() == 1 && is_small(classes[0]) {
             return None;
         }
         let Bench { judge, pool, places, parts, scratch } = bench;
         let old = || classes.iter().map(|&class| self.classes[class as usize].as_slice());
         pool.fill(&self.cells, old(), places);
+        judge.forget();
         let in_pool = rows(&pool.pieces);
         let is_exact = in_pool <= exact::MOST_ROWS && lots.unit() < [EXACT, 1.0][usize::from(in_pool + 2 <= exact::MOST_ROWS)];
         let made = if is_exact {
@@ -287,7 +288,7 @@ impl<'a> Search<'a> {
         }
         let after: f64 = parts.iter().map(Part::cost).sum();
         let may_lose = -warm * (1.0 - lots.unit()).ln();
-        if (after - before).abs() < EQUAL || after > before + may_lose {
+        if (after - before).abs() < equal(self.penalty) || after > before + may_lose {
             return None;
         }
         let piece = |member: &Member| Piece { tuple: pool.pieces[member.at as usize].tuple, count: member.count };

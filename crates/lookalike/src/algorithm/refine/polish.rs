@@ -1,13 +1,16 @@
 //! Moving and exchanging rows between the few classes of a pool until nothing gets better.
 
-use super::pool::{EQUAL, Judge, Member, Part, Pool};
+use super::pool::{Judge, Member, Part, Pool, equal};
 use crate::code::real;
 use crate::penalty::Penalty;
 
 /// So many times all classes are gone through at most.
 const ROUNDS: u32 = 20;
 
-/// Lowers what the classes cost together by moves and exchanges. They all hold before and after.
+/// After so many tuples of a class it is asked whether there is time to go on.
+const PATIENCE: usize = 64;
+
+/// Lowers what the classes cost together by moves and exchanges. They all hold before and after, and whenever time runs out.
 pub(super) fn polish(penalty: &Penalty, judge: &mut Judge, pool: &Pool, parts: &mut [Part]) {
     let mut seen = vec![(u32::MAX, u32::MAX); parts.len() * parts.len()];
     for _ in 0..ROUNDS {
@@ -37,6 +40,9 @@ pub(super) fn polish(penalty: &Penalty, judge: &mut Judge, pool: &Pool, parts: &
 fn move_out(penalty: &Penalty, judge: &mut Judge, pool: &Pool, parts: &mut [Part], from: usize) -> bool {
     let (mut member, mut is_better) = (0, false);
     while member < parts[from].members.len() && parts[from].rows > judge.least {
+        if member.is_multiple_of(PATIENCE) && judge.is_late() {
+            return false;
+        }
         let Member { at, count } = parts[from].members[member];
         let spare = u32::try_from(parts[from].rows - judge.least).unwrap_or(u32::MAX);
         let moved = Member { at, count: count.min(spare) };
@@ -47,11 +53,11 @@ fn move_out(penalty: &Penalty, judge: &mut Judge, pool: &Pool, parts: &mut [Part
         } else {
             f64::from(moved.count) * part.pays
         };
-        let mut best = (EQUAL, None);
-        if gain > EQUAL && judge.holds_after(pool, part, Some(moved), None) {
+        let mut best = (equal(penalty), None);
+        if gain > best.0 && judge.holds_after(pool, parts, from, Some(moved), None) {
             for to in (0..parts.len()).filter(|&to| to != from) {
                 let saved = gain - parts[to].cost_of_entry(penalty, row, moved.count);
-                if saved > best.0 && judge.holds_after(pool, &parts[to], None, Some(moved)) {
+                if saved > best.0 && judge.holds_after(pool, parts, to, None, Some(moved)) {
                     best = (saved, Some(to));
                 }
             }
@@ -72,18 +78,21 @@ fn move_out(penalty: &Penalty, judge: &mut Judge, pool: &Pool, parts: &mut [Part
 fn exchange(penalty: &Penalty, judge: &mut Judge, pool: &Pool, parts: &mut [Part], from: usize, to: usize) -> bool {
     let (mut member, mut is_better) = (0, false);
     while member < parts[from].members.len() && parts[from].members.len() > 1 {
+        if member.is_multiple_of(PATIENCE) && judge.is_late() {
+            return false;
+        }
         let (one, other) = (&parts[from], &parts[to]);
         let leaving = one.members[member];
         let row = pool.row(leaving.at);
         let without = one.pays_without(penalty, row);
-        if without >= one.pays - EQUAL {
+        if without >= one.pays - equal(penalty) {
             member += 1;
             continue;
         }
         let now = one.cost() + other.cost();
         let least = (judge.least + u64::from(leaving.count)).saturating_sub(one.rows).max(1);
         let with = other.pays_with(penalty, row);
-        let mut best = (EQUAL, None);
+        let mut best = (equal(penalty), None);
         for (place, there) in other.members.iter().enumerate() {
             if there.at == leaving.at || u64::from(there.count) < least {
                 continue;
@@ -107,8 +116,8 @@ fn exchange(penalty: &Penalty, judge: &mut Judge, pool: &Pool, parts: &mut [Part
                 let cost = here + rows_there * pays_there;
                 let coming = Member { at: there.at, count };
                 if cost < room
-                    && judge.holds_after(pool, one, Some(leaving), Some(coming))
-                    && judge.holds_after(pool, other, Some(coming), Some(leaving))
+                    && judge.holds_after(pool, parts, from, Some(leaving), Some(coming))
+                    && judge.holds_after(pool, parts, to, Some(coming), Some(leaving))
                 {
                     best = (now - cost, Some((place, coming)));
                 }

@@ -8,7 +8,9 @@ use super::super::Task;
 use crate::privacy::Tally;
 
 /// Costs that differ by less are equal: sums of penalties are rounded.
-pub(super) const EQUAL: f64 = 1e-9;
+pub(super) fn equal(penalty: &Penalty) -> f64 {
+    1e-9 * penalty.most()
+}
 
 /// The tuples of a few classes, with their codes.
 #[derive(Debug, Default)]
@@ -257,6 +259,8 @@ pub(super) struct Judge<'a> {
     task: &'a Task<'a>,
     cells: &'a Cells,
     tally: Tally,
+    /// Each part by its place as it was counted last, and how often it had changed then.
+    counted: Vec<(u32, Tally)>,
     codes: Vec<Code>,
     /// What no class has fewer rows than.
     pub(super) least: u64,
@@ -265,7 +269,19 @@ pub(super) struct Judge<'a> {
 impl<'a> Judge<'a> {
     pub(super) fn new(task: &'a Task, cells: &'a Cells) -> Judge<'a> {
         let codes = vec![0; task.problem.sensitive_columns()];
-        Judge { task, cells, tally: task.problem.tally(), codes, least: task.privacy.k().max(task.privacy.least_rows()) }
+        let least = task.privacy.k().max(task.privacy.least_rows());
+        Judge { task, cells, tally: task.problem.tally(), counted: Vec::new(), codes, least }
+    }
+
+    /// Other rows are on the bench now.
+    pub(super) fn forget(&mut self) {
+        // A part that was set has changed.
+        self.counted.iter_mut().for_each(|(changes, _)| *changes = 0);
+    }
+
+    /// True when there is no time to go on.
+    pub(super) fn is_late(&self) -> bool {
+        self.task.budget.is_spent()
     }
 
     /// True when the size says it all.
@@ -273,8 +289,16 @@ impl<'a> Judge<'a> {
         !self.task.privacy.needs_sensitive()
     }
 
-    /// True when the class holds after some rows of a tuple have left and some of another have entered.
-    pub(super) fn holds_after(&mut self, pool: &Pool, part: &Part, left: Option<Member>, entered: Option<Member>) -> bool {
+    /// True when the part at a place holds after some rows of a tuple have left and some of another have entered.
+    pub(super) fn holds_after(
+        &mut self,
+        pool: &Pool,
+        parts: &[Part],
+        place: usize,
+        left: Option<Member>,
+        entered: Option<Member>,
+    ) -> bool {
+        let part = &parts[place];
         let count = |member: Option<Member>| member.map_or(0, |member| u64::from(member.count));
         if part.rows + count(entered) < self.least + count(left) {
             return false;
@@ -282,16 +306,21 @@ impl<'a> Judge<'a> {
         if self.is_by_size() {
             return true;
         }
-        self.count(pool, &part.members);
-        if let Some(member) = entered {
-            self.add(pool, member);
+        while self.counted.len() <= place {
+            self.counted.push((0, self.task.problem.tally()));
         }
-        if let Some(member) = left {
-            let tuple = self.cells.tuple(pool.pieces[member.at as usize].tuple);
-            self.task.problem.sensitive_codes(tuple, &mut self.codes);
-            self.tally.remove(&self.codes, member.count);
+        let (changes, mut tally) = std::mem::replace(&mut self.counted[place], (0, Tally::new(&[])));
+        if changes != part.changes {
+            tally.clear();
+            part.members.iter().for_each(|&member| tally.add(self.codes(pool, member.at), member.count));
         }
-        self.task.privacy.holds(&self.tally)
+        entered.iter().for_each(|member| tally.add(self.codes(pool, member.at), member.count));
+        left.iter().for_each(|member| tally.remove(self.codes(pool, member.at), member.count));
+        let holds = self.task.privacy.holds(&tally);
+        left.iter().for_each(|member| tally.add(self.codes(pool, member.at), member.count));
+        entered.iter().for_each(|member| tally.remove(self.codes(pool, member.at), member.count));
+        self.counted[place] = (part.changes, tally);
+        holds
     }
 
     /// True when these members hold as a class.
@@ -325,9 +354,15 @@ impl<'a> Judge<'a> {
     }
 
     fn add(&mut self, pool: &Pool, member: Member) {
-        let tuple = self.cells.tuple(pool.pieces[member.at as usize].tuple);
-        self.task.problem.sensitive_codes(tuple, &mut self.codes);
+        self.codes(pool, member.at);
         self.tally.add(&self.codes, member.count);
+    }
+
+    /// The sensitive codes of a tuple.
+    fn codes(&mut self, pool: &Pool, at: u32) -> &[Code] {
+        let tuple = self.cells.tuple(pool.pieces[at as usize].tuple);
+        self.task.problem.sensitive_codes(tuple, &mut self.codes);
+        &self.codes
     }
 }
 

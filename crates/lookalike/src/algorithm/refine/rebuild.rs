@@ -4,7 +4,7 @@
 //! most. Growing sees what is near; shrinking sees which attributes are worth giving up, and finds cheaper boxes of many rows. Neither
 //! is best everywhere, so it is drawn by lot.
 
-use super::pool::{EQUAL, Judge, Member, Part, Pool, index, make_room};
+use super::pool::{Judge, Member, Part, Pool, equal, index, make_room};
 use crate::code::{Code, CodeRange, real};
 use crate::penalty::Penalty;
 use crate::rng::Rng;
@@ -52,6 +52,9 @@ pub(super) struct Scratch {
     is_out: Vec<bool>,
 }
 
+/// After so many tuples it is asked whether there is time to go on.
+const PATIENCE: usize = 64;
+
 /// New classes out of the rows of the pool, in an order that the lots decide: how many, or none when some rows fit nowhere.
 pub(super) fn rebuild(
     penalty: &Penalty,
@@ -83,6 +86,9 @@ pub(super) fn rebuild(
             true => scratch.shrink(penalty, judge, pool, seed, lots),
             false => scratch.grow(penalty, judge, pool, seed),
         };
+        if judge.is_late() {
+            return None;
+        }
         if !is_found {
             break;
         }
@@ -106,7 +112,7 @@ pub(super) fn rebuild(
         let mut best = (f64::INFINITY, None);
         for (to, part) in parts[..made].iter().enumerate() {
             let cost = part.cost_of_entry(penalty, row, member.count);
-            if cost < best.0 && judge.holds_after(pool, part, None, Some(member)) {
+            if cost < best.0 && judge.holds_after(pool, parts, to, None, Some(member)) {
                 best = (cost, Some(to));
             }
         }
@@ -174,7 +180,7 @@ impl Scratch {
                 *range = CodeRange::one(code);
             }
         }
-        if self.grow_from(penalty, judge, pool, seed) && penalty.of_box(&self.ranges) < pays - EQUAL {
+        if self.grow_from(penalty, judge, pool, seed) && penalty.of_box(&self.ranges) < pays - equal(penalty) {
             std::mem::swap(&mut self.best, &mut self.grown);
         }
         true
@@ -201,13 +207,15 @@ impl Scratch {
             }
             // The last row that is needed, and any after it, should make it hold.
             let choice = match rows + 1 < wanted || (rows < wanted && judge.is_by_size()) {
-                true => self.cheapest(pays),
+                true => self.cheapest(pays + equal(penalty)),
                 false => self.cheapest_that_helps(judge, pool),
             };
-            let Some(place) = choice else { return false };
+            let Some(place) = choice.filter(|_| !self.grown.len().is_multiple_of(PATIENCE) || !judge.is_late()) else {
+                return false;
+            };
             let then = std::mem::replace(&mut self.sums[place], f64::INFINITY);
             let at = self.open[place];
-            if then > pays + EQUAL {
+            if then > pays + equal(penalty) {
                 for (attribute, &code) in pool.row(at).iter().enumerate() {
                     if !self.ranges[attribute].contains(code) {
                         self.ranges[attribute] = self.ranges[attribute].join(CodeRange::one(code));
@@ -271,7 +279,7 @@ impl Scratch {
                     best = (gain, Some((chain, dearest, gone)));
                 }
             }
-            let Some((chain, dearest, gone)) = best.1 else { break };
+            let Some((chain, dearest, gone)) = best.1.filter(|_| !judge.is_late()) else { break };
             let going = |place: u32, out: &[bool]| !out[place as usize] && self.pays[chain * count + place as usize] >= dearest;
             let leaving: Vec<u32> = self.chains[chain].iter().copied().filter(|&place| going(place, &self.is_out)).collect();
             leaving.iter().for_each(|&place| self.is_out[place as usize] = true);
@@ -332,14 +340,14 @@ impl Scratch {
         }
     }
 
-    /// The tuple with which a row pays least; one that changes nothing is good enough.
-    fn cheapest(&self, pays: f64) -> Option<usize> {
+    /// The tuple with which a row pays least; one with which it pays no more than this is good enough.
+    fn cheapest(&self, good: f64) -> Option<usize> {
         let mut best = (f64::INFINITY, None);
         for (place, &sum) in self.sums.iter().enumerate() {
             let looks = sum * self.dearer[self.open[place] as usize];
             if looks < best.0 {
                 best = (looks, Some(place));
-                if sum <= pays + EQUAL {
+                if sum <= good {
                     break;
                 }
             }
