@@ -1,3 +1,5 @@
+use serde_json::Value;
+
 use crate::interrupt::stopped_in_the_search;
 use crate::workdir::{CANARY, Workdir, ended};
 
@@ -195,6 +197,19 @@ fn bad_requests_are_told_before_anything_is_searched() {
     fails(&dir, "compare --qi age -k 2", 2, "no table");
     dir.write("there.csv", "old");
     fails(&dir, &line("--k 2 --csv there.csv"), 2, "there.csv exists");
+}
+
+#[test]
+fn a_global_recoding_is_not_held_against_a_bound_that_it_may_go_below() {
+    let dir = Workdir::new();
+    // Sets of values: {p, r} and {q, s} cost less than any range.
+    let rows: String = ["p", "r", "p", "r", "q", "s", "q", "s"].map(|value| format!("{value},x\n")).concat();
+    dir.write("t.csv", format!("a,b\n{rows}"));
+    let line = "compare t.csv --qi a,b -k 3 --bound full --queries 0 --algorithms optimal,auto --scheme sps --json";
+    let told: Value = serde_json::from_str(&dir.succeed(line).stdout).unwrap();
+    let of = |name: &str| told["runs"].as_array().unwrap().iter().find(|run| run["algorithm"] == name).unwrap();
+    assert!(of("optimal")["bound"].is_null() && of("optimal")["gap"].is_null(), "{told}");
+    assert!(of("auto")["gap"].as_f64().unwrap() >= 1.0, "{told}");
 }
 
 #[test]

@@ -379,6 +379,50 @@ mod tests {
     use crate::testing;
 
     #[test]
+    fn what_the_judge_says_of_a_part_is_what_counting_anew_says() {
+        let toml = "k = 2\nrest = \"drop\"\n[columns]\nage = { role = \"quasi\" }\ncity = { role = \"quasi\" }\n\
+                    illness = { role = \"sensitive\", alpha = 0.6 }\n";
+        let (budget, mut held, mut broken) = (Budget::unlimited(), 0, 0);
+        for seed in 0..30 {
+            let Ok(problem) = testing::problem(&testing::random_table(seed, 40), toml) else { continue };
+            let pieces = problem.pieces_without(&[]);
+            let stage = &problem.stages_in_order()[0];
+            let (attributes, privacy) = (&stage.attributes, &stage.privacy);
+            let task = Task { problem: &problem, attributes, privacy, pieces: &pieces, seed, rounds: 3, budget: &budget };
+            let (cells, penalty) = (Cells::new(&task), Penalty::new(problem.attributes(), attributes));
+            let class: Vec<Piece> = pieces.iter().map(|piece| Piece { tuple: cells.place(piece.tuple), ..*piece }).collect();
+            let (mut pool, mut judge, mut rng) = (Pool::default(), Judge::new(&task, &cells), Rng::new(seed));
+            pool.fill(&cells, [&class[..]].into_iter(), &mut Vec::new());
+            judge.forget();
+            let mut parts = vec![Part::default(); 2];
+            let member = |at: u32| Member { at, count: pool.pieces[at as usize].count };
+            let halves = [0..index(pool.pieces.len() / 2), index(pool.pieces.len() / 2)..index(pool.pieces.len())];
+            for (part, half) in parts.iter_mut().zip(halves) {
+                part.set(&penalty, &pool, half.map(member));
+            }
+            for _ in 0..60 {
+                let from = rng.place(2);
+                if parts[from].members.len() < 2 {
+                    continue;
+                }
+                let place = rng.place(parts[from].members.len());
+                let moved = parts[from].members[place];
+                let rest: Vec<Member> = parts[from].members.iter().copied().filter(|other| other.at != moved.at).collect();
+                let more = [parts[1 - from].members.clone(), vec![moved]].concat();
+                for (at, left, entered, then) in [(from, Some(moved), None, rest), (1 - from, None, Some(moved), more)] {
+                    let holds = judge.holds_after(&pool, &parts, at, left, entered);
+                    let is_large = then.iter().map(|member| u64::from(member.count)).sum::<u64>() >= judge.least;
+                    assert_eq!(holds, is_large && judge.holds(&pool, &then), "seed {seed}");
+                    if holds { held += 1 } else { broken += 1 }
+                }
+                parts[from].take(&penalty, &pool, place, moved.count);
+                parts[1 - from].add(&penalty, &pool, moved);
+            }
+        }
+        assert!(held > 100 && broken > 100, "{held} {broken}");
+    }
+
+    #[test]
     fn what_a_part_says_of_itself_is_what_counting_anew_says_after_any_history() {
         let toml = "k = 2\nrest = \"drop\"\n[columns]\nage = { role = \"quasi\", weight = 2 }\nheight = { role = \"quasi\" }\ncity = { role = \"quasi\" }\n";
         let budget = Budget::unlimited();
