@@ -2,9 +2,11 @@
 
 mod compare;
 mod hierarchy;
+mod report;
 
 pub(crate) use compare::Compare;
 pub(crate) use hierarchy::{ColumnOf, Hierarchy, HierarchyCheck, HierarchyCommand, HierarchyNew};
+pub(crate) use report::{Edition, Report};
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -71,6 +73,8 @@ pub(crate) enum Command {
     Query(Box<Query>),
     /// Compare algorithms and k on one table: loss, bound, query error, time, memory
     Compare(Box<Compare>),
+    /// Write one page about a release: does it hold, what was lost, what risk is left
+    Report(Box<Report>),
     /// Make up a small hospital table, anonymize it and show both
     Demo(Demo),
     /// Make and test hierarchies
@@ -294,7 +298,7 @@ pub(crate) struct Reading {
     pub(crate) delimiter: Option<char>,
 }
 
-/// What the columns are and what must hold. Shared by `check`, `anonymize`, `apply`, `verify`, `query`
+/// What the columns are and what must hold. Shared by `check`, `anonymize`, `apply`, `verify`, `query`, `report`
 /// and, but for the file, `compare`.
 #[derive(Debug, Args)]
 pub(crate) struct Request {

@@ -63,6 +63,7 @@ fn run(cli: Cli) -> ExitCode {
         Command::Verify(args) => cmd::verify::run(&args),
         Command::Query(args) => cmd::query::run(&args, &cli.global),
         Command::Compare(args) => cmd::compare::run(&args, &cli.global),
+        Command::Report(args) => cmd::report::run(&args, &cli.global),
         Command::Demo(args) => cmd::demo::run(&args, &cli.global),
         Command::Hierarchy(args) => cmd::hierarchy::run(&args),
         Command::Synth(args) => cmd::synth::run(&args),

@@ -325,7 +325,7 @@ fn length(count: usize) -> f64 {
 }
 
 /// Text for XML: its signs escaped, what it cannot hold replaced.
-fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     let mut out = String::new();
     for c in text.chars() {
         match c {

@@ -179,7 +179,7 @@ pub(crate) fn in_sense(sense: &NonHomogeneous, quasi: &[String]) -> String {
     format!("{columns}\n(every person could be any of {candidates} released rows, which do not show the same)")
 }
 
-fn has_rule(verdict: &Verdict, column: &str) -> bool {
+pub(crate) fn has_rule(verdict: &Verdict, column: &str) -> bool {
     verdict.rules.iter().any(|rule| rule.sensitive.as_deref() == Some(column))
 }
 

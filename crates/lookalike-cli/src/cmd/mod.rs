@@ -9,6 +9,7 @@ pub(crate) mod demo;
 pub(crate) mod hierarchy;
 pub(crate) mod init;
 pub(crate) mod query;
+pub(crate) mod report;
 pub(crate) mod synth;
 pub(crate) mod verify;
 

@@ -89,7 +89,7 @@ fn text(verdict: &Verdict, quasi: &[String]) -> String {
 }
 
 /// The quasi-identifiers in the order of the release, which may show one as two columns of bounds.
-fn quasi(release: &Table, config: &Config) -> Vec<String> {
+pub(crate) fn quasi(release: &Table, config: &Config) -> Vec<String> {
     let is_quasi = |name: &str| config.column(name).is_some_and(|line| line.role == Role::Quasi);
     let of = |column: &Column| {
         [column.name.as_str()].into_iter().chain(column.name.strip_suffix("_min")).find(|name| is_quasi(name)).map(String::from)

@@ -19,6 +19,7 @@ fn help_texts_are_as_before() {
     is_as_before("help.txt", &dir.succeed("--help").stdout);
     is_as_before("anonymize.txt", &dir.succeed("anonymize --help").stdout);
     is_as_before("compare.txt", &dir.succeed("compare --help").stdout);
+    is_as_before("report.txt", &dir.succeed("report --help").stdout);
     is_as_before("query.txt", &dir.succeed("query --help").stdout);
 }
 
@@ -33,6 +34,7 @@ fn every_command_has_help_and_none_is_an_error() {
         "verify",
         "query",
         "compare",
+        "report",
         "demo",
         "hierarchy",
         "hierarchy new prefix",

@@ -12,6 +12,7 @@ mod hierarchy;
 mod init;
 mod interrupt;
 mod query;
+mod report;
 mod ring;
 mod synth;
 mod verify;

@@ -55,7 +55,21 @@ pub struct Risk {
     pub average: f64,
     /// The share of rows whose risk is above 1/k for the k that was asked for; none when none was.
     pub above: Option<f64>,
+    /// Rows whose risk is above 1/2, 1/3, 1/5, 1/11 and 1/20.
+    pub at_risk: Vec<AtRisk>,
 }
+
+/// Rows whose risk is above a threshold.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct AtRisk {
+    /// The threshold is one over this.
+    pub one_in: u64,
+    /// How many: those of smaller classes.
+    pub rows: u64,
+}
+
+/// The thresholds that are looked at, one over each.
+const THRESHOLDS: [u64; 5] = [2, 3, 5, 11, 20];
 
 /// How a sensitive column spreads over the classes: for each measure the worst class.
 #[derive(Clone, Debug, Serialize)]
@@ -150,9 +164,13 @@ fn sizes(classes: &Classes, config: &Config) -> Measures {
     let bands = BANDS.iter().enumerate().map(|(at, &from)| band(from, BANDS.get(at + 1).map(|next| next - 1)));
     let histogram: Vec<SizeBand> = bands.filter(|band| band.classes > 0).collect();
     let uniques = histogram.iter().filter(|band| band.to == Some(1)).map(|band| band.rows).sum();
-    let below = |k: u64| band(1, Some(k.saturating_sub(1))).rows as f64 / rows as f64;
-    let risk =
-        Risk { highest: 1.0 / smallest as f64, average: classes.sizes.len() as f64 / rows as f64, above: config.k.map(below) };
+    let below = |k: u64| band(1, Some(k.saturating_sub(1))).rows;
+    let risk = Risk {
+        highest: 1.0 / smallest as f64,
+        average: classes.sizes.len() as f64 / rows as f64,
+        above: config.k.map(|k| below(k) as f64 / rows as f64),
+        at_risk: THRESHOLDS.map(|one_in| AtRisk { one_in, rows: below(one_in) }).to_vec(),
+    };
     Measures {
         rows,
         classes: classes.sizes.len() as u64,

@@ -30,7 +30,7 @@ pub(crate) use cover::{Cell, Interval, Scale, cells, first_untold, interval, mem
 pub(crate) use reading::{number_at, present};
 pub(crate) use surface::{Shown, surface};
 
-pub use measure::{Measures, Risk, SensitiveMeasures, SizeBand};
+pub use measure::{AtRisk, Measures, Risk, SensitiveMeasures, SizeBand};
 pub use rings::{NonHomogeneous, Proof, ProofRing};
 pub use rules::ENTROPY_TOLERANCE;
 pub use surface::{View, treatments};

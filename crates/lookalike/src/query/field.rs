@@ -42,6 +42,17 @@ pub(super) enum Form {
     Exact,
 }
 
+/// What a cell of an ordered column says, as it is written.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Raw {
+    /// No value.
+    Missing,
+    /// Anything at all.
+    Any,
+    /// From here to there; an open end is infinite.
+    Ends(f64, f64),
+}
+
 impl<'a> Field<'a> {
     pub(super) fn new(name: &'a str, source: &Table, config: &'a Config) -> Result<Field<'a>> {
         if source.column(name).is_none() {
@@ -217,6 +228,37 @@ impl<'a> Field<'a> {
                     Some((ends, if missing == Some("maybe") { Field::missing_share(ordered) } else { 0.0 }))
                 }
                 _ => None,
+            },
+        }
+    }
+
+    /// The text of a cell, unless it means missing.
+    pub(super) fn present<'t>(&self, text: Option<&'t str>) -> Option<&'t str> {
+        present(text, self.spellings)
+    }
+
+    /// What a cell of an ordered column says, ends as they are written; none when it cannot be read.
+    pub(super) fn raw(&self, cell: Cell<'_>) -> Option<Raw> {
+        let ends = |Interval { lo, hi, .. }: Interval| {
+            let lo = lo.map_or(Some(f64::NEG_INFINITY), |lo| self.number(lo))?;
+            Some(Raw::Ends(lo, hi.map_or(Some(f64::INFINITY), |hi| self.number(hi))?))
+        };
+        match cell {
+            Cell::Label(text) => match self.present(text) {
+                None => Some(Raw::Missing),
+                Some(ANY) => Some(Raw::Any),
+                Some(text) => match self.groups.get(text) {
+                    Some(&(lo, hi)) => Some(Raw::Ends(lo, hi)),
+                    None => ends(interval(text, self.scale())?),
+                },
+            },
+            Cell::Bounds { missing: Some("maybe"), .. } => Some(Raw::Any),
+            Cell::Bounds { min, max, .. } => match (self.present(min), self.present(max)) {
+                (Some(min), Some(max)) => {
+                    let place = |text: &str| self.scale().place(text);
+                    ends(Interval { lo: Some(place(min)?), hi: Some(place(max)?), closed: true })
+                }
+                _ => Some(Raw::Missing),
             },
         }
     }

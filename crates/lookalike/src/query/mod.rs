@@ -32,6 +32,7 @@
 //! # Departures from the paper
 //! The papers have whole numbers and trees; decimals, sets, bounds and missing values are ours.
 
+mod columns;
 mod draw;
 mod field;
 mod weigh;
@@ -40,6 +41,7 @@ mod written;
 #[cfg(test)]
 mod tests;
 
+pub use columns::{Bin, Certainty, Detail, Look, certainty, columns};
 pub use draw::{Workload, draw, summable};
 pub use written::{parse, read};
 

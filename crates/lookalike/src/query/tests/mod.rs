@@ -1,6 +1,7 @@
 //! Queries are tested by shares counted by hand and against a slow estimator that shares no code.
 
 mod by_hand;
+mod columns;
 mod slow;
 
 use super::{Answer, Query, answer, parse};
