@@ -3,10 +3,12 @@
 mod compare;
 mod hierarchy;
 mod report;
+mod reproduce;
 
 pub(crate) use compare::Compare;
 pub(crate) use hierarchy::{ColumnOf, Hierarchy, HierarchyCheck, HierarchyCommand, HierarchyNew};
 pub(crate) use report::{Edition, Report};
+pub(crate) use reproduce::Reproduce;
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -75,6 +77,8 @@ pub(crate) enum Command {
     Compare(Box<Compare>),
     /// Write one page about a release: does it hold, what was lost, what risk is left
     Report(Box<Report>),
+    /// Run the experiments of four papers again and say which of their claims hold
+    Reproduce(Reproduce),
     /// Make up a small hospital table, anonymize it and show both
     Demo(Demo),
     /// Make and test hierarchies
@@ -411,7 +415,7 @@ pub(crate) struct Synth {
     /// Which table
     #[arg(value_parser = PossibleValuesParser::new(Synthetic::ALL.map(Synthetic::name)))]
     pub(crate) kind: String,
-    /// How many rows; 2,000 (hospital), 100,000 (census), 500,000 (sal) or 600,000 (income) when absent
+    /// How many rows; 2,000 (hospital), 100,000 (census), 500,000 (sal), 600,000 (income) or 10,000 (uniform, gaussian) when absent
     #[arg(long, value_name = "N")]
     pub(crate) rows: Option<u64>,
     /// From which seed

@@ -67,6 +67,8 @@ pub(crate) fn is_cancelled() -> bool {
 
 /// What becomes of a release whose search is ended.
 pub(crate) const RELEASE: &str = "what it has so far will be written and verified";
+/// What becomes of experiments.
+pub(crate) const EXPERIMENTS: &str = "the runs that ended are kept";
 /// What becomes of a comparison.
 pub(crate) const COMPARISON: &str = "what was compared so far will be told";
 

@@ -4,6 +4,7 @@ mod args;
 mod bounds;
 mod cmd;
 mod interrupt;
+mod measure;
 mod pipeline;
 mod plot;
 mod progress;
@@ -64,6 +65,7 @@ fn run(cli: Cli) -> ExitCode {
         Command::Query(args) => cmd::query::run(&args, &cli.global),
         Command::Compare(args) => cmd::compare::run(&args, &cli.global),
         Command::Report(args) => cmd::report::run(&args, &cli.global),
+        Command::Reproduce(args) => cmd::reproduce::run(&args, &cli.global),
         Command::Demo(args) => cmd::demo::run(&args, &cli.global),
         Command::Hierarchy(args) => cmd::hierarchy::run(&args),
         Command::Synth(args) => cmd::synth::run(&args),

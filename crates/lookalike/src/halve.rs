@@ -13,7 +13,7 @@
 use rayon::prelude::*;
 
 use crate::boxes::{Aim, bit};
-use crate::code::{Code, CodeRange};
+use crate::code::{Code, CodeRange, real};
 use crate::partition::{self, Piece};
 use crate::penalty::Penalty;
 use crate::problem::Problem;
@@ -175,6 +175,30 @@ pub(crate) fn far_pair(penalty: &Penalty, rounds: u32, block: &Block, start: usi
     (from != to).then_some((from, to))
 }
 
+/// What share of the largest distance between two tuples the search for two rows far apart reaches, after so many rounds each, on
+/// average over searches that start from random tuples. 1 where all rows show the same.
+///
+/// The largest distance is found by looking at all pairs: O(d n^2) for n distinct tuples.
+pub fn far_pair_shares(problem: &Problem, rounds: &[u32], starts: u32, seed: u64) -> Vec<f64> {
+    let attributes: Vec<usize> = (0..problem.attributes().len()).collect();
+    let penalty = Penalty::new(problem.attributes(), &attributes);
+    let block = Block::new(problem, &attributes, problem.pieces_without(&[]));
+    let all = 0..block.pieces.len();
+    let largest = all.into_par_iter().map(|from| farthest(&penalty, &block, from).1).reduce(|| 0.0, f64::max);
+    let mut rng = Rng::new(seed);
+    let starts: Vec<usize> = (0..starts).map(|_| rng.place(block.pieces.len())).collect();
+    let apart = |rounds: u32, start: usize| {
+        let (from, to) = far_pair(&penalty, rounds, &block, start).unwrap_or((start, start));
+        let from: Vec<CodeRange> = block.row(from).iter().map(|&code| CodeRange::one(code)).collect();
+        penalty.of_join_row(&from, block.row(to))
+    };
+    let share = |&rounds: &u32| {
+        let reached: Vec<f64> = starts.par_iter().map(|&start| apart(rounds, start)).collect();
+        if largest > 0.0 { reached.iter().sum::<f64>() / (largest * real(reached.len() as u64)) } else { 1.0 }
+    };
+    rounds.iter().map(share).collect()
+}
+
 /// The first of the pieces that lie farthest from one, and how far.
 fn farthest(penalty: &Penalty, block: &Block, from: usize) -> (usize, f64) {
     let here: Vec<CodeRange> = block.row(from).iter().map(|&code| CodeRange::one(code)).collect();
@@ -235,6 +259,16 @@ mod tests {
         let problem = testing::problem(&testing::random_table(seed, rows), toml).unwrap();
         let penalty = Penalty::new(problem.attributes(), &[0, 1, 2]);
         (problem, penalty)
+    }
+
+    #[test]
+    fn the_share_of_the_largest_distance_rises_with_the_rounds_up_to_one() {
+        let (problem, _) = block(7, 60);
+        let shares = far_pair_shares(&problem, &[1, 2, 6], 50, 1);
+        assert!(shares.is_sorted() && shares[0] > 0.5 && shares[0] < shares[1] && shares[2] <= 1.0 + 1e-12, "{shares:?}");
+        assert_eq!(shares, far_pair_shares(&problem, &[1, 2, 6], 50, 1));
+        let (alone, _) = block(7, 1);
+        assert_eq!(far_pair_shares(&alone, &[3], 5, 1), [1.0]);
     }
 
     #[test]

@@ -79,6 +79,7 @@ pub use budget::Budget;
 pub use config::Config;
 pub use error::{Error, ErrorKind, Result};
 pub use ground::Cost;
+pub use halve::far_pair_shares;
 pub use problem::Problem;
 
 /// The Rust blocks of the project's README are run as documentation tests.

@@ -10,6 +10,7 @@ pub(crate) mod hierarchy;
 pub(crate) mod init;
 pub(crate) mod query;
 pub(crate) mod report;
+pub(crate) mod reproduce;
 pub(crate) mod synth;
 pub(crate) mod verify;
 

@@ -35,6 +35,7 @@ fn every_command_has_help_and_none_is_an_error() {
         "query",
         "compare",
         "report",
+        "reproduce",
         "demo",
         "hierarchy",
         "hierarchy new prefix",

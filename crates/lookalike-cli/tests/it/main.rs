@@ -13,6 +13,7 @@ mod init;
 mod interrupt;
 mod query;
 mod report;
+mod reproduce;
 mod ring;
 mod synth;
 mod verify;

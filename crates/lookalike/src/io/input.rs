@@ -12,6 +12,8 @@ use crate::error::{Error, Result};
 pub(super) enum Raw {
     File(File),
     Stdin(Stdin),
+    /// What was looked at before is all there is.
+    Nothing,
 }
 
 impl Raw {
@@ -33,6 +35,7 @@ impl Read for Raw {
         match self {
             Raw::File(file) => file.read(buffer),
             Raw::Stdin(stdin) => stdin.read(buffer),
+            Raw::Nothing => Ok(0),
         }
     }
 }

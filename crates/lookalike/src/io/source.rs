@@ -84,6 +84,31 @@ pub fn open(path: &Path, delimiter: Option<char>) -> Result<Source> {
     Ok(Source { names, data_types, rows })
 }
 
+/// Opens a CSV table whose text is at hand, header included. Errors call it by the given name.
+///
+/// # Errors
+/// When the text does not begin with a header of distinct names.
+pub fn open_text(text: String, name: &Path) -> Result<Source> {
+    let stream = Stream::Plain(Cursor::new(text.into_bytes()).chain(Raw::Nothing));
+    let csv = Csv::open(stream, name, Some(','))?;
+    check_names(&csv.names)?;
+    Ok(Source { names: csv.names.clone(), data_types: vec![DataType::Utf8; csv.names.len()], rows: Rows::Csv(csv) })
+}
+
+/// The text of a file, unpacked if it is compressed, for files that are tables only after some editing.
+///
+/// # Errors
+/// When it cannot be read, is damaged, or is not UTF-8.
+pub fn text(path: &Path) -> Result<String> {
+    let mut raw = Raw::open(path)?;
+    let magic = head(&mut raw, 8).map_err(|source| Error::io(path, source))?;
+    let mut stream = Stream::new(&magic, Cursor::new(magic.clone()).chain(raw)).map_err(|source| reading(path, source))?;
+    let mut bytes = Vec::new();
+    stream.read_to_end(&mut bytes).map_err(|source| reading(path, source))?;
+    String::from_utf8(bytes)
+        .map_err(|_| Error::data(format!("{} is not UTF-8 text: convert it, or fetch it again", path.display())))
+}
+
 impl Source {
     /// The columns, in file order.
     pub fn names(&self) -> &[String] {

@@ -4,6 +4,7 @@
 //! The tables are drawn from integer weights, with no floating-point functions whose last digit differs between machines.
 
 mod census;
+mod grid;
 mod hospital;
 mod workers;
 
@@ -11,6 +12,8 @@ use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 
 use crate::rng::Rng;
+
+pub use grid::{Grid, grid_batch, grid_schema};
 
 /// The tables that can be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,11 +26,16 @@ pub enum Synthetic {
     Sal,
     /// Workers in numbers, with the columns and domain sizes of INCOME (He et al. 2012): eight quasi-identifiers and an income.
     Income,
+    /// Four columns of whole numbers from 1 to 16, every one as likely as any other (Xu et al. 2006).
+    Uniform,
+    /// The same, but bell-shaped around the middle with a standard deviation of 1.
+    Gaussian,
 }
 
 impl Synthetic {
     /// Every table that can be made.
-    pub const ALL: [Synthetic; 4] = [Synthetic::Hospital, Synthetic::Census, Synthetic::Sal, Synthetic::Income];
+    pub const ALL: [Synthetic; 6] =
+        [Synthetic::Hospital, Synthetic::Census, Synthetic::Sal, Synthetic::Income, Synthetic::Uniform, Synthetic::Gaussian];
 
     /// The name it is asked for by.
     pub fn name(self) -> &'static str {
@@ -36,6 +44,8 @@ impl Synthetic {
             Synthetic::Census => "census",
             Synthetic::Sal => "sal",
             Synthetic::Income => "income",
+            Synthetic::Uniform => "uniform",
+            Synthetic::Gaussian => "gaussian",
         }
     }
 
@@ -51,6 +61,7 @@ impl Synthetic {
             Synthetic::Census => 100_000,
             Synthetic::Sal => 500_000,
             Synthetic::Income => 600_000,
+            Synthetic::Uniform | Synthetic::Gaussian => 10_000,
         }
     }
 }
@@ -62,6 +73,8 @@ pub fn schema(kind: Synthetic) -> SchemaRef {
         Synthetic::Census => census::schema(),
         Synthetic::Sal => workers::schema(&workers::SAL),
         Synthetic::Income => workers::schema(&workers::INCOME),
+        Synthetic::Uniform => grid_schema(&Grid::UNIFORM),
+        Synthetic::Gaussian => grid_schema(&Grid::GAUSSIAN),
     }
 }
 
@@ -72,6 +85,8 @@ pub fn batch(kind: Synthetic, seed: u64, first_row: u64, rows: usize) -> RecordB
         Synthetic::Census => census::batch(seed, first_row, rows),
         Synthetic::Sal => workers::batch(&workers::SAL, seed, first_row, rows),
         Synthetic::Income => workers::batch(&workers::INCOME, seed, first_row, rows),
+        Synthetic::Uniform => grid_batch(&Grid::UNIFORM, seed, first_row, rows),
+        Synthetic::Gaussian => grid_batch(&Grid::GAUSSIAN, seed, first_row, rows),
     }
 }
 
@@ -181,6 +196,8 @@ mod tests {
                    36,1,14,1,1,1,1,3\n54,1,12,1,1,1,1,28\n59,1,14,6,1,3,1,17\n";
         let income = "age,occupation,birthplace,gender,education,race,workclass,marital,income\n\
                       36,30,9,1,14,1,1,1,3800\n54,410,1,1,12,1,1,1,8000\n59,248,47,1,14,1,3,6,3900\n";
+        assert_eq!(csv(Synthetic::Uniform), "a1,a2,a3,a4\n7,15,1,2\n1,11,5,11\n10,14,4,1\n");
+        assert_eq!(csv(Synthetic::Gaussian), "a1,a2,a3,a4\n7,10,7,8\n7,9,8,9\n9,9,8,7\n");
         assert_eq!(csv(Synthetic::Sal), sal);
         assert_eq!(csv(Synthetic::Income), income);
         assert_eq!(csv(Synthetic::Census), census);

@@ -3,21 +3,18 @@
 use std::collections::BTreeSet;
 use std::time::Instant;
 
-use lookalike::audit::{self, Verdict};
 use lookalike::bound::Bound;
 use lookalike::config::{Order, Rest, Role, Roles};
 use lookalike::loss::{Loss, loss};
 use lookalike::query::{self, Query, Workload};
-use lookalike::release::{Cells, Release};
 use lookalike::table::{Table, Treatment};
 use lookalike::{
     Algorithm, Budget, Config, Error, ErrorKind, Outcome, Problem, Result, Status, Techniques, anonymize, io, partition, problem,
-    proof,
 };
 
 use crate::bounds::{self, Effort};
 use crate::progress::Progress;
-use crate::{interrupt, pipeline};
+use crate::{interrupt, measure, pipeline};
 
 /// One set of rules.
 #[derive(Debug)]
@@ -203,7 +200,7 @@ impl<'a> Ground<'a> {
     }
 
     fn run(&self, config: &Config, problem: &Problem, algorithm: Algorithm, bound: Option<Bound>) -> Result<Numbers> {
-        let config = asking_for(config, algorithm);
+        let config = measure::asking_for(config, algorithm);
         let search = pipeline::search(&config, self.wanted.seed, self.wanted.techniques)?;
         let budget = Budget::new(pipeline::time(&config, search)?, interrupt::cancel());
         let is_told = forget_peak();
@@ -224,25 +221,15 @@ impl<'a> Ground<'a> {
             peak,
             broken: String::new(),
         };
-        self.judge(&config, problem, outcome, &mut numbers)?;
+        self.judge(&config, problem, &outcome, &mut numbers)?;
         Ok(numbers)
     }
 
-    /// Looks at the release as it would be written: does it hold, and what does it answer?
-    fn judge(&self, config: &Config, problem: &Problem, outcome: Outcome, numbers: &mut Numbers) -> Result<()> {
-        let release = Release::new(problem, &outcome.recoding, self.table, &self.roles, config, self.wanted.seed, Cells::Typed)?;
-        numbers.released = release.rows() as u64;
-        if release.rows() == 0 {
-            return Ok(());
-        }
-        let released = io::in_memory(release.schema(), release.batches(), |batch| release.batch(batch))?;
-        let verdict = match outcome.rings.map(|rings| proof::proof(problem, &rings, &release)).transpose()? {
-            None => audit::audit(&released, config)?,
-            Some(proof) => audit::audit_rings(&released, self.table, config, Some(&proof))?,
-        };
-        numbers.smallest = verdict.non_homogeneous.as_ref().map_or(verdict.measures.k, |sense| sense.candidates);
-        numbers.broken = broken(&verdict);
-        if !self.queries.is_empty() {
+    /// Has the release judged, and asks it the queries.
+    fn judge(&self, config: &Config, problem: &Problem, outcome: &Outcome, numbers: &mut Numbers) -> Result<()> {
+        let judged = measure::judge(self.table, &self.roles, config, problem, outcome, self.wanted.seed)?;
+        (numbers.released, numbers.smallest, numbers.broken) = (judged.rows, judged.smallest, judged.broken);
+        if let Some(released) = judged.released.filter(|_| !self.queries.is_empty()) {
             let answers = query::answer(self.table, &released, config, &self.queries)?;
             numbers.error = query::summarize(&answers).median_error;
         }
@@ -255,20 +242,6 @@ fn without_queries(error: Error, progress: &Progress) -> Result<Vec<Query>> {
     let ErrorKind::Config { why } = error.kind() else { return Err(error) };
     progress.warn(&format!("no queries are asked: {why}"));
     Ok(Vec::new())
-}
-
-/// The same request for one of the algorithms.
-pub(super) fn asking_for(config: &Config, algorithm: Algorithm) -> Config {
-    let non_homogeneous = !algorithm.is_homogeneous();
-    Config { algorithm: Some(algorithm.name().to_string()), non_homogeneous, ..config.clone() }
-}
-
-fn broken(verdict: &Verdict) -> String {
-    let rules = verdict.rules.iter().filter(|rule| rule.violations > 0).map(|rule| format!("{} is broken", rule.rule));
-    match rules.collect::<Vec<_>>().join("; ") {
-        none if none.is_empty() && !verdict.holds() => "the release does not fit its source".to_string(),
-        found => found,
-    }
 }
 
 /// Lets the system measure the peak of this program's memory anew; false where it cannot.

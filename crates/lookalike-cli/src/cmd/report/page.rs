@@ -222,7 +222,9 @@ fn bound(loss: &LossTold) -> String {
         };
     };
     let known = match bound.kind {
-        BoundKind::Exact => format!("No release of this table with this k that shows ranges can lose less than NCP {value}"),
+        BoundKind::Exact | BoundKind::Tight => {
+            format!("No release of this table with this k that shows ranges can lose less than NCP {value}")
+        }
         BoundKind::Weaker { .. } => {
             format!(
                 "No release of this table with this k that shows ranges can lose less than NCP {value} (the true bound is higher)"

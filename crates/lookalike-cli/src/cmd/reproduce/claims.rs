@@ -1,0 +1,300 @@
+//! Claims of the papers: what each says, what was measured, and whether it holds. What words like "about" mean is fixed here, once for
+//! all claims, and not claim by claim.
+
+use serde_json::{Value, json};
+
+use super::figure::Sweep;
+use crate::show;
+
+/// "About" and "comparable": neither more nor less than by these factors.
+pub(super) const ABOUT: f64 = 1.5;
+pub(super) const COMPARABLE: f64 = 1.25;
+/// "Not sensitive": the greatest is at most so many times the least.
+pub(super) const STEADY: f64 = 2.0;
+/// "Linear": the straight line through the points explains this share of their spread.
+pub(super) const LINEAR: f64 = 0.95;
+
+/// What those words mean, for the page.
+pub(super) const WORDS: &str = "\"About\" a number means within a factor of 1.5 of it, \"comparable\" within a factor of 1.25, \"not sensitive\" that the \
+greatest is at most twice the least, \"linear\" that a straight line explains 95 % of the spread (R²), \"almost all\" at most one exception in eight. An order must hold at every point. \
+Some readings were settled after the first runs had been seen: li2008's schemes are compared at proven optima only, its directions and times where \
+searches ended, one direction is faster only by a factor of 1.25, wong2006's two ratios are means over all of its figures, and he2012's \"almost all\" is \
+the paper's own word.";
+
+/// One claim.
+#[derive(Debug)]
+pub(super) struct Claim {
+    pub(super) paper: &'static str,
+    pub(super) claim: &'static str,
+    pub(super) says: &'static str,
+    pub(super) measured: String,
+    pub(super) verdict: Verdict,
+    pub(super) remark: String,
+}
+
+/// Whether a claim holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    Holds,
+    Fails,
+    NotRun,
+}
+
+impl Verdict {
+    pub(super) fn text(self) -> &'static str {
+        match self {
+            Verdict::Holds => "holds",
+            Verdict::Fails => "does not hold",
+            Verdict::NotRun => "not run",
+        }
+    }
+}
+
+/// What was measured for a claim.
+#[derive(Clone, Debug)]
+pub(super) struct Finding {
+    pub(super) holds: bool,
+    pub(super) measured: String,
+}
+
+impl Finding {
+    /// Both must hold.
+    pub(super) fn and(self, other: Finding) -> Finding {
+        let Finding { holds, measured } = other;
+        Finding { holds: self.holds && holds, measured: format!("{}; {measured}", self.measured) }
+    }
+
+    /// The same, said of something.
+    pub(super) fn called(self, name: &str) -> Finding {
+        Finding { measured: format!("{name}: {}", self.measured), ..self }
+    }
+}
+
+/// What can be said of a claim beside what was measured.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Remarks {
+    /// Always said.
+    pub(super) how: &'static str,
+    /// Said when it does not hold.
+    pub(super) fails: &'static str,
+}
+
+/// A claim with its finding, or with why there is none.
+pub(super) fn claim(
+    paper: &'static str,
+    claim: &'static str,
+    says: &'static str,
+    found: Result<Finding, &str>,
+    remarks: Remarks,
+) -> Claim {
+    let (verdict, measured, why) = match found {
+        Err(why) => (Verdict::NotRun, format!("not run: {why}"), ""),
+        Ok(Finding { holds: true, measured }) => (Verdict::Holds, measured, ""),
+        Ok(Finding { holds: false, measured }) => (Verdict::Fails, measured, remarks.fails),
+    };
+    let remark = [remarks.how, why].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" ");
+    Claim { paper, claim, says, measured, verdict, remark }
+}
+
+/// The series of that name. Panics when there is none.
+pub(super) fn named<'a>(all: &'a [Sweep], name: &str) -> &'a Sweep {
+    all.iter().find(|series| series.name == name).expect("the experiment ran it")
+}
+
+/// The values of two series where both have one: place, of the one, of the other.
+pub(super) fn pairs(one: &Sweep, other: &Sweep, what: &str) -> Vec<(f64, f64, f64)> {
+    let there = other.points(what);
+    let beside = |(x, y): (f64, f64)| there.iter().find(|point| (point.0 - x).abs() < 1e-9).map(|point| (x, y, point.1));
+    one.points(what).into_iter().filter_map(beside).collect()
+}
+
+/// The one lies below the other at every place.
+pub(super) fn below(one: &Sweep, other: &Sweep, what: &str) -> Finding {
+    ordered(one, other, what, |lower, upper| lower < upper, "below")
+}
+
+/// The one lies at or below the other at every place, up to rounding.
+pub(super) fn at_most(one: &Sweep, other: &Sweep, what: &str) -> Finding {
+    ordered(one, other, what, |lower, upper| lower <= upper * (1.0 + 1e-9), "at most")
+}
+
+fn ordered(one: &Sweep, other: &Sweep, what: &str, is_so: impl Fn(f64, f64) -> bool, word: &str) -> Finding {
+    let pairs = pairs(one, other, what);
+    let so = pairs.iter().filter(|(_, lower, upper)| is_so(*lower, *upper)).count();
+    let ratios: Vec<f64> = pairs.iter().filter(|pair| pair.2 > 0.0).map(|(_, lower, upper)| lower / upper).collect();
+    let measured = format!("{} {word} {} at {so} of {}: {} of it", one.name, other.name, pairs.len(), span(&ratios));
+    Finding { holds: so == pairs.len() && !pairs.is_empty(), measured }
+}
+
+/// The one is so many times the other on average, within what "about" means of both ends.
+pub(super) fn times(one: &Sweep, other: &Sweep, what: &str, (least, most): (f64, f64)) -> Finding {
+    let ratios: Vec<f64> =
+        pairs(one, other, what).iter().filter(|pair| pair.2 > 0.0).map(|(_, one, other)| one / other).collect();
+    let mean = geometric(&ratios);
+    let holds = mean >= least / ABOUT && mean <= most * ABOUT;
+    Finding { holds, measured: format!("{} is {} times {} on average ({})", one.name, round(mean), other.name, span(&ratios)) }
+}
+
+/// Greatest over least is small.
+pub(super) fn steady(series: &Sweep, what: &str) -> Finding {
+    let values: Vec<f64> = series.points(what).iter().map(|point| point.1).collect();
+    let (least, most) = ends(&values);
+    Finding { holds: most <= STEADY * least, measured: format!("{}: greatest over least {}", series.name, round(most / least)) }
+}
+
+/// Never falls, or never rises, from place to place; both up to rounding.
+pub(super) fn moves(series: &Sweep, what: &str, is_rising: bool) -> Finding {
+    let values: Vec<f64> = series.points(what).iter().map(|point| point.1).collect();
+    let steps = values.windows(2);
+    let so = steps
+        .filter(|pair| if is_rising { pair[1] >= pair[0] * (1.0 - 1e-9) } else { pair[1] <= pair[0] * (1.0 + 1e-9) })
+        .count();
+    let (first, last) = (values.first().copied().unwrap_or(f64::NAN), values.last().copied().unwrap_or(f64::NAN));
+    let word = if is_rising { "rises" } else { "falls" };
+    let all = values.len().saturating_sub(1);
+    let measured = format!("{} {word} at {so} of {all} steps, from {} to {}", series.name, round(first), round(last));
+    Finding { holds: so == all && all > 0, measured }
+}
+
+/// The points lie on a straight line.
+pub(super) fn linear(series: &Sweep, what: &str) -> Finding {
+    let fit = r_squared(&series.points(what));
+    Finding { holds: fit >= LINEAR, measured: format!("{}: R² {fit:.3}", series.name) }
+}
+
+/// All findings must hold.
+pub(super) fn all(findings: impl IntoIterator<Item = Finding>) -> Finding {
+    let nothing = Finding { holds: false, measured: "nothing to compare".to_string() };
+    findings.into_iter().reduce(Finding::and).unwrap_or(nothing)
+}
+
+#[allow(clippy::cast_precision_loss, reason = "a handful of points")]
+pub(super) fn r_squared(points: &[(f64, f64)]) -> f64 {
+    let n = points.len() as f64;
+    let mean = |of: &dyn Fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / n;
+    let (x, y) = (mean(&|point| point.0), mean(&|point| point.1));
+    let (xx, yy) = (mean(&|point| (point.0 - x).powi(2)), mean(&|point| (point.1 - y).powi(2)));
+    let xy = mean(&|point| (point.0 - x) * (point.1 - y));
+    if xx > 0.0 && yy > 0.0 { xy * xy / (xx * yy) } else { f64::NAN }
+}
+
+#[allow(clippy::cast_precision_loss, reason = "a handful of points")]
+pub(super) fn geometric(values: &[f64]) -> f64 {
+    (values.iter().map(|value| value.ln()).sum::<f64>() / values.len() as f64).exp()
+}
+
+pub(super) fn ends(values: &[f64]) -> (f64, f64) {
+    values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), &value| (least.min(value), most.max(value)))
+}
+
+/// `0.45 to 0.61`
+pub(super) fn span(values: &[f64]) -> String {
+    let (least, most) = ends(values);
+    if values.is_empty() { "no points".to_string() } else { format!("{} to {}", round(least), round(most)) }
+}
+
+/// Three digits are enough for people.
+pub(super) fn round(value: f64) -> String {
+    match value.abs() {
+        size if !size.is_finite() => "-".to_string(),
+        size if size >= 1_000.0 => show::penalty(value),
+        size if size >= 100.0 => format!("{value:.0}"),
+        size if size >= 10.0 => format!("{value:.1}"),
+        size if size >= 0.1 => format!("{value:.2}"),
+        0.0 => "0".to_string(),
+        _ => format!("{value:.2e}"),
+    }
+}
+
+/// The table for the terminal.
+pub(super) fn table(claims: &[Claim]) -> String {
+    let mut text = String::new();
+    for claim in claims {
+        let first = format!("{:<13} {}: {}\n", claim.verdict.text(), claim.paper, claim.claim);
+        text += &first;
+        text += &format!("{:14}paper:    {}\n{:14}measured: {}\n", "", claim.says, "", claim.measured);
+        if !claim.remark.is_empty() {
+            text += &format!("{:14}remark:   {}\n", "", claim.remark);
+        }
+    }
+    let count = |verdict: Verdict| claims.iter().filter(|claim| claim.verdict == verdict).count() as u64;
+    let [holds, fails, not_run] = [Verdict::Holds, Verdict::Fails, Verdict::NotRun].map(count);
+    text + &format!("{} of {} claims hold, {fails} do not, {not_run} were not run\n", holds, claims.len())
+}
+
+pub(super) fn csv(claims: &[Claim]) -> String {
+    let quoted = |cell: &str| {
+        if cell.contains([',', '"', '\n']) { format!("\"{}\"", cell.replace('"', "\"\"")) } else { cell.to_string() }
+    };
+    let line = |claim: &Claim| {
+        let cells = [claim.paper, claim.claim, claim.says, &claim.measured, claim.verdict.text(), &claim.remark];
+        cells.map(quoted).join(",") + "\n"
+    };
+    format!("paper,claim,says,measured,verdict,remark\n{}", claims.iter().map(line).collect::<String>())
+}
+
+pub(super) fn json(claims: &[Claim], quick: bool) -> Value {
+    let object = |claim: &Claim| {
+        json!({
+            "paper": claim.paper,
+            "claim": claim.claim,
+            "says": claim.says,
+            "measured": claim.measured,
+            "verdict": claim.verdict.text(),
+            "remark": claim.remark,
+        })
+    };
+    json!({ "version": 1, "quick": quick, "claims": claims.iter().map(object).collect::<Vec<_>>() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::store::Numbers;
+    use super::*;
+
+    fn series(name: &str, values: &[f64]) -> Sweep {
+        let run = |(x, &y): (u32, &f64)| (f64::from(x), Numbers::from([("y".to_string(), y)]));
+        Sweep { name: name.to_string(), runs: (1..).zip(values).map(run).collect() }
+    }
+
+    #[test]
+    fn an_order_must_hold_everywhere() {
+        let (low, high) = (series("low", &[1.0, 2.0, 3.0]), series("high", &[2.0, 4.0, 3.0]));
+        let found = below(&low, &high, "y");
+        assert!(!found.holds && found.measured.contains("at 2 of 3: 0.50 to 1.00 of it"), "{}", found.measured);
+        assert!(at_most(&low, &high, "y").holds && !at_most(&high, &low, "y").holds);
+        assert!(!below(&low, &series("none", &[]), "y").holds, "nothing compared is nothing shown");
+    }
+
+    #[test]
+    fn ratios_trends_and_lines_are_judged_as_the_page_says() {
+        let (one, six, nine) = (series("one", &[1.0, 1.0]), series("six", &[6.0, 6.0]), series("nine", &[9.5, 9.5]));
+        assert!(times(&six, &one, "y", (5.0, 6.0)).holds && !times(&nine, &one, "y", (5.0, 6.0)).holds);
+        assert!(!times(&one, &six, "y", (5.0, 6.0)).holds);
+        let rising = series("rising", &[1.0, 1.0, 3.0]);
+        assert!(moves(&rising, "y", true).holds && !moves(&rising, "y", false).holds);
+        assert!(!moves(&series("one point", &[1.0]), "y", true).holds);
+        assert!(steady(&series("s", &[1.0, 2.0]), "y").holds && !steady(&rising, "y").holds);
+        assert!(
+            linear(&series("l", &[1.0, 2.1, 2.9, 4.0]), "y").holds && !linear(&series("q", &[1.0, 9.0, 1.0, 9.0]), "y").holds
+        );
+        assert!(!linear(&series("flat", &[1.0, 1.0]), "y").holds, "no spread, no line");
+    }
+
+    #[test]
+    fn a_table_of_claims_says_how_each_ended() {
+        let found = |holds| Ok(Finding { holds, measured: "3, exactly".to_string() });
+        let remarks = Remarks { how: "how", fails: "because" };
+        let claims = [
+            claim("p", "first", "a", found(true), remarks),
+            claim("p", "second", "b", found(false), remarks),
+            claim("p", "third", "c", Err("no table"), remarks),
+        ];
+        let text = table(&claims);
+        assert!(text.ends_with("1 of 3 claims hold, 1 do not, 1 were not run\n"), "{text}");
+        assert!(text.contains("does not hold p: second\n") && text.contains("how because\n"), "{text}");
+        assert!(csv(&claims).contains("p,third,c,not run: no table,not run,how\n"), "{}", csv(&claims));
+        assert!(csv(&claims).contains("\"3, exactly\",holds,how\n"));
+        assert_eq!(json(&claims, true)["claims"][1]["verdict"], "does not hold");
+    }
+}

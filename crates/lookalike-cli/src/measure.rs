@@ -1,0 +1,57 @@
+//! What a search on a table in memory found, judged as its release would be written. `compare` and `reproduce` measure with it.
+
+use lookalike::audit::{self, Verdict};
+use lookalike::config::Roles;
+use lookalike::release::{Cells, Release};
+use lookalike::table::Table;
+use lookalike::{Algorithm, Config, Outcome, Problem, Result, io, proof};
+
+/// A release in memory, and what the judge says of it.
+#[derive(Debug)]
+pub(crate) struct Judged {
+    /// As somebody would read it; none when every row is left out.
+    pub(crate) released: Option<Table>,
+    /// How many rows it has.
+    pub(crate) rows: u64,
+    /// The least number of rows that a person could be.
+    pub(crate) smallest: u64,
+    /// What the judge found against it; empty unless this program has a bug.
+    pub(crate) broken: String,
+}
+
+/// Looks at the release as it would be written: does it hold?
+pub(crate) fn judge(
+    table: &Table,
+    roles: &Roles,
+    config: &Config,
+    problem: &Problem,
+    outcome: &Outcome,
+    seed: u64,
+) -> Result<Judged> {
+    let release = Release::new(problem, &outcome.recoding, table, roles, config, seed, Cells::Typed)?;
+    let rows = release.rows() as u64;
+    if rows == 0 {
+        return Ok(Judged { released: None, rows, smallest: 0, broken: String::new() });
+    }
+    let released = io::in_memory(release.schema(), release.batches(), |batch| release.batch(batch))?;
+    let verdict = match outcome.rings.as_ref().map(|rings| proof::proof(problem, rings, &release)).transpose()? {
+        None => audit::audit(&released, config)?,
+        Some(proof) => audit::audit_rings(&released, table, config, Some(&proof))?,
+    };
+    let smallest = verdict.non_homogeneous.as_ref().map_or(verdict.measures.k, |sense| sense.candidates);
+    Ok(Judged { released: Some(released), rows, smallest, broken: broken(&verdict) })
+}
+
+/// The same request for one of the algorithms.
+pub(crate) fn asking_for(config: &Config, algorithm: Algorithm) -> Config {
+    let non_homogeneous = !algorithm.is_homogeneous();
+    Config { algorithm: Some(algorithm.name().to_string()), non_homogeneous, ..config.clone() }
+}
+
+fn broken(verdict: &Verdict) -> String {
+    let rules = verdict.rules.iter().filter(|rule| rule.violations > 0).map(|rule| format!("{} is broken", rule.rule));
+    match rules.collect::<Vec<_>>().join("; ") {
+        none if none.is_empty() && !verdict.holds() => "the release does not fit its source".to_string(),
+        found => found,
+    }
+}
