@@ -39,7 +39,7 @@ const SLACK_PATIENCE: u64 = 300_000;
 const REFRESH: usize = 256;
 
 /// What the weighted certainty penalty of a homogeneous release cannot go below: at least [`bound`](super::bound), and as a rule a good deal
-/// more, after a longer search. Rings may go below (see the [module](self)). When the budget is spent before every row's cheapest box is
+/// more, after a longer search. Rings may go below: their boxes are no classes. When the budget is spent before every row's cheapest box is
 /// found it is the plain bound; after that, what was reached.
 pub fn tight(problem: &Problem, seed: u64, budget: &Budget) -> Bound {
     let Some(floors) = floors(problem, seed, PATIENCE, budget) else {
