@@ -30,7 +30,7 @@ fn ignores_hang_up() -> bool {
 fn handle() {
     let searching = *SEARCHING.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(what) = searching.filter(|_| !CANCEL.swap(true, Ordering::SeqCst)) {
-        show::say(&format!("stopping the search: {what} (once more to give up)"));
+        show::say(&format!("{what} (once more to give up)"));
         return;
     }
     // The lock is never released: nobody can publish or make another file meanwhile.
@@ -66,11 +66,11 @@ pub(crate) fn is_cancelled() -> bool {
 }
 
 /// What becomes of a release whose search is ended.
-pub(crate) const RELEASE: &str = "what it has so far will be written and verified";
+pub(crate) const RELEASE: &str = "stopping the search: what it has so far will be written and verified";
 /// What becomes of experiments.
-pub(crate) const EXPERIMENTS: &str = "the runs that ended are kept";
+pub(crate) const EXPERIMENTS: &str = "stopping the search: the runs that ended are kept";
 /// What becomes of a comparison.
-pub(crate) const COMPARISON: &str = "what was compared so far will be told";
+pub(crate) const COMPARISON: &str = "stopping the search: what was compared so far will be told";
 
 /// Runs a search, which the first Ctrl-C ends; `what` says what becomes of it then.
 pub(crate) fn during_search<T>(what: &'static str, search: impl FnOnce() -> T) -> T {
@@ -83,7 +83,7 @@ pub(crate) fn during_search<T>(what: &'static str, search: impl FnOnce() -> T) -
 
 /// Runs what comes before a search, which the first Ctrl-C ends; the search then goes on.
 pub(crate) fn before_search<T>(first: impl FnOnce() -> T) -> T {
-    let found = during_search("the search goes on", first);
+    let found = during_search("stopping to look for the bound: the search goes on", first);
     CANCEL.store(false, Ordering::SeqCst);
     found
 }

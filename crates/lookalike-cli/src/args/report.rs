@@ -11,7 +11,8 @@ use crate::bounds::Effort;
 const EDITIONS: &str = "\
 The internal edition tells what was counted in the source: keep it as confidential as that.
 The public edition may go with the release: it shows no value that the release does not show,
-counts of the source only from k rows on and rounded to multiples of k, no seed and no folder.
+counts of the source only from k rows on and rounded, no losses and no distributions, which
+tell of rows that were left out, no seed and no folder.
 
 Exit codes: 0 when the release holds, 1 when it does not (the page is written and says so).";
 

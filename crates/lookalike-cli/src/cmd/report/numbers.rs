@@ -32,9 +32,14 @@ pub(super) struct Found<'a> {
 pub(super) enum Guard {
     /// As they are.
     None,
-    /// Not below so many, and rounded to its multiples: with the release beside it an exact count would tell what single classes hold.
+    /// Not below so many, and rounded: with the release beside it an exact count would tell what single rows hold. For the same reason
+    /// nothing is told that puts a value of the source beside what the release shows of it: no loss, which has the length of a column in
+    /// it, no bound and no distribution.
     Below(u64),
 }
+
+/// Counts are rounded to multiples of k, or of this where k is less: of 2 and 3 rows the half would be exact.
+const GRAIN: u64 = 10;
 
 /// A count of rows of the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,7 +55,10 @@ impl Guard {
         match self {
             Guard::None => Count::Exact(number),
             Guard::Below(least) if number < least => Count::Below(least),
-            Guard::Below(least) => Count::About((number + least / 2) / least * least),
+            Guard::Below(least) => {
+                let grain = least.max(GRAIN);
+                Count::About(((number + grain / 2) / grain * grain).max(grain))
+            }
         }
     }
 
@@ -113,6 +121,8 @@ pub(super) struct Told {
     pub(super) bands: Vec<Band>,
     pub(super) classes: (Option<Count>, u64),
     pub(super) risk: Vec<RiskLine>,
+    /// The share of released cells of quasi-identifiers that show more than one value.
+    pub(super) changed: Option<f64>,
     pub(super) loss: Option<LossTold>,
     pub(super) spreads: Vec<Spread>,
     pub(super) errors: Option<Summary>,
@@ -184,11 +194,8 @@ pub(super) fn told(found: &Found<'_>, guard: Guard, files: (&Path, &Path)) -> To
     let measures = &verdict.measures;
     let gone = before.rows.saturating_sub(verdict.rows);
     let suppressed = if gone == 0 { Count::Exact(0) } else { guard.count(gone) };
-    let source_rows = match (suppressed, guard) {
-        (Count::Exact(_), _) => Some(Count::Exact(before.rows)),
-        (Count::About(_), _) => Some(guard.count(before.rows)),
-        (Count::Below(_), _) => None,
-    };
+    // What is not told exactly must not follow from a difference.
+    let source_rows = matches!(suppressed, Count::Exact(_)).then_some(Count::Exact(before.rows));
     let columns = found.columns.as_deref().unwrap_or_default();
     Told {
         guard,
@@ -208,8 +215,10 @@ pub(super) fn told(found: &Found<'_>, guard: Guard, files: (&Path, &Path)) -> To
         bands: bands(before, measures, guard),
         classes: (if guard == Guard::None { Some(Count::Exact(before.classes)) } else { None }, measures.classes),
         risk: risk(before, measures, guard),
-        loss: (!columns.is_empty()).then(|| loss(columns, found, guard)),
-        spreads: columns.iter().map(|column| spread(column, guard)).collect(),
+        changed: (!columns.is_empty())
+            .then(|| ratio(columns.iter().map(|column| column.generalized).sum(), verdict.rows * columns.len() as u64)),
+        loss: (!columns.is_empty() && guard == Guard::None).then(|| loss(columns, found)),
+        spreads: if guard == Guard::None { columns.iter().map(spread).collect() } else { Vec::new() },
         errors: found.errors.as_ref().map(|errors| rough(errors, guard)),
         caveats: caveats::caveats(found),
     }
@@ -277,13 +286,13 @@ fn lines(found: &Found<'_>, guard: Guard) -> Vec<Column> {
     for name in &found.quasi {
         let detail = details.iter().find(|detail| detail.name == *name);
         #[allow(clippy::cast_precision_loss, reason = "for display")]
-        let mean = |detail: &Detail| guard.rough((detail.ncp + gone as f64) / rows as f64);
+        let mean = |detail: &Detail| (detail.ncp + gone as f64) / rows as f64;
         lines.push(Column {
             name: name.clone(),
             role: "quasi-identifier",
             how: detail.map_or("cannot be read".to_string(), |detail| detail.kind.to_string()),
             changed: detail.map(|detail| ratio(detail.generalized, released)),
-            ncp: detail.map(mean),
+            ncp: detail.filter(|_| guard == Guard::None).map(mean),
         });
     }
     let plain =
@@ -293,7 +302,9 @@ fn lines(found: &Found<'_>, guard: Guard) -> Vec<Column> {
         lines.push(plain(name, "sensitive", how));
     }
     lines.extend(found.roles.keep.iter().map(|name| plain(name, "kept", "as it is")));
-    lines.extend(found.roles.dropped.iter().map(|name| plain(name, "dropped", "not in the release")));
+    if guard == Guard::None {
+        lines.extend(found.roles.dropped.iter().map(|name| plain(name, "dropped", "not in the release")));
+    }
     lines
 }
 
@@ -345,7 +356,7 @@ fn risk(before: &Measures, after: &Measures, guard: Guard) -> Vec<RiskLine> {
     lines.push(RiskLine {
         key: "average",
         what: "average risk over all rows".to_string(),
-        before: Some(guard.rough(before.risk.average)),
+        before: (guard == Guard::None).then_some(before.risk.average),
         before_rows: None,
         after: after.risk.average,
         after_rows: None,
@@ -356,37 +367,21 @@ fn risk(before: &Measures, after: &Measures, guard: Guard) -> Vec<RiskLine> {
     lines
 }
 
-fn loss(columns: &[Detail], found: &Found<'_>, guard: Guard) -> LossTold {
+fn loss(columns: &[Detail], found: &Found<'_>) -> LossTold {
     let lost = certainty(columns, found.before.rows, found.verdict.rows);
     let costliest = columns.iter().max_by(|a, b| (a.weight * a.ncp).total_cmp(&(b.weight * b.ncp))).filter(|_| lost.ncp > 0.0);
-    let bound = found.bound.as_ref().map(|bound| {
-        let gap = bound.gap(lost.ncp).map(|gap| guard.rough(gap));
-        let kind = match (bound.kind, guard) {
-            (BoundKind::Estimate { sample, low, high }, _) => {
-                BoundKind::Estimate { sample, low: guard.rough(low), high: guard.rough(high) }
-            }
-            (BoundKind::Weaker { .. }, Guard::Below(_)) => BoundKind::Weaker { rows: 0 },
-            (kind, _) => kind,
-        };
-        BoundTold { value: guard.rough(bound.value), kind, gap }
-    });
-    LossTold {
-        ncp: guard.rough(lost.ncp),
-        gcp: guard.rough(lost.gcp),
-        costliest: costliest.map(|column| column.name.clone()),
-        bound,
-    }
+    let bound = found.bound.as_ref().map(|bound| BoundTold { value: bound.value, kind: bound.kind, gap: bound.gap(lost.ncp) });
+    LossTold { ncp: lost.ncp, gcp: lost.gcp, costliest: costliest.map(|column| column.name.clone()), bound }
 }
 
-fn spread(column: &Detail, guard: Guard) -> Spread {
+fn spread(column: &Detail) -> Spread {
     let label = |label: &Option<String>| label.clone().unwrap_or_else(|| "other".to_string());
-    let after = |rows: f64| if guard == Guard::None { rows } else { rows.round() };
     let bins: Vec<(String, Count, f64)> =
-        column.bins.iter().map(|bin| (label(&bin.label), guard.count(bin.before), after(bin.after))).collect();
+        column.bins.iter().map(|bin| (label(&bin.label), Count::Exact(bin.before), bin.after)).collect();
     let (was, is) = bins.iter().fold((0.0, 0.0), |(was, is), (_, before, after)| (was + before.length(), is + after));
     let distance = (was > 0.0 && is > 0.0)
         .then(|| bins.iter().map(|(_, before, after)| (before.length() / was - after / is).abs()).sum::<f64>() / 2.0);
-    Spread { name: column.name.clone(), bins, distance: distance.map(|distance| guard.rough(distance)) }
+    Spread { name: column.name.clone(), bins, distance }
 }
 
 fn rough(errors: &Summary, guard: Guard) -> Summary {

@@ -46,6 +46,7 @@ pub(super) fn object(told: &Told) -> Value {
             "after": line.after,
             "rows_after": line.after_rows,
         }))).collect::<serde_json::Map<_, _>>(),
+        "cells_changed": told.changed,
         "loss": told.loss.as_ref().map(|loss| json!({
             "ncp": loss.ncp,
             "gcp": loss.gcp,

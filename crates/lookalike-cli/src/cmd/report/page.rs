@@ -45,7 +45,8 @@ fn verdict(told: &Told) -> String {
         match told.guard {
             Guard::None => "Internal edition: it tells counts of the source, keep it as confidential as the source.".to_string(),
             Guard::Below(least) => format!(
-                "Public edition: counts of the source below {0} are not told, others are rounded to multiples of {0}.",
+                "Public edition: counts of the source below {} are not told, others are rounded, and nothing puts values of the source \
+                 beside those of the release.",
                 count(least)
             ),
         },
@@ -59,8 +60,10 @@ fn verdict(told: &Told) -> String {
     tile(&count(told.k), "rows in the smallest class (k)");
     tile(&count(told.released), "rows released");
     tile(&told.suppressed.text(), "rows left out (suppressed)");
-    if let Some(loss) = &told.loss {
-        tile(&percent(loss.gcp), "of the detail lost (GCP)");
+    match (&told.loss, told.changed) {
+        (Some(loss), _) => tile(&percent(loss.gcp), "of the detail lost (GCP)"),
+        (None, Some(changed)) => tile(&percent(changed), "of the cells show a range or a group"),
+        (None, None) => {}
     }
     tile(&percent(highest), "highest remaining risk of being picked out");
     out +=
@@ -114,6 +117,7 @@ fn columns(told: &Told) -> String {
     let (gone, shown): (Vec<_>, Vec<_>) = told.columns.iter().partition(|column| column.role == "dropped");
     let gone: Vec<&str> = gone.iter().map(|column| column.name.as_str()).collect();
     let gone = match gone.is_empty() {
+        true if told.guard != Guard::None => "Columns that are not in the release are not named here.".to_string(),
         true => "No column of the source was dropped.".to_string(),
         false => format!("Not in the release: {}.", gone.join(", ")),
     };
@@ -127,10 +131,15 @@ fn columns(told: &Told) -> String {
         Some(rows) => format!("The source has {} rows", rows.text()),
         None => "How many rows the source has is not told".to_string(),
     };
+    let mean = match told.guard {
+        Guard::None => {
+            "; the loss is the share of the column that is shown instead of the value (mean NCP), rows left out counting as 100 %"
+        }
+        Guard::Below(_) => "",
+    };
     format!(
         "<h2>What happened to each column</h2>\n<p>{}; {} were released and {} left out. Changed cells show a range or a group instead \
-         of one value; the loss is the share of the column that is shown instead of the value (mean NCP), rows left out counting as \
-         100 %.</p>\n{}<p>{}</p>\n",
+         of one value{mean}.</p>\n{}<p>{}</p>\n",
         escape(&source),
         count(told.released),
         escape(&told.suppressed.text()),
@@ -199,7 +208,17 @@ fn risk(told: &Told) -> String {
 }
 
 fn loss(told: &Told) -> String {
-    let Some(loss) = &told.loss else { return String::new() };
+    let Some(loss) = &told.loss else {
+        // Penalties have the length of a column in them, and distributions what the release withholds.
+        return told.changed.map_or(String::new(), |changed| {
+            format!(
+                "<h2>What was lost</h2>\n<p>{} of the cells of {} show a range or a group instead of one value. How that compares with the \
+                 source, column by column, is told in the internal edition alone.</p>\n",
+                percent(changed),
+                escape(&told.quasi.join(", "))
+            )
+        });
+    };
     let costliest = loss.costliest.as_ref().map_or(String::new(), |name| format!(" No column lost more than {}.", escape(name)));
     format!(
         "<h2>What was lost</h2>\n<p>The release shows on average {} of a column’s domain where the source shows one value (GCP, 0 % is the \
