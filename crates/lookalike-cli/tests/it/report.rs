@@ -102,7 +102,9 @@ fn existing_files_and_inputs_are_safe() {
     let run = dir.run(&format!("{line} -o r.html"));
     assert!(run.code == Some(2) && run.stderr.contains("--force"), "{run:?}");
     assert_eq!(dir.text("r.html"), "mine");
-    for same in ["-o safe.csv", "-o patients.csv", "-o a.html --json a.html", "-o a.html --json safe.csv"] {
+    for same in
+        ["-o safe.csv", "-o patients.csv", "-o a.html --json a.html", "-o a.html --json ./a.html", "-o a.html --json safe.csv"]
+    {
         let run = dir.run(&format!("{line} --force {same}"));
         assert_eq!(run.code, Some(2), "{same}: {run:?}");
     }

@@ -8,14 +8,15 @@ mod object;
 mod page;
 mod pictures;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
 use lookalike::audit::{self, View};
+use lookalike::config::HierarchyConfig;
 use lookalike::io::{self, Pending};
 use lookalike::query::{self, Look, Workload};
-use lookalike::{ErrorKind, Problem, Result};
+use lookalike::{Config, ErrorKind, Problem, Result};
 
 use crate::NOT_MET;
 use crate::args::{Edition, Global, Report};
@@ -37,7 +38,7 @@ pub(crate) fn run(args: &Report, global: &Global) -> Result<ExitCode> {
     if config.non_homogeneous {
         return Err(usage("report tells of classes, and a non-homogeneous release has none: lookalike verify judges it"));
     }
-    refuse_same(args)?;
+    refuse_same(args, &config)?;
     // What cannot be written is found out before large tables are read.
     for path in [Some(&args.output), args.json.as_ref()].into_iter().flatten() {
         drop(Pending::beside(path, args.force)?);
@@ -96,18 +97,28 @@ pub(crate) fn run(args: &Report, global: &Global) -> Result<ExitCode> {
     Ok(if holds { ExitCode::SUCCESS } else { ExitCode::from(NOT_MET) })
 }
 
-/// The page must not replace what it tells of.
-fn refuse_same(args: &Report) -> Result<()> {
-    let place = |path: &Path| std::fs::canonicalize(path).ok();
-    let written: Vec<&Path> = [Some(&args.output), args.json.as_ref()].into_iter().flatten().map(|path| path.as_path()).collect();
-    let read = [Some(&args.source), Some(&args.release), args.request.config.as_ref()];
-    for input in read.into_iter().flatten() {
-        if written.iter().any(|path| place(path).is_some() && place(path) == place(input)) {
-            return Err(usage("the report would replace a file that it is about: name another, -o FILE"));
-        }
+/// The page must not replace what it tells of, nor its numbers the page.
+fn refuse_same(args: &Report, config: &Config) -> Result<()> {
+    // Of a file that is not there yet, the place of its folder.
+    let place = |path: &Path| {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        std::fs::canonicalize(path)
+            .or_else(|_| Ok::<_, std::io::Error>(std::fs::canonicalize(folder)?.join(path.file_name().unwrap_or_default())))
+            .ok()
+    };
+    let hierarchies = config.columns.values().filter_map(|column| match &column.hierarchy {
+        Some(HierarchyConfig::File(path)) => Some(path.as_path()),
+        _ => None,
+    });
+    let read =
+        [Some(&args.source), Some(&args.release), args.request.config.as_ref()].into_iter().flatten().map(PathBuf::as_path);
+    let read: Vec<_> = read.chain(hierarchies).filter_map(place).collect();
+    let written: Vec<_> = [Some(&args.output), args.json.as_ref()].into_iter().flatten().map(|path| place(path)).collect();
+    if written.iter().flatten().any(|path| read.contains(path)) {
+        return Err(usage("the report would replace a file that it is about: name another, -o FILE"));
     }
-    match written[..] {
-        [page, json] if page == json => Err(usage("the page and its numbers need a file each: --json FILE")),
+    match &written[..] {
+        [Some(page), Some(json)] if page == json => Err(usage("the page and its numbers need a file each: --json FILE")),
         _ => Ok(()),
     }
 }
