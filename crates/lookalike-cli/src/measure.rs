@@ -1,10 +1,12 @@
-//! What a search on a table in memory found, judged as its release would be written. `compare` and `reproduce` measure with it.
+//! What a search on a table in memory found, judged as its release would be written. `compare` and `reproduce` measure with it,
+//! and `report` asks the same queries.
 
 use lookalike::audit::{self, Verdict};
 use lookalike::config::Roles;
+use lookalike::query::{self, Query, Workload};
 use lookalike::release::{Cells, Release};
 use lookalike::table::Table;
-use lookalike::{Algorithm, Config, Outcome, Problem, Result, io, proof};
+use lookalike::{Algorithm, Config, ErrorKind, Outcome, Problem, Result, io, proof};
 
 /// A release in memory, and what the judge says of it.
 #[derive(Debug)]
@@ -40,6 +42,16 @@ pub(crate) fn judge(
     };
     let smallest = verdict.non_homogeneous.as_ref().map_or(verdict.measures.k, |sense| sense.candidates);
     Ok(Judged { released: Some(released), rows, smallest, broken: broken(&verdict) })
+}
+
+/// Random queries on a table. Where hardly any has an answer, as on a wide table, there are none, and a warning: what is measured can
+/// be told without.
+pub(crate) fn queries(table: &Table, config: &Config, workload: &Workload, warn: impl Fn(&str)) -> Result<Vec<Query>> {
+    query::draw(table, config, workload).or_else(|error| {
+        let ErrorKind::Config { why } = error.kind() else { return Err(error) };
+        warn(&format!("no queries are asked: {why}"));
+        Ok(Vec::new())
+    })
 }
 
 /// The same request for one of the algorithms.

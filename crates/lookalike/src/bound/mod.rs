@@ -115,9 +115,6 @@ const BATCHES: (usize, usize) = (32, 1024);
 /// What the rows of a table pay at least, by groups of rows with equal quasi-identifiers.
 #[derive(Debug)]
 pub(crate) struct Floors {
-    /// The group of each tuple.
-    #[cfg_attr(not(test), expect(dead_code, reason = "for whoever wants to know it row by row"))]
-    pub(crate) group_of: Vec<u32>,
     /// How many rows each group has.
     pub(crate) rows: Vec<u64>,
     /// What a row of each group pays at least.
@@ -150,7 +147,7 @@ pub(crate) fn floors(problem: &Problem, seed: u64, patience: u64, budget: &Budge
     }
     let chosen: Vec<usize> = (0..problem.attributes().len()).collect();
     let penalty = Penalty::new(problem.attributes(), &chosen);
-    let (boxes, group_of) = groups(problem, &penalty);
+    let boxes = groups(problem, &penalty);
     let index = Index::build(&boxes, budget)?;
     let all = (0u32..).take(boxes.len());
     let mut whole = boxes.ranges(0).to_vec();
@@ -161,7 +158,6 @@ pub(crate) fn floors(problem: &Problem, seed: u64, patience: u64, budget: &Budge
     let ground = Ground { boxes: &boxes, index: &index, k: problem.k(), most, patience };
     let mut known = vec![most; boxes.len()];
     let mut floors = Floors {
-        group_of,
         rows: all.clone().map(|group| boxes.rows(group)).collect(),
         least: vec![0.0; boxes.len()],
         state: vec![State::Open; boxes.len()],
@@ -250,11 +246,11 @@ impl Floors {
     }
 }
 
-/// Rows with equal quasi-identifiers as groups, and the group of each tuple. Tuples are sorted by quasi-identifiers, so
-/// those that differ in sensitive values alone follow each other.
-fn groups<'a>(problem: &Problem, penalty: &'a Penalty) -> (Boxes<'a>, Vec<u32>) {
+/// Rows with equal quasi-identifiers as groups. Tuples are sorted by quasi-identifiers, so those that differ in sensitive values
+/// alone follow each other.
+fn groups<'a>(problem: &Problem, penalty: &'a Penalty) -> Boxes<'a> {
     let width = penalty.width();
-    let (mut ranges, mut rows, mut group_of) = (Vec::<CodeRange>::new(), Vec::<u64>::new(), Vec::new());
+    let (mut ranges, mut rows) = (Vec::<CodeRange>::new(), Vec::<u64>::new());
     for tuple in (0u32..).take(problem.tuples()) {
         let point = (0..width).map(|at| CodeRange::one(problem.code(at, tuple)));
         if !rows.is_empty() && ranges[ranges.len() - width..].iter().copied().eq(point.clone()) {
@@ -263,7 +259,6 @@ fn groups<'a>(problem: &Problem, penalty: &'a Penalty) -> (Boxes<'a>, Vec<u32>) 
             ranges.extend(point);
             rows.push(u64::from(problem.count(tuple)));
         }
-        group_of.push(u32::try_from(rows.len() - 1).expect("there are fewer groups than rows"));
     }
-    (Boxes::of(penalty, ranges, rows.into_iter()), group_of)
+    Boxes::of(penalty, ranges, rows.into_iter())
 }

@@ -15,7 +15,7 @@ use std::collections::BinaryHeap;
 use crate::boxes::Boxes;
 use crate::code::CodeRange;
 
-use super::chains::Chains;
+use super::chains::{Branch, Chains, Near};
 use super::index::{Index, Prices};
 use super::sweep::Sweep;
 
@@ -218,18 +218,7 @@ impl Search {
                 self.best.clone_from(&floors);
                 return;
             }
-            within.clear();
-            within.resize(width, 0);
-            next.clear();
-            next.resize(width, f64::INFINITY);
-            for &row in &self.list[start..] {
-                let (prices, rows) = (&self.prices[row as usize * width..][..width], self.rows[row as usize]);
-                for ((within, next), (price, floor)) in within.iter_mut().zip(&mut next).zip(prices.iter().zip(&floors)) {
-                    *within += if price <= floor { rows } else { 0 };
-                    let above = if price > floor { *price } else { f64::INFINITY };
-                    *next = if above < *next { above } else { *next };
-                }
-            }
+            self.near(start).count(&floors, 0, &mut within, &mut next);
             let mut has_risen = false;
             for chain in 0..width {
                 if within[chain] < self.k {
@@ -240,27 +229,9 @@ impl Search {
             if has_risen {
                 continue;
             }
-            let singles = self.chains.single.len();
-            let open = |chain: &usize| within[*chain] < total;
-            let chosen = (0..singles).filter(open).max_by(|&one, &other| {
-                let gap = |chain: usize| next[chain] - floors[chain];
-                gap(one).total_cmp(&gap(other)).then(within[other].cmp(&within[one]))
-            });
-            let (chain, bar) = match chosen {
-                Some(chain) => (chain, next[chain]),
-                None => {
-                    let lines: Vec<usize> = (0..self.chains.lines.len())
-                        .filter(|line| (0..2).any(|side| open(&(singles + 2 * line + side))))
-                        .collect();
-                    if lines.len() <= 2 {
-                        self.settle(start, &floors, &lines);
-                        return;
-                    }
-                    let sides = (singles..width).filter(open);
-                    let extent = |chain: usize| self.greatest(start, chain) - floors[chain];
-                    let chain = sides.max_by(|&one, &other| extent(one).total_cmp(&extent(other))).expect("a line is open");
-                    (chain, self.middle(start, chain, floors[chain]))
-                }
+            let (chain, bar) = match self.near(start).branch(&floors, &within, &next, total) {
+                Branch::Rise { chain, bar } => (chain, bar),
+                Branch::Settle(lines) => return self.settle(start, &floors, &lines),
             };
             let from = self.list.len();
             let mut rows = 0;
@@ -279,8 +250,9 @@ impl Search {
         }
     }
 
-    fn price_of(&self, place: usize, chain: usize) -> f64 {
-        self.prices[self.list[place] as usize * self.chains.len() + chain]
+    /// The rows of the list from `start` on.
+    fn near(&self, start: usize) -> Near<'_> {
+        Near { chains: &self.chains, prices: &self.prices, rows: &self.rows, list: &self.list[start..] }
     }
 
     /// The price on a chain at which so many more rows come within it.
@@ -288,10 +260,9 @@ impl Search {
         let mut floor = floor;
         loop {
             let (mut next, mut rows) = (f64::INFINITY, 0);
-            for place in start..self.list.len() {
-                let price = self.price_of(place, chain);
+            for (price, &row) in self.near(start).on(chain).zip(&self.list[start..]) {
                 if price > floor && price <= next {
-                    rows = self.rows[self.list[place] as usize] + if price < next { 0 } else { rows };
+                    rows = self.rows[row as usize] + if price < next { 0 } else { rows };
                     next = price;
                 }
             }
@@ -301,18 +272,6 @@ impl Search {
             lacking -= rows;
             floor = next;
         }
-    }
-
-    fn greatest(&self, start: usize, chain: usize) -> f64 {
-        (start..self.list.len()).map(|place| self.price_of(place, chain)).fold(0.0, f64::max)
-    }
-
-    /// The middle one of the prices above a floor.
-    fn middle(&self, start: usize, chain: usize, floor: f64) -> f64 {
-        let mut above: Vec<f64> =
-            (start..self.list.len()).map(|place| self.price_of(place, chain)).filter(|&price| price > floor).collect();
-        let middle = above.len() / 2;
-        *above.select_nth_unstable_by(middle, f64::total_cmp).1
     }
 
     /// What a box with these floors costs at least if it has k rows of the list.
@@ -336,34 +295,15 @@ impl Search {
 
     /// Finds the best box of all when only these lines, one or two, are undecided.
     fn settle(&mut self, start: usize, floors: &[f64], lines: &[usize]) {
-        let singles = self.chains.single.len();
-        let sides = |line: usize| singles + 2 * line;
-        let rest: f64 = (0..self.chains.lines.len())
-            .filter(|line| !lines.contains(line))
-            .map(|line| (floors[sides(line)] + floors[sides(line) + 1]).min(self.chains.lines[line].1))
-            .chain(floors[..singles].iter().copied())
-            .sum();
-        let width = self.chains.len();
+        let rest = self.chains.price_beside(floors, lines);
         self.sweep.clear();
+        let width = self.chains.len();
         for &row in &self.list[start..] {
-            let of = |line: usize| {
-                let at = sides(line);
-                let prices = &self.prices[row as usize * width..][..width];
-                match () {
-                    () if prices[at] > floors[at] => -prices[at],
-                    () if prices[at + 1] > floors[at + 1] => prices[at + 1],
-                    () => 0.0,
-                }
-            };
-            self.sweep.add(of(lines[0]), lines.get(1).map_or(0.0, |&line| of(line)), self.rows[row as usize]);
+            let prices = &self.prices[row as usize * width..][..width];
+            self.sweep.add(self.chains.places(floors, lines, prices), self.rows[row as usize]);
         }
-        let line = |line: usize| {
-            let at = sides(line);
-            ([floors[at], floors[at + 1]], self.chains.lines[line].1)
-        };
-        let other = lines.get(1).map_or(([0.0; 2], 0.0), |&other| line(other));
         let patience = self.patience.saturating_sub(self.steps);
-        let found = self.sweep.run([line(lines[0]), other], self.k, self.limit - rest, patience);
+        let found = self.sweep.run(self.chains.undecided(floors, lines), self.k, self.limit - rest, patience);
         self.steps += found.steps;
         if found.is_cut {
             let least = self.least(start, floors);
@@ -371,11 +311,7 @@ impl Search {
         }
         if let Some((price, ends)) = found.best {
             self.limit = rest + price;
-            self.best.clear();
-            self.best.extend_from_slice(floors);
-            for (&line, ends) in lines.iter().zip(ends) {
-                self.best[sides(line)..][..2].copy_from_slice(&ends);
-            }
+            self.chains.settle(&mut self.best, floors, lines, ends);
         }
     }
 }

@@ -16,7 +16,7 @@
 use crate::boxes::Boxes;
 use crate::code::{CodeRange, real};
 
-use super::chains::Chains;
+use super::chains::{Branch, Chains, Near};
 use super::index::{Index, Prices, size};
 use super::plane::{Group, Plane};
 use super::reach::{Far, Reach};
@@ -239,49 +239,22 @@ impl Slack {
             if (kept - start) * 4 < (before - start) * 3 {
                 continue;
             }
-            within.clear();
-            within.resize(width, self.own.rows);
-            next.clear();
-            next.resize(width, f64::INFINITY);
-            for &row in &self.list[start..] {
-                let (prices, rows) = (&self.prices[row as usize * width..][..width], self.rows[row as usize]);
-                for ((within, next), (price, floor)) in within.iter_mut().zip(&mut next).zip(prices.iter().zip(&floors)) {
-                    *within += if price <= floor { rows } else { 0 };
-                    let above = if price > floor { *price } else { f64::INFINITY };
-                    *next = if above < *next { above } else { *next };
-                }
-            }
+            self.near(start).count(&floors, self.own.rows, &mut within, &mut next);
             let total = total + self.own.rows;
-            let singles = self.chains.single.len();
-            let open = |chain: &usize| within[*chain] < total;
             let lacking = (0..width).find(|&chain| within[chain] < self.own.k && next[chain].is_finite());
             if let Some(chain) = lacking {
                 floors[chain] = next[chain];
                 continue;
             }
-            let chosen = (0..singles).filter(open).max_by(|&one, &other| {
-                let gap = |chain: usize| next[chain] - floors[chain];
-                gap(one).total_cmp(&gap(other)).then(within[other].cmp(&within[one]))
-            });
-            let (chain, bar) = match chosen {
-                Some(chain) => (chain, next[chain]),
-                None => {
-                    let lines: Vec<usize> = (0..self.chains.lines.len())
-                        .filter(|line| (0..2).any(|side| open(&(singles + 2 * line + side))))
-                        .collect();
-                    if lines.len() <= 2 {
-                        return self.settle(start, &floors, &lines);
-                    }
-                    let sides = (singles..width).filter(open);
-                    let extent = |chain: usize| self.greatest_price(start, chain) - floors[chain];
-                    let chain = sides.max_by(|&one, &other| extent(one).total_cmp(&extent(other))).expect("a line is open");
-                    (chain, self.middle(start, chain, floors[chain]))
-                }
+            let (chain, bar) = match self.near(start).branch(&floors, &within, &next, total) {
+                Branch::Rise { chain, bar } => (chain, bar),
+                Branch::Settle(lines) => return self.settle(start, &floors, &lines),
             };
             let from = self.list.len();
             for place in start..from {
-                if self.price_of(place, chain) < bar {
-                    self.list.push(self.list[place]);
+                let row = self.list[place];
+                if self.prices[row as usize * width + chain] < bar {
+                    self.list.push(row);
                 }
             }
             self.step(from, floors.clone());
@@ -290,20 +263,9 @@ impl Slack {
         }
     }
 
-    fn price_of(&self, place: usize, chain: usize) -> f64 {
-        self.prices[self.list[place] as usize * self.chains.len() + chain]
-    }
-
-    fn greatest_price(&self, start: usize, chain: usize) -> f64 {
-        (start..self.list.len()).map(|place| self.price_of(place, chain)).fold(0.0, f64::max)
-    }
-
-    /// The middle one of the prices above a floor.
-    fn middle(&self, start: usize, chain: usize, floor: f64) -> f64 {
-        let prices = (start..self.list.len()).map(|place| self.price_of(place, chain));
-        let mut above: Vec<f64> = prices.filter(|&price| price > floor).collect();
-        let middle = above.len() / 2;
-        *above.select_nth_unstable_by(middle, f64::total_cmp).1
+    /// The groups of the list from `start` on.
+    fn near(&self, start: usize) -> Near<'_> {
+        Near { chains: &self.chains, prices: &self.prices, rows: &self.rows, list: &self.list[start..] }
     }
 
     /// Notes what boxes of the list from `start` on, none cheaper than this, allow at least.
@@ -317,45 +279,21 @@ impl Slack {
 
     /// Finds the best box of all when only these lines, one or two, are undecided.
     fn settle(&mut self, start: usize, floors: &[f64], lines: &[usize]) {
-        let singles = self.chains.single.len();
-        let sides = |line: usize| singles + 2 * line;
-        let rest: f64 = (0..self.chains.lines.len())
-            .filter(|line| !lines.contains(line))
-            .map(|line| (floors[sides(line)] + floors[sides(line) + 1]).min(self.chains.lines[line].1))
-            .chain(floors[..singles].iter().copied())
-            .sum();
-        let width = self.chains.len();
+        let rest = self.chains.price_beside(floors, lines);
         self.plane.clear();
+        let width = self.chains.len();
         for &row in &self.list[start..] {
-            let of = |line: usize| {
-                let at = sides(line);
-                let prices = &self.prices[row as usize * width..][..width];
-                match () {
-                    () if prices[at] > floors[at] => -prices[at],
-                    () if prices[at + 1] > floors[at + 1] => prices[at + 1],
-                    () => 0.0,
-                }
-            };
-            let places = [of(lines[0]), lines.get(1).map_or(0.0, |&line| of(line))];
-            self.plane.add(places, self.asked[row as usize], self.rows[row as usize]);
+            let prices = &self.prices[row as usize * width..][..width];
+            self.plane.add(self.chains.places(floors, lines, prices), self.asked[row as usize], self.rows[row as usize]);
         }
-        let line = |line: usize| {
-            let at = sides(line);
-            ([floors[at], floors[at + 1]], self.chains.lines[line].1)
-        };
-        let other = lines.get(1).map_or(([0.0; 2], 0.0), |&other| line(other));
         let patience = self.patience.saturating_sub(self.steps);
-        let found = self.plane.run([line(lines[0]), other], rest, &mut self.own, patience);
+        let found = self.plane.run(self.chains.undecided(floors, lines), rest, &mut self.own, patience);
         self.steps += found.steps;
         if found.is_cut {
             self.give_up(start, self.chains.price(floors));
         }
         if let Some(ends) = found.best {
-            self.best.clear();
-            self.best.extend_from_slice(floors);
-            for (&line, ends) in lines.iter().zip(ends) {
-                self.best[sides(line)..][..2].copy_from_slice(&ends);
-            }
+            self.chains.settle(&mut self.best, floors, lines, ends);
         }
     }
 }

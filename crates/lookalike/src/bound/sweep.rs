@@ -36,8 +36,8 @@ impl Sweep {
     }
 
     /// Rows at a place.
-    pub(super) fn add(&mut self, one: f64, other: f64, rows: u64) {
-        self.points.push(([one, other], rows));
+    pub(super) fn add(&mut self, places: [f64; 2], rows: u64) {
+        self.points.push((places, rows));
     }
 
     /// The cheapest rectangle below `limit`, in about so many steps.

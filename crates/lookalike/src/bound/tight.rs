@@ -59,7 +59,7 @@ pub fn tight(problem: &Problem, seed: u64, budget: &Budget) -> Bound {
 pub(super) fn raised(problem: &Problem, floors: &Floors, rounds: &[usize], patience: u64, budget: &Budget) -> Option<Vec<f64>> {
     let chosen: Vec<usize> = (0..problem.attributes().len()).collect();
     let penalty = Penalty::new(problem.attributes(), &chosen);
-    let (boxes, _) = groups(problem, &penalty);
+    let boxes = groups(problem, &penalty);
     let index = Index::build(&boxes, budget)?;
     let mut ascent = Ascent::new(problem, &boxes, &index, floors);
     let mut order: Vec<u32> = (0u32..).take(boxes.len()).filter(|&group| boxes.rows(group) < ascent.k).collect();

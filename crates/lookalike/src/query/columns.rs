@@ -7,18 +7,14 @@
 //! above its values, the file lists the values.
 //!
 //! # How values spread
-//! A released row counts in each bin with the share of its cell that lies there. With [`Look::Published`] bins show nothing that the release
-//! does not: ends and labels are those of released cells, values that it does not show are in the outer bins or with the others, and every
-//! bin has at least so many rows of the source.
-
-use rustc_hash::FxHashSet;
+//! A released row counts in each bin with the share of its cell that lies there.
 
 use super::Part;
 use super::field::{Field, Raw};
 use super::released;
 use super::weigh::{Grain, Reach, Test, weights};
 use crate::attribute::{Domain, Ordered, Unit};
-use crate::audit::{Cell, Shown, cells, coded, members, surface};
+use crate::audit::{Shown, cells, coded, surface};
 use crate::code::real;
 use crate::config::Config;
 use crate::error::Result;
@@ -38,7 +34,7 @@ pub struct Detail {
     pub ncp: f64,
     /// Released cells that show more than one value.
     pub generalized: u64,
-    /// How its values spread; empty when nothing may be told.
+    /// How its values spread.
     pub bins: Vec<Bin>,
 }
 
@@ -51,18 +47,6 @@ pub struct Bin {
     pub before: u64,
     /// Rows of the release, by shares.
     pub after: f64,
-}
-
-/// What bins may show.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Look {
-    /// All values of the source.
-    Everything,
-    /// What the release shows, in bins of at least so many rows of the source.
-    Published {
-        /// That many.
-        least: u64,
-    },
 }
 
 /// What a release lost.
@@ -84,8 +68,8 @@ const STRETCHES: f64 = 20.0;
 ///
 /// # Errors
 /// When a cell of the release cannot be read, or when the two tables do not fit the configuration.
-pub fn columns(source: &Table, release: &Table, config: &Config, look: Look) -> Result<Vec<Detail>> {
-    surface(release, config)?.quasi.iter().map(|shown| detail(shown, source, release, config, look)).collect()
+pub fn columns(source: &Table, release: &Table, config: &Config) -> Result<Vec<Detail>> {
+    surface(release, config)?.quasi.iter().map(|shown| detail(shown, source, release, config)).collect()
 }
 
 /// What a release lost in all: every row of the source that it does not have lost everything.
@@ -96,17 +80,12 @@ pub fn certainty(columns: &[Detail], source_rows: u64, released_rows: u64) -> Ce
     Certainty { ncp, gcp: if most > 0.0 { ncp / most } else { 0.0 } }
 }
 
-fn detail(shown: &Shown, source: &Table, release: &Table, config: &Config, look: Look) -> Result<Detail> {
+fn detail(shown: &Shown, source: &Table, release: &Table, config: &Config) -> Result<Detail> {
     let name = shown.name();
-    let mut field = Field::new(name, source, config)?;
+    let field = Field::new(name, source, config)?;
     let (of, said) = cells(shown, release)?;
     let mut rows = vec![0u64; said.len()];
     of.iter().for_each(|cell| rows[cell as usize] += 1);
-    let ends = published_ends(&field, &said);
-    if let (Look::Published { .. }, Some(ends), Domain::Ordered(_)) = (look, ends, &field.domain) {
-        // Where a cell says anything at all, the ends of the source are not told.
-        field.ends = ends;
-    }
     let reaches = released(&field, shown, release)?.0;
     let mut before = vec![0u64; field.values().len()];
     coded(source, name)?.codes.iter().for_each(|value| before[field.codes[value as usize] as usize] += 1);
@@ -124,11 +103,8 @@ fn detail(shown: &Shown, source: &Table, release: &Table, config: &Config, look:
         generalized += if is_one { 0 } else { rows };
     }
     let bins = match &field.domain {
-        Domain::Tree(tree) => leaves(&field, tree, &said, (&reaches, &rows), &before, look),
-        Domain::Ordered(ordered) => match look {
-            Look::Published { .. } if ends.is_none() => Vec::new(),
-            _ => stretches(&field, ordered, &said, (&reaches, &rows), &before, look),
-        },
+        Domain::Tree(tree) => leaves(tree, (&reaches, &rows), &before),
+        Domain::Ordered(ordered) => stretches(&field, ordered, (&reaches, &rows), &before),
     };
     let kind = match &field.domain {
         Domain::Tree(tree) if tree.is_flat() => "categories, or any",
@@ -153,98 +129,35 @@ fn penalty(raw: Raw, ordered: &Ordered) -> (f64, bool) {
     }
 }
 
-/// The least and the greatest end that some released cell tells.
-fn published_ends(field: &Field<'_>, said: &[Cell<'_>]) -> Option<(f64, f64)> {
-    let told = said.iter().filter_map(|&cell| match field.raw(cell) {
-        Some(Raw::Ends(lo, hi)) => Some([lo, hi]),
-        _ => None,
-    });
-    let told: Vec<f64> = told.flatten().filter(|end| end.is_finite()).collect();
-    let least = told.iter().copied().min_by(f64::total_cmp)?;
-    let greatest = told.iter().copied().max_by(f64::total_cmp)?;
-    Some((least, greatest))
-}
-
 /// Bars of a category: the commonest leaves, and the others together.
-fn leaves(
-    field: &Field<'_>,
-    tree: &Taxonomy,
-    said: &[Cell<'_>],
-    (reaches, rows): (&[Reach], &[u64]),
-    before: &[u64],
-    look: Look,
-) -> Vec<Bin> {
+fn leaves(tree: &Taxonomy, (reaches, rows): (&[Reach], &[u64]), before: &[u64]) -> Vec<Bin> {
     let all = tree.leaves();
-    let texts = texts(field, said);
-    let is_told: Vec<bool> =
-        (0u32..).take(all).map(|leaf| look == Look::Everything || texts.contains(tree.label(leaf))).collect();
-    // One place for each leaf that is told, and the last for all that are not.
-    let mut after = vec![0.0; all + 1];
+    let mut after = vec![0.0; all];
     for (reach, &rows) in reaches.iter().zip(rows) {
         let Reach::Leaves(ranges) = reach else { continue };
-        let within = ranges.iter().flat_map(|range| range.lo as usize..=range.hi as usize);
-        let mut places: Vec<usize> = within.map(|leaf| if is_told[leaf] { leaf } else { all }).collect();
-        places.sort_unstable();
-        places.dedup();
-        places.iter().for_each(|&place| after[place] += real(rows) / real(places.len() as u64));
+        let within: Vec<usize> = ranges.iter().flat_map(|range| range.lo as usize..=range.hi as usize).collect();
+        within.iter().for_each(|&leaf| after[leaf] += real(rows) / real(within.len() as u64));
     }
-    let mut shown: Vec<usize> = (0..all).filter(|&leaf| is_told[leaf]).collect();
+    let mut shown: Vec<usize> = (0..all).collect();
     shown.sort_by_key(|&leaf| (std::cmp::Reverse(before[leaf]), leaf));
-    let least = match look {
-        Look::Everything => 0,
-        Look::Published { least } => least,
+    let others = shown.split_off(if all <= CATEGORIES + 1 { all } else { CATEGORIES });
+    let bin = |&leaf: &usize| {
+        let label = tree.label(u32::try_from(leaf).unwrap_or(0));
+        let label = if label.is_empty() { "(missing)" } else { label };
+        Bin { label: Some(label.to_string()), before: before[leaf], after: after[leaf] }
     };
-    let enough = shown.iter().take_while(|&&leaf| before[leaf] >= least).count();
-    let mut kept = if shown.len() <= CATEGORIES + 1 { enough } else { enough.min(CATEGORIES) };
-    // What is not shown must be many, or nobody.
-    loop {
-        let others = (0..all).filter(|leaf| !shown[..kept].contains(leaf)).collect::<Vec<_>>();
-        let together = others.iter().map(|&leaf| before[leaf]).sum::<u64>();
-        if kept > 0 && !others.is_empty() && together < least {
-            kept -= 1;
-            continue;
-        }
-        let bin = |&leaf: &usize| {
-            let label = tree.label(u32::try_from(leaf).unwrap_or(0));
-            let label = if label.is_empty() { "(missing)" } else { label };
-            Bin { label: Some(label.to_string()), before: before[leaf], after: after[leaf] }
-        };
-        let mut bins: Vec<Bin> = shown[..kept].iter().map(bin).collect();
-        let rest = after[all] + others.iter().map(|&leaf| after[leaf]).sum::<f64>();
-        if !others.is_empty() && (together > 0 || rest > 0.0) && (kept > 0 || look == Look::Everything) {
-            bins.push(Bin { label: None, before: together, after: rest });
-        }
-        return bins;
+    let mut bins: Vec<Bin> = shown.iter().map(bin).collect();
+    let (before, after) = (others.iter().map(|&leaf| before[leaf]).sum(), others.iter().map(|&leaf| after[leaf]).sum());
+    if before > 0 || after > 0.0 {
+        bins.push(Bin { label: None, before, after });
     }
-}
-
-/// Every label that a released cell has: values, groups, members of sets.
-fn texts(field: &Field<'_>, said: &[Cell<'_>]) -> FxHashSet<String> {
-    let mut texts = FxHashSet::default();
-    for cell in said {
-        let Cell::Label(text) = cell else { continue };
-        let text = field.present(*text).unwrap_or_default();
-        texts.insert(text.to_string());
-        texts.extend(text.strip_prefix('\'').map(String::from));
-        texts.extend(members(text).into_iter().flatten().map(Option::unwrap_or_default));
-    }
-    texts
+    bins
 }
 
 /// Bars of a line, left to right, and one for what is missing.
-fn stretches(
-    field: &Field<'_>,
-    ordered: &Ordered,
-    said: &[Cell<'_>],
-    (reaches, rows): (&[Reach], &[u64]),
-    before: &[u64],
-    look: Look,
-) -> Vec<Bin> {
+fn stretches(field: &Field<'_>, ordered: &Ordered, (reaches, rows): (&[Reach], &[u64]), before: &[u64]) -> Vec<Bin> {
     let values = field.values();
-    let starts = match (ordered.unit, look) {
-        (Unit::Place, Look::Published { .. }) => told_places(field, said),
-        _ => starts(ordered.unit, field.ends),
-    };
+    let starts = starts(ordered.unit, field.ends);
     let count = |spans: Vec<(f64, f64)>, missing: bool| {
         let test = Test::Spans { spans, missing };
         let sum = |reaches: &[Reach], rows: &[u64]| {
@@ -253,56 +166,23 @@ fn stretches(
         };
         (sum(&values, before), sum(reaches, rows))
     };
-    let last = starts.len().saturating_sub(1);
-    let mut bins: Vec<(f64, f64, f64, f64)> = Vec::new();
-    for (at, &lo) in starts.iter().enumerate() {
-        let end = starts.get(at + 1).copied().unwrap_or(f64::INFINITY);
-        let from = if at == 0 { f64::NEG_INFINITY } else { lo };
-        let to = match grain(ordered.unit) {
-            Grain::Points => end - 1.0,
-            Grain::Length => end.next_down(),
-        };
-        let (before, after) = count(vec![(from, if at == last { f64::INFINITY } else { to })], false);
-        bins.push((lo, end, before, after));
-    }
-    let least = match look {
-        Look::Everything => 0.0,
-        Look::Published { least } => real(least),
-    };
-    let mut merged: Vec<(f64, f64, f64, f64)> = Vec::new();
-    for bin in bins {
-        match merged.last_mut() {
-            Some(last) if last.2 < least => *last = (last.0, bin.1, last.2 + bin.2, last.3 + bin.3),
-            _ => merged.push(bin),
-        }
-    }
-    // The last one may be short of rows still.
-    if let Some(short) = merged.pop_if(|last| last.2 < least) {
-        match merged.last_mut() {
-            Some(last) => *last = (last.0, short.1, last.2 + short.2, last.3 + short.3),
-            None => return Vec::new(),
-        }
-    }
-    let is_open = look != Look::Everything;
-    let ends = merged.len().saturating_sub(1);
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole rows were summed up")]
     let whole = |number: f64| number.round() as u64;
-    let bin = |(at, &(lo, end, before, after)): (usize, &(f64, f64, f64, f64))| {
-        let label = match (at, ordered.unit) {
-            _ if is_open && ends == 0 => "all".to_string(),
-            (at, _) if is_open && at == ends => format!("from {}", written(field, ordered.unit, lo)),
-            (_, Unit::Place) if is_open && at > 0 && end - lo > 1.0 => {
-                // Only its first place is surely one whose label was told.
-                format!("{} to below {}", written(field, ordered.unit, lo), written(field, ordered.unit, end))
-            }
-            (0, _) if is_open => format!("below {}", written(field, ordered.unit, end)),
-            _ => stretch(field, ordered.unit, lo, if end.is_finite() { end } else { lo + step_of(&starts) }),
+    let mut bins = Vec::new();
+    for (at, &lo) in starts.iter().enumerate() {
+        let end = starts.get(at + 1).copied();
+        let from = if at == 0 { f64::NEG_INFINITY } else { lo };
+        let to = match (end, grain(ordered.unit)) {
+            (None, _) => f64::INFINITY,
+            (Some(end), Grain::Points) => end - 1.0,
+            (Some(end), Grain::Length) => end.next_down(),
         };
-        Bin { label: Some(label), before: whole(before), after }
-    };
-    let mut bins: Vec<Bin> = merged.iter().enumerate().map(bin).collect();
+        let (before, after) = count(vec![(from, to)], false);
+        let label = stretch(field, ordered.unit, lo, end.unwrap_or(lo + step_of(&starts)));
+        bins.push(Bin { label: Some(label), before: whole(before), after });
+    }
     let (before, after) = count(Vec::new(), true);
-    if ordered.missing && before > 0.0 && before >= least {
+    if ordered.missing && before > 0.0 {
         bins.push(Bin { label: Some("(missing)".to_string()), before: whole(before), after });
     }
     bins
@@ -346,18 +226,6 @@ fn starts(unit: Unit, (lo, hi): (f64, f64)) -> Vec<f64> {
         starts.push(start);
         at += 1;
     }
-}
-
-/// The places of an order whose labels some released cell tells.
-fn told_places(field: &Field<'_>, said: &[Cell<'_>]) -> Vec<f64> {
-    let told = said.iter().filter_map(|&cell| match field.raw(cell) {
-        Some(Raw::Ends(lo, hi)) => Some([lo, hi]),
-        _ => None,
-    });
-    let mut places: Vec<f64> = told.flatten().filter(|end| end.is_finite()).collect();
-    places.sort_by(f64::total_cmp);
-    places.dedup_by(|later, earlier| *later <= *earlier);
-    places
 }
 
 fn stretch(field: &Field<'_>, unit: Unit, lo: f64, end: f64) -> String {

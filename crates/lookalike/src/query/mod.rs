@@ -41,7 +41,7 @@ mod written;
 #[cfg(test)]
 mod tests;
 
-pub use columns::{Bin, Certainty, Detail, Look, certainty, columns};
+pub use columns::{Bin, Certainty, Detail, certainty, columns};
 pub use draw::{Workload, draw, summable};
 pub use written::{parse, read};
 

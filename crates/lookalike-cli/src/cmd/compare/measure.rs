@@ -8,9 +8,7 @@ use lookalike::config::{Order, Rest, Role, Roles};
 use lookalike::loss::{Loss, loss};
 use lookalike::query::{self, Query, Workload};
 use lookalike::table::{Table, Treatment};
-use lookalike::{
-    Algorithm, Budget, Config, Error, ErrorKind, Outcome, Problem, Result, Status, Techniques, anonymize, io, partition, problem,
-};
+use lookalike::{Algorithm, Budget, Config, Outcome, Problem, Result, Status, Techniques, anonymize, io, partition, problem};
 
 use crate::bounds::{self, Effort};
 use crate::progress::Progress;
@@ -183,8 +181,7 @@ impl<'a> Ground<'a> {
         let workload = Workload { queries: wanted.queries, seed: wanted.seed, ..Workload::default() };
         let queries = match wanted.queries {
             0 => Vec::new(),
-            // A table on which no queries can be drawn can be compared without.
-            _ => query::draw(table, &config, &workload).or_else(|error| without_queries(error, progress))?,
+            _ => measure::queries(table, &config, &workload, |why| progress.warn(why))?,
         };
         Ok(Ground { table, wanted, config, roles, queries })
     }
@@ -235,13 +232,6 @@ impl<'a> Ground<'a> {
         }
         Ok(())
     }
-}
-
-/// Says why there are none.
-fn without_queries(error: Error, progress: &Progress) -> Result<Vec<Query>> {
-    let ErrorKind::Config { why } = error.kind() else { return Err(error) };
-    progress.warn(&format!("no queries are asked: {why}"));
-    Ok(Vec::new())
 }
 
 /// Lets the system measure the peak of this program's memory anew; false where it cannot.

@@ -8,15 +8,15 @@ mod object;
 mod page;
 mod pictures;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use lookalike::audit::{self, View};
 use lookalike::config::HierarchyConfig;
 use lookalike::io::{self, Pending};
-use lookalike::query::{self, Look, Workload};
-use lookalike::{Config, ErrorKind, Problem, Result};
+use lookalike::query::{self, Workload};
+use lookalike::{Config, Problem, Result};
 
 use crate::NOT_MET;
 use crate::args::{Edition, Global, Report};
@@ -24,7 +24,7 @@ use crate::bounds;
 use crate::cmd::verify::{quasi, read};
 use crate::cmd::write_text;
 use crate::request::usage;
-use crate::show;
+use crate::{measure, pipeline, show};
 use numbers::{Found, Guard};
 
 /// How long to look for the bound with little effort.
@@ -52,27 +52,19 @@ pub(crate) fn run(args: &Report, global: &Global) -> Result<ExitCode> {
         Edition::Internal => Guard::None,
         Edition::Public => Guard::Below(config.k.unwrap_or(verdict.measures.k).max(2)),
     };
-    let look = match guard {
-        Guard::None => Look::Everything,
-        Guard::Below(least) => Look::Published { least },
-    };
     // A file that does not hold may have cells that say nothing; the page is written all the same.
     let holds = verdict.holds();
     let or_none = |error| if holds { Err(error) } else { Ok(None) };
-    let columns = query::columns(&source, &release, &config, look).map(Some).or_else(or_none)?;
+    let columns = query::columns(&source, &release, &config).map(Some).or_else(or_none)?;
     let errors = if args.queries == 0 || columns.is_none() {
         None
     } else {
         let counts = Workload { queries: args.queries, seed: SEED, ..Workload::default() };
-        match query::draw(&source, &config, &counts) {
-            Ok(asked) => Some(query::summarize(&query::answer(&source, &release, &config, &asked)?)),
-            // On a wide table hardly any random query has an answer; the page does without.
-            Err(error) if matches!(error.kind(), ErrorKind::Config { .. }) => {
-                show::warning(&format!("no queries are asked: {error}"));
-                None
-            }
-            Err(error) => return Err(error),
-        }
+        let asked = measure::queries(&source, &config, &counts, show::warning)?;
+        (!asked.is_empty())
+            .then(|| query::answer(&source, &release, &config, &asked))
+            .transpose()?
+            .map(|found| query::summarize(&found))
     };
     // Where no release is possible there is no bound; the verdict has said so already.
     let problem = Problem::new(&source, &roles, &config).ok();
@@ -99,26 +91,21 @@ pub(crate) fn run(args: &Report, global: &Global) -> Result<ExitCode> {
 
 /// The page must not replace what it tells of, nor its numbers the page.
 fn refuse_same(args: &Report, config: &Config) -> Result<()> {
-    // Of a file that is not there yet, the place of its folder.
-    let place = |path: &Path| {
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        std::fs::canonicalize(path)
-            .or_else(|_| Ok::<_, std::io::Error>(std::fs::canonicalize(folder)?.join(path.file_name().unwrap_or_default())))
-            .ok()
-    };
     let hierarchies = config.columns.values().filter_map(|column| match &column.hierarchy {
-        Some(HierarchyConfig::File(path)) => Some(path.as_path()),
+        Some(HierarchyConfig::File(path)) => Some(path),
         _ => None,
     });
-    let read =
-        [Some(&args.source), Some(&args.release), args.request.config.as_ref()].into_iter().flatten().map(PathBuf::as_path);
-    let read: Vec<_> = read.chain(hierarchies).filter_map(place).collect();
-    let written: Vec<_> = [Some(&args.output), args.json.as_ref()].into_iter().flatten().map(|path| place(path)).collect();
-    if written.iter().flatten().any(|path| read.contains(path)) {
-        return Err(usage("the report would replace a file that it is about: name another, -o FILE"));
+    let read = [Some(&args.source), Some(&args.release), args.request.config.as_ref()].into_iter().flatten().chain(hierarchies);
+    for input in read {
+        pipeline::refuse_same(input, &args.output)?;
+        args.json.iter().try_for_each(|json| pipeline::refuse_same(input, json))?;
     }
-    match &written[..] {
-        [Some(page), Some(json)] if page == json => Err(usage("the page and its numbers need a file each: --json FILE")),
+    // Neither may be there yet.
+    let place = |path: &Path| std::path::absolute(path).ok();
+    match &args.json {
+        Some(json) if place(json) == place(&args.output) || pipeline::refuse_same(json, &args.output).is_err() => {
+            Err(usage("the page and its numbers need a file each: --json FILE"))
+        }
         _ => Ok(()),
     }
 }

@@ -29,9 +29,8 @@ fn price(problem: &Problem, all: &[Vec<Code>], set: &[usize]) -> f64 {
 }
 
 /// The group of every row, in the order of [`rows`].
-fn groups_of_rows(problem: &Problem, floors: &Floors) -> Vec<usize> {
-    let group = |tuple: u32| vec![floors.group_of[tuple as usize] as usize; problem.count(tuple) as usize];
-    (0u32..).take(problem.tuples()).flat_map(group).collect()
+fn groups_of_rows(problem: &Problem) -> Vec<usize> {
+    (0u32..).zip(group_of(problem)).flat_map(|(tuple, group)| vec![group; problem.count(tuple) as usize]).collect()
 }
 
 #[test]
@@ -43,10 +42,10 @@ fn what_a_group_can_be_asked_for_is_what_all_sets_of_k_rows_allow() {
         |problem, what| {
             let chosen: Vec<usize> = (0..problem.attributes().len()).collect();
             let penalty = Penalty::new(problem.attributes(), &chosen);
-            let (boxes, _) = groups(problem, &penalty);
+            let boxes = groups(problem, &penalty);
             let index = Index::build(&boxes, &Budget::unlimited()).unwrap();
             let (all, floors) = (rows(problem), unlimited(problem));
-            let group_of = groups_of_rows(problem, &floors);
+            let group_of = groups_of_rows(problem);
             let mut rng = Rng::new(met + 7);
             // From low to so high that the widest boxes are the worst.
             let scale = [0.1, 0.5, 1.0, 3.0][usize::try_from(met).unwrap() % 4];
@@ -94,7 +93,7 @@ fn no_set_of_k_rows_is_asked_for_more_than_it_pays() {
         |seed| 7 + seed % 6,
         |problem, what| {
             let (all, floors) = (rows(problem), unlimited(problem));
-            let group_of = groups_of_rows(problem, &floors);
+            let group_of = groups_of_rows(problem);
             for (rounds, patience) in [(&[3, 2, 1][..], PATIENCE), (&[1], PATIENCE), (&[4, 1], 20), (&[5], PATIENCE)] {
                 let asked = raised(problem, &floors, rounds, patience, &Budget::unlimited()).unwrap();
                 assert!(asked.iter().zip(&floors.least).all(|(asked, least)| asked >= least), "{what}");
