@@ -1,8 +1,9 @@
-//! Ctrl-C and its kin: the first during a search ends the search, any other ends the program with nothing left behind.
+//! Ctrl-C and its kin: the first during a search ends the search, any other ends the program, which says truly what was written.
 
-use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+
+use lookalike::io::{self, Stream, Written};
 
 use crate::show;
 
@@ -10,8 +11,6 @@ use crate::show;
 static CANCEL: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 /// What becomes of a search that is ended now; none when nothing is searched for.
 static SEARCHING: Mutex<Option<&str>> = Mutex::new(None);
-/// A file that is written but not yet published.
-static UNPUBLISHED: Mutex<Option<PathBuf>> = Mutex::new(None);
 
 /// Listens from now on. Where the caller ignores hang-ups (nohup), nothing is changed; that Ctrl-C is ignored, as by jobs in the
 /// background of a script, must not keep us from cleaning up when we are told to end.
@@ -26,33 +25,32 @@ fn ignores_hang_up() -> bool {
     mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_none_or(|mask| mask & 1 == 1)
 }
 
-#[allow(clippy::exit, reason = "the handler has a thread of its own and cannot return through main")]
 fn handle() {
     let searching = *SEARCHING.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(what) = searching.filter(|_| !CANCEL.swap(true, Ordering::SeqCst)) {
         show::say(&format!("{what} (once more to give up)"));
         return;
     }
-    // The lock is never released: nobody can publish or make another file meanwhile.
-    let unpublished = UNPUBLISHED.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(file) = &*unpublished {
-        remove(file);
-    }
-    show::say("interrupted: nothing was written");
-    std::process::exit(i32::from(crate::INTERRUPTED));
+    end("interrupted", crate::INTERRUPTED);
 }
 
-fn remove(file: &Path) {
-    let _ = std::fs::remove_file(file);
-    if let Some(folder) = file.parent().filter(|folder| is_private(folder)) {
-        let _ = std::fs::remove_dir(folder);
-    }
+/// Ends the program from whatever thread, says why and what was written, and leaves nothing else behind.
+#[allow(clippy::exit, reason = "a thread beside the main one cannot return through main")]
+pub(crate) fn end(why: &str, code: u8) -> ! {
+    let written = io::give_up();
+    show::say(&format!("{why}: {}", what_is_there(&written)));
+    std::process::exit(i32::from(code));
 }
 
-/// A release for standard output waits in a folder of its own.
-fn is_private(folder: &Path) -> bool {
-    folder.parent() == Some(std::env::temp_dir().as_path())
-        && folder.file_name().is_some_and(|name| name.to_string_lossy().starts_with("lookalike-"))
+/// In words, what is there of all that the program was to write.
+fn what_is_there(written: &Written) -> String {
+    let files: Vec<String> = written.files.iter().map(|file| show::path(file)).collect();
+    match (&files[..], written.stream) {
+        ([], Stream::Nothing) => "nothing was written".to_string(),
+        (_, Stream::Part) => "standard output may have got a part, which is of no use".to_string(),
+        (_, Stream::Whole) => "all was written to standard output before".to_string(),
+        (files, _) => format!("complete before that: {}", files.join(", ")),
+    }
 }
 
 /// The flag that ends a search.
@@ -88,7 +86,17 @@ pub(crate) fn before_search<T>(first: impl FnOnce() -> T) -> T {
     found
 }
 
-/// Remembers the file that must go if the program is stopped; none when there is no such file any more.
-pub(crate) fn unpublished(file: Option<&Path>) {
-    *UNPUBLISHED.lock().unwrap_or_else(PoisonError::into_inner) = file.map(Path::to_path_buf);
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_was_written_is_said_only_when_nothing_was() {
+        let said = |files: &[&str], stream| what_is_there(&Written { files: files.iter().map(Into::into).collect(), stream });
+        assert_eq!(said(&[], Stream::Nothing), "nothing was written");
+        assert_eq!(said(&["a.csv", "b.toml"], Stream::Nothing), "complete before that: a.csv, b.toml");
+        for (files, stream) in [(&[][..], Stream::Part), (&[][..], Stream::Whole), (&["a.csv"][..], Stream::Part)] {
+            assert!(!said(files, stream).contains("nothing"), "{files:?} {stream:?}");
+        }
+    }
 }

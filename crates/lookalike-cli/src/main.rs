@@ -3,6 +3,7 @@
 mod args;
 mod bounds;
 mod cmd;
+mod files;
 mod interrupt;
 mod measure;
 mod pipeline;
@@ -11,14 +12,12 @@ mod progress;
 mod request;
 mod show;
 
-use std::io;
 use std::panic::{self, AssertUnwindSafe, PanicHookInfo};
-use std::path::Path;
 use std::process::ExitCode;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use clap::Parser;
-use lookalike::{Error, ErrorKind, Result};
+use lookalike::{ErrorKind, Result};
 
 use crate::args::{Cli, Command};
 
@@ -28,6 +27,8 @@ const NOT_MET: u8 = 1;
 const USAGE: u8 = 2;
 /// The input table is wrong.
 const DATA: u8 = 3;
+/// Time or memory ran out before there was a release.
+const EXHAUSTED: u8 = 4;
 /// A file or stream could not be read or written.
 const IO: u8 = 5;
 /// A fault of this program.
@@ -73,8 +74,8 @@ fn run(cli: Cli) -> ExitCode {
         Command::Man => cmd::complete::man(),
     });
     outcome.unwrap_or_else(|error| {
-        if is_closed_pipe(&error) {
-            // Whoever read our output has seen enough.
+        if show::is_closed_pipe(&error) {
+            // Whoever read our talk has seen enough. A release that is cut short is another error: see `Pending::publish`.
             return ExitCode::SUCCESS;
         }
         show::error(&error.to_string());
@@ -100,14 +101,10 @@ fn code(kind: &ErrorKind) -> u8 {
         ErrorKind::Infeasible { .. } => NOT_MET,
         ErrorKind::Config { .. } | ErrorKind::Hierarchy { .. } => USAGE,
         ErrorKind::Data { .. } => DATA,
+        ErrorKind::Exhausted { .. } => EXHAUSTED,
         ErrorKind::Io { .. } => IO,
         _ => BUG,
     }
-}
-
-fn is_closed_pipe(error: &Error) -> bool {
-    matches!(error.kind(), ErrorKind::Io { path, source }
-        if path == Path::new("-") && source.kind() == io::ErrorKind::BrokenPipe)
 }
 
 /// Where it happened, not what: the words of a panic may hold a cell.

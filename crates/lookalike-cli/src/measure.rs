@@ -5,6 +5,7 @@ use lookalike::audit::{self, Verdict};
 use lookalike::config::Roles;
 use lookalike::query::{self, Query, Workload};
 use lookalike::release::{Cells, Release};
+use lookalike::rng::Key;
 use lookalike::table::Table;
 use lookalike::{Algorithm, Config, ErrorKind, Outcome, Problem, Result, io, proof};
 
@@ -30,7 +31,7 @@ pub(crate) fn judge(
     outcome: &Outcome,
     seed: u64,
 ) -> Result<Judged> {
-    let release = Release::new(problem, &outcome.recoding, table, roles, config, seed, Cells::Typed)?;
+    let release = Release::new(problem, &outcome.recoding, table, roles, config, Key::from_seed(seed), Cells::Typed)?;
     let rows = release.rows() as u64;
     if rows == 0 {
         return Ok(Judged { released: None, rows, smallest: 0, broken: String::new() });

@@ -3,24 +3,27 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use lookalike::audit::{self, Proof, Verdict, View};
 use lookalike::bound::Bound;
 use lookalike::config::{Order, Publish, Roles};
 use lookalike::disclosure::disclosures;
-use lookalike::io::{self, FileType, Format, Pending};
+use lookalike::io::{self, Access, FileType, Format, Pending};
 use lookalike::loss::{self, Loss};
 use lookalike::problem::treatments;
 use lookalike::recoding_file::{self, RecodingFile};
 use lookalike::release::{Cells, Release};
+use lookalike::rng::Key;
 use lookalike::table::Table;
 use lookalike::{
-    Algorithm, Budget, Config, Cost, ErrorKind, Optimum, Outcome, Problem, Result, Search, Status, Techniques, anonymize,
+    Algorithm, Budget, Config, Cost, ErrorKind, Optimum, Outcome, Problem, Result, Search, Status, Techniques, anonymize_in_time,
     partition, proof,
 };
 
 use crate::bounds::{self, Effort};
+use crate::files::{self, Output};
 use crate::progress::Progress;
 use crate::request::usage;
 use crate::{interrupt, show};
@@ -30,6 +33,8 @@ use crate::{interrupt, show};
 pub(crate) struct Job<'a> {
     pub(crate) config: &'a Config,
     pub(crate) data: &'a Path,
+    /// What the request reads beside the data.
+    pub(crate) reads: Vec<PathBuf>,
     pub(crate) out: &'a Path,
     pub(crate) force: bool,
     pub(crate) seed: u64,
@@ -42,7 +47,7 @@ pub(crate) enum Way<'a> {
     /// It is searched for.
     Search(Wanted<'a>),
     /// It stands in a file, which was read before.
-    Apply { file: &'a RecodingFile, path: &'a Path },
+    Apply { file: &'a RecodingFile },
 }
 
 /// What a search is asked for beside what the configuration says.
@@ -56,6 +61,18 @@ pub(crate) struct Wanted<'a> {
     pub(crate) proof: Option<&'a Path>,
     /// Where a global recoding goes, if it is wanted.
     pub(crate) recoding: Option<&'a Path>,
+}
+
+impl Job<'_> {
+    /// The files that it writes.
+    fn outputs(&self) -> Vec<Output<'_>> {
+        let secrets = match &self.way {
+            Way::Search(wanted) => [("--proof", wanted.proof), ("--recoding", wanted.recoding)],
+            Way::Apply { .. } => [("--proof", None), ("--recoding", None)],
+        };
+        let secrets = secrets.into_iter().filter_map(|(flag, path)| Some((flag, path?)));
+        std::iter::once(("-o", self.out)).chain(secrets).collect()
+    }
 }
 
 /// A run in numbers.
@@ -111,7 +128,7 @@ enum Plan<'a> {
 pub(crate) fn run(job: &Job, progress: &mut Progress) -> Result<Done> {
     let config = job.config;
     let file_type = io::file_type(job.out)?;
-    refuse_same(job.data, job.out)?;
+    files::refuse_overlap(job.data, &job.reads, &job.outputs())?;
     drop(Pending::beside(job.out, job.force)?);
     config.suppress()?;
     config.time()?;
@@ -127,7 +144,6 @@ pub(crate) fn run(job: &Job, progress: &mut Progress) -> Result<Done> {
     // The release is laid out in the write stage.
     let Found { release, proof, recoding, search } = find(job, plan, &roles, table, cells(file_type), progress)?;
     let pending = Pending::beside(job.out, job.force)?;
-    interrupt::unpublished(Some(pending.path()));
     io::write(pending.file()?, job.out, file_type, release.schema(), release.batches(), |batch| release.batch(batch))?;
     let guarded = release.guarded();
     drop(release);
@@ -146,11 +162,13 @@ pub(crate) fn run(job: &Job, progress: &mut Progress) -> Result<Done> {
         // All is written before anything appears under its name.
         let secret = secret(job, proof.as_ref(), recoding.as_deref())?;
         pending.publish()?;
-        secret.map(Pending::publish).transpose()?;
+        secret.map(Pending::publish).transpose().map_err(|error| {
+            let why = format!("{} is written and verified, but without the file that goes with it: {error}", show::path(job.out));
+            ErrorKind::Io { path: job.out.to_path_buf(), source: std::io::Error::other(why) }
+        })?;
     } else {
         drop(pending);
     }
-    interrupt::unpublished(None);
     progress.end();
     Ok(Done { search, guarded, verdict, published })
 }
@@ -170,10 +188,7 @@ fn plan<'a>(job: &Job<'a>) -> Result<Plan<'a>> {
         Way::Apply { .. } if job.config.output.publish == Publish::Bounds => Err(usage(
             "a recoding file says which labels are published, and new rows may have other bounds: publish labels, not bounds",
         )),
-        Way::Apply { file, path } => {
-            refuse_same(path, job.out)?;
-            Ok(Plan::Apply(file))
-        }
+        Way::Apply { file } => Ok(Plan::Apply(file)),
     }
 }
 
@@ -181,7 +196,7 @@ fn plan<'a>(job: &Job<'a>) -> Result<Plan<'a>> {
 fn find(job: &Job, plan: Plan, roles: &Roles, mut table: Table, cells: Cells, progress: &mut Progress) -> Result<Found> {
     progress.stage("encode");
     let mut warnings = disclosures(&table, roles, job.config)?;
-    let problem = Problem::new(&table, roles, job.config)?;
+    let problem = Arc::new(Problem::new(&table, roles, job.config)?);
     table.columns.iter_mut().for_each(|column| column.coded = None);
     warnings.extend_from_slice(problem.warnings());
     warnings.extend(unused(&plan, job.config));
@@ -203,8 +218,8 @@ fn find(job: &Job, plan: Plan, roles: &Roles, mut table: Table, cells: Cells, pr
             let budget = Budget::new(time, interrupt::cancel());
             let begun = Instant::now();
             let line = || search_line(&budget, bound.as_ref());
-            let found =
-                progress.watching(line, || interrupt::during_search(interrupt::RELEASE, || anonymize(&problem, search, &budget)));
+            let search = || anonymize_in_time(&problem, search, &budget);
+            let found = progress.watching(line, || interrupt::during_search(interrupt::RELEASE, search))?;
             let is_wanted = bound.is_none() || effort != effort.before();
             if is_wanted && !interrupt::is_cancelled() {
                 progress.stage("bound");
@@ -239,7 +254,7 @@ fn find(job: &Job, plan: Plan, roles: &Roles, mut table: Table, cells: Cells, pr
         warnings,
     };
     progress.stage("write");
-    let release = Release::new(&problem, recoding, &table, roles, job.config, job.seed, cells)?;
+    let release = Release::new(&problem, recoding, &table, roles, job.config, Key::of(job.config.seed), cells)?;
     let proof = outcome.rings.map(|rings| proof::proof(&problem, &rings, &release)).transpose()?;
     let wanted = matches!(&job.way, Way::Search(wanted) if wanted.recoding.is_some());
     let global = recoding.published().filter(|_| wanted);
@@ -301,7 +316,14 @@ pub(crate) fn search(config: &Config, seed: u64, techniques: Techniques) -> Resu
     }
     let usual = Search::new(algorithm, seed);
     let cost = config.cost.as_deref().map_or(Ok(usual.cost), |name| Cost::from_str(name).map_err(usage))?;
-    Ok(Search { rounds: config.rounds()?.unwrap_or(usual.rounds), cost, techniques, steps: config.steps, ..usual })
+    Ok(Search {
+        rounds: config.rounds()?.unwrap_or(usual.rounds),
+        cost,
+        techniques,
+        steps: config.steps,
+        key: Key::of(config.seed),
+        ..usual
+    })
 }
 
 /// How long `auto` searches when nobody says it.
@@ -357,10 +379,9 @@ fn refuse_secrets(job: &Job, wanted: &Wanted, algorithm: Algorithm) -> Result<()
     }
     for (what, flag, path) in [("proof", "--proof", wanted.proof), ("recoding", "--recoding", wanted.recoding)] {
         let Some(path) = path else { continue };
-        if path == Path::new("-") || target(path) == target(job.out) {
+        if path == Path::new("-") {
             return Err(usage(format!("the {what} is as secret as the table and needs a file of its own: {flag} FILE")));
         }
-        refuse_same(job.data, path)?;
         drop(Pending::beside(path, job.force)?);
     }
     Ok(())
@@ -368,52 +389,17 @@ fn refuse_secrets(job: &Job, wanted: &Wanted, algorithm: Algorithm) -> Result<()
 
 const TWICE: &str = "a release of ring is verified against its source, and a pipe cannot be read twice: name a file";
 
-/// Where a file will be, whether or not it is there.
-fn target(path: &Path) -> Option<PathBuf> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    Some(std::fs::canonicalize(folder).ok()?.join(path.file_name()?))
-}
-
 /// The proof or the recoding file, if one is wanted, written but without its name yet. No release has both.
 fn secret(job: &Job, proof: Option<&Proof>, recoding: Option<&str>) -> Result<Option<Pending>> {
     let Way::Search(wanted) = &job.way else { return Ok(None) };
     let Some(path) = wanted.proof.or(wanted.recoding) else { return Ok(None) };
     let failed = |source| ErrorKind::Io { path: path.into(), source };
-    let pending = Pending::beside(path, job.force)?;
+    let pending = Pending::with_access(path, job.force, Access::Owner)?;
     let mut file = pending.file()?;
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        file.set_permissions(std::fs::Permissions::from_mode(0o600)).map_err(failed)?;
-    }
     match (proof, recoding) {
         (Some(proof), _) => proof::write(proof, file),
         (None, recoding) => file.write_all(recoding.unwrap_or_default().as_bytes()),
     }
     .map_err(failed)?;
     Ok(Some(pending))
-}
-
-/// The input is never overwritten, not even through a link and with force.
-pub(crate) fn refuse_same(data: &Path, out: &Path) -> Result<()> {
-    let real = |path: &Path| -> Option<PathBuf> { std::fs::canonicalize(path).ok().filter(|_| path != Path::new("-")) };
-    match (real(data), real(out)) {
-        (Some(data), Some(file)) if data == file || same_file(&data, &file) => {
-            Err(usage(format!("{} is the input itself: choose another output", show::path(out))))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Two names of one file.
-#[cfg(unix)]
-fn same_file(one: &Path, other: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    let id = |path: &Path| std::fs::metadata(path).ok().map(|about| (about.dev(), about.ino()));
-    id(one).is_some_and(|found| id(other) == Some(found))
-}
-
-#[cfg(not(unix))]
-fn same_file(_: &Path, _: &Path) -> bool {
-    false
 }

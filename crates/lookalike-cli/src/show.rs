@@ -2,8 +2,9 @@
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
-use lookalike::{ErrorKind, Result};
+use lookalike::{Error, ErrorKind, Result};
 
 /// Writes a line of talk. A closed standard error is no reason to stop.
 pub(crate) fn say(line: &str) {
@@ -25,6 +26,23 @@ pub(crate) fn print(text: &str) -> Result<()> {
     let mut stdout = std::io::stdout().lock();
     let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
     written.map_err(|source| ErrorKind::Io { path: PathBuf::from("-"), source }.into())
+}
+
+/// The exit code of a command whose result was printed, or could not be. A verdict against the table stands whatever becomes of standard
+/// output, and whoever closed it has seen enough; but nothing is called done whose result is lost.
+pub(crate) fn verdict(printed: Result<()>, code: u8) -> Result<ExitCode> {
+    match printed {
+        Err(why) if code != 0 && !is_closed_pipe(&why) => error(&why.to_string()),
+        Err(why) if code == 0 && !is_closed_pipe(&why) => return Err(why),
+        _ => {}
+    }
+    Ok(ExitCode::from(code))
+}
+
+/// True when nobody reads standard output any more.
+pub(crate) fn is_closed_pipe(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::Io { path, source }
+        if path == Path::new("-") && source.kind() == std::io::ErrorKind::BrokenPipe)
 }
 
 /// Writes a JSON object to standard output.

@@ -1,8 +1,11 @@
 //! How long a search may go on: a deadline and a flag that Ctrl-C sets, and how far it has got. The only module that reads the clock.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
+
+use crate::code::CodeRange;
+use crate::partition::Partition;
 
 /// A deadline and a cancel flag; a search asks it now and then and stops with what it has.
 #[derive(Clone, Debug)]
@@ -12,6 +15,18 @@ pub struct Budget {
     cancel: Arc<AtomicBool>,
     /// The bits of the least loss that a search has told of.
     best: Arc<AtomicU64>,
+    /// The best classes so far, where somebody may have to go on with them before the search has ended.
+    kept: Option<Arc<Mutex<Option<Kept>>>>,
+}
+
+/// Classes that hold every rule.
+#[derive(Debug)]
+pub(crate) struct Kept {
+    /// What they lose, each row that is in none of them counted in full.
+    pub(crate) loss: f64,
+    pub(crate) partition: Partition,
+    /// What each class shows, as many ranges a class as there are attributes.
+    pub(crate) ranges: Vec<CodeRange>,
 }
 
 impl Default for Budget {
@@ -30,7 +45,13 @@ impl Budget {
     pub fn new(time: Option<Duration>, cancel: Arc<AtomicBool>) -> Budget {
         let begun = Instant::now();
         let deadline = time.and_then(|time| begun.checked_add(time));
-        Budget { begun, deadline, cancel, best: Arc::new(AtomicU64::new(f64::INFINITY.to_bits())) }
+        Budget { begun, deadline, cancel, best: Arc::new(AtomicU64::new(f64::INFINITY.to_bits())), kept: None }
+    }
+
+    /// The same, but what a search keeps can be taken before it has ended.
+    #[must_use]
+    pub(crate) fn keeping(&self) -> Budget {
+        Budget { kept: Some(Arc::default()), ..self.clone() }
     }
 
     /// True when the search should stop.
@@ -66,7 +87,32 @@ impl Budget {
     /// The same time, but what is told reaches nobody.
     #[must_use]
     pub fn silent(&self) -> Budget {
-        Budget { best: Budget::default().best, ..self.clone() }
+        Budget { best: Budget::default().best, kept: None, ..self.clone() }
+    }
+
+    /// Keeps classes for whoever cannot wait for the end of the search, if there is somebody and these lose less than any before. They
+    /// must be classes of the whole problem.
+    pub(crate) fn keep(&self, loss: f64, classes: impl FnOnce() -> (Partition, Vec<CodeRange>)) {
+        let Some(kept) = &self.kept else { return };
+        let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.as_ref().is_none_or(|kept| loss < kept.loss) {
+            let (partition, ranges) = classes();
+            *kept = Some(Kept { loss, partition, ranges });
+        }
+    }
+
+    /// Takes what was kept.
+    pub(crate) fn take(&self) -> Option<Kept> {
+        self.kept.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    /// How long ago the search should have stopped; none when it may go on. The flag has no clock: whoever asks remembers since when.
+    pub(crate) fn overdue(&self, cancelled_since: &mut Option<Instant>) -> Option<Duration> {
+        if self.is_cancelled() {
+            cancelled_since.get_or_insert_with(Instant::now);
+        }
+        let since = [*cancelled_since, self.deadline].into_iter().flatten().min()?;
+        Instant::now().checked_duration_since(since)
     }
 
     /// Tells whoever watches what the best so far loses.

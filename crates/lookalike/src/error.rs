@@ -1,7 +1,7 @@
 //! The one error type: what went wrong, where, and the way out.
 //!
 //! Messages are lower case, name a place (file, row, column) and never the value of a cell: they end in logs, and logs must not
-//! leak what we protect. A search that ran out of time is not an error, it is a [`Status`](crate::Status).
+//! leak what we protect. A search that ran out of time with a release in hand is not an error, it is a [`Status`](crate::Status).
 
 use std::fmt;
 use std::io;
@@ -44,6 +44,11 @@ pub enum ErrorKind {
         /// What and where, and the way out.
         why: String,
     },
+    /// Time or memory ran out before there was any release.
+    Exhausted {
+        /// What ran out, and the way out.
+        why: String,
+    },
     /// No release can satisfy the rules; the message names the nearest request that can be met.
     Infeasible {
         /// Which rule, and what is nearest.
@@ -74,6 +79,10 @@ impl Error {
         ErrorKind::Config { why: why.into() }.into()
     }
 
+    pub(crate) fn exhausted(why: impl Into<String>) -> Error {
+        ErrorKind::Exhausted { why: why.into() }.into()
+    }
+
     pub(crate) fn infeasible(why: impl Into<String>) -> Error {
         ErrorKind::Infeasible { why: why.into() }.into()
     }
@@ -95,7 +104,10 @@ impl fmt::Display for Error {
             ErrorKind::Io { path, source } => write!(f, "{}: {source}", path.display()),
             ErrorKind::Hierarchy { place, line: 0, why } => write!(f, "hierarchy of {place}: {why}"),
             ErrorKind::Hierarchy { place, line, why } => write!(f, "hierarchy {place}, line {line}: {why}"),
-            ErrorKind::Data { why } | ErrorKind::Config { why } | ErrorKind::Infeasible { why } => f.write_str(why),
+            ErrorKind::Data { why }
+            | ErrorKind::Config { why }
+            | ErrorKind::Infeasible { why }
+            | ErrorKind::Exhausted { why } => f.write_str(why),
         }
     }
 }

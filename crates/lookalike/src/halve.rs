@@ -202,7 +202,8 @@ pub fn far_pair_shares(problem: &Problem, rounds: &[u32], starts: u32, seed: u64
 /// The first of the pieces that lie farthest from one, and how far.
 fn farthest(penalty: &Penalty, block: &Block, from: usize) -> (usize, f64) {
     let here: Vec<CodeRange> = block.row(from).iter().map(|&code| CodeRange::one(code)).collect();
-    let mut best = (from, 0.0);
+    // Rows that are alike are not apart, even where each costs something by itself.
+    let mut best = (from, penalty.of_box(&here));
     for (at, row) in block.cells.chunks_exact(here.len()).enumerate() {
         let distance = penalty.of_join_row(&here, row);
         if distance > best.1 {

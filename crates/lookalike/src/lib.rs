@@ -6,7 +6,7 @@
 //! ```
 //!
 //! ```
-//! use lookalike::{Algorithm, Budget, Config, Problem, Search, anonymize, audit, io, loss::loss, release::{Cells, Release}, table::Treatment};
+//! use lookalike::{Algorithm, Budget, Config, Problem, Search, anonymize, audit, io, loss::loss, release::{Cells, Release}, rng::Key, table::Treatment};
 //!
 //! # fn main() -> lookalike::Result<()> {
 //! # let folder = tempfile::tempdir().unwrap();
@@ -19,7 +19,7 @@
 //! let problem = Problem::new(&table, &roles, &config)?;
 //! let outcome = anonymize(&problem, Search::new(Algorithm::Mondrian, 1), &Budget::unlimited());
 //! assert!(loss(&problem, &outcome.recoding).gcp < 0.1);
-//! let release = Release::new(&problem, &outcome.recoding, &table, &roles, &config, 1, Cells::Text)?;
+//! let release = Release::new(&problem, &outcome.recoding, &table, &roles, &config, Key::from_system(), Cells::Text)?;
 //! let pending = io::Pending::beside(&safe, false)?;
 //! io::write(pending.file()?, &safe, io::file_type(&safe)?, release.schema(), release.batches(), |at| release.batch(at))?;
 //! let released = io::open(pending.path(), None)?.read(&[Treatment::Code; 3])?;
@@ -73,7 +73,7 @@ mod testing;
 mod watched;
 
 pub use algorithm::{Algorithm, Branching, Optimum, Search, Techniques};
-pub use anonymize::{Outcome, Status, anonymize};
+pub use anonymize::{Outcome, Status, anonymize, anonymize_in_time};
 pub use bound::{Bound, BoundKind, bound, tight};
 pub use budget::Budget;
 pub use config::Config;

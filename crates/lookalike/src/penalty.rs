@@ -73,7 +73,8 @@ impl Penalty {
         self.weights.iter().sum()
     }
 
-    /// What a row pays on one attribute for showing this range.
+    /// What a row pays on one attribute for showing this range. One value alone costs nothing, but for a snapped one beyond top or
+    /// bottom: it is shown as all values there.
     #[inline]
     pub(crate) fn of(&self, at: usize, range: CodeRange) -> f64 {
         self.costs[at].of(range)

@@ -14,6 +14,7 @@ use crate::error::{Error, Result};
 use crate::partition::Piece;
 use crate::privacy::{Privacy, Tally};
 use crate::ratio::Ratio;
+use crate::rng::Key;
 use crate::scheme::Scheme;
 use crate::table::{Coded, Table, Treatment};
 use crate::watched::Watched;
@@ -102,7 +103,7 @@ impl Problem {
             warnings,
         };
         problem.stages = problem.stages(&rules, &watched)?;
-        problem.trim(&watched.names())?;
+        problem.trim(&watched.names(), Key::of(config.seed))?;
         if problem.stages.len() > 1 && problem.allowance > 0 {
             problem.warnings.push(
                 "with rules on several column sets, rows are left out only where no release could meet the rules otherwise"
@@ -297,8 +298,8 @@ impl Problem {
     }
 
     /// Decides feasibility: without suppression the whole table as one class must hold. With it, as few rows as possible go,
-    /// those with an over-frequent sensitive value, rarest quasi-identifiers first.
-    fn trim(&mut self, names: &[String]) -> Result<()> {
+    /// those with an over-frequent sensitive value, rarest quasi-identifiers first, of equally rare ones any, at random.
+    fn trim(&mut self, names: &[String], key: Key) -> Result<()> {
         let whole_pieces = self.pieces_without(&[]);
         let mut whole = self.tally();
         self.count_into(&mut whole, &whole_pieces);
@@ -308,7 +309,8 @@ impl Problem {
         }
         let cannot = privacy.nearest(&whole, names);
         let mut by_rarity: Vec<Piece> = whole_pieces;
-        by_rarity.sort_by_key(|piece| (piece.count, piece.tuple));
+        key.draws(TRIMMING).shuffle(&mut by_rarity);
+        by_rarity.sort_by_key(|piece| piece.count);
         let mut codes = vec![0; self.sensitive.len()];
         let mut gone: FxHashMap<u32, u32> = FxHashMap::default();
         let mut dropped = 0;
@@ -351,6 +353,9 @@ pub fn treatments(names: &[String], roles: &Roles) -> Vec<Treatment> {
     };
     names.iter().map(treatment).collect()
 }
+
+/// The stream of draws that says which of equally rare rows are suppressed.
+const TRIMMING: u64 = 1;
 
 /// More values than this fall into too many sets to choose from.
 const MOST_IN_SETS: usize = 1_000;

@@ -2,10 +2,9 @@
 //! as a whole.
 //!
 //! Nothing of the source travels along unless it is meant to: every array is rebuilt from the values it shows, rows stand in
-//! the order of what they show, and where only some of the rows of a tuple go to a class, which ones they are depends on
-//! their content and the seed (for rings on the system's randomness), not on where they stood in the source.
+//! the order of what they show, and where only some of the rows of a tuple go to a class, which ones they are is drawn at random
+//! under a key, all choices equally likely; where they stood in the source does not matter.
 
-use std::hash::BuildHasher;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,7 +15,6 @@ use arrow_row::{RowConverter, Rows, SortField};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use arrow_select::interleave::interleave;
 use arrow_select::take::take;
-use rustc_hash::FxBuildHasher;
 
 use crate::code::{Codes, RowId};
 use crate::config::{Config, Order, Roles};
@@ -25,12 +23,15 @@ use crate::error::{Error, Result};
 use crate::partition::{self, Piece};
 use crate::problem::Problem;
 use crate::recode::Recoding;
-use crate::rng;
+use crate::rng::{Draws, Key};
 use crate::show::{self, Shown};
 use crate::table::Table;
 
 /// Rows of a batch, unless one class alone has more.
 const BATCH: usize = 1 << 16;
+
+/// The stream of draws that says which rows of a tuple go where.
+const DEALING: u64 = 0;
 
 /// A release that is ready to be written, batch by batch.
 #[derive(Debug)]
@@ -47,16 +48,6 @@ pub struct Release {
     starts: Vec<usize>,
     order: Order,
     guard: Guard,
-    deal: Dealing,
-}
-
-/// Who decides which rows of a tuple go where.
-#[derive(Clone, Copy, Debug)]
-enum Dealing {
-    /// Their content and the seed.
-    BySeed,
-    /// The system's randomness: rings keep what they promise only if nobody can know.
-    BySystem,
 }
 
 /// What kind of file the cells go to.
@@ -84,7 +75,8 @@ struct Guard {
 }
 
 impl Release {
-    /// Lays out the release.
+    /// Lays out the release. Where only some of a tuple's rows go to a class, the key decides which; for rings the system does, whatever
+    /// the key, because they keep what they promise only if nobody can repeat it.
     ///
     /// # Errors
     /// When the carried cells cannot be gathered.
@@ -94,7 +86,7 @@ impl Release {
         table: &Table,
         roles: &Roles,
         config: &Config,
-        seed: u64,
+        key: Key,
         cells: Cells,
     ) -> Result<Release> {
         let guard = Guard { on: cells == Cells::Text && !config.output.raw_formulas, cells: AtomicU64::new(0) };
@@ -125,9 +117,9 @@ impl Release {
             starts,
             order: config.output.order,
             guard,
-            deal: if recoding.is_of_rings() { Dealing::BySystem } else { Dealing::BySeed },
         };
-        release.lay_out(problem, recoding, seed)?;
+        let key = if recoding.is_of_rings() { Key::from_system() } else { key };
+        release.lay_out(problem, recoding, key)?;
         Ok(release)
     }
 
@@ -214,8 +206,8 @@ impl Release {
     }
 
     /// Decides which row goes where.
-    fn lay_out(&mut self, problem: &Problem, recoding: &Recoding, seed: u64) -> Result<()> {
-        let mut deal = Deal::new(self, problem, recoding, seed)?;
+    fn lay_out(&mut self, problem: &Problem, recoding: &Recoding, key: Key) -> Result<()> {
+        let mut deal = Deal::new(self, problem, recoding, key)?;
         let released = problem.row_count() - partition::rows(recoding.suppressed());
         self.rows.reserve_exact(usize::try_from(released).expect("rows fit in memory"));
         self.classes.reserve_exact(self.rows.capacity());
@@ -274,8 +266,7 @@ impl Release {
     }
 }
 
-/// The rows of tuples of which only some go to a class, each tuple's in an order that depends on their content and the seed
-/// alone.
+/// The rows of tuples of which only some go to a class, each tuple's in random order.
 struct Deal {
     tuples: Vec<u32>,
     rows: Vec<RowId>,
@@ -284,47 +275,38 @@ struct Deal {
 }
 
 impl Deal {
-    fn new(release: &Release, problem: &Problem, recoding: &Recoding, seed: u64) -> Result<Deal> {
+    fn new(release: &Release, problem: &Problem, recoding: &Recoding, key: Key) -> Result<Deal> {
         let pieces = recoding.classes().iter().flatten().chain(recoding.suppressed());
         let mut tuples: Vec<u32> =
             pieces.filter(|piece| piece.count < problem.count(piece.tuple)).map(|piece| piece.tuple).collect();
         tuples.sort_unstable();
         tuples.dedup();
         let mut deal = Deal { rows: Vec::new(), next: Vec::with_capacity(tuples.len()), tuples };
+        let mut draws = key.draws(DEALING);
         let mut from = 0;
         for at in 0..deal.tuples.len() {
             deal.next.push(deal.rows.len());
             deal.rows.extend_from_slice(problem.rows_of(deal.tuples[at]));
             if deal.rows.len() - deal.next[from] >= BATCH || at + 1 == deal.tuples.len() {
-                deal.shuffle(release, from, seed)?;
+                deal.shuffle(release, from, &mut draws)?;
                 from = at + 1;
             }
         }
         Ok(deal)
     }
 
-    /// Orders the rows of the tuples from `from` on, each tuple's by a hash of its own of their cells, so that no order of values is
-    /// common to tuples; equal rows are interchangeable.
-    fn shuffle(&mut self, release: &Release, from: usize, seed: u64) -> Result<()> {
+    /// Puts the rows of the tuples from `from` on in random order, each tuple's among themselves. They are sorted by their cells first, so
+    /// that the order of the source has no part in it.
+    fn shuffle(&mut self, release: &Release, from: usize, draws: &mut Draws) -> Result<()> {
         let start = self.next[from];
         let Some((_, cells)) = release.comparable(&self.rows[start..])? else { return Ok(()) };
         for (at, &begin) in self.next.iter().enumerate().skip(from) {
             let end = self.next.get(at + 1).copied().unwrap_or(self.rows.len());
             let mut places: Vec<usize> = (begin - start..end - start).collect();
-            places
-                .sort_unstable_by(|&a, &b| cells.row(a).cmp(&cells.row(b)).then(self.rows[start + a].cmp(&self.rows[start + b])));
-            let mut keyed: Vec<(u64, RowId)> = Vec::with_capacity(places.len());
-            for equal in places.chunk_by(|&a, &b| cells.row(a) == cells.row(b)) {
-                for (copy, &place) in equal.iter().enumerate() {
-                    let key = match release.deal {
-                        Dealing::BySeed => FxBuildHasher.hash_one((seed, self.tuples[at], cells.row(place).as_ref(), copy)),
-                        Dealing::BySystem => rng::seed_from_system(),
-                    };
-                    keyed.push((key, self.rows[start + place]));
-                }
-            }
-            keyed.sort_by_key(|&(key, _)| key);
-            self.rows[begin..end].iter_mut().zip(keyed).for_each(|(row, (_, dealt))| *row = dealt);
+            places.sort_unstable_by(|&a, &b| cells.row(a).cmp(&cells.row(b)).then(a.cmp(&b)));
+            draws.shuffle(&mut places);
+            let dealt: Vec<RowId> = places.iter().map(|&place| self.rows[start + place]).collect();
+            self.rows[begin..end].copy_from_slice(&dealt);
         }
         Ok(())
     }

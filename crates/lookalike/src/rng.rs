@@ -1,10 +1,20 @@
-//! A frozen generator of pseudo-random numbers, so that a seed means the same for ever: on every machine, in every version.
+//! Random numbers, of two kinds. Both mean the same for ever: on every machine, in every version.
 //!
-//! It is xoshiro256**, its state filled by splitmix64. Good for tie-breaking and made-up tables, not for keys.
+//! [`Rng`] is quick and serves the searches and made-up tables: xoshiro256**, its state filled by splitmix64. Whoever sees some of its
+//! numbers can work out the others.
+//!
+//! [`Draws`] decides which rows of equal ones go where and which of them are suppressed. The release shows the outcome, so nobody may be
+//! able to work out how it came about: ChaCha20 under a [`Key`] of 256 bits from the system, or from a seed to repeat a run.
 //!
 //! # Reference
 //! Blackman, Vigna: Scrambled Linear Pseudorandom Number Generators, ACM TOMS 2021. Steele, Lea, Flood: Fast Splittable
-//! Pseudorandom Number Generators, OOPSLA 2014. Lemire: Fast Random Integer Generation in an Interval, ACM TOMACS 2019.
+//! Pseudorandom Number Generators, OOPSLA 2014. Lemire: Fast Random Integer Generation in an Interval, ACM TOMACS 2019. Bernstein: ChaCha, a
+//! variant of Salsa20, SASC 2008.
+
+use std::fmt;
+
+use chacha20::ChaCha20Rng;
+use chacha20::rand_core::{Rng as _, SeedableRng};
 
 /// The state of a generator.
 #[derive(Clone, Debug)]
@@ -52,18 +62,8 @@ impl Rng {
 
     /// A number from 0 to `n - 1`, each equally likely. Panics if `n` is 0.
     #[inline]
-    #[allow(clippy::cast_possible_truncation, reason = "the product's two halves are wanted one by one")]
     pub fn below(&mut self, n: u64) -> u64 {
-        assert!(n > 0, "there is no number below 0");
-        // The high half of a product with n; the few draws that would favour some numbers are thrown away.
-        loop {
-            let product = u128::from(self.next_u64()) * u128::from(n);
-            let low = product as u64;
-            // The remainder is below n, so the first test mostly saves the division.
-            if low >= n || low >= n.wrapping_neg() % n {
-                return (product >> 64) as u64;
-            }
-        }
+        below(n, || self.next_u64())
     }
 
     /// A place in a list of `n`, each equally likely. Panics if `n` is 0.
@@ -86,11 +86,84 @@ impl Rng {
     }
 
     /// Puts the items in random order, every order equally likely.
-    #[allow(clippy::cast_possible_truncation, reason = "a number up to an index is an index")]
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
-        for i in (1..items.len()).rev() {
-            items.swap(i, self.below(i as u64 + 1) as usize);
+        shuffle(items, |n| self.below(n));
+    }
+}
+
+/// The secret behind what is drawn. Whoever has it can repeat the draws, so it is never printed.
+#[derive(Clone, Copy)]
+pub struct Key([u8; 32]);
+
+impl fmt::Debug for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Key(secret)")
+    }
+}
+
+impl Key {
+    /// The key of a seed, or without one a new secret.
+    pub fn of(seed: Option<u64>) -> Key {
+        seed.map_or_else(Key::from_system, Key::from_seed)
+    }
+
+    /// A new secret. Panics where the system has no random numbers to give.
+    pub fn from_system() -> Key {
+        let mut bytes = [0; 32];
+        getrandom::fill(&mut bytes).expect("the system gives random numbers");
+        Key(bytes)
+    }
+
+    /// The key of a seed, to repeat a run: no more secret than the seed is.
+    pub fn from_seed(seed: u64) -> Key {
+        let mut bytes = *b"12345678 lookalike draws, form 1";
+        bytes[..8].copy_from_slice(&seed.to_le_bytes());
+        Key(bytes)
+    }
+
+    /// One of the key's 2^64 streams of draws; no stream says anything about another.
+    pub(crate) fn draws(self, stream: u64) -> Draws {
+        let mut generator = ChaCha20Rng::from_seed(self.0);
+        generator.set_stream(stream);
+        Draws(generator)
+    }
+}
+
+/// Random numbers of cryptographic strength.
+#[derive(Debug)]
+pub(crate) struct Draws(ChaCha20Rng);
+
+impl Draws {
+    pub(crate) fn next_u64(&mut self) -> u64 {
+        self.0.next_u64()
+    }
+
+    /// Puts the items in random order, every order equally likely.
+    pub(crate) fn shuffle<T>(&mut self, items: &mut [T]) {
+        shuffle(items, |n| below(n, || self.next_u64()));
+    }
+}
+
+/// A number from 0 to `n - 1`, each equally likely, from random bits.
+#[inline]
+#[allow(clippy::cast_possible_truncation, reason = "the product's two halves are wanted one by one")]
+fn below(n: u64, mut bits: impl FnMut() -> u64) -> u64 {
+    assert!(n > 0, "there is no number below 0");
+    // The high half of a product with n; the few draws that would favour some numbers are thrown away.
+    loop {
+        let product = u128::from(bits()) * u128::from(n);
+        let low = product as u64;
+        // The remainder is below n, so the first test mostly saves the division.
+        if low >= n || low >= n.wrapping_neg() % n {
+            return (product >> 64) as u64;
         }
+    }
+}
+
+#[allow(clippy::cast_possible_truncation, reason = "a number up to an index is an index")]
+fn shuffle<T>(items: &mut [T], mut below: impl FnMut(u64) -> u64) {
+    for i in (1..items.len()).rev() {
+        items.swap(i, below(i as u64 + 1) as usize);
     }
 }
 
@@ -102,14 +175,7 @@ pub fn seed_from_system() -> u64 {
 /// A number from 0 to `n - 1` straight from the system's randomness, each equally likely and none to be foretold. Panics if `n` is 0,
 /// and where the system has no randomness to give.
 pub fn below_from_system(n: u64) -> u64 {
-    assert!(n > 0, "there is no number below 0");
-    loop {
-        let draw = seed_from_system();
-        // The last few draws, fewer than n, would favour small numbers.
-        if draw < u64::MAX - u64::MAX % n {
-            return draw % n;
-        }
-    }
+    below(n, seed_from_system)
 }
 
 #[cfg(test)]
@@ -199,7 +265,19 @@ mod tests {
     }
 
     #[test]
-    fn the_system_gives_other_seeds_each_time() {
+    fn the_system_gives_other_seeds_and_keys_each_time() {
         assert_ne!(seed_from_system(), seed_from_system());
+        assert_ne!(Key::from_system().0, Key::from_system().0);
+        assert_eq!(format!("{:?}", Key::from_seed(7)), "Key(secret)");
+    }
+
+    #[test]
+    fn draws_are_those_of_chacha20_and_streams_differ() {
+        // The keystream of an all-zero key, from RFC 8439, appendix A.1, test vector 1.
+        assert_eq!(Key([0; 32]).draws(0).next_u64(), u64::from_le_bytes([0x76, 0xb8, 0xe0, 0xad, 0xa0, 0xf1, 0x3d, 0x90]));
+        let first = |seed: u64, stream: u64| Key::from_seed(seed).draws(stream).next_u64();
+        let all: std::collections::BTreeSet<u64> = (0..50).flat_map(|seed| (0..50).map(move |at| first(seed, at))).collect();
+        assert_eq!(all.len(), 2_500);
+        assert_eq!(first(7, 3), 489_072_339_836_765_002, "a seed means the same for ever");
     }
 }

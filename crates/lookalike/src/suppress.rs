@@ -27,6 +27,7 @@ pub(crate) fn with_suppression(problem: &Problem, search: Search, budget: &Budge
     }
     let mut best = lighten(problem, &groups, allowance, Keep::Holding);
     best.1.extend_from_slice(&trimmed);
+    budget.keep(cost(problem, &best.0, &best.1), || (best.0.partition.clone(), best.0.ranges.clone()));
     // In the classes of `auto` an outlier stands with rows that make no class without it: those of a plain search tell who it is.
     let plain = search.algorithm.is_anytime().then(|| {
         algorithm::run(problem, Search { algorithm: Algorithm::Mondrian, ..search }, &problem.pieces_without(&trimmed), budget)

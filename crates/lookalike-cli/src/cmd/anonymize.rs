@@ -13,7 +13,7 @@ use crate::pipeline::{self, Done, Job, Wanted, Way};
 use crate::progress::Progress;
 use crate::request::{self, usage};
 use crate::show::{self, count, counted, percent};
-use crate::{BUG, bounds, interrupt};
+use crate::{BUG, bounds, files, interrupt};
 
 /// Runs the command.
 pub(crate) fn run(args: &Anonymize, global: &Global) -> Result<ExitCode> {
@@ -22,11 +22,13 @@ pub(crate) fn run(args: &Anonymize, global: &Global) -> Result<ExitCode> {
     refuse_unused(args, &config)?;
     let data = request::data(args.data.as_ref(), &config)?;
     let out = output(args.output.as_ref(), &config)?;
-    let seed = args.seed.or(config.seed).unwrap_or_else(rng::seed_from_system);
+    config.seed = args.seed.or(config.seed);
+    let seed = config.seed.unwrap_or_else(rng::seed_from_system);
     let techniques = args.release.how.techniques();
     let bound = args.release.how.bound;
     let way = Way::Search(Wanted { techniques, bound, proof: args.proof.as_deref(), recoding: args.recoding.as_deref() });
-    make(&Job { config: &config, data: &data, out: &out, force: args.force, seed, way }, args.json, global)
+    let reads = files::of_request(&args.request, &config);
+    make(&Job { config: &config, data: &data, reads, out: &out, force: args.force, seed, way }, args.json, global)
 }
 
 /// Flags that only global algorithms heed say nothing to the others.
@@ -54,10 +56,10 @@ pub(crate) fn make(job: &Job, json: bool, global: &Global) -> Result<ExitCode> {
     if !global.quiet {
         show::say(summary(&done, &progress, job.out).trim_end());
     }
-    if json {
-        show::json(&report(&done, &progress, job.out))?;
-    }
-    Ok(ExitCode::SUCCESS)
+    let printed = if json { show::json(&report(&done, &progress, job.out)) } else { Ok(()) };
+    show::verdict(printed, 0).inspect_err(|_| {
+        show::say(&format!("note      {} is written and verified; only its numbers could not be printed", show::path(job.out)));
+    })
 }
 
 /// Where the release goes: what was typed, else the configuration's, else a pipe.

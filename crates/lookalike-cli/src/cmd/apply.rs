@@ -6,6 +6,7 @@ use lookalike::{Result, recoding_file, rng};
 
 use crate::args::{Apply, Global};
 use crate::cmd::anonymize::make;
+use crate::files;
 use crate::pipeline::{Job, Way};
 
 /// Runs the command.
@@ -15,6 +16,8 @@ pub(crate) fn run(args: &Apply, global: &Global) -> Result<ExitCode> {
     let file = recoding_file::read(&args.recoding, &config)?;
     file.settle_kinds(&mut config);
     let seed = config.seed.unwrap_or_else(rng::seed_from_system);
-    let way = Way::Apply { file: &file, path: &args.recoding };
-    make(&Job { config: &config, data: &args.data, out: &args.output, force: args.force, seed, way }, args.json, global)
+    let mut reads = files::of_request(&args.request, &config);
+    reads.push(args.recoding.clone());
+    let way = Way::Apply { file: &file };
+    make(&Job { config: &config, data: &args.data, reads, out: &args.output, force: args.force, seed, way }, args.json, global)
 }

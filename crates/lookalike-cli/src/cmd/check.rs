@@ -36,13 +36,14 @@ pub(crate) fn run(args: &Check) -> Result<ExitCode> {
         (audit::measures(&table, &config)?, Vec::new())
     };
     let holds = rules.iter().all(|rule| rule.violations == 0);
-    if args.json {
+    let code = if holds { 0 } else { NOT_MET };
+    let printed = if args.json {
         let holds = (!rules.is_empty()).then_some(holds);
-        show::json(&json!({ "version": 1, "holds": holds, "rules": rules, "measures": measures }))?;
+        show::json(&json!({ "version": 1, "holds": holds, "rules": rules, "measures": measures }))
     } else {
-        show::print(&text(&measures, &rules, &roles.quasi))?;
-    }
-    Ok(if holds { ExitCode::SUCCESS } else { ExitCode::from(NOT_MET) })
+        show::print(&text(&measures, &rules, &roles.quasi))
+    };
+    show::verdict(printed, code)
 }
 
 fn text(measures: &Measures, rules: &[RuleVerdict], quasi: &[String]) -> String {

@@ -49,10 +49,10 @@ pub(crate) fn run(args: &Demo, global: &Global) -> Result<ExitCode> {
     let (data, toml, safe) = (folder.join("patients.csv"), folder.join("lookalike.toml"), folder.join("safe.csv"));
     synth::write(Synthetic::Hospital, args.rows, args.seed, &data, true)?;
     write_text(&toml, true, REQUEST)?;
-    let config = Config::read(&toml)?;
+    let config = Config { seed: Some(args.seed), ..Config::read(&toml)? };
     let mut progress = Progress::new(global.quiet);
     let way = Way::Search(Wanted::default());
-    let job = Job { config: &config, data: &data, out: &safe, force: true, seed: args.seed, way };
+    let job = Job { config: &config, data: &data, reads: Vec::new(), out: &safe, force: true, seed: args.seed, way };
     let done = pipeline::run(&job, &mut progress)?;
     if !done.published {
         return Ok(refused(&done.verdict));

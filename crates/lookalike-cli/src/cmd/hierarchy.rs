@@ -13,6 +13,7 @@ use lookalike::{Config, Problem, Result, io};
 use crate::USAGE;
 use crate::args::{ColumnOf, Hierarchy, HierarchyCheck, HierarchyCommand, HierarchyNew, Reading};
 use crate::cmd::write_text;
+use crate::files;
 use crate::request::usage;
 use crate::show::{self, count, counted};
 
@@ -59,8 +60,7 @@ fn check(args: &HierarchyCheck) -> Result<ExitCode> {
             } else {
                 text += "--show-values lists them\n";
             }
-            show::print(&text)?;
-            return Ok(ExitCode::from(USAGE));
+            return show::verdict(show::print(&text), USAGE);
         }
         attribute(&table, column, HierarchyConfig::File(args.file.clone()), None)?;
         let values = table.coded(column).values.len() as u64;
@@ -101,6 +101,7 @@ fn make(new: &HierarchyNew) -> Result<ExitCode> {
 }
 
 fn write(of: &ColumnOf, how: HierarchyConfig, kind: Kind) -> Result<ExitCode> {
+    files::refuse_overlap(&of.data, &[], &[("-o", &of.output)])?;
     let table = column_of(&of.data, &of.column, &of.reading)?;
     let tree = match attribute(&table, &of.column, how, Some(kind))? {
         Domain::Tree(tree) => tree,

@@ -10,6 +10,7 @@ use lookalike::{ErrorKind, Result, io};
 
 use crate::args::Init;
 use crate::cmd::write_text;
+use crate::files;
 use crate::show::{self, count, percent};
 
 /// Runs the command.
@@ -17,6 +18,7 @@ pub(crate) fn run(args: &Init) -> Result<ExitCode> {
     let to_stdout = args.output == Path::new("-");
     if !to_stdout {
         // Said before the table is read.
+        files::refuse_overlap(&args.data, &[], &[("-o", &args.output)])?;
         drop(io::Pending::beside(&args.output, args.force)?);
     }
     let source = io::open(&args.data, args.reading.delimiter)?;

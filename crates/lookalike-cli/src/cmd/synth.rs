@@ -8,7 +8,6 @@ use lookalike::synthetic::{self, Synthetic};
 use lookalike::{ErrorKind, Result};
 
 use crate::args::Synth;
-use crate::interrupt;
 
 /// Rows made at a time.
 const BATCH: u64 = 1 << 16;
@@ -26,13 +25,11 @@ pub(crate) fn write(kind: Synthetic, rows: u64, seed: u64, out: &Path, force: bo
     let too_many = || ErrorKind::Config { why: format!("{rows} rows are more than this computer can count") };
     let batches = usize::try_from(rows.div_ceil(BATCH)).map_err(|_| too_many())?;
     let pending = Pending::beside(out, force)?;
-    interrupt::unpublished(Some(pending.path()));
     io::write(pending.file()?, out, file_type, &synthetic::schema(kind), batches, |batch| {
         let first = batch as u64 * BATCH;
         let here = usize::try_from(BATCH.min(rows - first)).expect("a batch is small");
         Ok(synthetic::batch(kind, seed, first, here))
     })?;
     pending.publish()?;
-    interrupt::unpublished(None);
     Ok(())
 }

@@ -34,15 +34,15 @@ pub(crate) fn run(args: &Verify) -> Result<ExitCode> {
         Some(source) => audit::audit_against(&release, &read(source, &config, View::Source)?, &config)?,
     };
     let holds = verdict.holds();
-    if args.json {
+    let printed = if args.json {
         let mut object = json!(verdict);
         object["version"] = json!(1);
         object["holds"] = json!(holds);
-        show::json(&object)?;
+        show::json(&object)
     } else {
-        show::print(&text(&verdict, &quasi(&release, &config)))?;
-    }
-    Ok(if holds { ExitCode::SUCCESS } else { ExitCode::from(NOT_MET) })
+        show::print(&text(&verdict, &quasi(&release, &config)))
+    };
+    show::verdict(printed, if holds { 0 } else { NOT_MET })
 }
 
 fn proof(path: &Path) -> Result<Proof> {

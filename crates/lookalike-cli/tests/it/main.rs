@@ -2,6 +2,7 @@
 
 mod anonymize;
 mod apply;
+mod attacked;
 mod bad_input;
 mod canary;
 mod check;

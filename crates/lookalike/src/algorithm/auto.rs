@@ -13,7 +13,7 @@
 //! # Reference
 //! Ours.
 
-use super::cells::{TRIES, in_cells, least};
+use super::cells::{TRIES, in_cells, least, loss};
 use super::{Task, bottom_up, cluster, mondrian, peel, refine, top_down};
 use crate::boxes::Aim;
 use crate::partition::Partition;
@@ -30,7 +30,9 @@ const LARGE_STARTS: f64 = 0.8;
 pub(super) fn auto(task: &Task, steps: Option<u64>) -> Partition {
     let penalty = Penalty::new(task.problem.attributes(), task.attributes);
     // The quickest first: whatever happens, there is this one.
-    let mut found = vec![mondrian::mondrian(task, mondrian::Ties::Together)];
+    let quickest = mondrian::mondrian(task, mondrian::Ties::Together);
+    task.keep(loss(task, &penalty, &quickest), || quickest.clone());
+    let mut found = vec![quickest];
     let is_small = task.pieces.len() <= SMALL;
     if is_small {
         found.push(cluster::cluster(&Task { rounds: TRIES, ..*task }));
@@ -49,5 +51,6 @@ pub(super) fn auto(task: &Task, steps: Option<u64>) -> Partition {
     found.push(peeled);
     let (least, best) = least(task, &penalty, found);
     task.budget.tell(least);
+    task.keep(least, || best.clone());
     refine::refine(task, &best, steps)
 }

@@ -41,7 +41,7 @@ pub(super) fn least(task: &Task, penalty: &Penalty, partitions: Vec<Partition>) 
 }
 
 /// What all rows pay.
-fn loss(task: &Task, penalty: &Penalty, partition: &Partition) -> f64 {
+pub(super) fn loss(task: &Task, penalty: &Penalty, partition: &Partition) -> f64 {
     let of_class = |class: &[_]| real(rows(class)) * penalty.of_box(&task.ranges(class));
     // Summed in one order, whatever the threads.
     let costs: Vec<f64> = (0..partition.len()).into_par_iter().map(|class| of_class(partition.class(class))).collect();

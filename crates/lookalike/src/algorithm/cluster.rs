@@ -97,7 +97,10 @@ impl Cutter<'_> {
             return Vec::new();
         }
         let points = self.points(&set.pieces);
-        if self.penalty.of_box(&points.ranges()) <= 0.0 {
+        let ranges = points.ranges();
+        // Rows that are alike cannot be told apart any better. Under snap they may cost something all the same: a value beyond top or
+        // bottom stands for all values there.
+        if ranges.iter().all(|range| range.lo == range.hi) || self.penalty.of_box(&ranges) <= 0.0 {
             done.push(set.pieces);
             return Vec::new();
         }
@@ -113,7 +116,7 @@ impl Cutter<'_> {
             }
             // Where k alone decides, every try holds.
             None => {
-                done.extend(self.deal_out(set.pieces, tally));
+                done.extend(self.deal_out(set, tally));
                 Vec::new()
             }
         }
@@ -170,14 +173,16 @@ impl Cutter<'_> {
     }
 
     /// As many groups as can be dealt out so that each holds, or the set as it is.
-    fn deal_out(&self, mut pieces: Vec<Piece>, tally: &mut Tally) -> Vec<Vec<Piece>> {
+    fn deal_out(&self, Set { mut pieces, lots }: Set, tally: &mut Tally) -> Vec<Vec<Piece>> {
         let problem = self.task.problem;
         let value = |piece: &Piece| {
             let mut codes = vec![0; problem.sensitive_columns()];
             problem.sensitive_codes(piece.tuple, &mut codes);
             codes
         };
-        // Rows with one value stay in their random order: in an order that others know, the place of a person in it would tell the value.
+        // Rows with one value stand in random order: in an order that others know, the place of a person in it would show the value.
+        let first = pieces.iter().map(|piece| piece.tuple).min().unwrap_or(0);
+        self.task.key.draws(Rng::at(lots, u64::from(first)).next_u64()).shuffle(&mut pieces);
         pieces.sort_by_cached_key(value);
         let most = rows(&pieces) / self.task.privacy.least_rows();
         let mut groups = usize::try_from(most).expect("fewer groups than rows");
@@ -371,11 +376,14 @@ mod tests {
         }
 
         fn cluster(&self, set: Vec<Piece>, lots: u64, done: &mut Vec<Vec<Piece>>) {
-            if rows(&set) < 2 * self.task.privacy.least_rows() || self.cost(&set) <= 0.0 {
+            let ranges = self.task.problem.ranges(&set);
+            let is_alike = self.task.attributes.iter().all(|&at| ranges[at].lo == ranges[at].hi);
+            if rows(&set) < 2 * self.task.privacy.least_rows() || is_alike || self.cost(&set) <= 0.0 {
                 done.push(set);
                 return;
             }
-            let mut lots = Rng::new(lots);
+            let seed = lots;
+            let mut lots = Rng::new(seed);
             let count = set.len();
             let one = lots.place(count);
             let other = (one + 1 + lots.place(count - 1)) % count;
@@ -393,11 +401,13 @@ mod tests {
                     self.cluster(one, lots.next_u64(), done);
                     self.cluster(other, lots.next_u64(), done);
                 }
-                None => done.extend(self.deal_out(set)),
+                None => done.extend(self.deal_out(set, seed)),
             }
         }
 
-        fn deal_out(&self, set: Vec<Piece>) -> Vec<Vec<Piece>> {
+        fn deal_out(&self, mut set: Vec<Piece>, seed: u64) -> Vec<Vec<Piece>> {
+            let first = set.iter().map(|piece| u64::from(piece.tuple)).min().unwrap();
+            self.task.key.draws(Rng::at(seed, first).next_u64()).shuffle(&mut set);
             let mut list: Vec<(Vec<Code>, usize, u32)> = Vec::new();
             for (place, piece) in set.iter().enumerate() {
                 let mut sensitive = vec![0; self.task.problem.sensitive_columns()];

@@ -31,7 +31,7 @@ use crate::partition::{Partition, Piece, joined, rows};
 use crate::penalty::Penalty;
 use crate::privacy::{Privacy, Tally};
 use crate::problem::Problem;
-use crate::rng::Rng;
+use crate::rng::{Draws, Key, Rng};
 
 /// How classes are found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -148,8 +148,10 @@ impl FromStr for Algorithm {
 pub struct Search {
     /// How classes are found.
     pub algorithm: Algorithm,
-    /// Where an algorithm draws lots, it draws them from here.
+    /// Where a search takes random turns, they come from here.
     pub seed: u64,
+    /// What decides who is with whom where rows are dealt out at random.
+    pub key: Key,
     /// How many times the search for two rows far apart starts again from the farthest it found, or how many tries `cluster` takes for
     /// each cut.
     pub rounds: u32,
@@ -165,9 +167,21 @@ impl Search {
     /// This algorithm from this seed, with as many rounds as its paper takes: three, and fifteen for `cluster`.
     pub fn new(algorithm: Algorithm, seed: u64) -> Search {
         let rounds = if algorithm == Algorithm::Cluster { 15 } else { 3 };
-        Search { algorithm, seed, rounds, cost: Cost::default(), techniques: Techniques::default(), steps: None }
+        Search {
+            algorithm,
+            seed,
+            key: Key::from_seed(seed),
+            rounds,
+            cost: Cost::default(),
+            techniques: Techniques::default(),
+            steps: None,
+        }
     }
 }
+
+/// A search with this seed comes to a step without end.
+#[cfg(test)]
+pub(crate) const ENDLESS: u64 = 0xe4d1_e550;
 
 /// One call of an algorithm: cut these pieces into classes along these attributes so that each class holds. All pieces
 /// together hold, so there is always an answer.
@@ -179,11 +193,28 @@ pub(crate) struct Task<'a> {
     /// Each tuple once.
     pub(crate) pieces: &'a [Piece],
     pub(crate) seed: u64,
+    pub(crate) key: Key,
     pub(crate) rounds: u32,
     pub(crate) budget: &'a Budget,
 }
 
 impl Task<'_> {
+    /// Keeps classes for whoever cannot wait for the end, with what they lose. A task of one of several stages has nobody who waits.
+    fn keep(&self, loss: f64, classes: impl FnOnce() -> Partition) {
+        let most: f64 = self.problem.attributes().iter().map(|attribute| attribute.weight).sum();
+        let left_out = self.problem.row_count() - rows(self.pieces);
+        self.budget.keep(loss + real(left_out) * most, || {
+            let partition = classes();
+            let ranges = partition.iter().flat_map(|class| self.problem.ranges(class)).collect();
+            (partition, ranges)
+        });
+    }
+
+    /// What is drawn for this task alone.
+    fn draws(&self) -> Draws {
+        self.key.draws(self.seed)
+    }
+
     /// True when these pieces as one class hold.
     fn holds(&self, tally: &mut Tally, pieces: &[Piece]) -> bool {
         if !self.privacy.needs_sensitive() {
@@ -364,6 +395,8 @@ fn run_stages(problem: &Problem, search: Search, pieces: &[Piece], budget: &Budg
         };
         // Each group of each stage draws its own lots.
         let seed_of = |group: usize| Rng::at(search.seed ^ step, group as u64).next_u64();
+        #[cfg(test)]
+        let seed_of = |group: usize| if search.seed == ENDLESS { ENDLESS } else { seed_of(group) };
         let cut_group = |at: usize| {
             let shown = &groups.ranges[at * width..][..width];
             let attributes = match search.algorithm {
@@ -377,6 +410,7 @@ fn run_stages(problem: &Problem, search: Search, pieces: &[Piece], budget: &Budg
                 privacy: &stage.privacy,
                 pieces: groups.partition.class(at),
                 seed: seed_of(at),
+                key: search.key,
                 rounds: search.rounds,
                 budget: if search.algorithm.is_anytime() { &time } else { budget },
             };
@@ -441,8 +475,8 @@ pub(crate) fn run_rings(
     let all: Vec<usize> = (0..problem.attributes().len()).collect();
     let attributes = telling_first(problem, &all, pieces);
     let privacy = &problem.stages_in_order()[0].privacy;
-    let (seed, rounds) = (search.seed, search.rounds);
-    let task = Task { problem, attributes: &attributes, privacy, pieces, seed, rounds, budget };
+    let Search { seed, key, rounds, .. } = search;
+    let task = Task { problem, attributes: &attributes, privacy, pieces, seed, key, rounds, budget };
     let rings = ring::rings(&task, &top_down::top_down(&task, Aim::Table), lot);
     let boxes = |ring: &Ring| -> Vec<CodeRange> {
         let codes = |&at: &usize| ring.tuples.iter().map(|&tuple| problem.code(at, tuple)).collect::<Vec<_>>();

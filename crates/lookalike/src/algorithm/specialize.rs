@@ -29,12 +29,13 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
+use rustc_hash::FxHashMap;
+
 use super::{Task, cut_to_the_end};
 use crate::code::{Code, CodeRange};
 use crate::descent::{Descent, Node, ROOT};
 use crate::partition::{Partition, Piece, joined, rows};
 use crate::privacy::Tally;
-use crate::rng::Rng;
 
 /// Up to this many pieces a group is specialized to its end by one thread.
 const PARALLEL: usize = if cfg!(test) { 4 } else { 2048 };
@@ -42,7 +43,9 @@ const PARALLEL: usize = if cfg!(test) { 4 } else { 2048 };
 pub(super) fn specialize(task: &Task) -> Partition {
     let attributes = task.problem.attributes();
     let descents: Vec<Descent> = task.attributes.iter().map(|&at| Descent::of(&attributes[at])).collect();
-    let specializer = Specializer { task, descents };
+    let mut draws = task.draws();
+    let ranks = task.pieces.iter().map(|piece| (piece.tuple, draws.next_u64())).collect();
+    let specializer = Specializer { task, descents, ranks };
     let whole = Group { pieces: task.pieces.to_vec(), nodes: vec![ROOT; task.attributes.len()] };
     let is_large = |group: &Group| group.pieces.len() > PARALLEL;
     let groups = cut_to_the_end(
@@ -109,6 +112,8 @@ struct Specializer<'a> {
     task: &'a Task<'a>,
     /// One an attribute of the task.
     descents: Vec<Descent>,
+    /// The place of each tuple in a random order.
+    ranks: FxHashMap<u32, u64>,
 }
 
 impl Specializer<'_> {
@@ -298,12 +303,12 @@ impl Specializer<'_> {
             }
         }
         let level = |place: usize| scratch.levels[self.code(at, &dealt.pieces[place]) as usize];
-        // By lot, not by tuple: whoever knew the order would see in who was passed over that his value was no help.
-        let lot = |place: usize| Rng::at(self.task.seed, u64::from(dealt.pieces[place].tuple)).next_u64();
+        // At random, not by tuple: whoever knew the order would see in who was passed over that his value was no help.
+        let rank = |place: usize| self.ranks[&dealt.pieces[place].tuple];
         let mut order: Vec<(u32, usize, u64, usize)> = (0..)
             .zip(staying())
             .flat_map(|(branch, staying)| staying.places.clone().map(move |place| (branch, place)))
-            .map(|(branch, place)| (level(place), branch, lot(place), place))
+            .map(|(branch, place)| (level(place), branch, rank(place), place))
             .collect();
         order.sort_unstable();
         order.into_iter().map(|(_, _, _, place)| place).collect()

@@ -1,8 +1,12 @@
-//! A release that is written but not yet published: killed at any moment, there is either no file or a verified one.
+//! A file that is written but not yet published: killed at any moment, there is either no file or a verified one.
+//!
+//! Until it is published only its owner can read it. A register knows every such file and every one that was published, so that
+//! whoever ends the program at once ([`give_up`]) leaves nothing behind and can say truly what was written.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tempfile::{NamedTempFile, TempDir};
 
@@ -15,9 +19,91 @@ pub struct Pending(Kind);
 #[derive(Debug)]
 enum Kind {
     /// In the target's own folder, so that publishing is one rename.
-    Beside { temp: NamedTempFile, target: PathBuf, force: bool },
+    Beside { temp: NamedTempFile, waiting: Waiting, target: PathBuf, force: bool, access: Access },
     /// For standard output: in a folder that only its owner can enter.
-    Private { file: PathBuf, folder: TempDir },
+    Private { file: PathBuf, folder: TempDir, waiting: Waiting },
+}
+
+/// Who can read a file once it is published.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// As any new file; in the place of another file, nobody who could not read that one.
+    Usual,
+    /// Its owner alone: it is as secret as the table.
+    Owner,
+}
+
+/// What was written by this program so far, and what is not published yet.
+#[derive(Debug, Default)]
+struct Register {
+    waiting: Vec<PathBuf>,
+    published: Vec<PathBuf>,
+    stream: Stream,
+}
+
+/// What standard output has got of a file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Stream {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// Possibly a part.
+    Part,
+    /// All of it.
+    Whole,
+}
+
+/// What was written before the program ended.
+#[derive(Debug)]
+pub struct Written {
+    /// Files that are complete, under the names that were asked for.
+    pub files: Vec<PathBuf>,
+    /// Standard output.
+    pub stream: Stream,
+}
+
+fn register() -> MutexGuard<'static, Register> {
+    static REGISTER: Mutex<Register> =
+        Mutex::new(Register { waiting: Vec::new(), published: Vec::new(), stream: Stream::Nothing });
+    REGISTER.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Removes every file that is not published, and keeps any from being published or made from now on: only for whoever ends the program
+/// right after. Waits for a publication that has begun.
+pub fn give_up() -> Written {
+    let mut register = register();
+    for file in &register.waiting {
+        // A file, or the folder in which one waits for standard output.
+        let _ = if file.is_dir() { fs::remove_dir_all(file) } else { fs::remove_file(file) };
+    }
+    let written = Written { files: std::mem::take(&mut register.published), stream: register.stream };
+    std::mem::forget(register);
+    written
+}
+
+/// An entry of the register; it goes when the file does.
+#[derive(Debug)]
+struct Waiting(Option<PathBuf>);
+
+impl Waiting {
+    fn new(register: &mut Register, path: &Path) -> Waiting {
+        register.waiting.push(path.to_path_buf());
+        Waiting(Some(path.to_path_buf()))
+    }
+
+    fn end(&mut self, register: &mut Register) {
+        if let Some(path) = self.0.take() {
+            register.waiting.retain(|other| *other != path);
+        }
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        if self.0.is_some() {
+            self.end(&mut register());
+        }
+    }
 }
 
 impl Pending {
@@ -26,11 +112,23 @@ impl Pending {
     /// # Errors
     /// When the target exists and `force` is false, is no regular file, or its folder does not allow a new file.
     pub fn beside(target: &Path, force: bool) -> Result<Pending> {
+        Pending::with_access(target, force, Access::Usual)
+    }
+
+    /// The same, for whoever may read it in the end.
+    ///
+    /// # Errors
+    /// As [`beside`](Pending::beside).
+    pub fn with_access(target: &Path, force: bool, access: Access) -> Result<Pending> {
+        // From here to the entry nobody can end the program and miss the file.
+        let mut register = register();
         if target == Path::new("-") {
-            let folder = tempfile::Builder::new().prefix("lookalike-").tempdir().map_err(|source| Error::io(target, source))?;
+            let folder = private_folder().map_err(|source| Error::io(target, source))?;
+            let waiting = Waiting::new(&mut register, folder.path());
             let file = folder.path().join("release");
-            File::create(&file).map_err(|source| Error::io(&file, source))?;
-            return Ok(Pending(Kind::Private { file, folder }));
+            new_file(&file, 0o600).map_err(|source| Error::io(&file, source))?;
+            drop(register);
+            return Ok(Pending(Kind::Private { file, folder, waiting }));
         }
         let mut real = target.to_path_buf();
         if fs::symlink_metadata(target).is_ok() {
@@ -43,17 +141,20 @@ impl Pending {
                     return Err(Error::config(format!("{} is no regular file: use - for standard output", target.display())));
                 }
                 _ if !force => return Err(exists(target)),
-                // Through a link, what it points to is replaced; a link to nothing is replaced itself.
-                _ => real = fs::canonicalize(target).unwrap_or(real),
+                _ => real = real_place(target).unwrap_or(real),
             }
         }
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(".lookalike-");
-        // The release shall have the rights of any new file, not those of a temporary one; the umask has the last word.
-        #[cfg(unix)]
-        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        let temp = builder.tempfile_in(folder_of(&real)).map_err(|source| Error::io(target, source))?;
-        Ok(Pending(Kind::Beside { temp, target: real, force }))
+        let folder = folder_of(&real);
+        if !folder.is_dir() {
+            let why = format!("there is no folder {}: make it first", folder.display());
+            return Err(Error::io(target, io::Error::new(ErrorKind::NotFound, why)));
+        }
+        // Only its owner can read a new temporary file.
+        let temp = tempfile::Builder::new().prefix(".lookalike-").tempfile_in(folder);
+        let temp = temp.map_err(|source| Error::io(target, source.kind().into()))?;
+        let waiting = Waiting::new(&mut register, temp.path());
+        drop(register);
+        Ok(Pending(Kind::Beside { temp, waiting, target: real, force, access }))
     }
 
     /// A handle to write through; the file is emptied.
@@ -80,28 +181,101 @@ impl Pending {
     ///
     /// # Errors
     /// When a file of that name has appeared meanwhile and `force` was false, or the system refuses. Then nothing is published; only
-    /// standard output may have got a part.
+    /// standard output may have got a part. The message says so where the file is there all the same.
     pub fn publish(self) -> Result<()> {
         match self.0 {
-            Kind::Beside { temp, target, force } => {
+            Kind::Beside { temp, mut waiting, target, force, access } => {
                 let failed = |source| Error::io(&target, source);
                 temp.as_file().sync_all().map_err(failed)?;
+                // Whoever wants to end the program waits until it is sure what is there.
+                let mut register = register();
+                allow(temp.as_file(), access, &target).map_err(failed)?;
                 let moved = if force { temp.persist(&target) } else { temp.persist_noclobber(&target) };
                 moved.map_err(|refused| match refused.error.kind() {
                     ErrorKind::AlreadyExists => exists(&target),
                     _ => failed(refused.error),
                 })?;
-                sync_folder(folder_of(&target)).map_err(failed)
+                waiting.end(&mut register);
+                register.published.push(target.clone());
+                sync_folder(folder_of(&target)).map_err(|source| {
+                    let why =
+                        format!("the file is written, but may be gone after a power cut: its folder cannot be synced: {source}");
+                    failed(io::Error::new(source.kind(), why))
+                })
             }
-            Kind::Private { file, folder } => {
-                let failed = |source| Error::io(Path::new("-"), source);
+            Kind::Private { file, folder, mut waiting } => {
+                let failed = |source: io::Error| match source.kind() {
+                    ErrorKind::BrokenPipe => {
+                        let why = "it was closed before all of the file was written: what was read from it is cut short";
+                        Error::io(Path::new("standard output"), io::Error::new(ErrorKind::BrokenPipe, why))
+                    }
+                    _ => Error::io(Path::new("standard output"), source),
+                };
                 let mut stdout = io::stdout().lock();
+                register().stream = Stream::Part;
                 io::copy(&mut File::open(&file).map_err(failed)?, &mut stdout).map_err(failed)?;
                 stdout.flush().map_err(failed)?;
-                folder.close().map_err(failed)
+                let mut register = register();
+                register.stream = Stream::Whole;
+                waiting.end(&mut register);
+                // All was written: what is left of it here is gone with the folder, or next to nothing can be done about it.
+                let _ = folder.close();
+                Ok(())
             }
         }
     }
+}
+
+/// Where a file will be, whether or not it is there: through a link, the file that it points to; a link to nothing is itself replaced.
+///
+/// None when its folder does not exist.
+pub fn real_place(path: &Path) -> Option<PathBuf> {
+    let itself = || Some(fs::canonicalize(folder_of(path)).ok()?.join(path.file_name()?));
+    fs::canonicalize(path).ok().or_else(itself)
+}
+
+/// A folder that only its owner can enter.
+fn private_folder() -> io::Result<TempDir> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix("lookalike-");
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+    builder.tempdir()
+}
+
+/// An empty file with these rights, less those that the system takes away from any new file.
+fn new_file(path: &Path, mode: u32) -> io::Result<File> {
+    let mut options = File::options();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, mode);
+    #[cfg(not(unix))]
+    let _ = mode;
+    options.open(path)
+}
+
+/// Lets those read a file who may read it in the place of its target.
+#[cfg(unix)]
+fn allow(file: &File, access: Access, target: &Path) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    let mode = |path: &Path| fs::metadata(path).map(|about| about.permissions().mode() & 0o777);
+    let usual = || -> io::Result<u32> {
+        // The system alone knows what it takes away from a new file: here is one, where nobody else can see it.
+        let folder = private_folder()?;
+        let new = folder.path().join("new");
+        new_file(&new, 0o666)?;
+        mode(&new)
+    };
+    let allowed = match access {
+        Access::Owner => 0o600,
+        Access::Usual => usual().unwrap_or(0o600) & mode(target).unwrap_or(0o777),
+    };
+    file.set_permissions(fs::Permissions::from_mode(allowed))
+}
+
+#[cfg(not(unix))]
+fn allow(_: &File, _: Access, _: &Path) -> io::Result<()> {
+    Ok(())
 }
 
 fn exists(target: &Path) -> Error {
@@ -252,7 +426,47 @@ mod tests {
         let (ours, other) = (folder.path().join("out.csv"), folder.path().join("other.csv"));
         Pending::beside(&ours, false).unwrap().publish().unwrap();
         File::create(&other).unwrap();
-        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode();
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
         assert_eq!(mode(&ours), mode(&other));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_waits_is_its_owners_alone_and_what_replaces_a_file_is_no_more_open_than_that_one() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = TempDir::new().unwrap();
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        let target = folder.path().join("out.csv");
+        let pending = Pending::beside(&target, false).unwrap();
+        assert_eq!(mode(pending.path()), 0o600);
+        pending.publish().unwrap();
+        for (before, after) in [(0o600, 0o600), (0o640, 0o640), (0o400, 0o400), (0o777, mode(&target))] {
+            fs::set_permissions(&target, fs::Permissions::from_mode(before)).unwrap();
+            Pending::beside(&target, true).unwrap().publish().unwrap();
+            assert_eq!(mode(&target), after, "{before:o}");
+        }
+        fs::set_permissions(&target, fs::Permissions::from_mode(0o644)).unwrap();
+        Pending::with_access(&target, true, Access::Owner).unwrap().publish().unwrap();
+        assert_eq!(mode(&target), 0o600);
+        let private = Pending::beside(Path::new("-"), false).unwrap();
+        assert_eq!((mode(private.path().parent().unwrap()), mode(private.path())), (0o700, 0o600));
+    }
+
+    #[test]
+    fn the_register_knows_what_waits_and_what_was_published() {
+        let folder = TempDir::new().unwrap();
+        let [one, other] = ["one.csv", "other.csv"].map(|name| folder.path().join(name));
+        let of = |paths: &[PathBuf]| paths.iter().filter(|path| path.starts_with(folder.path())).count();
+        let known = || (of(&register().waiting), of(&register().published));
+        let (first, second) = (Pending::beside(&one, false).unwrap(), Pending::beside(&other, false).unwrap());
+        assert_eq!(known(), (2, 0));
+        drop(second);
+        assert_eq!(known(), (1, 0));
+        first.publish().unwrap();
+        assert_eq!(known(), (0, 1));
+        let late = Pending::beside(&other, false).unwrap();
+        fs::write(&other, "theirs").unwrap();
+        assert!(late.publish().is_err());
+        assert_eq!(known(), (0, 1));
     }
 }

@@ -2,6 +2,7 @@
 
 mod architecture;
 mod contract;
+mod draws;
 mod optimal;
 mod oracle;
 mod papers;

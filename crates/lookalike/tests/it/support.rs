@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use lookalike::audit::{self, Verdict, View};
 use lookalike::loss::{Loss, loss};
 use lookalike::release::{Cells, Release};
-use lookalike::rng::Rng;
+use lookalike::rng::{Key, Rng};
 use lookalike::synthetic::{self, Synthetic};
 use lookalike::table::Table;
 use lookalike::{Algorithm, Budget, Config, Problem, Result, Search, Techniques, anonymize, io, problem, proof};
@@ -30,7 +30,7 @@ pub(crate) fn publish(input: &Path, output: &Path, config: &Config, algorithm: A
         anonymize(&problem, Search { techniques, steps: Some(200), ..Search::new(algorithm, seed) }, &Budget::unlimited());
     let file_type = io::file_type(output)?;
     let cells = if matches!(file_type.format, io::Format::Csv { .. }) { Cells::Text } else { Cells::Typed };
-    let release = Release::new(&problem, &outcome.recoding, &table, &roles, config, seed, cells)?;
+    let release = Release::new(&problem, &outcome.recoding, &table, &roles, config, Key::from_seed(seed), cells)?;
     let pending = io::Pending::beside(output, true)?;
     io::write(pending.file()?, output, file_type, release.schema(), release.batches(), |index| release.batch(index))?;
     pending.publish()?;

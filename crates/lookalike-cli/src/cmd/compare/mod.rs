@@ -12,7 +12,8 @@ use lookalike::io::{self, Pending};
 use lookalike::{Algorithm, Config, Error, ErrorKind, Result};
 
 use crate::args::{Compare, Global};
-use crate::cmd::write_text;
+use crate::cmd::write_secret;
+use crate::files::{self, Output};
 use crate::progress::Progress;
 use crate::request::{self, usage};
 use crate::{BUG, INTERRUPTED, NOT_MET, interrupt, pipeline, show};
@@ -36,7 +37,7 @@ pub(crate) fn run(args: &Compare, global: &Global) -> Result<ExitCode> {
     }
     let data = data(args, &sets)?;
     let pictures = pictures::names(args.plots.as_deref(), &sets);
-    refuse(args, &data, &pictures)?;
+    refuse(args, &sets, &data, &pictures)?;
 
     let mut progress = Progress::new(global.quiet);
     progress.stage("read");
@@ -47,19 +48,19 @@ pub(crate) fn run(args: &Compare, global: &Global) -> Result<ExitCode> {
     progress.stage("compare");
     let runs = interrupt::during_search(interrupt::COMPARISON, || measure::measure(&table, &sets, &wanted, &progress))?;
     progress.end();
-    tell(args, &sets, &wanted, &runs, table.rows)?;
-    Ok(ended(&runs))
+    let printed = tell(args, &sets, &wanted, &runs, table.rows);
+    show::verdict(printed, ended(&runs))
 }
 
 /// The files that were asked for, and the table, CSV or JSON.
 fn tell(args: &Compare, sets: &[RuleSet], wanted: &Wanted, runs: &[Run], rows: usize) -> Result<()> {
     let csv = args.csv.as_deref();
     if let Some(path) = csv {
-        write_text(path, args.force, &tell::csv(runs))?;
+        write_secret(path, args.force, &tell::csv(runs))?;
     }
     if let Some(folder) = &args.plots {
         for (name, picture) in pictures::draw(sets, &wanted.algorithms, runs) {
-            write_text(&folder.join(name), args.force, &picture)?;
+            write_secret(&folder.join(name), args.force, &picture)?;
         }
     }
     match () {
@@ -69,7 +70,8 @@ fn tell(args: &Compare, sets: &[RuleSet], wanted: &Wanted, runs: &[Run], rows: u
     }
 }
 
-fn ended(runs: &[Run]) -> ExitCode {
+/// The exit code of what was found.
+fn ended(runs: &[Run]) -> u8 {
     let broken = runs.iter().filter_map(|run| Some((run, &run.numbers()?.broken))).find(|(_, broken)| !broken.is_empty());
     match broken {
         Some((run, broken)) => {
@@ -78,11 +80,11 @@ fn ended(runs: &[Run]) -> ExitCode {
                 "this is a bug in lookalike: what {}{k} found does not hold: {broken}; please report it with the command that you ran",
                 run.algorithm
             ));
-            ExitCode::from(BUG)
+            BUG
         }
-        None if interrupt::is_cancelled() => ExitCode::from(INTERRUPTED),
-        None if runs.iter().all(|run| run.numbers().is_none()) => ExitCode::from(NOT_MET),
-        None => ExitCode::SUCCESS,
+        None if interrupt::is_cancelled() => INTERRUPTED,
+        None if runs.iter().all(|run| run.numbers().is_none()) => NOT_MET,
+        None => 0,
     }
 }
 
@@ -169,12 +171,17 @@ fn check(set: &RuleSet, wanted: &Wanted) -> Result<()> {
 }
 
 /// Files that could not be written in the end.
-fn refuse(args: &Compare, data: &Path, pictures: &[PathBuf]) -> Result<()> {
+fn refuse(args: &Compare, sets: &[RuleSet], data: &Path, pictures: &[PathBuf]) -> Result<()> {
     if args.json && args.csv.as_deref() == Some(Path::new("-")) {
         return Err(usage("--json and --csv - would both go to standard output: name a file for one, --csv FILE"));
     }
-    for path in args.csv.iter().chain(pictures.iter().filter(|path| path.parent().is_some_and(Path::exists))) {
-        pipeline::refuse_same(data, path)?;
+    let orders = args.columns.order.iter().map(|pair| PathBuf::from(&pair.value));
+    let hierarchies = sets.iter().flat_map(|set| files::hierarchies(&set.config));
+    let reads: Vec<PathBuf> = args.config.iter().cloned().chain(orders).chain(hierarchies).collect();
+    let pictures = pictures.iter().filter(|path| path.parent().is_some_and(Path::exists)).map(|path| ("--plots", path.as_path()));
+    let outputs: Vec<Output> = args.csv.iter().map(|path| ("--csv", path.as_path())).chain(pictures).collect();
+    files::refuse_overlap(data, &reads, &outputs)?;
+    for (_, path) in outputs {
         drop(Pending::beside(path, args.force)?);
     }
     Ok(())

@@ -8,12 +8,10 @@ mod object;
 mod page;
 mod pictures;
 
-use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use lookalike::audit::{self, View};
-use lookalike::config::HierarchyConfig;
 use lookalike::io::{self, Pending};
 use lookalike::query::{self, Workload};
 use lookalike::{Config, Problem, Result};
@@ -22,9 +20,10 @@ use crate::NOT_MET;
 use crate::args::{Edition, Global, Report};
 use crate::bounds;
 use crate::cmd::verify::{quasi, read};
-use crate::cmd::write_text;
+use crate::cmd::{write_secret, write_text};
+use crate::files::{self, Output};
 use crate::request::usage;
-use crate::{measure, pipeline, show};
+use crate::{measure, show};
 use numbers::{Found, Guard};
 
 /// How long to look for the bound with little effort.
@@ -38,7 +37,7 @@ pub(crate) fn run(args: &Report, global: &Global) -> Result<ExitCode> {
     if config.non_homogeneous {
         return Err(usage("report tells of classes, and a non-homogeneous release has none: lookalike verify judges it"));
     }
-    refuse_same(args, &config)?;
+    refuse_overlap(args, &config)?;
     // What cannot be written is found out before large tables are read.
     for path in [Some(&args.output), args.json.as_ref()].into_iter().flatten() {
         drop(Pending::beside(path, args.force)?);
@@ -74,10 +73,12 @@ pub(crate) fn run(args: &Report, global: &Global) -> Result<ExitCode> {
     let found = Found { verdict, before, columns, errors, bound, quasi, roles, config: &config };
     let told = numbers::told(&found, guard, (&args.source, &args.release));
     let object = object::object(&told);
+    // What is counted in the source is as secret as the source.
+    let write = if guard == Guard::None { write_secret } else { write_text };
     if let Some(path) = &args.json {
-        write_text(path, args.force, &format!("{object:#}\n"))?;
+        write(path, args.force, &format!("{object:#}\n"))?;
     }
-    write_text(&args.output, args.force, &page::page(&told))?;
+    write(&args.output, args.force, &page::page(&told))?;
     if !global.quiet {
         show::say(&format!("{}\nwritten   {}", told.verdict, show::path(&args.output)));
         if guard == Guard::None {
@@ -90,22 +91,10 @@ pub(crate) fn run(args: &Report, global: &Global) -> Result<ExitCode> {
 }
 
 /// The page must not replace what it tells of, nor its numbers the page.
-fn refuse_same(args: &Report, config: &Config) -> Result<()> {
-    let hierarchies = config.columns.values().filter_map(|column| match &column.hierarchy {
-        Some(HierarchyConfig::File(path)) => Some(path),
-        _ => None,
-    });
-    let read = [Some(&args.source), Some(&args.release), args.request.config.as_ref()].into_iter().flatten().chain(hierarchies);
-    for input in read {
-        pipeline::refuse_same(input, &args.output)?;
-        args.json.iter().try_for_each(|json| pipeline::refuse_same(input, json))?;
-    }
-    // Neither may be there yet.
-    let place = |path: &Path| std::path::absolute(path).ok();
-    match &args.json {
-        Some(json) if place(json) == place(&args.output) || pipeline::refuse_same(json, &args.output).is_err() => {
-            Err(usage("the page and its numbers need a file each: --json FILE"))
-        }
-        _ => Ok(()),
-    }
+fn refuse_overlap(args: &Report, config: &Config) -> Result<()> {
+    let mut reads = files::of_request(&args.request, config);
+    reads.push(args.release.clone());
+    let json = args.json.iter().map(|path| ("--json", path.as_path()));
+    let outputs: Vec<Output> = std::iter::once(("-o", args.output.as_path())).chain(json).collect();
+    files::refuse_overlap(&args.source, &reads, &outputs)
 }

@@ -95,13 +95,7 @@ pub(super) fn refine(task: &Task, start: &Partition, steps: Option<u64>) -> Part
         search.restart(&best.1);
         (planned, warmth) = (2 * planned, warmth / 2.0);
     }
-    let mut partition = Partition::default();
-    for class in best.1.iter().filter(|class| !class.is_empty()) {
-        let mut pieces: Vec<Piece> =
-            class.iter().map(|&Piece { tuple, count }| Piece { tuple: search.cells.tuple(tuple), count }).collect();
-        partition.push(joined(&mut pieces));
-    }
-    partition
+    search.partition(&best.1)
 }
 
 /// The classes as they are, with what finds neighbours among them.
@@ -190,7 +184,19 @@ impl<'a> Search<'a> {
         if loss < best.0 {
             *best = (loss, self.classes.clone());
             self.task.budget.tell(loss);
+            self.task.keep(loss, || self.partition(&best.1));
         }
+    }
+
+    /// These classes in the tuples of the problem.
+    fn partition(&self, classes: &[Vec<Piece>]) -> Partition {
+        let mut partition = Partition::default();
+        for class in classes.iter().filter(|class| !class.is_empty()) {
+            let mut pieces: Vec<Piece> =
+                class.iter().map(|&Piece { tuple, count }| Piece { tuple: self.cells.tuple(tuple), count }).collect();
+            partition.push(joined(&mut pieces));
+        }
+        partition
     }
 
     /// Some steps at the same time; how many.
@@ -257,6 +263,10 @@ impl<'a> Search<'a> {
 
     /// Tries to better some classes: the new ones, if they are to replace the old.
     fn step(&self, bench: &mut Bench, classes: &[u32], mut lots: Rng, warm: f64) -> Option<Vec<Made>> {
+        #[cfg(test)]
+        while self.task.seed == super::ENDLESS {
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
         let before: f64 = classes.iter().map(|&class| self.cost(class)).sum();
         // One class alone can be split, if it is large enough.
         let is_small = |class: u32| self.boxes.rows(class) < 2 * bench.judge.least;

@@ -7,10 +7,13 @@ use crate::penalty::Penalty;
 /// So many times all classes are gone through at most.
 const ROUNDS: u32 = 20;
 
-/// After so many tuples of a class it is asked whether there is time to go on.
-const PATIENCE: usize = 64;
+/// After so many looks at a tuple it is asked whether there is time to go on.
+const PATIENCE: u32 = 64;
 
 /// Lowers what the classes cost together by moves and exchanges. They all hold before and after, and whenever time runs out.
+///
+/// It ends: a move or an exchange after which the two classes do not cost less, whatever was expected of it, is the last one between
+/// them in its turn, and turns are limited.
 pub(super) fn polish(penalty: &Penalty, judge: &mut Judge, pool: &Pool, parts: &mut [Part]) {
     let mut seen = vec![(u32::MAX, u32::MAX); parts.len() * parts.len()];
     for _ in 0..ROUNDS {
@@ -23,10 +26,12 @@ pub(super) fn polish(penalty: &Penalty, judge: &mut Judge, pool: &Pool, parts: &
                 // A pair is looked at again when one of the two has changed.
                 loop {
                     let now = (parts[from].changes, parts[to].changes);
-                    if std::mem::replace(&mut seen[from * parts.len() + to], now) == now {
+                    if std::mem::replace(&mut seen[from * parts.len() + to], now) == now
+                        || !exchange(penalty, judge, pool, parts, from, to)
+                    {
                         break;
                     }
-                    is_better |= exchange(penalty, judge, pool, parts, from, to);
+                    is_better = true;
                 }
             }
         }
@@ -38,11 +43,12 @@ pub(super) fn polish(penalty: &Penalty, judge: &mut Judge, pool: &Pool, parts: &
 
 /// Moves tuples out of a class that can spare rows to where they cost less.
 fn move_out(penalty: &Penalty, judge: &mut Judge, pool: &Pool, parts: &mut [Part], from: usize) -> bool {
-    let (mut member, mut is_better) = (0, false);
+    let (mut member, mut looks, mut is_better) = (0, 0_u32, false);
     while member < parts[from].members.len() && parts[from].rows > judge.least {
-        if member.is_multiple_of(PATIENCE) && judge.is_late() {
+        if looks.is_multiple_of(PATIENCE) && judge.is_late() {
             return false;
         }
+        looks += 1;
         let Member { at, count } = parts[from].members[member];
         let spare = u32::try_from(parts[from].rows - judge.least).unwrap_or(u32::MAX);
         let moved = Member { at, count: count.min(spare) };
@@ -62,25 +68,29 @@ fn move_out(penalty: &Penalty, judge: &mut Judge, pool: &Pool, parts: &mut [Part
                 }
             }
         }
-        match best.1 {
-            Some(to) => {
-                parts[from].take(penalty, pool, member, moved.count);
-                parts[to].add(penalty, pool, moved);
-                is_better = true;
-            }
-            None => member += 1,
+        let Some(to) = best.1 else {
+            member += 1;
+            continue;
+        };
+        let before = parts[from].cost() + parts[to].cost();
+        parts[from].take(penalty, pool, member, moved.count);
+        parts[to].add(penalty, pool, moved);
+        if parts[from].cost() + parts[to].cost() >= before {
+            return false;
         }
+        is_better = true;
     }
     is_better
 }
 
 /// Exchanges tuples of one class without which the others pay less for rows of another class.
 fn exchange(penalty: &Penalty, judge: &mut Judge, pool: &Pool, parts: &mut [Part], from: usize, to: usize) -> bool {
-    let (mut member, mut is_better) = (0, false);
+    let (mut member, mut looks, mut is_better) = (0, 0_u32, false);
     while member < parts[from].members.len() && parts[from].members.len() > 1 {
-        if member.is_multiple_of(PATIENCE) && judge.is_late() {
+        if looks.is_multiple_of(PATIENCE) && judge.is_late() {
             return false;
         }
+        looks += 1;
         let (one, other) = (&parts[from], &parts[to]);
         let leaving = one.members[member];
         let row = pool.row(leaving.at);
@@ -131,6 +141,9 @@ fn exchange(penalty: &Penalty, judge: &mut Judge, pool: &Pool, parts: &mut [Part
         parts[to].take(penalty, pool, place, coming.count);
         parts[from].add(penalty, pool, coming);
         parts[to].add(penalty, pool, leaving);
+        if parts[from].cost() + parts[to].cost() >= now {
+            return false;
+        }
         is_better = true;
     }
     is_better

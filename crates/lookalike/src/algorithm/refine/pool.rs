@@ -238,7 +238,8 @@ impl Part {
     #[inline]
     pub(super) fn pays_after(&self, penalty: &Penalty, left: &[Code], entered: &[Code]) -> f64 {
         if self.members.len() < 2 {
-            return 0.0;
+            // The tuple that has entered is alone, and may cost something even so: see `Penalty::of`.
+            return entered.iter().enumerate().map(|(at, &code)| penalty.of(at, CodeRange::one(code))).sum();
         }
         let ranges = self.ends.iter().zip(left.iter().zip(entered));
         let ranges = ranges.map(|(ends, (&left, &entered))| ends.without(left).join(CodeRange::one(entered)));
@@ -375,7 +376,7 @@ pub(super) fn index(at: usize) -> u32 {
 mod tests {
     use super::*;
     use crate::budget::Budget;
-    use crate::rng::Rng;
+    use crate::rng::{Key, Rng};
     use crate::testing;
 
     #[test]
@@ -388,7 +389,16 @@ mod tests {
             let pieces = problem.pieces_without(&[]);
             let stage = &problem.stages_in_order()[0];
             let (attributes, privacy) = (&stage.attributes, &stage.privacy);
-            let task = Task { problem: &problem, attributes, privacy, pieces: &pieces, seed, rounds: 3, budget: &budget };
+            let task = Task {
+                problem: &problem,
+                attributes,
+                privacy,
+                pieces: &pieces,
+                seed,
+                key: Key::from_seed(seed),
+                rounds: 3,
+                budget: &budget,
+            };
             let (cells, penalty) = (Cells::new(&task), Penalty::new(problem.attributes(), attributes));
             let class: Vec<Piece> = pieces.iter().map(|piece| Piece { tuple: cells.place(piece.tuple), ..*piece }).collect();
             let (mut pool, mut judge, mut rng) = (Pool::default(), Judge::new(&task, &cells), Rng::new(seed));
@@ -431,7 +441,16 @@ mod tests {
             let pieces = problem.pieces_without(&[]);
             let stage = &problem.stages_in_order()[0];
             let (attributes, privacy) = (&stage.attributes, &stage.privacy);
-            let task = Task { problem: &problem, attributes, privacy, pieces: &pieces, seed, rounds: 3, budget: &budget };
+            let task = Task {
+                problem: &problem,
+                attributes,
+                privacy,
+                pieces: &pieces,
+                seed,
+                key: Key::from_seed(seed),
+                rounds: 3,
+                budget: &budget,
+            };
             let (cells, penalty) = (Cells::new(&task), Penalty::new(problem.attributes(), &stage.attributes));
             let mut pool = Pool::default();
             let class: Vec<Piece> = pieces.iter().map(|piece| Piece { tuple: cells.place(piece.tuple), ..*piece }).collect();

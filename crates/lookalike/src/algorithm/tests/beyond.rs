@@ -64,7 +64,16 @@ fn tiny(seed: u64, request: &str) -> Option<Problem> {
 
 fn task<'a>(problem: &'a Problem, pieces: &'a [Piece], budget: &'a Budget, seed: u64) -> Task<'a> {
     let stage = &problem.stages_in_order()[0];
-    Task { problem, attributes: &stage.attributes, privacy: &stage.privacy, pieces, seed, rounds: 3, budget }
+    Task {
+        problem,
+        attributes: &stage.attributes,
+        privacy: &stage.privacy,
+        pieces,
+        seed,
+        key: Key::from_seed(seed),
+        rounds: 3,
+        budget,
+    }
 }
 
 #[test]

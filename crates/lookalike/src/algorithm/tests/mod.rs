@@ -282,7 +282,16 @@ pub(super) fn for_each_task(tables: u64, mut check: impl FnMut(&Task, &str)) {
             let attributes = telling_first(&problem, &stage.attributes, &pieces);
             let rounds = 1 + u32::from(!request.contains("rounds")) * 2;
             let (privacy, budget) = (&stage.privacy, &Budget::unlimited());
-            let task = Task { problem: &problem, attributes: &attributes, privacy, pieces: &pieces, seed, rounds, budget };
+            let task = Task {
+                problem: &problem,
+                attributes: &attributes,
+                privacy,
+                pieces: &pieces,
+                seed,
+                key: Key::from_seed(seed),
+                rounds,
+                budget,
+            };
             check(&task, &format!("table {seed}, {request}"));
         }
     }

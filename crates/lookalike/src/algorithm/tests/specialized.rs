@@ -94,8 +94,12 @@ impl Plain<'_> {
         let mut left = failing.concat();
         let mut candidates: Vec<(usize, usize, u64, u32)> = Vec::new();
         for (index, branch) in staying.iter().enumerate() {
-            let lot = |tuple: u32| Rng::at(self.task.seed, u64::from(tuple)).next_u64();
-            candidates.extend(branch.iter().map(|&tuple| (self.levels(at, depth + 1, branch, tuple), index, lot(tuple), tuple)));
+            let drawn = |tuple: u32| {
+                let (mut draws, mut pieces) = (self.task.draws(), self.task.pieces.iter());
+                pieces.find_map(|piece| Some(draws.next_u64()).filter(|_| piece.tuple == tuple)).unwrap()
+            };
+            candidates
+                .extend(branch.iter().map(|&tuple| (self.levels(at, depth + 1, branch, tuple), index, drawn(tuple), tuple)));
         }
         candidates.sort_unstable();
         for (_, index, _, tuple) in candidates {

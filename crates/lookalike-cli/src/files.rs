@@ -1,0 +1,70 @@
+//! The files of a command: nothing that it reads is replaced, and no two things that it writes meet under one name.
+
+use std::path::{Path, PathBuf};
+
+use lookalike::config::HierarchyConfig;
+use lookalike::{Config, Result, io};
+
+use crate::args::Request;
+use crate::request::usage;
+use crate::show;
+
+/// A file that a command writes, and the flag that names it.
+pub(crate) type Output<'a> = (&'static str, &'a Path);
+
+/// What a request reads beside its tables: the configuration, hierarchies, orders.
+pub(crate) fn of_request(request: &Request, config: &Config) -> Vec<PathBuf> {
+    let orders = request.columns.order.iter().map(|pair| PathBuf::from(&pair.value));
+    request.config.iter().cloned().chain(orders).chain(hierarchies(config)).collect()
+}
+
+/// The hierarchy files of a configuration.
+pub(crate) fn hierarchies(config: &Config) -> impl Iterator<Item = PathBuf> {
+    let file = |hierarchy: &HierarchyConfig| match hierarchy {
+        HierarchyConfig::File(path) => Some(path.clone()),
+        _ => None,
+    };
+    config.columns.values().filter_map(move |column| column.hierarchy.as_ref().and_then(file))
+}
+
+/// Refuses an output that is the input, another file that is read, or another output, under whatever name: `--force` means an older
+/// output, nothing else.
+pub(crate) fn refuse_overlap(input: &Path, reads: &[PathBuf], outputs: &[Output]) -> Result<()> {
+    for (at, &(flag, path)) in outputs.iter().enumerate() {
+        if is_one(input, path) {
+            return Err(usage(format!("{} is the input itself: choose another output", show::path(path))));
+        }
+        if reads.iter().any(|read| is_one(read, path)) {
+            return Err(usage(format!("{flag} {} is a file that the request reads: choose another", show::path(path))));
+        }
+        if let Some((other, _)) = outputs[..at].iter().find(|(_, other)| is_one(other, path)) {
+            return Err(usage(format!("{other} and {flag} name one file: each needs a file of its own")));
+        }
+    }
+    Ok(())
+}
+
+/// True when two paths lead to one place, or to one file.
+fn is_one(one: &Path, other: &Path) -> bool {
+    let stream = Path::new("-");
+    if one == stream || other == stream {
+        return false;
+    }
+    match (io::real_place(one), io::real_place(other)) {
+        (Some(one), Some(other)) => one == other || is_same_file(&one, &other),
+        _ => false,
+    }
+}
+
+/// Two names of one file.
+#[cfg(unix)]
+fn is_same_file(one: &Path, other: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let id = |path: &Path| std::fs::metadata(path).ok().map(|about| (about.dev(), about.ino()));
+    id(one).is_some_and(|found| id(other) == Some(found))
+}
+
+#[cfg(not(unix))]
+fn is_same_file(_: &Path, _: &Path) -> bool {
+    false
+}
