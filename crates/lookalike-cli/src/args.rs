@@ -32,7 +32,9 @@ Start here:
       --rest drop -o safe.csv
 
 Exit codes: 0 done and verified, 1 the protection does not hold or cannot be reached,
-2 usage or configuration, 3 input data, 5 reading or writing, 70 a bug, 130 interrupted.";
+2 usage or configuration, 3 input data, 4 out of time or memory before any release,
+5 reading or writing, 70 a bug, 130 interrupted. Nothing is written unless the code is 0
+or the message says what is.";
 
 /// Makes tables k-anonymous with little loss, and verifies the written file.
 ///
@@ -52,6 +54,9 @@ pub(crate) struct Global {
     /// Use this many threads; all cores when absent
     #[arg(long, global = true, value_name = "N", help_heading = "Global options")]
     pub(crate) threads: Option<usize>,
+    /// End with a message when more memory is needed (500MB, 8GB, 50%); 80% of the machine's when absent
+    #[arg(long, global = true, value_name = "SIZE", help_heading = "Global options")]
+    pub(crate) max_memory: Option<String>,
     /// Say nothing but warnings and errors
     #[arg(long, global = true, help_heading = "Global options")]
     pub(crate) quiet: bool,
@@ -138,7 +143,7 @@ pub(crate) struct Anonymize {
     /// Keep the global recoding that was found in this file, for `apply`; it is as secret as the table
     #[arg(long, value_name = "FILE")]
     pub(crate) recoding: Option<PathBuf>,
-    /// Draw lots and break ties from this seed, so that a run can be repeated (not one of ring); keep it secret
+    /// Take all that is random from this seed, so that a run can be repeated (not one of ring); keep it secret
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
     #[command(flatten)]

@@ -6,6 +6,7 @@ mod cmd;
 mod files;
 mod interrupt;
 mod measure;
+mod memory;
 mod pipeline;
 mod plot;
 mod progress;
@@ -57,7 +58,8 @@ fn last_panic() -> MutexGuard<'static, Option<String>> {
 }
 
 fn run(cli: Cli) -> ExitCode {
-    let outcome = threads(cli.global.threads).and_then(|()| match cli.command {
+    let prepared = threads(cli.global.threads).and_then(|()| memory::limit(cli.global.max_memory.as_deref()));
+    let outcome = prepared.and_then(|()| match cli.command {
         Command::Init(args) => cmd::init::run(&args),
         Command::Check(args) => cmd::check::run(&args),
         Command::Anonymize(args) => cmd::anonymize::run(&args, &cli.global),

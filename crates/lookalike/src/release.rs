@@ -9,12 +9,14 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, RecordBatch, StringArray, UInt32Array};
 use arrow_cast::cast;
-use arrow_row::{RowConverter, Rows, SortField};
+use arrow_row::{Row, RowConverter, Rows, SortField};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use arrow_select::interleave::interleave;
 use arrow_select::take::take;
+use rayon::prelude::*;
 
 use crate::code::{Codes, RowId};
 use crate::config::{Config, Order, Roles};
@@ -27,8 +29,11 @@ use crate::rng::{Draws, Key};
 use crate::show::{self, Shown};
 use crate::table::Table;
 
-/// Rows of a batch, unless one class alone has more.
-const BATCH: usize = 1 << 16;
+/// Rows of a batch: whole classes as far as they go, and a larger class in parts.
+const BATCH: usize = if cfg!(test) { 8 } else { 1 << 16 };
+
+/// About as many bytes of carried cells are gathered at a time. Arrow counts the bytes of a text column up to 2^31.
+const BYTES: usize = if cfg!(test) { 200 } else { 1 << 28 };
 
 /// The stream of draws that says which rows of a tuple go where.
 const DEALING: u64 = 0;
@@ -42,10 +47,12 @@ pub struct Release {
     rows: Vec<RowId>,
     /// For each of `rows` its class.
     classes: Vec<u32>,
-    /// Where each batch lies in `rows`.
-    batches: Vec<Range<usize>>,
+    /// Where each batch lies in `rows`, and whether its rows stand in their last order already.
+    batches: Vec<(Range<usize>, bool)>,
     /// Which source row each carried batch starts with.
     starts: Vec<usize>,
+    /// The most bytes that the carried cells of one row have.
+    widest: usize,
     order: Order,
     guard: Guard,
 }
@@ -65,6 +72,24 @@ enum ReleasedColumn {
     Quasi { cells: ArrayRef, of_class: Codes },
     /// The source's cells, batch by batch.
     Carried { chunks: Vec<ArrayRef>, convert: SortField },
+}
+
+/// The carried cells of some rows as rows that compare and hold values only, no bytes under nulls; in parts of not too many bytes.
+struct Comparable {
+    converter: RowConverter,
+    parts: Vec<Rows>,
+    /// Which of the rows each part starts with.
+    starts: Vec<usize>,
+}
+
+impl Comparable {
+    fn row(&self, at: usize) -> Row<'_> {
+        if let [all] = &self.parts[..] {
+            return all.row(at);
+        }
+        let part = self.starts.partition_point(|&start| start <= at) - 1;
+        self.parts[part].row(at - self.starts[part])
+    }
 }
 
 /// Keeps spreadsheets from running text cells as formulas: they get an apostrophe in front.
@@ -115,9 +140,11 @@ impl Release {
             classes: Vec::new(),
             batches: Vec::new(),
             starts,
+            widest: 0,
             order: config.output.order,
             guard,
         };
+        release.widest = release.carried().map(|chunks| chunks.iter().map(|chunk| widest(chunk)).max().unwrap_or(0)).sum();
         let key = if recoding.is_of_rings() { Key::from_system() } else { key };
         release.lay_out(problem, recoding, key)?;
         Ok(release)
@@ -148,13 +175,13 @@ impl Release {
     /// # Errors
     /// When the carried cells cannot be gathered.
     pub fn batch(&self, index: usize) -> Result<RecordBatch> {
-        let here = self.batches[index].clone();
+        let (here, is_ordered) = self.batches[index].clone();
         let classes = &self.classes[here.clone()];
         let mut carried = match self.comparable(&self.rows[here])? {
             None => Vec::new(),
-            Some((converter, rows)) => {
-                let order = self.order_within(classes, &rows);
-                converter.convert_rows(order.iter().map(|&at| rows.row(at))).map_err(gathering)?
+            Some(cells) => {
+                let order = self.order_within(classes, &cells, is_ordered);
+                cells.converter.convert_rows(order.iter().map(|&at| cells.row(at))).map_err(gathering)?
             }
         };
         carried.reverse();
@@ -180,12 +207,12 @@ impl Release {
     }
 
     /// In which order the rows of a batch are written.
-    fn order_within(&self, classes: &[u32], rows: &Rows) -> Vec<usize> {
+    fn order_within(&self, classes: &[u32], cells: &Comparable, is_ordered: bool) -> Vec<usize> {
         let mut order: Vec<usize> = (0..classes.len()).collect();
-        if self.order == Order::Canonical {
+        if !is_ordered {
             // A batch has whole classes, in order: only within a class do the other cells decide.
             for class in order.chunk_by_mut(|&a, &b| classes[a] == classes[b]) {
-                class.sort_unstable_by(|&a, &b| rows.row(a).cmp(&rows.row(b)));
+                class.sort_unstable_by(|&a, &b| cells.row(a).cmp(&cells.row(b)));
             }
         }
         order
@@ -194,11 +221,11 @@ impl Release {
     /// For each written row, in order, the source row whose other cells it has, and its class.
     pub(crate) fn written(&self) -> Result<Vec<(RowId, u32)>> {
         let mut written = Vec::with_capacity(self.rows.len());
-        for here in &self.batches {
+        for (here, is_ordered) in &self.batches {
             let (rows, classes) = (&self.rows[here.clone()], &self.classes[here.clone()]);
             let order = match self.comparable(rows)? {
                 None => (0..rows.len()).collect(),
-                Some((_, cells)) => self.order_within(classes, &cells),
+                Some(cells) => self.order_within(classes, &cells, *is_ordered),
             };
             written.extend(order.into_iter().map(|at| (rows[at], classes[at])));
         }
@@ -218,51 +245,145 @@ impl Release {
             self.classes.resize(self.rows.len(), class);
         }
         match self.order {
-            Order::Canonical => {
-                let mut start = 0;
-                let mut end = 0;
-                for class in self.classes.chunk_by(|a, b| a == b) {
-                    end += class.len();
-                    if end - start >= BATCH {
-                        self.batches.push(start..end);
-                        start = end;
-                    }
-                }
-                if start < end {
-                    self.batches.push(start..end);
-                }
-            }
+            Order::Canonical => self.cut_classes()?,
             Order::Input => {
                 let mut both: Vec<(RowId, u32)> = self.rows.iter().copied().zip(self.classes.iter().copied()).collect();
                 both.sort_unstable();
                 (self.rows, self.classes) = both.into_iter().unzip();
-                self.batches = (0..self.rows.len()).step_by(BATCH).map(|at| at..(at + BATCH).min(self.rows.len())).collect();
+                self.batches = self.parts(&self.rows).into_iter().map(|part| (part, true)).collect();
             }
         }
         Ok(())
     }
 
-    /// The carried cells of some rows as rows that compare and hold values only, no bytes under nulls; none when nothing is
-    /// carried.
-    fn comparable(&self, rows: &[RowId]) -> Result<Option<(RowConverter, Rows)>> {
-        let place = |row: &RowId| {
-            let chunk = self.starts.partition_point(|&start| start <= *row as usize) - 1;
-            (chunk, *row as usize - self.starts[chunk])
-        };
-        let places: Vec<(usize, usize)> = rows.iter().map(place).collect();
-        let (mut arrays, mut sorts) = (Vec::new(), Vec::new());
-        for column in &self.columns {
-            let ReleasedColumn::Carried { chunks, convert } = column else { continue };
-            let chunks: Vec<&dyn Array> = chunks.iter().map(AsRef::as_ref).collect();
-            arrays.push(interleave(&chunks, &places).map_err(gathering)?);
-            sorts.push(convert.clone());
+    /// Cuts the rows into batches of whole classes. A class that is too large for one is put in its last order here and cut anywhere.
+    fn cut_classes(&mut self) -> Result<()> {
+        let sizes: Vec<usize> = self.classes.chunk_by(|a, b| a == b).map(<[u32]>::len).collect();
+        let (mut start, mut end, mut sum) = (0, 0, 0);
+        for size in sizes {
+            let class = end..end + size;
+            let bytes: usize = self.rows[class.clone()].iter().map(|&row| self.bytes(row)).sum();
+            let is_large = size > BATCH || bytes > BYTES;
+            if start < end && (is_large || sum + bytes > BYTES) {
+                self.batches.push((start..end, false));
+                (start, sum) = (end, 0);
+            }
+            (end, sum) = (class.end, sum + bytes);
+            if is_large {
+                self.put_in_order(class.clone())?;
+                let parts = self.parts(&self.rows[class.clone()]);
+                let parts = parts.into_iter().map(|part| (class.start + part.start..class.start + part.end, true));
+                self.batches.extend(parts);
+                (start, sum) = (end, 0);
+            } else if end - start >= BATCH {
+                self.batches.push((start..end, false));
+                (start, sum) = (end, 0);
+            }
         }
-        if arrays.is_empty() {
+        if start < end {
+            self.batches.push((start..end, false));
+        }
+        Ok(())
+    }
+
+    /// Sorts rows by their carried cells.
+    fn put_in_order(&mut self, here: Range<usize>) -> Result<()> {
+        let Some(cells) = self.comparable(&self.rows[here.clone()])? else { return Ok(()) };
+        let mut order: Vec<usize> = (0..here.len()).collect();
+        order.par_sort_unstable_by(|&a, &b| cells.row(a).cmp(&cells.row(b)).then(a.cmp(&b)));
+        let ordered: Vec<RowId> = order.iter().map(|&at| self.rows[here.start + at]).collect();
+        self.rows[here].copy_from_slice(&ordered);
+        Ok(())
+    }
+
+    /// The chunks of every carried column.
+    fn carried(&self) -> impl Iterator<Item = &[ArrayRef]> {
+        self.columns.iter().filter_map(|column| match column {
+            ReleasedColumn::Carried { chunks, .. } => Some(&chunks[..]),
+            ReleasedColumn::Quasi { .. } => None,
+        })
+    }
+
+    /// Where a source row stands: its chunk and its place there.
+    fn place(&self, row: RowId) -> (usize, usize) {
+        let chunk = self.starts.partition_point(|&start| start <= row as usize) - 1;
+        (chunk, row as usize - self.starts[chunk])
+    }
+
+    /// How many bytes the carried cells of a source row have, about; 0 where no row has so many that it matters.
+    fn bytes(&self, row: RowId) -> usize {
+        if self.widest.saturating_mul(2 * BATCH) <= BYTES {
+            return 0;
+        }
+        let (chunk, at) = self.place(row);
+        self.carried().map(|chunks| bytes_of(&chunks[chunk], at)).sum()
+    }
+
+    /// Cuts rows into parts, each of which can be gathered at a time.
+    fn parts(&self, rows: &[RowId]) -> Vec<Range<usize>> {
+        let (mut parts, mut start, mut sum) = (Vec::new(), 0, 0);
+        for (at, &row) in rows.iter().enumerate() {
+            let own = self.bytes(row);
+            if at > start && (at - start >= BATCH || sum + own > BYTES) {
+                parts.push(start..at);
+                (start, sum) = (at, 0);
+            }
+            sum += own;
+        }
+        parts.push(start..rows.len());
+        parts
+    }
+
+    /// The carried cells of some rows; none when nothing is carried.
+    fn comparable(&self, rows: &[RowId]) -> Result<Option<Comparable>> {
+        let sorts: Vec<SortField> = self.columns.iter().filter_map(sort_field).collect();
+        if sorts.is_empty() {
             return Ok(None);
         }
         let converter = RowConverter::new(sorts).map_err(gathering)?;
-        let rows = converter.convert_columns(&arrays).map_err(gathering)?;
-        Ok(Some((converter, rows)))
+        let is_narrow = rows.len().saturating_mul(self.widest) <= BYTES;
+        let cuts = if is_narrow { std::iter::once(0..rows.len()).collect() } else { self.parts(rows) };
+        let (mut parts, starts) = (Vec::with_capacity(cuts.len()), cuts.iter().map(|part| part.start).collect());
+        for part in cuts {
+            let places: Vec<(usize, usize)> = rows[part].iter().map(|&row| self.place(row)).collect();
+            let gather = |chunks: &[ArrayRef]| {
+                let chunks: Vec<&dyn Array> = chunks.iter().map(AsRef::as_ref).collect();
+                interleave(&chunks, &places)
+            };
+            let arrays = self.carried().map(gather).collect::<std::result::Result<Vec<_>, _>>().map_err(gathering)?;
+            parts.push(converter.convert_columns(&arrays).map_err(gathering)?);
+        }
+        Ok(Some(Comparable { converter, parts, starts }))
+    }
+}
+
+fn sort_field(column: &ReleasedColumn) -> Option<SortField> {
+    match column {
+        ReleasedColumn::Carried { convert, .. } => Some(convert.clone()),
+        ReleasedColumn::Quasi { .. } => None,
+    }
+}
+
+/// How many bytes a cell has, about.
+fn bytes_of(array: &ArrayRef, at: usize) -> usize {
+    match array.data_type() {
+        DataType::Utf8 => array.as_string::<i32>().value(at).len(),
+        DataType::LargeUtf8 => array.as_string::<i64>().value(at).len(),
+        DataType::Binary => array.as_binary::<i32>().value(at).len(),
+        DataType::LargeBinary => array.as_binary::<i64>().value(at).len(),
+        data_type => data_type.primitive_width().unwrap_or_else(|| array.get_buffer_memory_size() / array.len().max(1)),
+    }
+}
+
+/// The most bytes that a cell has, about.
+fn widest(array: &ArrayRef) -> usize {
+    let longest = |lengths: &mut dyn Iterator<Item = usize>| lengths.max().unwrap_or(0);
+    match array.data_type() {
+        DataType::Utf8 => longest(&mut array.as_string::<i32>().offsets().lengths()),
+        DataType::LargeUtf8 => longest(&mut array.as_string::<i64>().offsets().lengths()),
+        DataType::Binary => longest(&mut array.as_binary::<i32>().offsets().lengths()),
+        DataType::LargeBinary => longest(&mut array.as_binary::<i64>().offsets().lengths()),
+        _ => bytes_of(array, 0),
     }
 }
 
@@ -299,7 +420,7 @@ impl Deal {
     /// that the order of the source has no part in it.
     fn shuffle(&mut self, release: &Release, from: usize, draws: &mut Draws) -> Result<()> {
         let start = self.next[from];
-        let Some((_, cells)) = release.comparable(&self.rows[start..])? else { return Ok(()) };
+        let Some(cells) = release.comparable(&self.rows[start..])? else { return Ok(()) };
         for (at, &begin) in self.next.iter().enumerate().skip(from) {
             let end = self.next.get(at + 1).copied().unwrap_or(self.rows.len());
             let mut places: Vec<usize> = (begin - start..end - start).collect();
@@ -351,6 +472,49 @@ fn gathering(error: arrow_schema::ArrowError) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The rows of a release, class by class, as its batches have them.
+    fn released(text: &str, toml: &str) -> (Vec<usize>, Vec<(String, String)>) {
+        let table = crate::testing::table(text);
+        let (roles, config) = crate::testing::request(&table, toml);
+        let problem = Problem::new(&table, &roles, &config).unwrap();
+        let search = crate::Search::new(crate::Algorithm::Mondrian, 1);
+        let recoding = crate::anonymize(&problem, search, &crate::Budget::unlimited()).recoding;
+        let release = Release::new(&problem, &recoding, &table, &roles, &config, Key::from_seed(1), Cells::Typed).unwrap();
+        let (mut sizes, mut rows) = (Vec::new(), Vec::new());
+        for at in 0..release.batches() {
+            let batch = release.batch(at).unwrap();
+            sizes.push(batch.num_rows());
+            let cell = |column: usize, row: usize| batch.column(column).as_string::<i32>().value(row).to_string();
+            rows.extend((0..batch.num_rows()).map(|row| (cell(0, row), cell(1, row))));
+        }
+        (sizes, rows)
+    }
+
+    #[test]
+    fn a_class_that_is_larger_than_a_batch_is_written_in_parts_in_the_same_order() {
+        for (wide, order) in [(1, "canonical"), (90, "canonical"), (30, "canonical"), (90, "input")] {
+            // Two small classes, one of thirty rows, one of nine, in an order that is not theirs; notes of all lengths up to `wide`.
+            let classes = [(1, 3), (2, 30), (3, 4), (4, 9)];
+            let all = classes.iter().flat_map(|&(a, size)| (0..size).map(move |row| (a, row * 7 % size)));
+            let all: Vec<(usize, String)> = all.map(|(a, row)| (a, format!("{}{row}", "x".repeat(row * 11 % wide)))).collect();
+            let text: String = all.iter().map(|(a, note)| format!("{a},{note}\n")).collect();
+            let toml = format!("k = 3\n[output]\norder = \"{order}\"\n[columns]\na = {{ role = \"quasi\" }}\nnote = {{ role = \"keep\" }}\n");
+            let (sizes, rows) = released(&format!("a,note\n{text}"), &toml);
+            let mut expected: Vec<(String, String)> = all.into_iter().map(|(a, note)| (a.to_string(), note)).collect();
+            if order == "canonical" {
+                expected.sort();
+            }
+            assert_eq!(rows, expected, "{wide} {order}");
+            assert!(sizes.iter().all(|&size| size <= 2 * BATCH), "{sizes:?}");
+            let bytes = |rows: &[(String, String)]| rows.iter().map(|(_, note)| note.len()).sum::<usize>();
+            let mut rest = &rows[..];
+            for size in sizes {
+                assert!(bytes(&rest[..size]) <= BYTES, "{wide} {order}");
+                rest = &rest[size..];
+            }
+        }
+    }
 
     #[test]
     fn formulas_are_guarded_numbers_are_not_and_different_cells_stay_different() {

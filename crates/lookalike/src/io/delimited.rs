@@ -21,6 +21,10 @@ const HEAD: usize = 1 << 20;
 /// How many rows the delimiter is judged by.
 const SAMPLE: usize = 100;
 const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
+/// A batch of so much text ends with the next row, however few rows it has.
+const BATCH_BYTES: usize = if cfg!(test) { 1 << 16 } else { 1 << 26 };
+/// A row of more text has a cell that no array of texts could hold, or may have one.
+const MOST_BYTES: usize = i32::MAX as usize;
 
 /// A CSV file of which only the header is known.
 pub(super) struct Csv {
@@ -63,7 +67,11 @@ impl Csv {
                 return progress.end(&mut decoder, to);
             }
             while !chunk.is_empty() {
-                let taken = match decoder.decode(chunk) {
+                // A long batch is handed on line by line, to see whether a line end is also the end of a row.
+                let is_long = progress.text.len() >= BATCH_BYTES;
+                let (given, is_line_end) = if is_long { up_to_line_end(chunk) } else { (chunk, false) };
+                let before = decoder.capacity();
+                let taken = match decoder.decode(given) {
                     Ok(taken) => taken,
                     Err(error) => {
                         progress.text.extend_from_slice(chunk);
@@ -72,9 +80,17 @@ impl Csv {
                 };
                 progress.text.extend_from_slice(&chunk[..taken]);
                 chunk = &chunk[taken..];
-                if decoder.capacity() == 0 {
+                let is_row_end = is_line_end && decoder.capacity() < before;
+                if progress.text.len() > MOST_BYTES {
+                    return Err(Error::data(format!(
+                        "{} has more than 2 GiB of text: no cell can be that long; is a quote never closed?",
+                        progress.place(progress.taken(&decoder))
+                    )));
+                }
+                if decoder.capacity() == 0 || is_row_end {
+                    let rows = progress.taken(&decoder);
                     let batch = decoder.flush().map_err(|_| progress.unreadable(&decoder))?;
-                    progress.batch_done();
+                    progress.batch_done(rows);
                     if batch.is_some_and(|batch| to.send(batch).is_err()) {
                         return Ok(());
                     }
@@ -102,8 +118,8 @@ impl Progress {
         ReaderBuilder::new(self.schema.clone()).with_delimiter(self.delimiter)
     }
 
-    fn batch_done(&mut self) {
-        self.rows += self.batch_rows;
+    fn batch_done(&mut self, rows: usize) {
+        self.rows += rows;
         self.lines += line_ends(&self.text);
         self.text.clear();
     }
@@ -168,6 +184,17 @@ impl Progress {
         let blank = rest.iter().take_while(|&&byte| byte == b'\n' || byte == b'\r').count();
         let line = self.lines + line_ends(&self.text[..self.text.len() - rest.len() + blank]) + 1;
         format!("row {row} (line {line})")
+    }
+}
+
+/// What stands before the next line end; or the line end, if it comes first, and true.
+fn up_to_line_end(text: &[u8]) -> (&[u8], bool) {
+    match text.iter().position(|&byte| byte == b'\n') {
+        None => (text, false),
+        Some(0) => (&text[..1], true),
+        Some(1) if text[0] == b'\r' => (&text[..2], true),
+        Some(end) if text[end - 1] == b'\r' => (&text[..end - 1], false),
+        Some(end) => (&text[..end], false),
     }
 }
 

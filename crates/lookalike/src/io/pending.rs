@@ -457,7 +457,10 @@ mod tests {
         let folder = TempDir::new().unwrap();
         let [one, other] = ["one.csv", "other.csv"].map(|name| folder.path().join(name));
         let of = |paths: &[PathBuf]| paths.iter().filter(|path| path.starts_with(folder.path())).count();
-        let known = || (of(&register().waiting), of(&register().published));
+        let known = || {
+            let register = register();
+            (of(&register.waiting), of(&register.published))
+        };
         let (first, second) = (Pending::beside(&one, false).unwrap(), Pending::beside(&other, false).unwrap());
         assert_eq!(known(), (2, 0));
         drop(second);

@@ -312,6 +312,29 @@ mod tests {
     }
 
     #[test]
+    fn long_rows_make_short_batches_and_lose_nothing() {
+        for line_end in ["\n", "\r\n"] {
+            // Quotes inside an unquoted cell, line ends inside quoted ones, blank lines, rows of many lengths.
+            let mut text = format!("a,b{line_end}");
+            let mut expected: Vec<Option<String>> = Vec::new();
+            for row in 0..400_usize {
+                let long = format!("x{}\ny\"z", "ab,\n".repeat(row * row % 700));
+                text += &format!("r\"{row},\"{}\"{line_end}", long.replace('"', "\"\""));
+                text += if row % 7 == 0 { line_end } else { "" };
+                expected.push(Some(long));
+            }
+            let table = read_all(text.as_bytes(), CodeAndCarry).unwrap();
+            assert_eq!(cells(&table, "b"), expected);
+            assert_eq!(table.coded("a").values[399].as_deref(), Some("r\"399"));
+            let batches = table.column("b").unwrap().carried.as_ref().unwrap();
+            assert!(batches.len() > 3 && batches.iter().map(|batch| batch.len()).sum::<usize>() == 400, "{}", batches.len());
+            // Rows are still counted from the first one.
+            let ragged = error(format!("{text}one{line_end}").as_bytes());
+            assert!(ragged.starts_with("row 401 (line "), "{ragged}");
+        }
+    }
+
+    #[test]
     fn a_quote_that_is_never_closed_does_not_swallow_rows_in_silence() {
         for text in ["a,b\n1,2\n3,\"4\n5,6\n", "a\n1\n\"2\n3\n", "a,b\n1,2\n\"3,4\n5,6\n", "a,b\n1,2\n3,\"4"] {
             let error = error(text.as_bytes());

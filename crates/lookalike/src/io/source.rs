@@ -146,6 +146,9 @@ impl Rows {
     }
 }
 
+/// A batch has about so many bytes at most.
+const BATCH_BYTES: i64 = 1 << 28;
+
 fn decode_parquet<T: ChunkReader + 'static>(
     builder: ParquetRecordBatchReaderBuilder<T>,
     columns: &[usize],
@@ -160,6 +163,10 @@ fn decode_parquet<T: ChunkReader + 'static>(
             )));
         }
     }
+    // Long texts make short batches, as far as the file says how long they are.
+    let groups = builder.metadata().row_groups();
+    let widest = groups.iter().map(|group| group.total_byte_size() / group.num_rows().max(1)).max().unwrap_or(0);
+    let batch_rows = usize::try_from(BATCH_BYTES / widest.max(1)).unwrap_or(0).clamp(1, batch_rows);
     let mask = ProjectionMask::roots(builder.parquet_schema(), columns.iter().copied());
     let reader = builder.with_batch_size(batch_rows).with_projection(mask).build().map_err(|_| damaged(0))?;
     let mut rows = 0;

@@ -1,0 +1,262 @@
+//! The parsers, with samples of what they read and the laws that their answers obey.
+
+use std::path::Path;
+
+use lookalike::audit::{self, View};
+use lookalike::config::{HierarchyConfig, Role};
+use lookalike::release::{Cells, Release};
+use lookalike::rng::Key;
+use lookalike::synthetic::{self, Synthetic};
+use lookalike::table::{Table, Treatment};
+use lookalike::{Algorithm, Budget, Config, Problem, Search, anonymize, hierarchy, io, problem, proof, query, recoding_file};
+
+/// A parser under test.
+#[derive(Clone, Copy)]
+pub struct Target {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// Valid inputs.
+    pub samples: fn() -> Vec<Vec<u8>>,
+    /// Reads the bytes; panics when a law is broken. True when they were accepted.
+    pub run: fn(&[u8]) -> bool,
+}
+
+impl std::fmt::Debug for Target {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+/// Every parser of input that somebody else may have written.
+pub const TARGETS: [Target; 9] = [
+    Target { name: "csv", samples: tables, run: csv },
+    Target { name: "parquet", samples: || vec![file("t.parquet")], run: |bytes| binary(bytes, "t.parquet") },
+    Target { name: "arrow", samples: || vec![file("t.arrow")], run: |bytes| binary(bytes, "t.arrow") },
+    Target { name: "hierarchy", samples: hierarchies, run: hierarchy },
+    Target { name: "recoding", samples: recodings, run: recoding },
+    Target { name: "proof", samples: proofs, run: |bytes| proof::read(bytes).is_ok() },
+    Target { name: "toml", samples: requests, run: request },
+    Target { name: "queries", samples: queries, run: |bytes| as_text(bytes).is_some_and(|text| query::parse(text).is_ok()) },
+    Target { name: "labels", samples: labels, run: label },
+];
+
+fn as_text(bytes: &[u8]) -> Option<&str> {
+    std::str::from_utf8(bytes).ok()
+}
+
+fn texts(all: &[&str]) -> Vec<Vec<u8>> {
+    all.iter().map(|text| text.as_bytes().to_vec()).collect()
+}
+
+fn tables() -> Vec<Vec<u8>> {
+    texts(&[
+        "a,b\n1,x\n2,\"y, \"\"z\"\"\n\"\n",
+        "name;age;note\r\n\"Ann\";34;\"two\nlines\"\r\nBob;;\r\n",
+        "\u{feff}zip\tsex\n02139\tf\n,\n",
+        "x|y\n1e3|2024-03-17\n-5|2024-03-17T10:00:00+02:00\n",
+        "a\n\n1\n\n",
+    ])
+}
+
+/// The cells of every row of a table whose columns are all coded.
+fn cells(table: &Table) -> Vec<Vec<Option<String>>> {
+    let cell = |row: usize, name: &str| {
+        let coded = table.coded(name);
+        coded.values[coded.codes.get(row) as usize].clone()
+    };
+    (0..table.rows).map(|row| table.columns.iter().map(|column| cell(row, &column.name)).collect()).collect()
+}
+
+fn quoted(cell: &str) -> String {
+    format!("\"{}\"", cell.replace('"', "\"\""))
+}
+
+/// What is read and written again is read the same.
+fn csv(bytes: &[u8]) -> bool {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("t.csv");
+    std::fs::write(&path, bytes).expect("a file");
+    let Ok(table) = read_all(&path) else { return false };
+    let names: Vec<String> = table.columns.iter().map(|column| quoted(&column.name)).collect();
+    let rows = cells(&table);
+    let line = |row: &Vec<Option<String>>| row.iter().map(|cell| cell.as_deref().map_or(String::new(), quoted)).collect::<Vec<_>>();
+    let lines: Vec<String> = rows.iter().map(|row| line(row).join(",")).collect();
+    // A row of one empty cell would be a blank line, which is none.
+    if lines.iter().any(String::is_empty) {
+        return true;
+    }
+    let text = format!("{}\n{}\n", names.join(","), lines.join("\n"));
+    let source = io::open_text(text, Path::new("again")).expect("what was read can be written and read");
+    let all = vec![Treatment::Code; source.names().len()];
+    let again = source.read(&all).expect("its rows too");
+    assert_eq!(cells(&again), rows, "the same cells");
+    true
+}
+
+fn read_all(path: &Path) -> lookalike::Result<Table> {
+    let source = io::open(path, None)?;
+    let all = vec![Treatment::CodeAndCarry; source.names().len()];
+    source.read(&all)
+}
+
+/// A made-up table in this format.
+fn file(name: &str) -> Vec<u8> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join(name);
+    let out = std::fs::File::create(&path).expect("a file");
+    let batch = |_| Ok(synthetic::batch(Synthetic::Hospital, 1, 0, 40));
+    let file_type = io::file_type(&path).expect("a known ending");
+    io::write(out, &path, file_type, &synthetic::schema(Synthetic::Hospital), 1, batch).expect("it can be written");
+    std::fs::read(&path).expect("it is there")
+}
+
+/// A damaged binary file is read or refused, never more.
+fn binary(bytes: &[u8], name: &str) -> bool {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join(name);
+    std::fs::write(&path, bytes).expect("a file");
+    // Its decoders are allowed to panic: the reader catches that. What they let through must have rows.
+    read_all(&path).is_ok_and(|table| table.rows > 0)
+}
+
+fn hierarchies() -> Vec<Vec<u8>> {
+    texts(&[
+        "paris;france;europe;*\nlyon;france;europe;*\nrome;italy;europe;*\n",
+        "1,low,*\n2,low,*\n3,high,*\n,high,*\n",
+        "\"a,b\",x,*\n\"c\"\"d\",x,*\n\"e\nf\",y,*\n",
+        "europe;europe;*\n;europe;*\nasia;asia;*\n",
+        "a\tg\t*\nb\tg\t*\n",
+    ])
+}
+
+/// What the engine takes for a hierarchy, the audit reads the same way: a release made with it is true.
+fn hierarchy(bytes: &[u8]) -> bool {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("h.csv");
+    std::fs::write(&path, bytes).expect("a file");
+    let Ok(rows) = hierarchy::read(&path) else { return false };
+    let leaves: Vec<String> = rows.rows.iter().take(12).map(|row| row[0].clone()).collect();
+    let body: String = leaves.iter().map(|leaf| format!("{},x\n", quoted(leaf))).collect();
+    let mut config = Config::parse("k = 2\n[columns]\nv = { role = 'quasi', kind = 'categorical' }\nw = { role = 'keep' }").expect("a request");
+    if let Some(line) = config.columns.get_mut("v") {
+        line.hierarchy = Some(HierarchyConfig::File(path.clone()));
+    }
+    is_released_true(&format!("v,w\n{body}{body}"), &config)
+}
+
+/// Anonymizes a table in memory and lets the audit compare the release with it. False when the request is refused.
+fn is_released_true(text: &str, config: &Config) -> bool {
+    let open = || io::open_text(text.to_string(), Path::new("table"));
+    let Ok(source) = open() else { return false };
+    let Ok(roles) = config.roles(source.names()) else { return false };
+    let treatments = problem::treatments(source.names(), &roles);
+    let Ok(table) = source.read(&treatments) else { return false };
+    let Ok(problem) = Problem::new(&table, &roles, config) else { return false };
+    for algorithm in [Algorithm::Mondrian, Algorithm::BottomUp] {
+        let outcome = anonymize(&problem, Search::new(algorithm, 1), &Budget::unlimited());
+        let Ok(release) = Release::new(&problem, &outcome.recoding, &table, &roles, config, Key::from_seed(1), Cells::Typed) else {
+            return false;
+        };
+        let released = io::in_memory(release.schema(), release.batches(), |at| release.batch(at)).expect("batches are text");
+        let source = open().expect("it was opened before");
+        let treatments = audit::treatments(source.names(), config, View::Source);
+        let original = source.read(&treatments).expect("it was read before");
+        let verdict = audit::audit_against(&released, &original, config).expect("the audit can judge what was made");
+        assert!(verdict.holds(), "the engine and the audit read a table in two ways: {:?}", verdict.truth);
+    }
+    true
+}
+
+const RECODING: &str = "version = 1\n[columns.age]\nkind = \"numeric\"\nlevels = 1\nblocks = [\n  { show = \"[20-29]\", from = \"20\", to = \"29\", loss = 0.25, risen = 1 },\n  { show = \"*\", from = \"31\", to = \"60\", missing = true, loss = 1.0, risen = 1 },\n]\n[columns.sex]\nkind = \"categorical\"\nlevels = 1\nblocks = [{ show = \"{f, m}\", values = [\"f\", \"m\"], loss = 0.5, risen = 1 }]\n";
+
+fn recodings() -> Vec<Vec<u8>> {
+    texts(&[RECODING, &RECODING.replace("{f, m}", "any").replace("numeric", "ordinal")])
+}
+
+/// A recoding file is refused, or applied to rows such that the release is true.
+fn recoding(bytes: &[u8]) -> bool {
+    let Some(text) = as_text(bytes) else { return false };
+    let toml = "k = 1\nrest = 'drop'\n[columns]\nage = { role = 'quasi' }\nsex = { role = 'quasi' }";
+    let mut config = Config::parse(toml).expect("a request");
+    let Ok(file) = recoding_file::parse(text, &config) else { return false };
+    file.settle_kinds(&mut config);
+    let table = "age,sex\n20,f\n29,m\n31,f\n,m\n60,f\n";
+    let Ok(source) = io::open_text(table.to_string(), Path::new("table")) else { return false };
+    let Ok(roles) = config.roles(source.names()) else { return false };
+    let Ok(table) = source.read(&[Treatment::Code; 2]) else { return false };
+    let Ok(problem) = Problem::new(&table, &roles, &config) else { return false };
+    recoding_file::apply(&file, &problem, &config).is_ok()
+}
+
+fn proofs() -> Vec<Vec<u8>> {
+    let config = Config::parse("k = 2\nnon_homogeneous = true\n[columns]\na = { role = 'quasi' }").expect("a request");
+    let source = io::open_text("a\n1\n2\n3\n4\n5\n6\n7\n".to_string(), Path::new("t")).expect("a table");
+    let roles = config.roles(source.names()).expect("a role");
+    let table = source.read(&[Treatment::Code]).expect("rows");
+    let problem = Problem::new(&table, &roles, &config).expect("feasible");
+    let outcome = anonymize(&problem, Search::new(Algorithm::Ring, 1), &Budget::unlimited());
+    let release = Release::new(&problem, &outcome.recoding, &table, &roles, &config, Key::from_seed(1), Cells::Text).expect("a release");
+    let rings = outcome.rings.expect("ring makes rings");
+    let mut text = Vec::new();
+    proof::write(&proof::proof(&problem, &rings, &release).expect("a proof"), &mut text).expect("memory");
+    vec![text]
+}
+
+const REQUEST: &str = "version = 1\nk = 3\nalgorithm = 'mondrian'\nrest = 'drop'\nmissing = ['?', 'NA']\nrules = [{ k = 4, columns = ['age'] }]\n[input]\ndelimiter = ','\n[output]\npublish = 'label'\nsnap = true\n[columns]\nage = { role = 'quasi', weight = 2, hierarchy = { intervals = [5, 10], origin = 0, bottom = 20, top = 60 } }\nzip = { role = 'quasi', hierarchy = { prefix = [4, 3, 2] } }\nday = { role = 'quasi', hierarchy = { date = ['month', 'year'] } }\nedu = { role = 'quasi', order = ['low', 'mid', 'high'] }\nill = { role = 'sensitive', alpha = 0.9, distinct = 2 }\nnote = { role = 'keep', dependent = true }\n[limits]\nsuppress = '1%'\ntime = '1s'\n";
+
+fn requests() -> Vec<Vec<u8>> {
+    texts(&[REQUEST, "k = 2\ncolumns.age.role = 'quasi'\n", &REQUEST.replace("'label'", "'bounds'").replace("snap = true", "snap = false")])
+}
+
+/// A request is refused, or a release under it is true.
+fn request(bytes: &[u8]) -> bool {
+    let Some(Ok(config)) = as_text(bytes).map(Config::parse) else { return false };
+    let mut body = "age,zip,day,edu,ill,note\n".to_string();
+    for row in 0..24 {
+        let edu = ["low", "mid", "high"][row % 3];
+        let ill = ["flu", "gout", "cold", "flu"][row * 5 % 4];
+        body += &format!("{},5{}{}1,2024-0{}-1{},{edu},{ill},n{row}\n", 15 + row * 7 % 60, row % 3, row % 2, 1 + row % 9, row % 9);
+    }
+    // What a release of it is compared with has all its columns.
+    if config.columns.values().any(|line| matches!(line.hierarchy, Some(HierarchyConfig::File(_)))) || config.non_homogeneous {
+        return true;
+    }
+    let is_new = |name: &String| !["age", "zip", "day", "edu", "ill", "note"].contains(&name.as_str());
+    if config.columns.keys().any(is_new) || !config.columns.values().any(|line| line.role == Role::Quasi) {
+        return true;
+    }
+    is_released_true(&body, &config)
+}
+
+fn queries() -> Vec<Vec<u8>> {
+    texts(&["[[query]]\nname = 'young'\nwhere = { age = '20..30', sex = 'f' }\n", "[[query]]\nsum = 'age'\nwhere = { zip = ['53711', '53712'] }\n"])
+}
+
+fn labels() -> Vec<Vec<u8>> {
+    texts(&[
+        "[20-30]", "[20-30)", "[-5 .. 5]", "<20", ">=80", "*", "{a, b}", "{a,b,\"c,d\"}", "{\"\", x}", "'=1+1", "''=x", "europe (all)",
+        "2024-03-17", "[2024-01-01 .. 2024-02-01]", "0.5e1", "",
+    ])
+}
+
+/// Whatever a label says, it can be judged; and a value covers itself.
+fn label(bytes: &[u8]) -> bool {
+    let Some(text) = as_text(bytes).filter(|text| !text.contains('\0')) else { return false };
+    for kind in ["numeric", "date", "categorical"] {
+        let config = Config::parse(&format!("k = 1\n[columns]\nv = {{ role = 'quasi', kind = '{kind}' }}")).expect("a request");
+        let table = |cells: [&str; 2]| {
+            let body: String = cells.iter().map(|cell| format!("{}\n", quoted(cell))).collect();
+            let source = io::open_text(format!("v\n{body}"), Path::new("t")).ok()?;
+            source.read(&[Treatment::Code]).ok()
+        };
+        let value = ["20", "2024-03-17", "a"][["numeric", "date", "categorical"].iter().position(|known| *known == kind).unwrap_or(0)];
+        let (Some(release), Some(source)) = (table([text, value]), table([value, value])) else { continue };
+        let _ = audit::audit_against(&release, &source, &config);
+        if kind == "categorical" && !text.is_empty() && text != "*" {
+            let (Some(release), Some(source)) = (table([text, value]), table([text, value])) else { continue };
+            let verdict = audit::audit_against(&release, &source, &config).expect("labels are text");
+            assert!(verdict.truth.is_none_or(|truth| truth.holds()), "a value does not cover itself");
+        }
+    }
+    true
+}
