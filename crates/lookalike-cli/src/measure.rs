@@ -55,10 +55,10 @@ pub(crate) fn queries(table: &Table, config: &Config, workload: &Workload, warn:
     })
 }
 
-/// The same request for one of the algorithms.
-pub(crate) fn asking_for(config: &Config, algorithm: Algorithm) -> Config {
+/// The same request for one of the algorithms, with a seed: what is measured can be repeated.
+pub(crate) fn asking_for(config: &Config, algorithm: Algorithm, seed: u64) -> Config {
     let non_homogeneous = !algorithm.is_homogeneous();
-    Config { algorithm: Some(algorithm.name().to_string()), non_homogeneous, ..config.clone() }
+    Config { algorithm: Some(algorithm.name().to_string()), non_homogeneous, seed: Some(seed), ..config.clone() }
 }
 
 fn broken(verdict: &Verdict) -> String {

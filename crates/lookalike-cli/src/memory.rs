@@ -92,7 +92,8 @@ fn machine() -> Option<u64> {
     let group = read_to_string("/proc/self/cgroup").unwrap_or_default();
     let group = group.lines().find_map(|line| line.strip_prefix("0::/")).unwrap_or_default();
     let of_group = Path::new("/sys/fs/cgroup").join(group).join("memory.max");
-    let limits = [of_group.as_path(), Path::new("/sys/fs/cgroup/memory.max"), Path::new("/sys/fs/cgroup/memory/memory.limit_in_bytes")];
+    let limits =
+        [of_group.as_path(), Path::new("/sys/fs/cgroup/memory.max"), Path::new("/sys/fs/cgroup/memory/memory.limit_in_bytes")];
     let limits = limits.iter().filter_map(|file| read_to_string(file).ok()?.trim().parse::<u64>().ok());
     Some(limits.fold(all, u64::min))
 }

@@ -18,8 +18,8 @@ use lookalike::release::{Cells, Release};
 use lookalike::rng::Key;
 use lookalike::table::Table;
 use lookalike::{
-    Algorithm, Budget, Config, Cost, ErrorKind, Optimum, Outcome, Problem, Result, Search, Status, Techniques, anonymize_in_time,
-    partition, proof,
+    Algorithm, Budget, Config, Cost, Error, ErrorKind, Optimum, Outcome, Problem, Result, Search, Status, Techniques,
+    anonymize_in_time, partition, proof,
 };
 
 use crate::bounds::{self, Effort};
@@ -161,7 +161,7 @@ pub(crate) fn run(job: &Job, progress: &mut Progress) -> Result<Done> {
     if published {
         // All is written before anything appears under its name.
         let secret = secret(job, proof.as_ref(), recoding.as_deref())?;
-        pending.publish()?;
+        pending.publish().map_err(cut_short)?;
         secret.map(Pending::publish).transpose().map_err(|error| {
             let why = format!("{} is written and verified, but without the file that goes with it: {error}", show::path(job.out));
             ErrorKind::Io { path: job.out.to_path_buf(), source: std::io::Error::other(why) }
@@ -177,7 +177,7 @@ pub(crate) fn run(job: &Job, progress: &mut Progress) -> Result<Done> {
 fn plan<'a>(job: &Job<'a>) -> Result<Plan<'a>> {
     match &job.way {
         Way::Search(wanted) => {
-            let search = search(job.config, job.seed, wanted.techniques)?;
+            let search = Search { key: Key::of(job.config.seed), ..search(job.config, job.seed, wanted.techniques)? };
             refuse_ring(job, search.algorithm)?;
             refuse_secrets(job, wanted, search.algorithm)?;
             Ok(Plan::Search(search))
@@ -316,14 +316,7 @@ pub(crate) fn search(config: &Config, seed: u64, techniques: Techniques) -> Resu
     }
     let usual = Search::new(algorithm, seed);
     let cost = config.cost.as_deref().map_or(Ok(usual.cost), |name| Cost::from_str(name).map_err(usage))?;
-    Ok(Search {
-        rounds: config.rounds()?.unwrap_or(usual.rounds),
-        cost,
-        techniques,
-        steps: config.steps,
-        key: Key::of(config.seed),
-        ..usual
-    })
+    Ok(Search { rounds: config.rounds()?.unwrap_or(usual.rounds), cost, techniques, steps: config.steps, ..usual })
 }
 
 /// How long `auto` searches when nobody says it.
@@ -388,6 +381,16 @@ fn refuse_secrets(job: &Job, wanted: &Wanted, algorithm: Algorithm) -> Result<()
 }
 
 const TWICE: &str = "a release of ring is verified against its source, and a pipe cannot be read twice: name a file";
+
+/// Whoever closes standard output may have seen enough of a talk, but not of a release.
+fn cut_short(error: Error) -> Error {
+    if !show::is_closed_pipe(&error) {
+        return error;
+    }
+    let why = "it was closed before the whole release was written: what was read from it is cut short";
+    let source = std::io::Error::new(std::io::ErrorKind::BrokenPipe, why);
+    ErrorKind::Io { path: PathBuf::from("standard output"), source }.into()
+}
 
 /// The proof or the recoding file, if one is wanted, written but without its name yet. No release has both.
 fn secret(job: &Job, proof: Option<&Proof>, recoding: Option<&str>) -> Result<Option<Pending>> {

@@ -25,8 +25,30 @@ pub fn case(target: &Target, seed: u64) -> Vec<u8> {
 
 /// Bytes that mean something to one parser or another.
 const TELLING: [&[u8]; 24] = [
-    b"\"", b"'", b",", b";", b"\n", b"\r\n", b"\0", b"\xff", b"\xef\xbb\xbf", b"*", b"{", b"}", b"[", b"]", b" .. ", b"-", b"=1+1", b"''=x",
-    b"1e999", b"-0", b"NaN", b"9223372036854775808", b"2024-02-30", b"\xe2\x80\xae",
+    b"\"",
+    b"'",
+    b",",
+    b";",
+    b"\n",
+    b"\r\n",
+    b"\0",
+    b"\xff",
+    b"\xef\xbb\xbf",
+    b"*",
+    b"{",
+    b"}",
+    b"[",
+    b"]",
+    b" .. ",
+    b"-",
+    b"=1+1",
+    b"''=x",
+    b"1e999",
+    b"-0",
+    b"NaN",
+    b"9223372036854775808",
+    b"2024-02-30",
+    b"\xe2\x80\xae",
 ];
 
 fn change(bytes: &mut Vec<u8>, other: &[u8], rng: &mut Rng) {

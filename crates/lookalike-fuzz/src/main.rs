@@ -33,7 +33,9 @@ fn wanted() -> Result<Wanted, String> {
             "--first-seed" => wanted.first = number(value()?)?,
             "--keep" => wanted.keep = Some(value()?.into()),
             name if name == "all" || TARGETS.iter().any(|target| target.name == name) => wanted.target = name.into(),
-            other => return Err(format!("there is no {other}; targets are all, {}", TARGETS.map(|target| target.name).join(", "))),
+            other => {
+                return Err(format!("there is no {other}; targets are all, {}", TARGETS.map(|target| target.name).join(", ")));
+            }
         }
     }
     Ok(wanted)

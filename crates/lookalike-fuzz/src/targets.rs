@@ -52,7 +52,7 @@ fn tables() -> Vec<Vec<u8>> {
     texts(&[
         "a,b\n1,x\n2,\"y, \"\"z\"\"\n\"\n",
         "name;age;note\r\n\"Ann\";34;\"two\nlines\"\r\nBob;;\r\n",
-        "\u{feff}zip\tsex\n02139\tf\n,\n",
+        "\u{feff}zip\tsex\n02139\tf\n\tm\n",
         "x|y\n1e3|2024-03-17\n-5|2024-03-17T10:00:00+02:00\n",
         "a\n\n1\n\n",
     ])
@@ -79,7 +79,8 @@ fn csv(bytes: &[u8]) -> bool {
     let Ok(table) = read_all(&path) else { return false };
     let names: Vec<String> = table.columns.iter().map(|column| quoted(&column.name)).collect();
     let rows = cells(&table);
-    let line = |row: &Vec<Option<String>>| row.iter().map(|cell| cell.as_deref().map_or(String::new(), quoted)).collect::<Vec<_>>();
+    let line =
+        |row: &Vec<Option<String>>| row.iter().map(|cell| cell.as_deref().map_or(String::new(), quoted)).collect::<Vec<_>>();
     let lines: Vec<String> = rows.iter().map(|row| line(row).join(",")).collect();
     // A row of one empty cell would be a blank line, which is none.
     if lines.iter().any(String::is_empty) {
@@ -137,7 +138,8 @@ fn hierarchy(bytes: &[u8]) -> bool {
     let Ok(rows) = hierarchy::read(&path) else { return false };
     let leaves: Vec<String> = rows.rows.iter().take(12).map(|row| row[0].clone()).collect();
     let body: String = leaves.iter().map(|leaf| format!("{},x\n", quoted(leaf))).collect();
-    let mut config = Config::parse("k = 2\n[columns]\nv = { role = 'quasi', kind = 'categorical' }\nw = { role = 'keep' }").expect("a request");
+    let mut config = Config::parse("k = 2\n[columns]\nv = { role = 'quasi', kind = 'categorical' }\nw = { role = 'keep' }")
+        .expect("a request");
     if let Some(line) = config.columns.get_mut("v") {
         line.hierarchy = Some(HierarchyConfig::File(path.clone()));
     }
@@ -154,7 +156,8 @@ fn is_released_true(text: &str, config: &Config) -> bool {
     let Ok(problem) = Problem::new(&table, &roles, config) else { return false };
     for algorithm in [Algorithm::Mondrian, Algorithm::BottomUp] {
         let outcome = anonymize(&problem, Search::new(algorithm, 1), &Budget::unlimited());
-        let Ok(release) = Release::new(&problem, &outcome.recoding, &table, &roles, config, Key::from_seed(1), Cells::Typed) else {
+        let Ok(release) = Release::new(&problem, &outcome.recoding, &table, &roles, config, Key::from_seed(1), Cells::Typed)
+        else {
             return false;
         };
         let released = io::in_memory(release.schema(), release.batches(), |at| release.batch(at)).expect("batches are text");
@@ -195,7 +198,8 @@ fn proofs() -> Vec<Vec<u8>> {
     let table = source.read(&[Treatment::Code]).expect("rows");
     let problem = Problem::new(&table, &roles, &config).expect("feasible");
     let outcome = anonymize(&problem, Search::new(Algorithm::Ring, 1), &Budget::unlimited());
-    let release = Release::new(&problem, &outcome.recoding, &table, &roles, &config, Key::from_seed(1), Cells::Text).expect("a release");
+    let release =
+        Release::new(&problem, &outcome.recoding, &table, &roles, &config, Key::from_seed(1), Cells::Text).expect("a release");
     let rings = outcome.rings.expect("ring makes rings");
     let mut text = Vec::new();
     proof::write(&proof::proof(&problem, &rings, &release).expect("a proof"), &mut text).expect("memory");
@@ -205,7 +209,11 @@ fn proofs() -> Vec<Vec<u8>> {
 const REQUEST: &str = "version = 1\nk = 3\nalgorithm = 'mondrian'\nrest = 'drop'\nmissing = ['?', 'NA']\nrules = [{ k = 4, columns = ['age'] }]\n[input]\ndelimiter = ','\n[output]\npublish = 'label'\nsnap = true\n[columns]\nage = { role = 'quasi', weight = 2, hierarchy = { intervals = [5, 10], origin = 0, bottom = 20, top = 60 } }\nzip = { role = 'quasi', hierarchy = { prefix = [4, 3, 2] } }\nday = { role = 'quasi', hierarchy = { date = ['month', 'year'] } }\nedu = { role = 'quasi', order = ['low', 'mid', 'high'] }\nill = { role = 'sensitive', alpha = 0.9, distinct = 2 }\nnote = { role = 'keep', dependent = true }\n[limits]\nsuppress = '1%'\ntime = '1s'\n";
 
 fn requests() -> Vec<Vec<u8>> {
-    texts(&[REQUEST, "k = 2\ncolumns.age.role = 'quasi'\n", &REQUEST.replace("'label'", "'bounds'").replace("snap = true", "snap = false")])
+    texts(&[
+        REQUEST,
+        "k = 2\ncolumns.age.role = 'quasi'\n",
+        &REQUEST.replace("'label'", "'bounds'").replace("snap = true", "snap = false"),
+    ])
 }
 
 /// A request is refused, or a release under it is true.
@@ -215,7 +223,8 @@ fn request(bytes: &[u8]) -> bool {
     for row in 0..24 {
         let edu = ["low", "mid", "high"][row % 3];
         let ill = ["flu", "gout", "cold", "flu"][row * 5 % 4];
-        body += &format!("{},5{}{}1,2024-0{}-1{},{edu},{ill},n{row}\n", 15 + row * 7 % 60, row % 3, row % 2, 1 + row % 9, row % 9);
+        body +=
+            &format!("{},5{}{}1,2024-0{}-1{},{edu},{ill},n{row}\n", 15 + row * 7 % 60, row % 3, row % 2, 1 + row % 9, row % 9);
     }
     // What a release of it is compared with has all its columns.
     if config.columns.values().any(|line| matches!(line.hierarchy, Some(HierarchyConfig::File(_)))) || config.non_homogeneous {
@@ -229,13 +238,30 @@ fn request(bytes: &[u8]) -> bool {
 }
 
 fn queries() -> Vec<Vec<u8>> {
-    texts(&["[[query]]\nname = 'young'\nwhere = { age = '20..30', sex = 'f' }\n", "[[query]]\nsum = 'age'\nwhere = { zip = ['53711', '53712'] }\n"])
+    texts(&[
+        "[[query]]\nname = 'young'\nwhere = { age = '20..30', sex = 'f' }\n",
+        "[[query]]\nsum = 'age'\nwhere = { zip = ['53711', '53712'] }\n",
+    ])
 }
 
 fn labels() -> Vec<Vec<u8>> {
     texts(&[
-        "[20-30]", "[20-30)", "[-5 .. 5]", "<20", ">=80", "*", "{a, b}", "{a,b,\"c,d\"}", "{\"\", x}", "'=1+1", "''=x", "europe (all)",
-        "2024-03-17", "[2024-01-01 .. 2024-02-01]", "0.5e1", "",
+        "[20-30]",
+        "[20-30)",
+        "[-5 .. 5]",
+        "<20",
+        ">=80",
+        "*",
+        "{a, b}",
+        "{a,b,\"c,d\"}",
+        "{\"\", x}",
+        "'=1+1",
+        "''=x",
+        "europe (all)",
+        "2024-03-17",
+        "[2024-01-01 .. 2024-02-01]",
+        "0.5e1",
+        "",
     ])
 }
 
@@ -249,7 +275,8 @@ fn label(bytes: &[u8]) -> bool {
             let source = io::open_text(format!("v\n{body}"), Path::new("t")).ok()?;
             source.read(&[Treatment::Code]).ok()
         };
-        let value = ["20", "2024-03-17", "a"][["numeric", "date", "categorical"].iter().position(|known| *known == kind).unwrap_or(0)];
+        let value =
+            ["20", "2024-03-17", "a"][["numeric", "date", "categorical"].iter().position(|known| *known == kind).unwrap_or(0)];
         let (Some(release), Some(source)) = (table([text, value]), table([value, value])) else { continue };
         let _ = audit::audit_against(&release, &source, &config);
         if kind == "categorical" && !text.is_empty() && text != "*" {

@@ -499,7 +499,9 @@ mod tests {
             let all = classes.iter().flat_map(|&(a, size)| (0..size).map(move |row| (a, row * 7 % size)));
             let all: Vec<(usize, String)> = all.map(|(a, row)| (a, format!("{}{row}", "x".repeat(row * 11 % wide)))).collect();
             let text: String = all.iter().map(|(a, note)| format!("{a},{note}\n")).collect();
-            let toml = format!("k = 3\n[output]\norder = \"{order}\"\n[columns]\na = {{ role = \"quasi\" }}\nnote = {{ role = \"keep\" }}\n");
+            let toml = format!(
+                "k = 3\n[output]\norder = \"{order}\"\n[columns]\na = {{ role = \"quasi\" }}\nnote = {{ role = \"keep\" }}\n"
+            );
             let (sizes, rows) = released(&format!("a,note\n{text}"), &toml);
             let mut expected: Vec<(String, String)> = all.into_iter().map(|(a, note)| (a.to_string(), note)).collect();
             if order == "canonical" {

@@ -106,7 +106,8 @@ fn v3_the_verdict_is_in_the_exit_code_whatever_becomes_of_standard_output() {
     }
     // A release that is cut short is no success.
     dir.write("long.csv", patients(30_000));
-    let line = "anonymize long.csv -o - -k 2 --qi age,zip,sex --keep diagnosis --rest drop --algorithm mondrian --bound none --quiet";
+    let line =
+        "anonymize long.csv -o - -k 2 --qi age,zip,sex --keep diagnosis --rest drop --algorithm mondrian --bound none --quiet";
     let run = shell(&dir, &format!("$0 {line} | true; exit ${{PIPESTATUS[0]}}"));
     assert!(run.code == Some(5) && run.stderr.contains("cut short"), "{run:?}");
     let run = shell(&dir, &format!("$0 {line} | head -1; exit ${{PIPESTATUS[0]}}"));
@@ -193,13 +194,16 @@ fn v10_secrets_are_their_owners_alone_and_a_replaced_file_stays_as_closed_as_it_
     let flags = "--qi age,zip --rest drop -k 2";
     dir.write("out.csv", "old\n");
     std::fs::set_permissions(dir.path("out.csv"), std::fs::Permissions::from_mode(0o600)).unwrap();
-    let run = shell(&dir, &format!(
-        "umask 022; set -e; $0 anonymize patients.csv {flags} --algorithm mondrian -o out.csv --force --quiet; $0 anonymize patients.csv {flags} --algorithm mondrian -o new.csv --quiet; \
+    let run = shell(
+        &dir,
+        &format!(
+            "umask 022; set -e; $0 anonymize patients.csv {flags} --algorithm mondrian -o out.csv --force --quiet; $0 anonymize patients.csv {flags} --algorithm mondrian -o new.csv --quiet; \
          $0 anonymize patients.csv {flags} --hierarchy age=intervals:5,10,50 --algorithm incognito --recoding r.toml -o glob.csv --quiet; \
          $0 report patients.csv new.csv {flags} -o internal.html --json internal.json --quiet; \
          $0 report patients.csv new.csv {flags} -o public.html --edition public --quiet; \
          $0 compare patients.csv {flags} --algorithms mondrian --csv c.csv --plots plots --quiet > /dev/null"
-    ));
+        ),
+    );
     assert_eq!(run.code, Some(0), "{run:?}");
     for secret in ["out.csv", "r.toml", "internal.html", "internal.json", "c.csv"] {
         assert_eq!(mode(&dir.path(secret)), 0o600, "{secret}");
@@ -210,4 +214,25 @@ fn v10_secrets_are_their_owners_alone_and_a_replaced_file_stays_as_closed_as_it_
     for picture in std::fs::read_dir(dir.path("plots")).unwrap() {
         assert_eq!(mode(&picture.unwrap().path()), 0o600);
     }
+}
+
+#[test]
+fn v10_a_table_that_needs_too_much_memory_is_refused_before_the_system_steps_in() {
+    let dir = Workdir::new();
+    let before = dir.files();
+    // A table without end, and a cell without end.
+    for cells in ["yes \"$(head -c 100000 /dev/zero | tr '\\0' x),1\"", "cat <(echo -n '\"') <(yes | tr -d '\\n')"] {
+        for out in ["out.csv", "-"] {
+            let line = format!("anonymize - -k 2 --qi b --keep a --dependent a --rest drop -o {out} --max-memory 200MB");
+            let run = shell(&dir, &format!("(echo a,b; {cells}) 2>/dev/null | timeout 60 $0 {line}"));
+            assert_eq!(run.code, Some(4), "{run:?}");
+            assert!(run.stderr.contains("more memory is needed than the limit of 200 MB"), "{run:?}");
+            assert!(run.stderr.trim_end().ends_with("nothing was written") && run.stdout.is_empty(), "{run:?}");
+            assert_eq!(dir.files(), before);
+        }
+    }
+    for wrong in ["5", "0MB", "much"] {
+        assert_eq!(dir.run(&format!("synth hospital --rows 5 -o h.csv --max-memory {wrong}")).code, Some(2), "{wrong}");
+    }
+    dir.succeed("synth hospital --rows 5 -o h.csv --max-memory 50%");
 }

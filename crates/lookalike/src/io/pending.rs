@@ -204,13 +204,7 @@ impl Pending {
                 })
             }
             Kind::Private { file, folder, mut waiting } => {
-                let failed = |source: io::Error| match source.kind() {
-                    ErrorKind::BrokenPipe => {
-                        let why = "it was closed before all of the file was written: what was read from it is cut short";
-                        Error::io(Path::new("standard output"), io::Error::new(ErrorKind::BrokenPipe, why))
-                    }
-                    _ => Error::io(Path::new("standard output"), source),
-                };
+                let failed = |source| Error::io(Path::new("-"), source);
                 let mut stdout = io::stdout().lock();
                 register().stream = Stream::Part;
                 io::copy(&mut File::open(&file).map_err(failed)?, &mut stdout).map_err(failed)?;

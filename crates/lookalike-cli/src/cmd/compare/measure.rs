@@ -188,7 +188,7 @@ impl<'a> Ground<'a> {
 
     /// The problem under this k, or why it has no solution.
     fn problem(&self, k: Option<u64>) -> Result<std::result::Result<(Config, Problem), String>> {
-        let config = Config { k, ..self.config.clone() };
+        let config = Config { k, seed: Some(self.wanted.seed), ..self.config.clone() };
         match Problem::new(self.table, &self.roles, &config) {
             Ok(problem) => Ok(Ok((config, problem))),
             Err(error) if error.is_infeasible() => Ok(Err(error.to_string())),
@@ -197,7 +197,7 @@ impl<'a> Ground<'a> {
     }
 
     fn run(&self, config: &Config, problem: &Problem, algorithm: Algorithm, bound: Option<Bound>) -> Result<Numbers> {
-        let config = measure::asking_for(config, algorithm);
+        let config = measure::asking_for(config, algorithm, self.wanted.seed);
         let search = pipeline::search(&config, self.wanted.seed, self.wanted.techniques)?;
         let budget = Budget::new(pipeline::time(&config, search)?, interrupt::cancel());
         let is_told = forget_peak();

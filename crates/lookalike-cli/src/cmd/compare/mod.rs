@@ -165,7 +165,7 @@ fn check(set: &RuleSet, wanted: &Wanted) -> Result<()> {
     set.config.suppress()?;
     set.config.time()?;
     for &algorithm in &wanted.algorithms {
-        pipeline::search(&crate::measure::asking_for(&set.config, algorithm), wanted.seed, wanted.techniques)?;
+        pipeline::search(&crate::measure::asking_for(&set.config, algorithm, wanted.seed), wanted.seed, wanted.techniques)?;
     }
     Ok(())
 }

@@ -66,7 +66,7 @@ pub(crate) fn run(args: &Report, global: &Global) -> Result<ExitCode> {
             .map(|found| query::summarize(&found))
     };
     // Where no release is possible there is no bound; the verdict has said so already.
-    let problem = Problem::new(&source, &roles, &config).ok();
+    let problem = Problem::new(&source, &roles, &Config { seed: Some(SEED), ..config.clone() }).ok();
     let bound = problem.and_then(|problem| bounds::bound_of(&problem, SEED, args.bound, QUICK));
     let before = audit::measures(&source, &config)?;
     let quasi = quasi(&release, &config);

@@ -102,7 +102,7 @@ impl<'a> Lab<'a> {
 
     /// The numbers of a run.
     pub(super) fn run(&self, job: &Job) -> Outcomes<Numbers> {
-        let config = measure::asking_for(&job.config, job.search.algorithm);
+        let config = measure::asking_for(&job.config, job.search.algorithm, SEED);
         let what =
             [job.data.fingerprint.clone(), written(&config), format!("{:?} {:?} {:?}", job.search, job.time, job.workloads)];
         let k = config.k.map_or(String::new(), |k| format!(", k = {k}"));
