@@ -75,6 +75,7 @@ fn run(cli: Cli) -> ExitCode {
         Command::Completions(args) => cmd::complete::completions(&args),
         Command::Man => cmd::complete::man(),
     });
+    lookalike::io::unless_given_up();
     outcome.unwrap_or_else(|error| {
         if show::is_closed_pipe(&error) {
             // Whoever read our talk has seen enough. A release that is cut short is another error: see `Pending::publish`.

@@ -81,6 +81,12 @@ pub fn give_up() -> Written {
     written
 }
 
+/// Does not come back when another thread has called [`give_up`] and is about to end the program: what fails after that, because files are
+/// gone, must not be told as an error of its own.
+pub fn unless_given_up() {
+    drop(register());
+}
+
 /// An entry of the register; it goes when the file does.
 #[derive(Debug)]
 struct Waiting(Option<PathBuf>);
