@@ -45,6 +45,7 @@ pub mod disclosure;
 mod encode;
 pub mod error;
 mod ground;
+mod guard;
 mod halve;
 pub mod hierarchy;
 pub mod io;

@@ -46,7 +46,12 @@ pub(crate) fn publish(input: &Path, output: &Path, config: &Config, algorithm: A
 pub(crate) fn read(path: &Path, config: &Config, view: View) -> Result<Table> {
     let source = io::open(path, None)?;
     let treatments = audit::treatments(source.names(), config, view);
-    source.read(&treatments)
+    let is_guarded = view != View::Source && source.is_csv() && !config.output.raw_formulas;
+    let mut table = source.read(&treatments)?;
+    if is_guarded {
+        audit::unguard(&mut table);
+    }
+    Ok(table)
 }
 
 /// Writes a seeded made-up hospital table as CSV.
