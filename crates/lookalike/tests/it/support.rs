@@ -13,6 +13,8 @@ use lookalike::{Algorithm, Budget, Config, Problem, Result, Search, Techniques, 
 /// What became of a table.
 pub(crate) struct Done {
     pub(crate) loss: Loss,
+    /// Classes as the engine counts them; the verdict has them as a reader of the file does.
+    pub(crate) classes: u64,
     pub(crate) verdict: Verdict,
     pub(crate) bytes: Vec<u8>,
 }
@@ -40,7 +42,8 @@ pub(crate) fn publish(input: &Path, output: &Path, config: &Config, algorithm: A
         None => audit::audit_against(&released, &original, config)?,
         Some(rings) => audit::audit_rings(&released, &original, config, Some(&proof::proof(&problem, rings, &release)?))?,
     };
-    Ok(Done { loss: loss(&problem, &outcome.recoding), verdict, bytes: std::fs::read(output).unwrap() })
+    let classes = outcome.recoding.classes().len() as u64;
+    Ok(Done { loss: loss(&problem, &outcome.recoding), classes, verdict, bytes: std::fs::read(output).unwrap() })
 }
 
 pub(crate) fn read(path: &Path, config: &Config, view: View) -> Result<Table> {
