@@ -219,6 +219,14 @@ pub(crate) struct Writing {
     pub(crate) raw_formulas: bool,
 }
 
+/// How the cells of a release are read.
+#[derive(Debug, Args)]
+pub(crate) struct Released {
+    /// The release was written with --raw-formulas: read apostrophes before formulas as they are
+    #[arg(long)]
+    pub(crate) raw_formulas: bool,
+}
+
 /// Flags of `apply`.
 #[derive(Debug, Args)]
 pub(crate) struct Apply {
@@ -259,6 +267,8 @@ pub(crate) struct Verify {
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
+    pub(crate) released: Released,
+    #[command(flatten)]
     pub(crate) request: Request,
 }
 
@@ -295,6 +305,8 @@ pub(crate) struct Query {
     /// Print one JSON object
     #[arg(long)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) released: Released,
     #[command(flatten)]
     pub(crate) request: Request,
 }

@@ -14,7 +14,7 @@ use lookalike::io::{self, Access, FileType, Format, Pending};
 use lookalike::loss::{self, Loss};
 use lookalike::problem::treatments;
 use lookalike::recoding_file::{self, RecodingFile};
-use lookalike::release::{Cells, Release};
+use lookalike::release::{self, Cells, Release};
 use lookalike::rng::Key;
 use lookalike::table::Table;
 use lookalike::{
@@ -139,7 +139,11 @@ pub(crate) fn run(job: &Job, progress: &mut Progress) -> Result<Done> {
     let roles = config.roles(source.names())?;
     config.rules(&roles)?;
     let treatments = treatments(source.names(), &roles);
+    io::check_columns(file_type, &source, |name| roles.sensitive.contains(name) || roles.keep.contains(name))?;
     let table = source.read(&treatments)?;
+    if cells(file_type) == Cells::Text {
+        release::check_text(&table, &roles)?;
+    }
 
     // The release is laid out in the write stage.
     let Found { release, proof, recoding, search } = find(job, plan, &roles, table, cells(file_type), progress)?;
@@ -282,11 +286,16 @@ pub(crate) fn verdict(file: &Path, file_type: FileType, config: &Config) -> Resu
     audit::audit(&read(file, delimiter(file_type), config, View::Release)?, config)
 }
 
-/// Reads a table for the judge.
+/// Reads a table for the audit. Only a release in a text file has guards before formulas, unless it was asked for without them.
 pub(crate) fn read(path: &Path, delimiter: Option<char>, config: &Config, view: View) -> Result<Table> {
     let opened = io::open(path, delimiter)?;
+    let is_guarded = view != View::Source && opened.is_csv() && !config.output.raw_formulas;
     let treatments = audit::treatments(opened.names(), config, view);
-    opened.read(&treatments)
+    let mut table = opened.read(&treatments)?;
+    if is_guarded {
+        audit::unguard(&mut table);
+    }
+    Ok(table)
 }
 
 /// What stands between the cells of a file of this type, if anything does.

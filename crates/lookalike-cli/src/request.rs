@@ -11,7 +11,7 @@ use lookalike::config::{
 use lookalike::ratio::Ratio;
 use lookalike::{Config, Error, ErrorKind, Result};
 
-use crate::args::{Columns, How, Pair, Reading, Release, Request, Rules, Writing};
+use crate::args::{Columns, How, Pair, Reading, Release, Released, Request, Rules, Writing};
 
 /// The error for a request that makes no sense.
 pub(crate) fn usage(why: impl Into<String>) -> Error {
@@ -172,6 +172,13 @@ impl How {
             }
         }
         Ok(())
+    }
+}
+
+impl Released {
+    /// Lays these flags over the configuration.
+    pub(crate) fn lay_over(&self, config: &mut Config) {
+        config.output.raw_formulas |= self.raw_formulas;
     }
 }
 

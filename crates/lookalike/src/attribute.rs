@@ -46,6 +46,8 @@ pub struct Ordered {
     pub steps: Option<Steps>,
     /// True when these intervals are published instead of exact ends.
     pub snap: bool,
+    /// The time zone in which instants are shown as bounds: an offset such as `+02:00`, a name, or none where the column has none.
+    pub zone: Option<String>,
 }
 
 /// What the numbers of an ordered attribute are.
@@ -118,7 +120,7 @@ impl Attribute {
     /// How the range is written. Two different covers never share a label.
     pub fn label(&self, range: CodeRange) -> String {
         match &self.domain {
-            Domain::Tree(tree) => tree.label(tree.cover(range)).to_string(),
+            Domain::Tree(tree) => set_label(std::iter::once(tree.label(tree.cover(range)))),
             Domain::Ordered(ordered) => ordered.label(range),
         }
     }
@@ -199,11 +201,18 @@ impl Ordered {
     }
 }
 
-/// How a set of values or nodes is written: `{a, b}`, and one alone as it is.
+/// How a set of values or nodes is written: `{a, b}`, and one alone as it is; unless it stands in braces itself, which only a set may.
 pub(crate) fn set_label<'a>(members: impl ExactSizeIterator<Item = &'a str>) -> String {
-    let is_one = members.len() == 1;
-    let written: Vec<String> = members.map(|label| if is_one { label.to_string() } else { member(label) }).collect();
-    if is_one { written.concat() } else { format!("{{{}}}", written.join(", ")) }
+    let members: Vec<&str> = members.collect();
+    match *members {
+        [alone] if !is_in_braces(alone) => alone.to_string(),
+        _ => format!("{{{}}}", members.into_iter().map(member).collect::<Vec<_>>().join(", ")),
+    }
+}
+
+/// True for what a reader takes for a set.
+pub(crate) fn is_in_braces(label: &str) -> bool {
+    label.starts_with('{') && label.ends_with('}')
 }
 
 /// A member of a set: quoted where it would be mistaken for something else.

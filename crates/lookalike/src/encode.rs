@@ -2,9 +2,9 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::attribute::{ANY, Attribute, Domain, Ordered, Unit};
+use crate::attribute::{ANY, Attribute, Domain, Ordered, Unit, is_in_braces};
 use crate::code::Code;
-use crate::config::{ColumnConfig, Config, HierarchyConfig, Kind, Output, Publish};
+use crate::config::{ColumnConfig, Config, DateConfig, DateUnit, HierarchyConfig, Kind, Role};
 use crate::error::{Error, Result};
 use crate::hierarchy::{self, Steps};
 use crate::table::Coded;
@@ -17,14 +17,12 @@ pub(crate) struct Wish<'a> {
     pub(crate) column: Option<&'a ColumnConfig>,
     /// Texts that mean "missing" beside the empty cell.
     pub(crate) missing: &'a [String],
-    pub(crate) publish: Publish,
     pub(crate) snap: bool,
 }
 
 impl<'a> Wish<'a> {
     pub(crate) fn new(name: &'a str, config: &'a Config) -> Wish<'a> {
-        let Output { publish, snap, .. } = config.output;
-        Wish { name, column: config.column(name), missing: &config.missing, publish, snap }
+        Wish { name, column: config.column(name), missing: &config.missing, snap: config.output.snap }
     }
 }
 
@@ -53,10 +51,12 @@ pub(crate) fn number(text: &str) -> Option<f64> {
     text.parse().ok().filter(|number: &f64| starts && number.is_finite())
 }
 
-/// Codes in the order of the values, the missing value last, and how many there are. For sensitive columns whose order matters.
-pub(crate) fn ordered_codes(wish: Wish, coded: &Coded) -> Result<(usize, Vec<Code>)> {
+/// Codes in the order of the values, the missing value last, how many there are, and of which kind. For sensitive columns whose order
+/// matters.
+pub(crate) fn ordered_codes(wish: Wish, coded: &Coded) -> Result<(Kind, usize, Vec<Code>)> {
     let values = present(wish, coded);
-    let (domain, codes) = match kind(wish, &values, coded)? {
+    let kind = kind(wish, &values, coded)?;
+    let (domain, codes) = match kind {
         Kind::Ordinal => ordinal(wish, &values, coded)?,
         kind @ (Kind::Numeric | Kind::Date) => line(wish, kind, &values, coded)?,
         Kind::Categorical => {
@@ -66,7 +66,7 @@ pub(crate) fn ordered_codes(wish: Wish, coded: &Coded) -> Result<(usize, Vec<Cod
             )));
         }
     };
-    Ok((Attribute { name: wish.name.to_string(), weight: 1.0, domain }.codes(), codes))
+    Ok((kind, Attribute { name: wish.name.to_string(), weight: 1.0, domain }.codes(), codes))
 }
 
 fn kind(wish: Wish, values: &[Option<String>], coded: &Coded) -> Result<Kind> {
@@ -147,8 +147,8 @@ pub(crate) fn seconds(text: &str) -> Option<f64> {
 /// Seconds of a day.
 pub(crate) const DAY: f64 = 86_400.0;
 
-/// The instant of a timestamp or date, to the nanosecond.
-fn nanoseconds(text: &str) -> Option<i128> {
+/// The instant of a timestamp or date, to the nanosecond; a time without an offset is taken as UTC.
+pub(crate) fn nanoseconds(text: &str) -> Option<i128> {
     // With an offset first: read as civil time, the offset would be passed over.
     let timestamp = match text.parse::<jiff::Timestamp>() {
         Ok(timestamp) => timestamp,
@@ -164,15 +164,7 @@ fn line(wish: Wish, kind: Kind, values: &[Option<String>], coded: &Coded) -> Res
     for (at, value) in values.iter().enumerate() {
         let Some(text) = value else { continue };
         let read = if kind == Kind::Date { instant(text) } else { number(text).map(|number| (Unit::Whole, number)) };
-        let Some((as_unit, value)) = read else {
-            let row = coded.first_row[at] + 1;
-            let (what, other) = if kind == Kind::Date { ("a date", "2024-03-17") } else { ("a number", "12.5") };
-            return Err(Error::data(format!(
-                "column `{}`, data row {row}: not {what} (as in {other}); mend the cell, name a text that means missing \
-                 (--missing TEXT), or choose another --kind",
-                wish.name
-            )));
-        };
+        let Some((as_unit, value)) = read else { return Err(misfit(wish, kind, coded.first_row[at])) };
         if as_unit == Unit::Second {
             unit = Unit::Second;
         }
@@ -195,17 +187,14 @@ fn line(wish: Wish, kind: Kind, values: &[Option<String>], coded: &Coded) -> Res
     for (value, text, at) in parsed {
         match (numbers.last(), texts.last()) {
             (Some(&last), Some(spelt)) if value <= last => {
-                let differ = match kind {
-                    Kind::Numeric => digits(text).zip(digits(spelt)).is_some_and(|(a, b)| a != b),
-                    _ => nanoseconds(text) != nanoseconds(spelt),
-                };
-                if differ {
+                if spelling(kind, text) != spelling(kind, spelt) {
                     return Err(Error::data(format!(
                         "column `{0}`, data row {1}: numbers or times with more digits than can be told apart; say --kind {0}=categorical",
                         wish.name,
                         coded.first_row[at] + 1
                     )));
                 }
+                has_one_calendar(wish, text, spelt, coded.first_row[at])?;
             }
             _ => {
                 numbers.push(value);
@@ -227,18 +216,92 @@ fn line(wish: Wish, kind: Kind, values: &[Option<String>], coded: &Coded) -> Res
     }
     let steps = steps(wish, &numbers, &texts)?;
     let (missing, between) = (values.contains(&None), between(&texts));
-    Ok((Domain::Ordered(Ordered { values: numbers, between, texts, missing, unit, steps, snap: wish.snap }), codes))
+    let zone = if unit == Unit::Second { hierarchy::zone(&texts) } else { None };
+    Ok((Domain::Ordered(Ordered { values: numbers, between, texts, missing, unit, steps, snap: wish.snap, zone }), codes))
 }
 
-/// The digits of a number without sign of plus, padding zeros or exponent: equal for equal numbers; none with an exponent.
-fn digits(text: &str) -> Option<String> {
-    if text.contains(['e', 'E']) {
-        return None;
+fn misfit(wish: Wish, kind: Kind, row: u32) -> Error {
+    let (what, other) = if kind == Kind::Date { ("a date", "2024-03-17") } else { ("a number", "12.5") };
+    Error::data(format!(
+        "column `{}`, data row {}: not {what} (as in {other}); mend the cell, name a text that means missing \
+         (--missing TEXT), or choose another --kind",
+        wish.name,
+        row + 1
+    ))
+}
+
+/// True when the dates of a column can be published by month and year.
+pub(crate) fn has_calendar(name: &str, coded: &Coded) -> bool {
+    let months = HierarchyConfig::Date(DateConfig { date: vec![DateUnit::Month, DateUnit::Year] });
+    let column = ColumnConfig { kind: Some(Kind::Date), hierarchy: Some(months), ..ColumnConfig::new(Role::Quasi) };
+    attribute(Wish { name, column: Some(&column), missing: &[], snap: false }, coded).is_ok()
+}
+
+/// Refuses two spellings of one instant whose calendar days differ, where days are published: the one label would be untrue of the other.
+fn has_one_calendar(wish: Wish, text: &str, spelt: &str, row: u32) -> Result<()> {
+    let by_calendar = matches!(wish.column.and_then(|column| column.hierarchy.as_ref()), Some(HierarchyConfig::Date(_)));
+    if by_calendar && hierarchy::as_written(text) != hierarchy::as_written(spelt) {
+        return Err(Error::data(format!(
+            "column `{}`, data row {}: another row has the same instant in another time zone, so their calendar days differ; convert \
+             the column to one time zone",
+            wish.name,
+            row + 1
+        )));
     }
-    let (sign, text) = text.strip_prefix('-').map_or(("", text.trim_start_matches('+')), |rest| ("-", rest));
-    let (whole, part) = text.split_once('.').unwrap_or((text, ""));
-    let (whole, part) = (whole.trim_start_matches('0'), part.trim_end_matches('0'));
-    Some(if whole.is_empty() && part.is_empty() { "0.".to_string() } else { format!("{sign}{whole}.{part}") })
+    Ok(())
+}
+
+/// One spelling for each number or instant, so that equal ones are equal texts and no others are; a text that is neither stays as it is.
+pub(crate) fn spelling(kind: Kind, text: &str) -> String {
+    let one = match kind {
+        Kind::Numeric => decimal(text.trim()),
+        Kind::Date => nanoseconds(text.trim()).map(|instant| instant.to_string()),
+        Kind::Ordinal | Kind::Categorical => None,
+    };
+    one.unwrap_or_else(|| text.to_string())
+}
+
+/// A decimal as its digits without zeros at either end, and the power of ten of the last one.
+fn decimal(text: &str) -> Option<String> {
+    number(text)?;
+    let sign = if text.starts_with('-') { "-" } else { "" };
+    let (mantissa, power) =
+        text.trim_start_matches(['+', '-']).split_once(['e', 'E']).unwrap_or((text.trim_start_matches(['+', '-']), "0"));
+    let (whole, part) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let all: String = whole.chars().chain(part.chars()).collect();
+    let ended = all.trim_end_matches('0');
+    if ended.is_empty() {
+        return Some("0".to_string());
+    }
+    let zeros = i64::try_from(all.len() - ended.len()).ok()?;
+    let power = power.parse::<i64>().ok()?.checked_add(zeros)?.checked_sub(i64::try_from(part.len()).ok()?)?;
+    Some(format!("{sign}{} {power}", ended.trim_start_matches('0')))
+}
+
+/// For each value of a sensitive column what the rules count it as: its number or instant where the column's kind says so, else its text.
+pub(crate) fn counted(wish: Wish, coded: &Coded) -> Result<Vec<Option<String>>> {
+    let kind = said(wish);
+    let one = |(value, &row): (Option<String>, &u32)| {
+        let Some(text) = value else { return Ok(None) };
+        let fits = match kind {
+            Kind::Numeric => number(&text).is_some(),
+            Kind::Date => instant(&text).is_some(),
+            Kind::Ordinal | Kind::Categorical => true,
+        };
+        if fits { Ok(Some(spelling(kind, &text))) } else { Err(misfit(wish, kind, row)) }
+    };
+    present(wish, coded).into_iter().zip(&coded.first_row).map(one).collect()
+}
+
+/// The kind of a column as far as the request says it; categorical where it does not.
+pub(crate) fn said(wish: Wish) -> Kind {
+    let of_hierarchy = |column: &ColumnConfig| match column.hierarchy {
+        Some(HierarchyConfig::Intervals(_)) => Some(Kind::Numeric),
+        Some(HierarchyConfig::Date(_)) => Some(Kind::Date),
+        _ => None,
+    };
+    let of = |column: &ColumnConfig| column.kind.or(if column.order.is_some() { None } else { of_hierarchy(column) });
+    wish.column.and_then(of).unwrap_or(Kind::Categorical)
 }
 
 /// The intervals of a numeric column, if it has a hierarchy.
@@ -247,7 +310,9 @@ fn steps(wish: Wish, numbers: &[f64], texts: &[String]) -> Result<Option<Steps>>
         return Ok(None);
     };
     match config {
-        HierarchyConfig::File(path) => hierarchy::file_steps(&hierarchy::read(path)?, wish.name, numbers, texts).map(Some),
+        HierarchyConfig::File(path) => {
+            hierarchy::file_steps(&hierarchy::read_for(path, wish.missing)?, wish.name, numbers, texts).map(Some)
+        }
         HierarchyConfig::Intervals(config) => hierarchy::intervals(wish.name, config, numbers, texts).map(Some),
         HierarchyConfig::Date(config) => hierarchy::date_steps(wish.name, config, numbers, texts).map(Some),
         HierarchyConfig::Prefix(_) => Err(Error::config(format!(
@@ -270,8 +335,11 @@ fn ordinal(wish: Wish, values: &[Option<String>], coded: &Coded) -> Result<(Doma
         if places.insert(label, place).is_some() {
             return Err(Error::config(format!("the order of column `{name}` names `{label}` twice")));
         }
-        if label.contains(" .. ") || label == ANY || (label.starts_with('[') && label.ends_with(']')) {
-            return Err(Error::config(format!("the order of column `{name}` has a label that reads like a range: `{label}`")));
+        let is_range = format!(" {label} ").contains(" .. ") || (label.starts_with('[') && label.ends_with(']'));
+        if is_range || label == ANY || is_in_braces(label) {
+            return Err(Error::config(format!(
+                "the order of column `{name}` has a label that reads like a range or a set: `{label}`"
+            )));
         }
     }
     let mut used = vec![false; order.len()];
@@ -297,6 +365,7 @@ fn ordinal(wish: Wish, values: &[Option<String>], coded: &Coded) -> Result<(Doma
         unit: Unit::Place,
         steps: None,
         snap: wish.snap,
+        zone: None,
     };
     Ok((Domain::Ordered(ordered), codes))
 }
@@ -309,7 +378,9 @@ fn between(texts: &[String]) -> &'static str {
 fn tree(wish: Wish, values: &[Option<String>], coded: &Coded) -> Result<(Domain, Vec<Code>)> {
     let name = wish.name;
     let taxonomy = match wish.column.and_then(|column| column.hierarchy.as_ref()) {
-        Some(HierarchyConfig::File(path)) => hierarchy::taxonomy(&hierarchy::read(path)?, name, values, &coded.first_row)?,
+        Some(HierarchyConfig::File(path)) => {
+            hierarchy::taxonomy(&hierarchy::read_for(path, wish.missing)?, name, values, &coded.first_row)?
+        }
         Some(HierarchyConfig::Prefix(config)) => hierarchy::prefix(name, &config.prefix, values, &coded.first_row)?,
         Some(HierarchyConfig::Intervals(_) | HierarchyConfig::Date(_)) => {
             return Err(Error::config(format!("column `{name}` is categorical: intervals and dates need kind numeric or date")));
@@ -326,12 +397,9 @@ pub(crate) fn leaf_codes(taxonomy: &Taxonomy, values: &[Option<String>]) -> Vec<
 }
 
 fn flat(wish: Wish, values: &[Option<String>], coded: &Coded) -> Result<Taxonomy> {
-    let reads_like_a_label =
-        |text: &str| text == ANY || (wish.publish == Publish::Set && text.starts_with('{') && text.ends_with('}'));
-    if let Some(at) = values.iter().position(|value| value.as_deref().is_some_and(reads_like_a_label)) {
+    if let Some(at) = values.iter().position(|value| value.as_deref() == Some(ANY)) {
         return Err(Error::data(format!(
-            "column `{}`, data row {}: the cell reads like a generalized value (`*`, or a set in braces), which would be \
-             published for any value; give the column a hierarchy whose root has another label, or mend the cell",
+            "column `{}`, data row {}: the cell is `*`, which is published for any value; write it otherwise in the source",
             wish.name,
             coded.first_row[at] + 1
         )));

@@ -22,7 +22,8 @@
 //! let release = Release::new(&problem, &outcome.recoding, &table, &roles, &config, Key::from_system(), Cells::Text)?;
 //! let pending = io::Pending::beside(&safe, false)?;
 //! io::write(pending.file()?, &safe, io::file_type(&safe)?, release.schema(), release.batches(), |at| release.batch(at))?;
-//! let released = io::open(pending.path(), None)?.read(&[Treatment::Code; 3])?;
+//! let mut released = io::open(pending.path(), None)?.read(&[Treatment::Code; 3])?;
+//! audit::unguard(&mut released);
 //! assert!(audit::audit(&released, &config)?.holds());
 //! pending.publish()?;
 //! # assert_eq!(std::fs::read_to_string(&safe).unwrap(), "age,sex,illness\n[34-36],f,flu\n[34-36],f,gout\n[51-58],m,cold\n[51-58],m,flu\n");
@@ -45,6 +46,7 @@ pub mod disclosure;
 mod encode;
 pub mod error;
 mod ground;
+mod guard;
 mod halve;
 pub mod hierarchy;
 pub mod io;

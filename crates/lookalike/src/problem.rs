@@ -3,6 +3,7 @@
 //! Rows with equal quasi-identifiers (and equal sensitive values, where a rule looks at them) are interchangeable, so everything
 //! behind the door speaks of distinct tuples with counts.
 
+use arrow_schema::DataType;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
@@ -75,7 +76,8 @@ impl Problem {
         let coded: Vec<(&String, &Coded)> = roles.quasi.iter().map(|name| (name, table.coded(name))).collect();
         let encoded: Vec<(Attribute, Vec<Code>)> =
             coded.par_iter().map(|(name, coded)| encode::attribute(Wish::new(name, config), coded)).collect::<Result<_>>()?;
-        let (attributes, maps): (Vec<Attribute>, Vec<Vec<Code>>) = encoded.into_iter().unzip();
+        let (mut attributes, maps): (Vec<Attribute>, Vec<Vec<Code>>) = encoded.into_iter().unzip();
+        attributes.iter_mut().for_each(|attribute| keep_zone(attribute, table));
         let schemes = attributes.iter().map(|attribute| scheme(attribute, config)).collect::<Result<_>>()?;
         let mut warnings = unsnapped(&attributes, config);
         let watched = Watched::new(table, roles, &rules, config, &mut warnings)?;
@@ -404,6 +406,14 @@ fn check_bounds(table: &Table, roles: &Roles, config: &Config) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Instants of a column whose type has a time zone are shown in it.
+fn keep_zone(attribute: &mut Attribute, table: &Table) {
+    let data_type = table.column(&attribute.name).map(|column| &column.data_type);
+    if let (Some(DataType::Timestamp(_, Some(zone))), Domain::Ordered(ordered)) = (data_type, &mut attribute.domain) {
+        ordered.zone = Some(zone.to_string());
+    }
 }
 
 /// Numeric columns whose exact ends are published although intervals were asked for.

@@ -7,11 +7,10 @@
 
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, RecordBatch, StringArray, UInt32Array};
-use arrow_cast::cast;
+use arrow_array::{Array, ArrayRef, RecordBatch, UInt32Array};
+use arrow_cast::{CastOptions, can_cast_types, cast_with_options};
 use arrow_row::{Row, RowConverter, Rows, SortField};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use arrow_select::interleave::interleave;
@@ -20,8 +19,8 @@ use rayon::prelude::*;
 
 use crate::code::{Codes, RowId};
 use crate::config::{Config, Order, Roles};
-use crate::encode::number;
 use crate::error::{Error, Result};
+use crate::guard::Guard;
 use crate::partition::{self, Piece};
 use crate::problem::Problem;
 use crate::recode::Recoding;
@@ -92,13 +91,6 @@ impl Comparable {
     }
 }
 
-/// Keeps spreadsheets from running text cells as formulas: they get an apostrophe in front.
-#[derive(Debug)]
-struct Guard {
-    on: bool,
-    cells: AtomicU64,
-}
-
 impl Release {
     /// Lays out the release. Where only some of a tuple's rows go to a class, the key decides which; for rings the system does, whatever
     /// the key, because they keep what they promise only if nobody can repeat it.
@@ -114,20 +106,21 @@ impl Release {
         key: Key,
         cells: Cells,
     ) -> Result<Release> {
-        let guard = Guard { on: cells == Cells::Text && !config.output.raw_formulas, cells: AtomicU64::new(0) };
+        let guard = Guard::new(cells == Cells::Text && !config.output.raw_formulas);
+        let as_text = cells == Cells::Text;
         let mut fields = Vec::new();
         let mut columns = Vec::new();
         let mut starts = vec![0];
         for column in &table.columns {
             if let Some(at) = roles.quasi.iter().position(|name| *name == column.name) {
-                for Shown { field, cells, of_class } in show::columns(problem, recoding, at, config.output.publish) {
-                    fields.push(field);
+                for Shown { field, cells, of_class } in show::columns(problem, recoding, at, config)? {
+                    let cells = if as_text { as_type(&cells, &text_type(cells.data_type()))? } else { cells };
+                    fields.push(Field::new(guard.name(field.name()), cells.data_type().clone(), true));
                     columns.push(ReleasedColumn::Quasi { cells, of_class });
                 }
             } else if let (Some(chunks), false) = (&column.carried, roles.dropped.contains(&column.name)) {
-                let wide_text = matches!(column.data_type, DataType::LargeUtf8 | DataType::Utf8View);
-                let shown = if wide_text && cells == Cells::Text { DataType::Utf8 } else { column.data_type.clone() };
-                fields.push(Field::new(&column.name, shown, true));
+                let shown = if as_text { text_type(&column.data_type) } else { column.data_type.clone() };
+                fields.push(Field::new(guard.name(&column.name), shown, true));
                 let convert = SortField::new(column.data_type.clone());
                 starts = chunks.iter().scan(0, |end, chunk| Some(std::mem::replace(end, *end + chunk.len()))).collect();
                 columns.push(ReleasedColumn::Carried { chunks: chunks.clone(), convert });
@@ -167,7 +160,7 @@ impl Release {
 
     /// How many cells got an apostrophe so far.
     pub fn guarded(&self) -> u64 {
-        self.guard.cells.load(Ordering::Relaxed)
+        self.guard.cells()
     }
 
     /// One batch of the release.
@@ -194,11 +187,7 @@ impl Release {
                 }
                 ReleasedColumn::Carried { .. } => {
                     let array = carried.pop().expect("one array a carried column");
-                    if array.data_type() == field.data_type() {
-                        array
-                    } else {
-                        cast(&array, field.data_type()).map_err(gathering)?
-                    }
+                    as_type(&array, field.data_type())?
                 }
             };
             arrays.push(self.guard.apply(array));
@@ -441,27 +430,69 @@ impl Deal {
     }
 }
 
-impl Guard {
-    fn apply(&self, array: ArrayRef) -> ArrayRef {
-        match array.as_any().downcast_ref::<StringArray>() {
-            Some(texts) if self.on && texts.iter().flatten().any(is_formula) => {
-                let count = texts.iter().flatten().filter(|text| is_formula(text)).count();
-                self.cells.fetch_add(count as u64, Ordering::Relaxed);
-                let safe = |text: &str| if is_formula(text) { format!("'{text}") } else { text.to_string() };
-                Arc::new(texts.iter().map(|cell| cell.map(safe)).collect::<StringArray>())
+/// Refuses what no text file can hold before anything is searched for: a NUL, which no reader of text takes.
+///
+/// # Errors
+/// [`Data`](crate::ErrorKind::Data) then, with column and row.
+pub fn check_text(table: &Table, roles: &Roles) -> Result<()> {
+    let released = |name: &String| [&roles.quasi, &roles.sensitive, &roles.keep].into_iter().any(|names| names.contains(name));
+    let way_out = "which no text file can have: write Parquet or Arrow instead, or take it out";
+    for column in table.columns.iter().filter(|column| released(&column.name)) {
+        if column.name.contains('\0') {
+            return Err(Error::data(format!("the name of column `{}` has a NUL, {way_out}", column.name.replace('\0', "\\0"))));
+        }
+        let row = match (&column.carried, &column.coded) {
+            (Some(chunks), _) => carried_nul(chunks),
+            (None, Some(coded)) => {
+                let nul = |(value, _): &(&Option<String>, &RowId)| value.as_ref().is_some_and(|text| text.contains('\0'));
+                coded.values.iter().zip(&coded.first_row).filter(nul).map(|(_, &row)| row as usize).min()
             }
-            _ => array,
+            (None, None) => None,
+        };
+        if let Some(row) = row {
+            return Err(Error::data(format!("column `{}`, data row {}: the cell has a NUL, {way_out}", column.name, row + 1)));
         }
     }
+    Ok(())
 }
 
-/// True for a text that a spreadsheet would run, and for one that a guard would turn another into: different cells must stay
-/// different.
-fn is_formula(text: &str) -> bool {
-    match text.strip_prefix('\'') {
-        Some(rest) => is_formula(rest),
-        None => text.starts_with(['=', '@', '\t', '\r']) || (text.starts_with(['+', '-']) && number(text).is_none()),
+/// The first row of a text column that has a NUL.
+fn carried_nul(chunks: &[ArrayRef]) -> Option<usize> {
+    let mut first = 0;
+    for chunk in chunks {
+        let nul = |text: Option<&str>| text.is_some_and(|text| text.contains('\0'));
+        let at = match chunk.data_type() {
+            // All bytes at once; only a batch that has one is looked at cell by cell.
+            DataType::Utf8 if chunk.as_string::<i32>().value_data().contains(&0) => chunk.as_string::<i32>().iter().position(nul),
+            DataType::LargeUtf8 => chunk.as_string::<i64>().iter().position(nul),
+            DataType::Utf8View => chunk.as_string_view().iter().position(nul),
+            _ => None,
+        };
+        if let Some(at) = at {
+            return Some(first + at);
+        }
+        first += chunk.len();
     }
+    None
+}
+
+/// The type that a column has in a text file: text where a cell could begin like a formula (`-inf`, a year before 0), so that the
+/// guard sees what is written.
+fn text_type(data_type: &DataType) -> DataType {
+    let is_harmless = data_type.is_integer() || data_type.is_decimal() || *data_type == DataType::Boolean;
+    // What has no text form is refused when the file is written.
+    let has_text = !data_type.is_nested() && !data_type.is_binary() && can_cast_types(data_type, &DataType::Utf8);
+    if has_text && !is_harmless { DataType::Utf8 } else { data_type.clone() }
+}
+
+/// A cast that fails rather than making a cell missing. The library's own words would quote the cell.
+fn as_type(cells: &ArrayRef, to: &DataType) -> Result<ArrayRef> {
+    if cells.data_type() == to {
+        return Ok(cells.clone());
+    }
+    let options = CastOptions { safe: false, ..CastOptions::default() };
+    let fault = |_| Error::data(format!("a cell of type {} cannot be written as text: write Parquet instead", cells.data_type()));
+    cast_with_options(cells, to, &options).map_err(fault)
 }
 
 #[allow(clippy::needless_pass_by_value, reason = "for map_err")]
@@ -516,15 +547,5 @@ mod tests {
                 rest = &rest[size..];
             }
         }
-    }
-
-    #[test]
-    fn formulas_are_guarded_numbers_are_not_and_different_cells_stay_different() {
-        let cells = ["=1+1", "'=1+1", "@x", "-5", "+4.2", "-x", "'tis", "a=b", "'-5"];
-        let guard = Guard { on: true, cells: AtomicU64::new(0) };
-        let guarded = guard.apply(Arc::new(StringArray::from(cells.to_vec())));
-        let guarded: Vec<&str> = guarded.as_any().downcast_ref::<StringArray>().unwrap().iter().flatten().collect();
-        assert_eq!(guarded, ["'=1+1", "''=1+1", "'@x", "-5", "+4.2", "'-x", "'tis", "a=b", "'-5"]);
-        assert_eq!(guard.cells.load(Ordering::Relaxed), 4);
     }
 }

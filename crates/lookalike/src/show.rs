@@ -2,16 +2,19 @@
 
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, Date32Array, Float64Array, Int64Array, StringArray, TimestampMicrosecondArray};
+use arrow_array::{Array, ArrayRef, Date32Array, Float64Array, Int64Array, StringArray, TimestampMicrosecondArray};
 use arrow_schema::{DataType, Field};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::attribute::{Attribute, Domain, Ordered, Unit, set_label};
 use crate::code::{Code, CodeRange, Codes};
-use crate::config::Publish;
+use crate::config::{Config, Publish};
+use crate::encode::nanoseconds;
+use crate::error::{Error, Result};
 use crate::partition::Piece;
 use crate::problem::Problem;
 use crate::recode::Recoding;
+use crate::taxonomy::Taxonomy;
 
 /// A released column: its distinct cells, and for each class which of them it shows.
 #[derive(Debug)]
@@ -22,34 +25,66 @@ pub(crate) struct Shown {
 }
 
 /// The columns that an attribute is released as: one, or with bounds two or three.
-pub(crate) fn columns(problem: &Problem, recoding: &Recoding, at: usize, publish: Publish) -> Vec<Shown> {
+///
+/// # Errors
+/// When two generalizations would be written alike, or one would be written as a text that means missing.
+pub(crate) fn columns(problem: &Problem, recoding: &Recoding, at: usize, config: &Config) -> Result<Vec<Shown>> {
+    let attribute = &problem.attributes()[at];
+    let publish = config.output.publish;
+    if let (Publish::Bounds, Domain::Ordered(ordered)) = (publish, &attribute.domain) {
+        let (ranges, of_class) = ranges(recoding, at);
+        let columns = bounds(attribute, ordered, &ranges)?.into_iter();
+        return Ok(columns.map(|(field, cells)| Shown { field, cells, of_class: of_class.clone() }).collect());
+    }
+    let (cells, of_class) = labels(problem, recoding, at, publish);
+    check(&attribute.name, &cells, &config.missing)?;
+    Ok(vec![Shown { field: text(&attribute.name), cells: Arc::new(cells), of_class }])
+}
+
+/// What is written for each generalization of an attribute, and which of them each class shows.
+fn labels(problem: &Problem, recoding: &Recoding, at: usize, publish: Publish) -> (StringArray, Codes) {
     let attribute = &problem.attributes()[at];
     match (publish, &attribute.domain) {
-        (Publish::Bounds, Domain::Ordered(ordered)) => {
-            let (ranges, of_class) = ranges(recoding, at);
-            bounds(attribute, ordered, &ranges)
-                .into_iter()
-                .map(|(field, cells)| Shown { field, cells, of_class: of_class.clone() })
-                .collect()
-        }
         _ if let Some(all) = recoding.published() => {
             let blocks = &all.attributes[at];
             let labels = blocks.blocks.iter().map(|block| Some(block.label.as_str()).filter(|label| !label.is_empty()));
             let block_of = |class: &[Piece]| blocks.of_code[problem.code(at, class[0].tuple) as usize];
             let of_class = recoding.classes().iter().map(|class| block_of(class).expect("every value that occurs has a block"));
-            vec![Shown {
-                field: text(&attribute.name),
-                cells: Arc::new(labels.collect::<StringArray>()),
-                of_class: of_class.collect(),
-            }]
+            (labels.collect(), of_class.collect())
         }
-        (Publish::Set, Domain::Tree(_)) if attribute.is_flat() && !recoding.is_of_rings() => vec![sets(problem, recoding, at)],
+        (Publish::Set, Domain::Tree(tree)) if tree.is_flat() && !recoding.is_of_rings() => sets(problem, recoding, at, tree),
         _ => {
             let (ranges, of_class) = ranges(recoding, at);
             let labels = ranges.iter().map(|&range| Some(attribute.label(range)).filter(|label| !label.is_empty()));
-            vec![Shown { field: text(&attribute.name), cells: Arc::new(labels.collect::<StringArray>()), of_class }]
+            (labels.collect(), of_class)
         }
     }
+}
+
+/// Whoever reads the release tells generalizations apart by their texts: none may be written as another, or as a missing value. Hierarchies
+/// and orders are checked when they are read, so that this finds nothing; it is what a release is never written without.
+fn check(name: &str, labels: &StringArray, missing: &[String]) -> Result<()> {
+    let mut seen = FxHashSet::default();
+    let is_missing = |label: &str| missing.iter().any(|marker| marker.trim() == label.trim());
+    for label in labels.iter().flatten() {
+        if is_missing(label) {
+            return Err(Error::config(format!(
+                "column `{name}`: a generalized value would be written as a text that means missing: rename the group, or leave the text out \
+                 of missing"
+            )));
+        }
+        if !seen.insert(label) {
+            return Err(alike(name));
+        }
+    }
+    if labels.null_count() > 1 { Err(alike(name)) } else { Ok(()) }
+}
+
+fn alike(name: &str) -> Error {
+    Error::config(format!(
+        "column `{name}`: two different generalizations would be written alike, so nothing was written: rename the value or the group that \
+         reads like a set, a range or another group"
+    ))
 }
 
 /// The distinct ranges that classes show on an attribute, rising, and which one each class shows.
@@ -69,8 +104,7 @@ fn text(name: &str) -> Field {
 }
 
 /// The values present in each class, `{a, b}`; one value alone stands as it is.
-fn sets(problem: &Problem, recoding: &Recoding, at: usize) -> Shown {
-    let attribute = &problem.attributes()[at];
+fn sets(problem: &Problem, recoding: &Recoding, at: usize, tree: &Taxonomy) -> (StringArray, Codes) {
     let mut known: FxHashMap<Vec<Code>, Code> = FxHashMap::default();
     let mut cells: Vec<Option<String>> = Vec::new();
     let mut of_class = Codes::new();
@@ -89,28 +123,37 @@ fn sets(problem: &Problem, recoding: &Recoding, at: usize) -> Shown {
         let codes = alike[&shown(class)].clone();
         let next = Code::try_from(cells.len()).expect("fewer sets than rows");
         let index = *known.entry(codes).or_insert_with_key(|codes| {
-            let labels: Vec<String> = codes.iter().map(|&code| attribute.label(CodeRange::one(code))).collect();
-            let cell = set_label(labels.iter().map(String::as_str));
+            let cell = set_label(codes.iter().map(|&code| tree.leaf_label(code)));
             cells.push(Some(cell).filter(|cell| !cell.is_empty()));
             next
         });
         of_class.push(index);
     }
-    Shown { field: text(&attribute.name), cells: Arc::new(StringArray::from(cells)), of_class }
+    (StringArray::from(cells), of_class)
 }
 
 /// `age_min`, `age_max`, and where the column has missing values `age_missing`: no, yes, or maybe (then the bounds say nothing).
-fn bounds(attribute: &Attribute, ordered: &Ordered, ranges: &[CodeRange]) -> Vec<(Field, ArrayRef)> {
+pub(crate) fn bounds(attribute: &Attribute, ordered: &Ordered, ranges: &[CodeRange]) -> Result<Vec<(Field, ArrayRef)>> {
     let missing = Code::try_from(ordered.values.len()).expect("fewer values than rows");
-    let ends: Vec<Option<(f64, f64)>> = ranges
-        .iter()
-        .map(|&range| (range.hi < missing).then(|| (ordered.values[range.lo as usize], ordered.values[range.hi as usize])))
-        .collect();
-    let lows: Vec<Option<f64>> = ends.iter().map(|ends| ends.map(|(lo, _)| lo)).collect();
-    let highs: Vec<Option<f64>> = ends.iter().map(|ends| ends.map(|(_, hi)| hi)).collect();
+    let ends = |end: fn(&CodeRange) -> Code| -> Vec<Option<usize>> {
+        ranges.iter().map(|range| (range.hi < missing).then(|| end(range) as usize)).collect()
+    };
+    let (lows, highs) = (ends(|range| range.lo), ends(|range| range.hi));
+    if ordered.unit == Unit::Second {
+        let ends = lows
+            .iter()
+            .zip(&highs)
+            .filter_map(|(lo, hi)| Some((micros(ordered, (*lo)?, Cut::Down), micros(ordered, (*hi)?, Cut::Up))));
+        let mut seen = FxHashSet::default();
+        if !ends.into_iter().all(|ends| seen.insert(ends)) {
+            return Err(Error::data(format!(
+                "column `{0}`: times that are less than a microsecond apart would have the same bounds; publish labels",
+                attribute.name
+            )));
+        }
+    }
     let mut columns = Vec::new();
-    // Times are cut to microseconds outwards, so that the bounds still hold every value.
-    for (suffix, cells) in [("min", typed(ordered, &lows, f64::floor)), ("max", typed(ordered, &highs, f64::ceil))] {
+    for (suffix, cells) in [("min", typed(ordered, &lows, Cut::Down)), ("max", typed(ordered, &highs, Cut::Up))] {
         columns.push((Field::new(format!("{}_{suffix}", attribute.name), cells.data_type().clone(), true), cells));
     }
     if ordered.missing {
@@ -122,25 +165,38 @@ fn bounds(attribute: &Attribute, ordered: &Ordered, ranges: &[CodeRange]) -> Vec
         let cells: StringArray = ranges.iter().map(|range| Some(state(range))).collect();
         columns.push((text(&format!("{}_missing", attribute.name)), Arc::new(cells)));
     }
-    columns
+    Ok(columns)
+}
+
+/// Times are cut to microseconds outwards, so that the bounds still hold every value.
+#[derive(Clone, Copy)]
+enum Cut {
+    Down,
+    Up,
+}
+
+/// The instant of a code, exactly but for the cut.
+fn micros(ordered: &Ordered, code: usize, cut: Cut) -> i64 {
+    let exact = nanoseconds(&ordered.texts[code]).expect("it was read as an instant");
+    let cut = match cut {
+        Cut::Down => exact.div_euclid(1_000),
+        Cut::Up => -(-exact).div_euclid(1_000),
+    };
+    i64::try_from(cut).expect("the instants that can be read fit in microseconds")
 }
 
 /// Cells of the type that the attribute's numbers have.
 #[allow(clippy::cast_possible_truncation, reason = "whole numbers, days and microseconds were read from their texts")]
-fn typed(ordered: &Ordered, ends: &[Option<f64>], round: fn(f64) -> f64) -> ArrayRef {
-    let numbers = ends.iter().copied();
+fn typed(ordered: &Ordered, ends: &[Option<usize>], cut: Cut) -> ArrayRef {
+    let numbers = ends.iter().map(|end| end.map(|code| ordered.values[code]));
     match ordered.unit {
         Unit::Whole => Arc::new(numbers.map(|number| number.map(|x| x as i64)).collect::<Int64Array>()),
         Unit::Decimal => Arc::new(numbers.collect::<Float64Array>()),
         Unit::Day => Arc::new(numbers.map(|number| number.map(|x| x as i32)).collect::<Date32Array>()),
         Unit::Second => {
-            let micros = numbers.map(|number| number.map(|x| round(x * 1e6) as i64));
-            Arc::new(micros.collect::<TimestampMicrosecondArray>())
+            let micros = ends.iter().map(|end| end.map(|code| micros(ordered, code, cut)));
+            Arc::new(micros.collect::<TimestampMicrosecondArray>().with_timezone_opt(ordered.zone.clone()))
         }
-        Unit::Place => {
-            let text =
-                |place: f64| ordered.values.binary_search_by(|value| value.total_cmp(&place)).ok().map(|at| &ordered.texts[at]);
-            Arc::new(numbers.map(|number| number.and_then(text)).collect::<StringArray>())
-        }
+        Unit::Place => Arc::new(ends.iter().map(|end| end.map(|code| &ordered.texts[code])).collect::<StringArray>()),
     }
 }

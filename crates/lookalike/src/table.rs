@@ -11,6 +11,8 @@ use crate::error::{Error, Result};
 pub enum Treatment {
     /// Code its values; the text of each row can be had from the dictionary.
     Code,
+    /// Code its values so that they can be told apart: by their text, or where their type has none by their bytes.
+    Compare,
     /// Keep its cells as they came, unparsed.
     Carry,
     /// Both: a sensitive column is counted and published.

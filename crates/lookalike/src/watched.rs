@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::code::Code;
-use crate::config::{Config, Distance, HierarchyConfig, ModelSpec, Roles, RuleSpec};
+use crate::config::{Config, Distance, HierarchyConfig, Kind, ModelSpec, Roles, RuleSpec};
 use crate::encode::{self, Wish};
 use crate::error::{Error, Result};
 use crate::hierarchy;
@@ -25,7 +25,11 @@ pub(crate) struct WatchedColumn {
     /// From the dictionary's codes to codes in sorted, value or tree order.
     pub(crate) map: Vec<Code>,
     pub(crate) values: usize,
-    labels: FxHashMap<String, Code>,
+    /// The code of each value as it is counted; the missing one is blank.
+    counted: FxHashMap<String, Code>,
+    /// By what its texts are one value.
+    kind: Kind,
+    missing: Vec<String>,
     taxonomy: Option<Taxonomy>,
 }
 
@@ -48,14 +52,15 @@ impl Watched {
                 continue;
             }
             let column = WatchedColumn::new(name, table.coded(name), &rules, config)?;
+            warnings.extend(column.near(table.coded(name)));
             for rule in rules {
                 if let ModelSpec::Alpha { values, .. } = &rule.model {
-                    if !values.is_empty() && !values.iter().any(|value| column.labels.contains_key(value)) {
+                    if !values.is_empty() && !values.iter().any(|value| column.code(value).is_some()) {
                         return Err(Error::config(format!(
                             "none of the values that alpha names occurs in column `{name}`: check their spelling"
                         )));
                     }
-                    for value in values.iter().filter(|value| !column.labels.contains_key(*value)) {
+                    for value in values.iter().filter(|value| column.code(value).is_none()) {
                         warnings.push(format!("the value `{value}` that alpha names does not occur in column `{name}`"));
                     }
                 }
@@ -75,8 +80,7 @@ impl Watched {
         Ok(match spec {
             ModelSpec::K(k) => Model::K(*k),
             ModelSpec::Alpha { column, alpha, values } => {
-                let labels = &self.columns[at(column)].labels;
-                let mut codes: Vec<Code> = values.iter().filter_map(|value| labels.get(value).copied()).collect();
+                let mut codes: Vec<Code> = values.iter().filter_map(|value| self.columns[at(column)].code(value)).collect();
                 codes.sort_unstable();
                 codes.dedup();
                 Model::Alpha { column: at(column), alpha: *alpha, values: (!values.is_empty()).then_some(codes) }
@@ -108,17 +112,57 @@ impl WatchedColumn {
             _ => None,
         });
         let mut taxonomy = None;
+        let mut kind = encode::said(wish);
         let (values, map) = match distance {
-            Some(Distance::Ordered) => encode::ordered_codes(wish, coded)?,
+            Some(Distance::Ordered) => {
+                let (found, values, map) = encode::ordered_codes(wish, coded)?;
+                kind = found;
+                (values, map)
+            }
             Some(Distance::Hierarchical) => {
                 let tree = sensitive_tree(wish, coded)?;
                 let map = encode::leaf_codes(&tree, &encode::present(wish, coded));
                 (taxonomy.insert(tree).leaves(), map)
             }
-            _ => by_text(&encode::present(wish, coded)),
+            _ => by_text(&encode::counted(wish, coded)?),
         };
-        let labels = coded.values.iter().zip(&map).map(|(value, &code)| (value.clone().unwrap_or_default(), code)).collect();
-        Ok(WatchedColumn { name: name.to_string(), map, values, labels, taxonomy })
+        let texts = encode::present(wish, coded);
+        let mut counted = FxHashMap::default();
+        for (text, &code) in texts.iter().zip(&map) {
+            let value = text.as_ref().map_or(String::new(), |text| encode::spelling(kind, text));
+            if counted.insert(value, code).is_some_and(|other| other != code) {
+                return Err(Error::config(format!(
+                    "column `{name}`: its hierarchy has one {} under two spellings, which are one value: make them alike in the source",
+                    if kind == Kind::Date { "instant" } else { "number" }
+                )));
+            }
+        }
+        Ok(WatchedColumn { name: name.to_string(), map, values, counted, kind, missing: config.missing.clone(), taxonomy })
+    }
+
+    /// The code of a value that a rule names.
+    fn code(&self, value: &str) -> Option<Code> {
+        let is_missing = value.is_empty() || self.missing.iter().any(|marker| marker.trim() == value.trim());
+        let value = if is_missing { String::new() } else { encode::spelling(self.kind, value) };
+        self.counted.get(&value).copied()
+    }
+
+    /// A warning where the rules count texts as different that probably mean the same.
+    fn near(&self, coded: &Coded) -> Option<String> {
+        let mut folded: FxHashMap<String, Code> = FxHashMap::default();
+        let mut near = 0;
+        for (text, &code) in coded.values.iter().zip(&self.map).filter_map(|(text, code)| Some((text.as_ref()?, code))) {
+            // What are numbers in all spellings is folded as numbers, all else by its letters.
+            let fold = encode::spelling(Kind::Numeric, &text.trim().to_lowercase());
+            near += u64::from(*folded.entry(fold).or_insert(code) != code);
+        }
+        let name = &self.name;
+        (near > 0).then(|| {
+            format!(
+                "column `{name}`: {near} values differ from another only by case, by blanks around them or by the spelling of a number, and \
+                 the rules count them as different: make them alike in the source, or for numbers say --kind {name}=numeric"
+            )
+        })
     }
 }
 
@@ -135,7 +179,9 @@ fn by_text(values: &[Option<String>]) -> (usize, Vec<Code>) {
 fn sensitive_tree(wish: Wish, coded: &Coded) -> Result<Taxonomy> {
     let values = encode::present(wish, coded);
     match wish.column.and_then(|column| column.hierarchy.as_ref()) {
-        Some(HierarchyConfig::File(path)) => hierarchy::taxonomy(&hierarchy::read(path)?, wish.name, &values, &coded.first_row),
+        Some(HierarchyConfig::File(path)) => {
+            hierarchy::taxonomy(&hierarchy::read_for(path, wish.missing)?, wish.name, &values, &coded.first_row)
+        }
         Some(HierarchyConfig::Prefix(config)) => hierarchy::prefix(wish.name, &config.prefix, &values, &coded.first_row),
         _ => Err(Error::config(format!(
             "column `{}`: the hierarchical distance needs a hierarchy, a file or a prefix specification",

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
-use super::{Request, effort};
+use super::{Released, Request, effort};
 use crate::bounds::Effort;
 
 const EDITIONS: &str = "\
@@ -42,6 +42,8 @@ pub(crate) struct Report {
     /// How long to look for what no release can lose less than: not at all, some seconds, or to the end
     #[arg(long, value_name = "EFFORT", value_parser = effort(), default_value = "quick")]
     pub(crate) bound: Effort,
+    #[command(flatten)]
+    pub(crate) released: Released,
     #[command(flatten)]
     pub(crate) request: Request,
 }

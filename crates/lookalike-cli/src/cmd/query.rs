@@ -22,7 +22,8 @@ struct Group<'a> {
 
 /// Runs the command.
 pub(crate) fn run(args: &Query, global: &Global) -> Result<ExitCode> {
-    let config = args.request.config()?;
+    let mut config = args.request.config()?;
+    args.released.lay_over(&mut config);
     // The file of queries first: a fault in it is told before large tables are read.
     let own = args.queries.as_deref().map(query::read).transpose()?;
     let source = read(&args.source, &config, View::Source)?;

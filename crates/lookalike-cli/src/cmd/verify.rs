@@ -19,6 +19,7 @@ use crate::show::{self, count};
 /// Runs the command.
 pub(crate) fn run(args: &Verify) -> Result<ExitCode> {
     let mut config = args.request.config()?;
+    args.released.lay_over(&mut config);
     config.non_homogeneous |= args.non_homogeneous || args.proof.is_some();
     let view = if args.source.is_some() { View::ReleaseAgainstSource } else { View::Release };
     let release = read(&args.release, &config, view)?;

@@ -3,6 +3,7 @@
 mod anonymize;
 mod apply;
 mod attacked;
+mod attacked_format;
 mod bad_input;
 mod canary;
 mod check;
@@ -17,5 +18,6 @@ mod report;
 mod reproduce;
 mod ring;
 mod synth;
+mod tried_format;
 mod verify;
 mod workdir;

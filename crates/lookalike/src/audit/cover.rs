@@ -78,6 +78,13 @@ struct Covered {
     list: Vec<u32>,
 }
 
+impl Covered {
+    fn tidy(&mut self) {
+        self.list.sort_unstable();
+        self.list.dedup();
+    }
+}
+
 const UNRANKED: u32 = u32::MAX;
 
 /// How the values of a column are ordered, so that an interval can be read.
@@ -245,8 +252,13 @@ impl<'a> Dictionary<'a> {
                     if let Some(interval) = interval(text, self.scale) {
                         (covered.lo, covered.hi) = self.ranks(interval);
                     }
-                    covered.list.extend(self.by_label.get(text).into_iter().flatten());
-                    for member in members(text).into_iter().flatten() {
+                    // What stands in braces is a set, also where a value is written so: that is then a member of a set of one.
+                    let Some(set) = members(text) else {
+                        covered.list.extend(self.by_label.get(text).into_iter().flatten());
+                        covered.tidy();
+                        return covered;
+                    };
+                    for member in set {
                         match member.as_deref().and_then(|member| present(Some(member), spellings)) {
                             None => covered.list.extend(&self.missing),
                             Some(text) => covered.list.extend(self.same(text)),
@@ -272,8 +284,7 @@ impl<'a> Dictionary<'a> {
                 }
             }
         }
-        covered.list.sort_unstable();
-        covered.list.dedup();
+        covered.tidy();
         covered
     }
 

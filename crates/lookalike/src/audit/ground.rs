@@ -7,8 +7,8 @@ use rustc_hash::FxHashMap;
 
 use super::path::{Hierarchy, open};
 use super::reading::{place_of_instant, place_of_number};
-use super::rules::{Sensitive, Tally};
-use crate::config::{Config, Distance, Kind};
+use super::rules::{Sameness, Sensitive, Tally};
+use crate::config::{Config, Distance};
 use crate::error::{Error, Result};
 
 /// How far values are apart, prepared for one sensitive column.
@@ -74,13 +74,13 @@ pub(super) fn ground(distance: Distance, column: &str, sensitive: &Sensitive<'_>
 /// Values in the order of their numbers, of the configured list, or of time; the missing value comes last.
 fn ordered(column: &str, sensitive: &Sensitive<'_>, config: &Config) -> Result<Ground> {
     let line = config.column(column);
-    let numeric = line.and_then(|line| line.kind) == Some(Kind::Numeric)
-        || sensitive.values.iter().flatten().all(|text| place_of_number(text).is_some());
     let order = line.and_then(|line| line.order.as_ref());
-    let key = |text: &str| match order {
-        _ if numeric => place_of_number(text),
-        Some(order) => order.iter().position(|label| label == text).and_then(|at| i128::try_from(at).ok()),
-        None => place_of_instant(text),
+    // A kind that is said goes before an order, and an order before what the texts look like.
+    let key = |text: &str| match (sensitive.sameness, order) {
+        (Sameness::Number, _) => place_of_number(text),
+        (Sameness::Instant, _) => place_of_instant(text),
+        (Sameness::Text, Some(order)) => order.iter().position(|label| label == text).and_then(|at| i128::try_from(at).ok()),
+        (Sameness::Text, None) => None,
     };
     let mut keys = Vec::with_capacity(sensitive.values.len());
     for (text, row) in sensitive.values.iter().zip(&sensitive.first_row) {
@@ -122,13 +122,9 @@ fn tree(column: &str, sensitive: &Sensitive<'_>, config: &Config) -> Result<Grou
     // For each line of a file its leaf.
     let mut leaves = Vec::new();
     if let Hierarchy::File(lines) = &hierarchy {
-        // A label that only repeats its single leaf is padding, not a step.
-        let mut below: FxHashMap<&str, u32> = FxHashMap::default();
-        lines.lines.iter().flat_map(|(_, labels)| labels).for_each(|label| *below.entry(label).or_default() += 1);
         let rooted = lines.root().is_some();
-        for (leaf, labels) in &lines.lines {
-            let above = labels.iter().filter(|label| *label != leaf || below[label.as_str()] > 1);
-            let above: Vec<&str> = above.map(String::as_str).chain((!rooted).then_some("*")).collect();
+        for (_, labels) in &lines.lines {
+            let above: Vec<&str> = labels.iter().map(String::as_str).chain((!rooted).then_some("*")).collect();
             let at = tree.add(&above).ok_or_else(|| Error::hierarchy(column, 0, "a label has two parents"))?;
             leaves.push(at);
         }

@@ -114,7 +114,7 @@ pub(super) fn judge(
     }
     let mut measures = sizes(&classes, config);
     for name in &surface.roles.sensitive {
-        let sensitive = Sensitive::new(coded(table, name)?, &config.missing);
+        let sensitive = Sensitive::new(coded(table, name)?, name, config);
         let mut rules = Vec::new();
         for (at, spec) in specs.iter().enumerate().filter(|(_, spec)| spec.model.column().is_some_and(|column| column == name)) {
             if spec.columns != surface.roles.quasi {

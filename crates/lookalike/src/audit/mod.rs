@@ -11,6 +11,7 @@ mod classes;
 mod cover;
 mod excerpt;
 mod ground;
+mod guard;
 mod join;
 mod matching;
 mod measure;
@@ -30,6 +31,7 @@ pub(crate) use cover::{Cell, Interval, Scale, cells, first_untold, interval, mem
 pub(crate) use reading::{number_at, present};
 pub(crate) use surface::{Shown, surface};
 
+pub use guard::unguard;
 pub use measure::{AtRisk, Measures, Risk, SensitiveMeasures, SizeBand};
 pub use rings::{NonHomogeneous, Proof, ProofRing};
 pub use rules::ENTROPY_TOLERANCE;
@@ -111,7 +113,8 @@ pub struct ClassExcerpt {
 
 /// Checks a released table against the rules of the configuration.
 ///
-/// The reader must have been told [`treatments`] with [`View::Release`] or [`View::ReleaseAgainstSource`].
+/// The reader must have been told [`treatments`] with [`View::Release`] or [`View::ReleaseAgainstSource`], and [`unguard`] must have seen
+/// a release that was read from a text file.
 ///
 /// # Errors
 /// When the release lacks a quasi-identifier or a sensitive column, a column has no role, or the configuration makes no sense.

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::reading::{date_time, number, place_of_number};
+use super::reading::{day_shown, is_missing, number, place_of_instant, place_of_number};
 use crate::config::{DateUnit, HierarchyConfig, IntervalsConfig};
 use crate::error::{Error, Result};
 
@@ -23,6 +23,7 @@ pub(super) struct Lines {
     pub(super) lines: Vec<(String, Vec<String>)>,
     by_text: FxHashMap<String, usize>,
     by_number: FxHashMap<i128, usize>,
+    by_instant: FxHashMap<i128, usize>,
 }
 
 pub(super) fn open(config: &HierarchyConfig) -> Result<Hierarchy<'_>> {
@@ -36,55 +37,86 @@ pub(super) fn open(config: &HierarchyConfig) -> Result<Hierarchy<'_>> {
 
 fn read(path: &Path) -> Result<Lines> {
     let text = std::fs::read_to_string(path).map_err(|source| Error::io(path, source))?;
-    parse(text.trim_start_matches('\u{feff}')).map_err(|(line, why)| Error::hierarchy(path.display().to_string(), line, why))
+    parse(text.strip_prefix('\u{feff}').unwrap_or(&text))
+        .map_err(|(line, why)| Error::hierarchy(path.display().to_string(), line, why))
 }
 
 fn parse(text: &str) -> std::result::Result<Lines, (u64, &'static str)> {
-    let mut quoted = false;
-    let first = text.lines().next().unwrap_or_default();
-    let semicolon = first.chars().any(|c| {
-        quoted ^= c == '"';
-        c == ';' && !quoted
-    });
-    let delimiter = if semicolon {
-        b';'
-    } else if first.contains('\t') {
-        b'\t'
-    } else {
-        b','
-    };
-    let mut reader =
-        csv::ReaderBuilder::new().has_headers(false).flexible(true).delimiter(delimiter).from_reader(text.as_bytes());
+    let records = records(text)?;
+    // A group that has the name of another value is published under a name of its own.
+    let values: FxHashSet<&str> = records.iter().map(|(_, labels)| labels[0].as_str()).collect();
+    let mut shared: FxHashSet<(usize, &str)> = FxHashSet::default();
+    for (_, labels) in &records {
+        for (column, label) in labels.iter().enumerate().take(labels.len() - 1).skip(1) {
+            if *label != labels[0] && values.contains(label.as_str()) {
+                shared.insert((column, label));
+            }
+        }
+    }
     let mut all = Lines::default();
-    for record in reader.records() {
-        let record =
-            record.map_err(|error| (error.position().map_or(0, csv::Position::line), "not readable as delimited text"))?;
-        let line = record.position().map_or(0, csv::Position::line);
-        let mut labels: Vec<String> = record.iter().map(str::to_string).collect();
-        let leaf = labels.remove(0);
-        labels.dedup();
-        if labels.iter().enumerate().any(|(i, label)| labels[..i].contains(label)) {
-            return Err((line, "a label stands above itself"));
+    for (line, labels) in &records {
+        let (leaf, above) = (&labels[0], labels.iter().enumerate().skip(1));
+        let named =
+            above.map(|(column, label)| if shared.contains(&(column, label)) { format!("{label} (all)") } else { label.clone() });
+        let mut above: Vec<String> = named.collect();
+        above.dedup();
+        // The value again only pads the line.
+        if above.len() > 1 && above[0] == *leaf {
+            above.remove(0);
+        }
+        if above.iter().enumerate().any(|(i, label)| above[..i].contains(label)) {
+            return Err((*line, "a label stands above itself"));
         }
         let at = all.lines.len();
-        match all.by_text.get(&leaf) {
-            Some(&before) if all.lines[before].1 == labels => continue,
-            Some(_) => return Err((line, "this value has another line already")),
+        match all.by_text.get(leaf) {
+            Some(&before) if all.lines[before].1 == above => continue,
+            Some(_) => return Err((*line, "this value has another line already")),
             None => {}
         }
-        if let Some(place) = place_of_number(&leaf) {
+        if let Some(place) = place_of_number(leaf) {
             all.by_number.entry(place).or_insert(at);
         }
+        if let Some(place) = place_of_instant(leaf) {
+            all.by_instant.entry(place).or_insert(at);
+        }
         all.by_text.insert(leaf.clone(), at);
-        all.lines.push((leaf, labels));
+        all.lines.push((leaf.clone(), above));
     }
     Ok(all)
 }
 
+/// A line of a file: its number and its cells.
+type Record = (u64, Vec<String>);
+
+/// The lines, cut by the first of `;`, tab and `,` that cuts every one of them; if none does, by the one that cuts most.
+fn records(text: &str) -> std::result::Result<Vec<Record>, (u64, &'static str)> {
+    let mut best: (usize, Vec<Record>) = (0, Vec::new());
+    for delimiter in [b';', b'\t', b','] {
+        let mut reader =
+            csv::ReaderBuilder::new().has_headers(false).flexible(true).delimiter(delimiter).from_reader(text.as_bytes());
+        let mut lines: Vec<Record> = Vec::new();
+        for record in reader.records() {
+            let record =
+                record.map_err(|error| (error.position().map_or(0, csv::Position::line), "not readable as delimited text"))?;
+            lines.push((record.position().map_or(0, csv::Position::line), record.iter().map(str::to_string).collect()));
+        }
+        let cut = lines.iter().filter(|(_, cells)| cells.len() > 1).count();
+        if cut == lines.len() {
+            return Ok(lines);
+        }
+        if cut > best.0 || best.1.is_empty() {
+            best = (cut, lines);
+        }
+    }
+    Ok(best.1)
+}
+
 impl Lines {
-    /// The line of a value; `5.0` is found as `5` when no line has its spelling.
+    /// The line of a value; `5.0` is found as `5`, and a date by its instant, when no line has its spelling.
     pub(super) fn find(&self, text: &str) -> Option<usize> {
-        self.by_text.get(text).or_else(|| self.by_number.get(&place_of_number(text)?)).copied()
+        let by_number = || self.by_number.get(&place_of_number(text)?);
+        let by_instant = || self.by_instant.get(&place_of_instant(text)?);
+        self.by_text.get(text).or_else(by_number).or_else(by_instant).copied()
     }
 
     fn ancestors(&self, text: &str) -> Option<&[String]> {
@@ -93,7 +125,7 @@ impl Lines {
 
     /// The line of the missing value, if there is one.
     pub(super) fn find_missing(&self, spellings: &[String]) -> Option<usize> {
-        std::iter::once("").chain(spellings.iter().map(String::as_str)).find_map(|text| self.by_text.get(text).copied())
+        self.lines.iter().position(|(leaf, _)| is_missing(leaf, spellings))
     }
 
     /// The label that all lines end in.
@@ -109,7 +141,7 @@ fn masked(text: &str, kept: usize) -> String {
 }
 
 fn unit_label(text: &str, unit: DateUnit) -> Option<String> {
-    let date = date_time(text)?.date();
+    let date = day_shown(text)?;
     let (year, month) = (date.year(), date.month());
     Some(match unit {
         DateUnit::Day => format!("{year:04}-{month:02}-{:02}", date.day()),
@@ -124,13 +156,7 @@ impl Hierarchy<'_> {
     /// Every label below the root that may be published for this value; intervals are read as intervals, not listed.
     pub(super) fn labels(&self, text: &str) -> Vec<String> {
         match self {
-            Hierarchy::File(lines) => {
-                let above = lines.ancestors(text).unwrap_or_default();
-                // A group that has the name of a value is published under a name of its own.
-                let groups =
-                    above.iter().filter(|label| lines.by_text.contains_key(*label)).map(|label| format!("{label} (all)"));
-                above.iter().cloned().chain(groups).collect()
-            }
+            Hierarchy::File(lines) => lines.ancestors(text).unwrap_or_default().to_vec(),
             Hierarchy::Prefix(_) => (0..text.chars().count()).map(|kept| masked(text, kept)).collect(),
             Hierarchy::Date(units) => units.iter().filter_map(|&unit| unit_label(text, unit)).collect(),
             Hierarchy::Intervals(_) => Vec::new(),
@@ -176,6 +202,9 @@ mod tests {
         assert_eq!(lines.ancestors("5.0").unwrap(), ["0-9", "*"]);
         assert_eq!(lines.ancestors("6"), None);
         assert_eq!(lines.root(), None);
+        assert_eq!(parse("\"x;y\",G,*\nz,G,*\n").unwrap().ancestors("x;y").unwrap(), ["G", "*"]);
+        assert_eq!(parse("x;y,G,*\nz,G,*\n").unwrap().ancestors("x;y").unwrap(), ["G", "*"], "all lines decide");
+        assert_eq!(parse("\"two\nlines\",G,*\n\"a;b\",G,*\n").unwrap().ancestors("two\nlines").unwrap(), ["G", "*"]);
         assert_eq!(parse("a;X;*\na;Y;*\n").unwrap_err().0, 2);
         assert_eq!(parse("a;X;*\nb;X;Y;X\n").unwrap_err().0, 2);
     }

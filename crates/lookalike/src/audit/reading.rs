@@ -1,4 +1,4 @@
-//! How the judge reads the text of a cell: numbers, instants, the guard before formulas, missing values.
+//! How the judge reads the text of a cell: numbers, instants, missing values.
 
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
@@ -38,10 +38,13 @@ pub(super) fn exact_number(text: &str) -> Option<String> {
     let (whole, part) = mantissa.split_once('.').unwrap_or((mantissa, ""));
     let digits = format!("{whole}{part}");
     let significant = digits.trim_end_matches('0');
+    if significant.is_empty() {
+        return Some("0".to_string());
+    }
     let exponent: i64 = exponent.parse().ok()?;
     let shift = i64::try_from(digits.len() - significant.len()).ok()? - i64::try_from(part.len()).ok()?;
     let significant = significant.trim_start_matches('0');
-    Some(if significant.is_empty() { "0".to_string() } else { format!("{sign}{significant}e{}", exponent.checked_add(shift)?) })
+    Some(format!("{sign}{significant}e{}", exponent.checked_add(shift)?))
 }
 
 /// The date and time that an ISO text spells; a date is its midnight, a time with an offset is taken to UTC.
@@ -52,18 +55,17 @@ pub(super) fn date_time(text: &str) -> Option<DateTime> {
     instant.or_else(|_| text.parse()).ok()
 }
 
+/// The day that an ISO text shows, whatever its time zone.
+pub(super) fn day_shown(text: &str) -> Option<Date> {
+    let text = text.trim();
+    let local: DateTime = text.trim_end_matches(['Z', 'z']).parse().ok()?;
+    Some(local.date())
+}
+
 /// An instant's place in time, in nanoseconds.
 pub(super) fn place_of_instant(text: &str) -> Option<i128> {
     let epoch = Date::constant(1970, 1, 1).to_datetime(jiff::civil::Time::midnight());
     Some(date_time(text)?.duration_since(epoch).as_nanos())
-}
-
-/// The text without the apostrophe that guards it against being run as a formula.
-pub(super) fn unguarded(text: &str) -> &str {
-    match text.strip_prefix('\'') {
-        Some(rest) if rest.starts_with(['=', '+', '-', '@', '\t', '\r']) && number(rest).is_none() => rest,
-        _ => text,
-    }
 }
 
 /// True when the cell is missing, in whatever spelling.
@@ -71,9 +73,9 @@ pub(super) fn is_missing(text: &str, missing: &[String]) -> bool {
     text.is_empty() || missing.iter().any(|spelling| spelling.trim() == text.trim())
 }
 
-/// The cell's text without its guard; none when the cell is missing, in whatever spelling.
+/// The cell's text; none when the cell is missing, in whatever spelling.
 pub(crate) fn present<'a>(cell: Option<&'a str>, missing: &[String]) -> Option<&'a str> {
-    cell.filter(|text| !is_missing(text, missing)).map(unguarded)
+    cell.filter(|text| !is_missing(text, missing))
 }
 
 #[cfg(test)]
@@ -125,12 +127,9 @@ mod tests {
     }
 
     #[test]
-    fn the_guard_is_taken_off_formulas_and_only_there() {
-        assert_eq!(unguarded("'=1+1"), "=1+1");
-        assert_eq!(unguarded("'@x"), "@x");
-        assert_eq!(unguarded("'-5"), "'-5", "a number is never guarded");
-        assert_eq!(unguarded("'tis"), "'tis");
+    fn what_means_missing_is_not_present() {
         assert_eq!(present(Some("?"), &["?".to_string()]), None);
+        assert_eq!(present(Some(" ? "), &["?".to_string()]), None);
         assert_eq!(present(Some(""), &[]), None);
         assert_eq!(present(Some("?"), &[]), Some("?"));
     }

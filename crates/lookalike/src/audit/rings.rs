@@ -262,7 +262,7 @@ fn on_windows(release: &Table, config: &Config, specs: &[RuleSpec], rings: &[Rin
             verdicts.push(of_persons(RuleVerdict { measure: CANDIDATES, ..rule.verdict() }));
             continue;
         };
-        let sensitive = Sensitive::new(coded(release, column)?, &config.missing);
+        let sensitive = Sensitive::new(coded(release, column)?, column, config);
         let ground = match &spec.model {
             ModelSpec::Closeness { distance, .. } => ground(*distance, column, &sensitive, config)?,
             _ => Ground::Equal,

@@ -1,13 +1,15 @@
 //! Every rule evaluated on one class, from its size and the counts of its sensitive values.
 
+use std::borrow::Cow;
+
 use rustc_hash::FxHashMap;
 
 use super::RuleVerdict;
 use super::excerpt::{Case, excerpt, keep};
 use super::ground::{Fraction, Ground, distance};
-use super::reading::{is_missing, unguarded};
+use super::reading::{exact_number, is_missing, place_of_instant, place_of_number};
 use crate::code::{Code, RowId};
-use crate::config::{ModelSpec, RuleSpec};
+use crate::config::{ColumnConfig, Config, Distance, HierarchyConfig, Kind, ModelSpec, RuleSpec};
 use crate::ratio::Ratio;
 use crate::table::Coded;
 
@@ -15,13 +17,14 @@ use crate::table::Coded;
 /// frequent values must hold.
 pub const ENTROPY_TOLERANCE: f64 = 1e-9;
 
-/// A sensitive column: its values, all spellings of the missing value taken as one.
+/// A sensitive column: its values, all spellings of one value taken as one.
 #[derive(Debug)]
 pub(super) struct Sensitive<'a> {
     pub(super) coded: &'a Coded,
+    pub(super) sameness: Sameness,
     /// For each code of the column its value here.
     pub(super) value: Vec<u32>,
-    /// The values without their guard; none is the missing one.
+    /// The values, each in its first spelling; none is the missing one.
     pub(super) values: Vec<Option<String>>,
     pub(super) first_row: Vec<RowId>,
     /// For each value its rows in the whole table.
@@ -30,17 +33,19 @@ pub(super) struct Sensitive<'a> {
 }
 
 impl<'a> Sensitive<'a> {
-    pub(super) fn new(coded: &'a Coded, missing: &[String]) -> Sensitive<'a> {
-        let mut numbers: FxHashMap<Option<&str>, u32> = FxHashMap::default();
-        let mut all =
-            Sensitive { coded, value: Vec::new(), values: Vec::new(), first_row: Vec::new(), totals: Vec::new(), rows: 0 };
+    pub(super) fn new(coded: &'a Coded, column: &str, config: &Config) -> Sensitive<'a> {
+        let missing = &config.missing;
+        let texts = || coded.values.iter().map(|text| text.as_deref().filter(|text| !is_missing(text, missing)));
+        let sameness = sameness(config.column(column), texts().flatten());
+        let mut numbers: FxHashMap<Option<Cow<'_, str>>, u32> = FxHashMap::default();
+        let (value, values, first_row, totals) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let mut all = Sensitive { coded, sameness, value, values, first_row, totals, rows: 0 };
         let mut next = 0;
-        for (text, &row) in coded.values.iter().zip(&coded.first_row) {
-            let text = text.as_deref().filter(|text| !is_missing(text, missing));
-            let value = *numbers.entry(text).or_insert(next);
+        for (text, &row) in texts().zip(&coded.first_row) {
+            let value = *numbers.entry(text.map(|text| sameness.of(text))).or_insert(next);
             if value == next {
                 next += 1;
-                all.values.push(text.map(|text| unguarded(text).to_string()));
+                all.values.push(text.map(str::to_string));
                 all.first_row.push(row);
             }
             all.value.push(value);
@@ -56,6 +61,39 @@ impl<'a> Sensitive<'a> {
     /// The value of a row.
     pub(super) fn of(&self, row: RowId) -> Code {
         self.value[self.coded.codes.get(row as usize) as usize]
+    }
+}
+
+/// By what two texts of a sensitive column are one value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sameness {
+    Text,
+    Number,
+    Instant,
+}
+
+/// What the column's line says; the ordered distance takes texts for numbers or instants without being told.
+fn sameness<'t>(line: Option<&ColumnConfig>, mut texts: impl Iterator<Item = &'t str>) -> Sameness {
+    let Some(line) = line else { return Sameness::Text };
+    match (line.kind, &line.order, &line.hierarchy) {
+        (Some(Kind::Numeric), ..) | (None, None, Some(HierarchyConfig::Intervals(_))) => Sameness::Number,
+        (Some(Kind::Date), ..) | (None, None, Some(HierarchyConfig::Date(_))) => Sameness::Instant,
+        (None, None, None) if line.t.is_some() && line.distance == Some(Distance::Ordered) => {
+            if texts.all(|text| place_of_number(text).is_some()) { Sameness::Number } else { Sameness::Instant }
+        }
+        _ => Sameness::Text,
+    }
+}
+
+impl Sameness {
+    /// One text for all spellings of a value.
+    fn of(self, text: &str) -> Cow<'_, str> {
+        let one = match self {
+            Sameness::Text => None,
+            Sameness::Number => exact_number(text),
+            Sameness::Instant => place_of_instant(text).map(|place| place.to_string()),
+        };
+        one.map_or(Cow::Borrowed(text), Cow::Owned)
     }
 }
 
@@ -117,20 +155,14 @@ impl<'a> Rule<'a> {
     pub(super) fn new(spec: &'a RuleSpec, sensitive: Option<&Sensitive<'_>>, ground: Ground, missing: &[String]) -> Rule<'a> {
         let named = match (&spec.model, sensitive) {
             (ModelSpec::Alpha { values, .. }, Some(sensitive)) if !values.is_empty() => {
-                // A cell is meant when it is the value as written, or the value behind a formula guard.
-                let is_meant = |cell: &str, value: &str| cell == value || unguarded(cell) == value;
-                let is_named = |cell: Option<&str>| {
-                    let cell = cell.filter(|text| !is_missing(text, missing));
+                let sameness = sensitive.sameness;
+                let is_named = |cell: &Option<String>| {
                     values.iter().any(|value| match cell {
                         None => is_missing(value, missing),
-                        Some(cell) => is_meant(cell, value),
+                        Some(cell) => !is_missing(value, missing) && sameness.of(cell) == sameness.of(value),
                     })
                 };
-                let mut named = vec![false; sensitive.values.len()];
-                for (cell, &value) in sensitive.coded.values.iter().zip(&sensitive.value) {
-                    named[value as usize] |= is_named(cell.as_deref());
-                }
-                named
+                sensitive.values.iter().map(is_named).collect()
             }
             _ => Vec::new(),
         };

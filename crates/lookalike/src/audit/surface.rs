@@ -1,5 +1,6 @@
 //! What a released table shows: which of its columns are which quasi-identifier, and which should not be there.
 
+use super::guard::unguarded;
 use crate::code::RowId;
 use crate::config::{Config, Rest, Role, Roles, list};
 use crate::error::{Error, Result};
@@ -20,21 +21,27 @@ pub enum View {
 ///
 /// No column of a release is skipped, not even one it should not have: the judge has to see that it is there.
 pub fn treatments(names: &[String], config: &Config, view: View) -> Vec<Treatment> {
-    let of = |name: &String| {
-        let role = config.column(name).map(|column| column.role);
-        match view {
-            View::ReleaseAgainstSource => Treatment::Code,
-            View::Source if role == Some(Role::Identifier) || (role.is_none() && config.rest == Some(Rest::Drop)) => {
-                Treatment::Skip
-            }
-            View::Source => Treatment::Code,
-            View::Release if matches!(role, Some(Role::Quasi | Role::Sensitive)) || bounds_of(name, names, config).is_some() => {
-                Treatment::Code
-            }
-            View::Release => Treatment::Carry,
-        }
-    };
-    names.iter().map(of).collect()
+    let of = |name: &String| treatment(name, names, config, view);
+    let written: Vec<Treatment> = names.iter().map(of).collect();
+    if view == View::Source {
+        return written;
+    }
+    // Names may be guarded, which only their cells can tell: what either reading needs is coded.
+    let names: Vec<String> = names.iter().map(|name| unguarded(name).to_string()).collect();
+    let of = |name: &String| treatment(name, &names, config, view);
+    written.into_iter().zip(&names).map(|(written, name)| if written == Treatment::Code { written } else { of(name) }).collect()
+}
+
+fn treatment(name: &str, names: &[String], config: &Config, view: View) -> Treatment {
+    let role = config.column(name).map(|column| column.role);
+    match view {
+        View::Source if role == Some(Role::Identifier) || (role.is_none() && config.rest == Some(Rest::Drop)) => Treatment::Skip,
+        _ if matches!(role, Some(Role::Quasi | Role::Sensitive)) => Treatment::Code,
+        View::Source => Treatment::Compare,
+        _ if bounds_of(name, names, config).is_some() => Treatment::Code,
+        View::ReleaseAgainstSource => Treatment::Compare,
+        View::Release => Treatment::Carry,
+    }
 }
 
 /// How a quasi-identifier stands in the release.

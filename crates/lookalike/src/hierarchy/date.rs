@@ -11,29 +11,45 @@ const EPOCH: Date = Date::constant(1970, 1, 1);
 /// The tree of calendar units over the sorted distinct dates of a column. `numbers` count days since 1970, or seconds where the
 /// `texts` have a time of day.
 ///
+/// The calendar is that of the texts as written: `2024-03-01T00:30:00+02:00` lies in March, although it is still February in UTC.
+///
 /// # Errors
-/// When the units do not become coarser, or a text is no date.
+/// When the units do not become coarser, a text is no date, or the dates as written are not in the order of time.
 pub fn date_steps(column: &str, config: &DateConfig, numbers: &[f64], texts: &[String]) -> Result<Steps> {
     let units = &config.date;
     if units.is_empty() || !units.windows(2).all(|pair| pair[0] < pair[1]) {
         return Err(fault(column, "calendar units are given finest first, each once: date = [\"month\", \"year\", \"decade\"]"));
     }
     let with_time = texts.iter().any(|text| has_time(text));
+    if with_time && units[0] == DateUnit::Day && !texts.iter().all(|text| has_time(text)) {
+        let why = "some values have a time of day and some have none, so a day and its midnight would be published alike: write all \
+                   with a time, or leave out the unit day";
+        return Err(fault(column, why));
+    }
     let whole = numbers.iter().all(|number| number.fract() == 0.0);
+    let moments: Option<Vec<DateTime>> = texts.iter().map(|text| as_written(text)).collect();
+    let Some(moments) = moments else {
+        return Err(fault(column, "a value is no date such as 2024-03-17 or 2024-03-17T10:00:00: use a file"));
+    };
+    let unit_of = |moment: &DateTime| calendar(moment.date(), units[0]).1;
+    if !moments.windows(2).all(|pair| unit_of(&pair[0]) <= unit_of(&pair[1])) {
+        let why = "times have different offsets from UTC, and their calendar days are not in the order of time: convert the column to \
+                   one time zone";
+        return Err(fault(column, why));
+    }
+    // How far the clocks of the texts go before UTC: what a unit allows is told in UTC.
+    let ahead = |(moment, number): (&DateTime, &f64)| if with_time { self::number(*moment, true) - number } else { 0.0 };
+    let clocks = || moments.iter().zip(numbers).map(ahead);
+    let ahead = (clocks().fold(f64::INFINITY, f64::min), clocks().fold(f64::NEG_INFINITY, f64::max));
     let mut trunk = Trunk::new(ROOT, level(units.len() + 1), ANY);
-    for (&number, text) in numbers.iter().zip(texts) {
-        // A text with the offset of a time zone has another day than its number: its units would not lie in order.
-        let agrees = |moment: &DateTime| (self::number(*moment, with_time) - number).abs() < 0.01;
-        let Some(moment) = moment(text).filter(agrees) else {
-            let why = "a value is no date such as 2024-03-17 or 2024-03-17T10:00:00, without a time zone: use a file";
-            return Err(fault(column, why));
-        };
+    for ((&number, text), moment) in numbers.iter().zip(texts).zip(&moments) {
         let mut path: Vec<Step> = Vec::new();
         for (step, &unit) in units.iter().enumerate() {
             let (label, first, last) = calendar(moment.date(), unit);
             // The day of a date is the date.
             if label != *text {
-                path.push(Step { label, level: level(step + 1), ends: ends(first, last, with_time, whole) });
+                let (lo, hi) = ends(first, last, with_time, whole);
+                path.push(Step { label, level: level(step + 1), ends: (lo - ahead.1, hi - ahead.0) });
             }
         }
         trunk.leaf(text, number, &path);
@@ -41,14 +57,44 @@ pub fn date_steps(column: &str, config: &DateConfig, numbers: &[f64], texts: &[S
     Ok(trunk.grow())
 }
 
+/// The time zone that all these times are written in: none where none has an offset, an offset that all share, else UTC.
+pub(crate) fn zone(texts: &[String]) -> Option<String> {
+    let offsets: Vec<Option<i32>> = texts.iter().map(|text| offset(text)).collect();
+    match offsets.first() {
+        _ if offsets.iter().all(Option::is_none) => None,
+        Some(&Some(seconds)) if seconds != 0 && seconds % 60 == 0 && offsets.iter().all(|&other| other == Some(seconds)) => {
+            let (sign, minutes) = (if seconds < 0 { '-' } else { '+' }, seconds.abs() / 60);
+            Some(format!("{sign}{:02}:{:02}", minutes / 60, minutes % 60))
+        }
+        _ => Some("UTC".to_string()),
+    }
+}
+
+/// The offset from UTC that a time is written with, in seconds.
+fn offset(text: &str) -> Option<i32> {
+    let pieces = jiff::fmt::temporal::Pieces::parse(text).ok()?;
+    pieces.offset().map(|offset| offset.to_numeric_offset().seconds())
+}
+
 /// True when a date is followed by a time of day.
 pub(super) fn has_time(text: &str) -> bool {
     text.contains(['T', 't', ' '])
 }
 
-/// The date in a text, at midnight when it has no time; in UTC if it says so.
+/// The date and time that a text shows, whatever its time zone; a date is its midnight.
+pub(crate) fn as_written(text: &str) -> Option<DateTime> {
+    let text = text.trim();
+    text.strip_suffix(['Z', 'z']).unwrap_or(text).parse().ok()
+}
+
+/// The instant of a text in UTC; a time without an offset is taken as UTC.
 pub(super) fn moment(text: &str) -> Option<DateTime> {
-    text.strip_suffix('Z').unwrap_or(text).parse().ok()
+    let text = text.trim();
+    // With an offset first: read as civil time, the offset would be passed over.
+    match text.parse::<jiff::Timestamp>() {
+        Ok(instant) => Some(instant.to_zoned(jiff::tz::TimeZone::UTC).datetime()),
+        Err(_) => text.parse().ok(),
+    }
 }
 
 /// Days since 1970, or seconds for a column with times.
@@ -163,8 +209,35 @@ mod tests {
         assert!(steps(&[], &["2024-03-17"]).is_err());
         let error = steps(&[Year], &["17 March"]).unwrap_err().to_string();
         assert!(error.contains("`born`") && !error.contains("March"), "{error}");
-        let shifted = DateConfig { date: vec![Day] };
-        assert!(date_steps("born", &shifted, &[79_200.0], &["1970-01-02T00:00:00+02:00".into()]).is_err());
-        assert!(date_steps("born", &shifted, &[86_400.0], &["1970-01-02T00:00:00Z".into()]).is_ok());
+        assert!(steps(&[Day], &["2024-03-17", "2024-03-17T10:00:00"]).is_err(), "a day and its midnight would be alike");
+        assert!(steps(&[Month], &["2024-03-17", "2024-03-17T10:00:00"]).is_ok());
+    }
+
+    #[test]
+    fn the_calendar_is_that_of_the_text_as_written() {
+        let berlin = ["2024-02-29T23:30:00+01:00", "2024-03-01T00:30:00+01:00", "2024-07-01T00:00:00+02:00"];
+        let expected =
+            ["2024-02-29T23:30:00+01:00;2024-02;*", "2024-03-01T00:30:00+01:00;2024-03;*", "2024-07-01T00:00:00+02:00;2024-07;*"];
+        assert_eq!(rows(&[Month], &berlin), expected);
+        let made = steps(&[Month], &berlin).unwrap();
+        for code in 0..3 {
+            let node = made.taxonomy.parent(code).unwrap() as usize;
+            let number = made.ends[code as usize].0;
+            assert!(made.ends[node].0 <= number && number <= made.ends[node].1, "{:?}", made.ends);
+        }
+        // The second is earlier and has the later day.
+        let error = steps(&[Day], &["2024-03-01T00:30:00+02:00", "2024-02-29T23:00:00Z"]).unwrap_err().to_string();
+        assert!(error.contains("not in the order of time"), "{error}");
+    }
+
+    #[test]
+    fn bounds_are_shown_in_the_zone_that_all_times_share() {
+        let zone = |texts: &[&str]| zone(&texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>());
+        assert_eq!(zone(&["2024-03-01T00:30:00", "2024-03-01"]), None);
+        assert_eq!(zone(&["2024-03-01T00:30:00+02:00", "2024-03-02 00:30:00+02:00"]).as_deref(), Some("+02:00"));
+        assert_eq!(zone(&["2024-03-01T00:30:00-09:30"]).as_deref(), Some("-09:30"));
+        assert_eq!(zone(&["2024-03-01T00:30:00Z"]).as_deref(), Some("UTC"));
+        assert_eq!(zone(&["2024-03-01T00:30:00+02:00", "2024-03-01T00:30:00+01:00"]).as_deref(), Some("UTC"));
+        assert_eq!(zone(&["2024-03-01T00:30:00+02:00", "2024-03-01T00:30:00"]).as_deref(), Some("UTC"));
     }
 }

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{ANY, Step, Steps, Trunk, date, level};
+use super::{ANY, ROOT, Step, Steps, Trunk, date, level};
 use crate::code::RowId;
 use crate::error::{Error, Result};
 use crate::taxonomy::{Sketch, Taxonomy};
@@ -36,6 +36,29 @@ pub fn read(path: &Path) -> Result<Rows> {
     parse(&path.display().to_string(), &bytes)
 }
 
+/// Reads a hierarchy file for a column whose missing values may be written as these texts. A line for one of them is the line of the missing
+/// value.
+///
+/// # Errors
+/// As [`read`], and when a group has the name of a missing value: it would be published as one.
+pub fn read_for(path: &Path, missing: &[String]) -> Result<Rows> {
+    let mut rows = read(path)?;
+    let is_missing = |label: &str| missing.iter().any(|marker| marker.trim() == label.trim());
+    for (row, &line) in rows.rows.iter_mut().zip(&rows.lines) {
+        let value = row[0].clone();
+        let blank = row.iter_mut().take_while(|label| is_missing(&value) && **label == value);
+        let padding = blank.map(|label| label.clear()).count();
+        if let Some(column) = row.iter().skip(padding.max(1)).position(|label| is_missing(label)) {
+            let why = format!(
+                "the group in column {} has a name that means missing: rename the group, or leave the text out of missing",
+                column + padding.max(1) + 1
+            );
+            return Err(Error::hierarchy(&rows.place, line, why));
+        }
+    }
+    Ok(rows)
+}
+
 /// Reads the bytes of a hierarchy file.
 pub(super) fn parse(place: &str, bytes: &[u8]) -> Result<Rows> {
     let text = std::str::from_utf8(bytes).map_err(|error| {
@@ -43,6 +66,13 @@ pub(super) fn parse(place: &str, bytes: &[u8]) -> Result<Rows> {
         Error::hierarchy(place, line, "not UTF-8: save the file as UTF-8")
     })?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    if let Some(at) = text.find('\0') {
+        return Err(Error::hierarchy(
+            place,
+            1 + count_lines(&text.as_bytes()[..at]),
+            "a NUL byte: take it out, no label can have one",
+        ));
+    }
     // Most lines first, then the order of the list: a file with one bad line is read right and the line is named.
     let mut best: Option<(usize, Rows)> = None;
     for delimiter in *b";\t," {
@@ -226,6 +256,12 @@ fn path_fault(path: &[(usize, &str)], root: Option<&str>) -> Option<String> {
     let (_, last) = *path.last()?;
     if let [(_, only)] = path {
         return Some(format!("the value `{only}` is its own root: add a column with a root above all values, such as *"));
+    }
+    if let Some((column, _)) = path[..path.len() - 1].iter().find(|(_, label)| *label == ROOT) {
+        return Some(format!(
+            "`*` in column {}: it is published for any value, so only the root may have it: rename it",
+            column + 1
+        ));
     }
     if let Some((column, _)) = path[1..].iter().find(|(_, label)| label.is_empty()) {
         return Some(format!("column {} is blank: only the value itself may be, it then stands for a missing one", column + 1));

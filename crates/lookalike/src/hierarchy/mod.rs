@@ -9,7 +9,8 @@ mod intervals;
 mod prefix;
 
 pub use date::date_steps;
-pub use file::{Rows, file_steps, read, taxonomy};
+pub(crate) use date::{as_written, zone};
+pub use file::{Rows, file_steps, read, read_for, taxonomy};
 pub use intervals::intervals;
 pub use prefix::prefix;
 

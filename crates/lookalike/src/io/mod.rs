@@ -17,4 +17,4 @@ mod write;
 pub use pending::{Access, Pending, Stream, Written, give_up, real_place, unless_given_up};
 pub use read::in_memory;
 pub use source::{Source, open, open_text, text};
-pub use write::{Compression, FileType, Format, check_types, file_type, write};
+pub use write::{Compression, FileType, Format, check_columns, check_types, file_type, write};

@@ -5,9 +5,9 @@
 
 use std::sync::Arc;
 
-use arrow_array::ArrayRef;
+use arrow_array::{Array, ArrayRef, StringArray};
 use arrow_cast::{CastOptions, cast_with_options};
-use arrow_row::{RowConverter, SortField};
+use arrow_row::{Row, RowConverter, SortField};
 use arrow_schema::{ArrowError, DataType, Field, FieldRef, Schema, SchemaRef};
 
 /// The type with every dictionary and run replaced by what it stands for, and without metadata of nested fields.
@@ -58,13 +58,24 @@ pub(super) fn rebuild(array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
     if rebuilt.data_type() == array.data_type() { Ok(rebuilt) } else { cast(&rebuilt, array.data_type()) }
 }
 
+/// A text for each value, equal where the values are; it is no number, date or formula.
+pub(super) fn bytes(array: &ArrayRef) -> Result<StringArray, ArrowError> {
+    let converter = RowConverter::new(vec![SortField::new(array.data_type().clone())])?;
+    let rows = converter.convert_columns(std::slice::from_ref(array))?;
+    let digit = |half: u8| char::from(b"0123456789abcdef"[usize::from(half)]);
+    let text = |row: Row<'_>| {
+        "bytes ".chars().chain(row.as_ref().iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)])).collect::<String>()
+    };
+    Ok(rows.iter().enumerate().map(|(at, row)| array.is_valid(at).then(|| text(row))).collect())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use arrow_array::builder::{ListBuilder, StringBuilder, StringDictionaryBuilder};
     use arrow_array::cast::AsArray;
     use arrow_array::types::{Int32Type, Int64Type};
-    use arrow_array::{Array, BooleanArray, Float64Array, Int64Array, StringArray, StringViewArray, StructArray};
+    use arrow_array::{BooleanArray, Float64Array, Int64Array, StringViewArray, StructArray};
     use arrow_buffer::{NullBuffer, ScalarBuffer};
 
     #[test]

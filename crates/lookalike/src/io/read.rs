@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::table::{Column, Table, Treatment};
 
 use super::intern::Interner;
-use super::plain::{cast, is_supported, rebuild, unpack};
+use super::plain::{bytes, cast, is_supported, rebuild, unpack};
 use super::source::{Rows, Source, damaged};
 
 /// Rows in a batch of a narrow table; wide tables get fewer, so that a batch stays at about half a million cells.
@@ -57,7 +57,7 @@ impl Source {
 /// # Errors
 /// When a batch fails or a column's type has no text form.
 pub fn in_memory(schema: &SchemaRef, count: usize, batch: impl Fn(usize) -> Result<RecordBatch>) -> Result<Table> {
-    let growing = |field: &Arc<Field>| Growing::new(field.name().clone(), field.data_type().clone(), Treatment::Code, true);
+    let growing = |field: &Arc<Field>| Growing::new(field.name().clone(), field.data_type().clone(), Treatment::Compare, true);
     let mut columns = schema.fields().iter().map(growing).collect::<Result<Vec<_>>>()?;
     let mut rows = 0;
     for number in 0..count {
@@ -109,6 +109,8 @@ struct Growing {
     name: String,
     data_type: DataType,
     interner: Option<Interner>,
+    /// Its values are told apart by their bytes.
+    as_bytes: bool,
     carried: Option<Vec<ArrayRef>>,
     /// The arrays share buffers with others, which keeping them would keep alive.
     shared: bool,
@@ -116,20 +118,22 @@ struct Growing {
 
 impl Growing {
     fn new(name: String, data_type: DataType, treatment: Treatment, shared: bool) -> Result<Growing> {
-        let codes = matches!(treatment, Treatment::Code | Treatment::CodeAndCarry);
+        let codes = matches!(treatment, Treatment::Code | Treatment::CodeAndCarry | Treatment::Compare);
         let carries = matches!(treatment, Treatment::Carry | Treatment::CodeAndCarry);
-        if codes && (data_type.is_nested() || !can_cast_types(&data_type, &DataType::Utf8)) {
+        let has_text = !data_type.is_nested() && can_cast_types(&data_type, &DataType::Utf8);
+        let as_bytes = treatment == Treatment::Compare && (!has_text || data_type.is_binary());
+        if codes && !has_text && !as_bytes {
             return Err(Error::data(format!(
                 "column `{name}` is of type {data_type}, which has no text form: cast it in the source, or give it another role"
             )));
         }
-        if carries && !is_supported(&data_type) {
+        if (carries || as_bytes) && !is_supported(&data_type) {
             return Err(Error::data(format!(
                 "column `{name}` is of type {data_type}, which cannot be carried: drop it or cast it"
             )));
         }
         let shared = shared || data_type.is_nested() || matches!(data_type, DataType::Utf8View | DataType::BinaryView);
-        Ok(Growing { name, data_type, interner: codes.then(Interner::new), carried: carries.then(Vec::new), shared })
+        Ok(Growing { name, data_type, interner: codes.then(Interner::new), as_bytes, carried: carries.then(Vec::new), shared })
     }
 
     fn take(&mut self, array: ArrayRef, first: usize) -> Result<()> {
@@ -146,6 +150,8 @@ impl Growing {
         if let Some(interner) = &mut self.interner {
             if *array.data_type() == DataType::Utf8 {
                 interner.extend(array.as_string::<i32>(), first);
+            } else if self.as_bytes {
+                interner.extend(&bytes(&array).map_err(|_| failed("compared", count))?, first);
             } else {
                 let text = cast(&array, &DataType::Utf8).map_err(|_| failed("shown as text", count))?;
                 interner.extend(text.as_string::<i32>(), first);

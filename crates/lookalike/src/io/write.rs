@@ -7,7 +7,7 @@ use std::path::Path;
 use arrow_array::RecordBatch;
 use arrow_csv::WriterBuilder;
 use arrow_ipc::writer::FileWriter;
-use arrow_schema::{ArrowError, DataType, SchemaRef};
+use arrow_schema::{ArrowError, DataType, IntervalUnit, SchemaRef};
 use flate2::write::GzEncoder;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression as Codec, ZstdLevel};
@@ -18,6 +18,7 @@ use rayon::prelude::*;
 use crate::error::{Error, Result};
 
 use super::plain::{is_supported, plain_schema, rebuild, unpack};
+use super::source::Source;
 
 /// The kind of a table file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,24 +87,46 @@ pub fn file_type(path: &Path) -> Result<FileType> {
 /// # Errors
 /// When a column's type has no place in it.
 pub fn check_types(file_type: FileType, schema: &SchemaRef) -> Result<()> {
-    for field in plain_schema(schema).fields() {
-        let (name, data_type) = (field.name(), field.data_type());
-        let fits = match file_type.format {
-            Format::Csv { .. } => !data_type.is_nested() && !is_binary(data_type),
-            Format::Parquet => true,
-            Format::Arrow => is_supported(data_type),
-        };
-        if !fits {
-            return Err(Error::config(format!(
-                "column `{name}` is of type {data_type}, which this format cannot show: write Parquet instead"
-            )));
-        }
-    }
-    Ok(())
+    plain_schema(schema).fields().iter().try_for_each(|field| check_type(file_type, field.name(), field.data_type()))
 }
 
-fn is_binary(data_type: &DataType) -> bool {
-    matches!(data_type, DataType::Binary | DataType::LargeBinary | DataType::BinaryView | DataType::FixedSizeBinary(_))
+/// The same for those columns of a source that will be in the release, before its rows are read.
+///
+/// # Errors
+/// As [`check_types`].
+pub fn check_columns(file_type: FileType, source: &Source, is_released: impl Fn(&String) -> bool) -> Result<()> {
+    let columns = source.names().iter().zip(source.data_types()).filter(|(name, _)| is_released(name));
+    columns.into_iter().try_for_each(|(name, data_type)| check_type(file_type, name, data_type))
+}
+
+fn check_type(file_type: FileType, name: &str, data_type: &DataType) -> Result<()> {
+    let fits = match file_type.format {
+        Format::Csv { .. } => !data_type.is_nested() && !data_type.is_binary(),
+        Format::Parquet => fits_parquet(data_type),
+        Format::Arrow => is_supported(data_type),
+    };
+    if fits {
+        return Ok(());
+    }
+    let other = if fits_parquet(data_type) { "Parquet" } else { "Arrow" };
+    Err(Error::config(format!(
+        "column `{name}` is of type {data_type}, which this format cannot show: write {other} instead, or drop the column"
+    )))
+}
+
+/// True unless it has a part that the Parquet writer does not know: a cell of several types, three numbers of an interval, nothing.
+fn fits_parquet(data_type: &DataType) -> bool {
+    match data_type {
+        DataType::Union(..) | DataType::Interval(IntervalUnit::MonthDayNano) => false,
+        DataType::List(field)
+        | DataType::LargeList(field)
+        | DataType::ListView(field)
+        | DataType::LargeListView(field)
+        | DataType::FixedSizeList(field, _)
+        | DataType::Map(field, _) => fits_parquet(field.data_type()),
+        DataType::Struct(fields) => !fields.is_empty() && fields.iter().all(|field| fits_parquet(field.data_type())),
+        _ => true,
+    }
 }
 
 /// Writes `count` batches to `out`; `place` is the name that errors speak of. `batch` is called for each number below `count`, several
@@ -438,7 +461,10 @@ mod tests {
             write(File::create(&path).unwrap(), &path, file_type(&path).unwrap(), &batch.schema(), 1, |_| Ok(batch.clone()));
         let error = error.unwrap_err();
         assert!(matches!(error.kind(), ErrorKind::Config { .. }));
-        assert_eq!(error.to_string(), "column `raw` is of type Binary, which this format cannot show: write Parquet instead");
+        assert_eq!(
+            error.to_string(),
+            "column `raw` is of type Binary, which this format cannot show: write Parquet instead, or drop the column"
+        );
         assert_eq!(fs::metadata(&path).unwrap().len(), 0);
     }
 

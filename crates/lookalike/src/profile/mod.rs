@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use crate::code::RowId;
 use crate::config::{Kind, Role};
-use crate::encode::{Guess, guess};
+use crate::encode::{self, Guess, guess};
 use crate::table::{Coded, Table};
 
 /// What a column holds and what it probably is.
@@ -62,7 +62,9 @@ fn column_profile(name: &str, data_type: &DataType, coded: &Coded) -> ColumnProf
     let looks = looks(data_type, coded);
     let unique_share = share(alone, rows);
     let commonest = counts.iter().copied().max().unwrap_or(0);
-    let (role, mut reason, hint) = roles::suggest(name, &roles::Facts { rows, missing, distinct, alone, commonest, looks });
+    let has_calendar = looks == Kind::Date && encode::has_calendar(name, coded);
+    let (role, mut reason, hint) =
+        roles::suggest(name, &roles::Facts { rows, missing, distinct, alone, commonest, looks, has_calendar });
     if let Guess::Slip(at) = guess(&coded.values) {
         reason += &format!("; looks numeric, but data row {} has text", coded.first_row[at] + 1);
     }

@@ -12,6 +12,8 @@ pub(super) struct Facts {
     /// Rows with the commonest value, which may be the missing one.
     pub(super) commonest: u64,
     pub(super) looks: Kind,
+    /// Of dates: their calendar days are in the order of time, as a hierarchy of months and years needs.
+    pub(super) has_calendar: bool,
 }
 
 /// Words that leave no doubt: they point at one person whatever stands beside them.
@@ -180,7 +182,7 @@ fn quasi_hint(name: &str, words: &[String], facts: &Facts) -> Option<String> {
         format!("hierarchy = \"{plain}.csv\"")
     };
     match facts.looks {
-        Kind::Date => Some("hierarchy = { date = [\"month\", \"year\"] }".to_string()),
+        Kind::Date => facts.has_calendar.then(|| "hierarchy = { date = [\"month\", \"year\"] }".to_string()),
         _ if find(words, "zip zipcode postcode postal postalcode").is_some() => {
             Some("hierarchy = { prefix = [4, 3, 2] }".to_string())
         }

@@ -269,15 +269,14 @@ impl<'a> Field<'a> {
         let Some(text) = text.filter(|text| present(Some(text), self.spellings).is_some()) else {
             return self.leaf("").map(|leaf| vec![CodeRange::one(leaf)]);
         };
-        // The spelling of the cell first: an apostrophe may be a value's own.
-        let spellings = [Some(text), text.strip_prefix('\'')];
-        spellings.into_iter().flatten().find_map(|text| {
-            let leaf = self.leaf(text).map(|leaf| vec![CodeRange::one(leaf)]);
-            if leaf.is_some() || self.form == Form::Exact {
-                return leaf;
-            }
+        let leaf = || self.leaf(text).map(|leaf| vec![CodeRange::one(leaf)]);
+        if self.form == Form::Exact {
+            return leaf();
+        }
+        // What stands in braces is a set, also where a value is written so.
+        self.set(text, tree).or_else(leaf).or_else(|| {
             let node = self.inner.get(text).copied().or_else(|| (text == ANY).then(|| tree.root()));
-            node.map(|node| vec![tree.range(node)]).or_else(|| self.set(text, tree))
+            node.map(|node| vec![tree.range(node)])
         })
     }
 

@@ -160,7 +160,7 @@ fn mean(numbers: &[f64]) -> Option<f64> {
 /// [`View::Source`](crate::audit::View::Source) and [`View::ReleaseAgainstSource`](crate::audit::View::ReleaseAgainstSource).
 ///
 /// ```
-/// use lookalike::{Config, audit::{View, treatments}, io, query};
+/// use lookalike::{Config, audit::{View, treatments, unguard}, io, query};
 ///
 /// # fn main() -> lookalike::Result<()> {
 /// # let folder = tempfile::tempdir().unwrap();
@@ -171,7 +171,12 @@ fn mean(numbers: &[f64]) -> Option<f64> {
 /// let read = |path, view| {
 ///     let table = io::open(path, None)?;
 ///     let treatments = treatments(table.names(), &config, view);
-///     table.read(&treatments)
+///     let mut table = table.read(&treatments)?;
+///     // Both are text files; only the release may have guards before formulas.
+///     if view != View::Source {
+///         unguard(&mut table);
+///     }
+///     lookalike::Result::Ok(table)
 /// };
 /// let queries = query::parse("[[query]]\nwhere = { age = [30, 35], sex = 'f' }")?;
 /// let answers = query::answer(&read(&data, View::Source)?, &read(&safe, View::ReleaseAgainstSource)?, &config, &queries)?;

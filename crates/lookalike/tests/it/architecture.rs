@@ -3,7 +3,7 @@
 use std::path::Path;
 
 /// For each module, what it may use of the crate beside `error`, `code` and itself.
-const MAY_USE: [(&str, &[&str]); 36] = [
+const MAY_USE: [(&str, &[&str]); 37] = [
     ("ratio", &[]),
     ("table", &[]),
     ("rng", &[]),
@@ -18,6 +18,7 @@ const MAY_USE: [(&str, &[&str]); 36] = [
     ("encode", &["attribute", "config", "hierarchy", "table", "taxonomy"]),
     ("watched", &["config", "encode", "hierarchy", "privacy", "ratio", "table", "taxonomy"]),
     ("scheme", &["attribute", "taxonomy"]),
+    ("guard", &[]),
     ("ground", &["attribute", "partition", "privacy", "problem", "scheme"]),
     ("problem", &["scheme", "attribute", "config", "encode", "partition", "privacy", "ratio", "rng", "table", "watched"]),
     ("penalty", &["attribute", "taxonomy"]),
@@ -49,8 +50,8 @@ const MAY_USE: [(&str, &[&str]); 36] = [
     ("loss", &["attribute", "partition", "problem", "recode", "scheme"]),
     ("bound", &["boxes", "budget", "penalty", "problem", "rng"]),
     ("anonymize", &["algorithm", "budget", "partition", "problem", "recode", "rng", "suppress"]),
-    ("show", &["attribute", "config", "partition", "problem", "recode"]),
-    ("release", &["config", "encode", "partition", "problem", "recode", "rng", "show", "table"]),
+    ("show", &["attribute", "config", "encode", "partition", "problem", "recode", "taxonomy"]),
+    ("release", &["config", "guard", "partition", "problem", "recode", "rng", "show", "table"]),
     ("disclosure", &["config", "table"]),
     ("audit", &["config", "ratio", "table"]),
     ("query", &["attribute", "audit", "config", "encode", "rng", "table", "taxonomy"]),

@@ -76,6 +76,7 @@ fn every_algorithm_meets_every_rule_on_the_written_file() {
                     };
                     assert!(done.verdict.holds(), "{what}: {:?}", done.verdict);
                     assert!(done.verdict.truth.as_ref().unwrap().holds(), "{what}");
+                    assert_eq!(done.verdict.classes, done.classes, "{what}: two classes look alike");
                     assert_eq!(done.verdict.non_homogeneous.is_none(), algorithm.is_homogeneous());
                     assert!((0.0..=1.0).contains(&done.loss.gcp) && (0.0..=1.0).contains(&done.loss.hdm), "{what}");
                     assert!((0.0..=1.0).contains(&done.loss.distortion), "{what}");
@@ -108,8 +109,54 @@ fn every_way_to_publish_is_true_and_holds_in_every_format() {
                 let config = config(5, "l = 2", way, "");
                 let done = publish(&input, &folder.path().join(file), &config, algorithm, 1).unwrap();
                 assert!(done.verdict.holds(), "{way}, {algorithm}, {file}: {:?}", done.verdict);
+                assert_eq!(done.verdict.classes, done.classes, "{way}, {algorithm}, {file}: two classes look alike");
                 let truth = done.verdict.truth.unwrap();
                 assert!(truth.holds() && truth.rows_only_bounded == 0, "{way}, {algorithm}, {file}: {truth:?}");
+            }
+        }
+    }
+}
+
+/// Values that read like sets, ranges, masks, groups, formulas and guards: whoever reads the file tells as many classes apart as there are.
+#[test]
+fn values_that_read_like_labels_are_never_taken_for_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let odd = [
+        "p", "q", "{p, q}", "{p}", "{}", "{\"p\"}", "[1-3]", "[p-q]", "g (all)", "=x", "'=x", "''=x", "-", "-x", "", " p", "a, b",
+    ];
+    let mut rng = lookalike::rng::Rng::new(5);
+    let mut writer = csv::Writer::from_path(folder.path().join("odd.csv")).unwrap();
+    writer.write_record(["tree", "flat", "=line", "ill"]).unwrap();
+    let mut draw = |from: &[&str]| from[usize::try_from(rng.below(from.len() as u64)).unwrap()].to_string();
+    for _ in 0..300 {
+        let row = [draw(&odd), draw(&odd), draw(&["-3", "-2.0", "-2", "", "4e0", "7"]), draw(&["a", "=b", "'=b"])];
+        writer.write_record(row).unwrap();
+    }
+    writer.flush().unwrap();
+    let mut tree = csv::WriterBuilder::new().delimiter(b';').from_path(folder.path().join("tree.csv")).unwrap();
+    for (at, value) in odd.iter().enumerate() {
+        let group = ["p", "{g, h}", "=g", "[1-9]"][at % 4];
+        tree.write_record([value, group, "*"]).unwrap();
+    }
+    tree.flush().unwrap();
+    let file = folder.path().join("tree.csv").display().to_string();
+    for output in ["", "publish = \"set\"", "publish = \"bounds\"", "snap = true"] {
+        let config = Config::parse(&format!(
+            "k = 3\n[output]\n{output}\n[columns]\ntree = {{ role = \"quasi\", hierarchy = {file:?}, scheme = \"gsps\" }}\n\
+             flat = {{ role = \"quasi\", scheme = \"sps\" }}\n\"=line\" = {{ role = \"quasi\", hierarchy = {{ intervals = [2, 4], bottom = -2 }} }}\n\
+             ill = {{ role = \"sensitive\", alpha = 0.9, values = [\"'=b\"] }}\n"
+        ))
+        .unwrap();
+        for algorithm in Algorithm::ALL {
+            if algorithm == Algorithm::Ring && output.contains("set") {
+                continue;
+            }
+            for name in ["safe.csv", "safe.parquet"] {
+                let what = format!("{algorithm}, {output}, {name}");
+                let done = publish(&folder.path().join("odd.csv"), &folder.path().join(name), &config, algorithm, 1)
+                    .unwrap_or_else(|error| panic!("{what}: {error}"));
+                assert!(done.verdict.holds(), "{what}: {:?}", done.verdict);
+                assert_eq!(done.verdict.classes, done.classes, "{what}: two classes look alike");
             }
         }
     }

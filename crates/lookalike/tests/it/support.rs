@@ -13,6 +13,8 @@ use lookalike::{Algorithm, Budget, Config, Problem, Result, Search, Techniques, 
 /// What became of a table.
 pub(crate) struct Done {
     pub(crate) loss: Loss,
+    /// Classes as the engine counts them; the verdict has them as a reader of the file does.
+    pub(crate) classes: u64,
     pub(crate) verdict: Verdict,
     pub(crate) bytes: Vec<u8>,
 }
@@ -40,13 +42,19 @@ pub(crate) fn publish(input: &Path, output: &Path, config: &Config, algorithm: A
         None => audit::audit_against(&released, &original, config)?,
         Some(rings) => audit::audit_rings(&released, &original, config, Some(&proof::proof(&problem, rings, &release)?))?,
     };
-    Ok(Done { loss: loss(&problem, &outcome.recoding), verdict, bytes: std::fs::read(output).unwrap() })
+    let classes = outcome.recoding.classes().len() as u64;
+    Ok(Done { loss: loss(&problem, &outcome.recoding), classes, verdict, bytes: std::fs::read(output).unwrap() })
 }
 
 pub(crate) fn read(path: &Path, config: &Config, view: View) -> Result<Table> {
     let source = io::open(path, None)?;
     let treatments = audit::treatments(source.names(), config, view);
-    source.read(&treatments)
+    let is_guarded = view != View::Source && source.is_csv() && !config.output.raw_formulas;
+    let mut table = source.read(&treatments)?;
+    if is_guarded {
+        audit::unguard(&mut table);
+    }
+    Ok(table)
 }
 
 /// Writes a seeded made-up hospital table as CSV.

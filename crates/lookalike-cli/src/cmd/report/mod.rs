@@ -33,7 +33,8 @@ const SEED: u64 = 1;
 
 /// Runs the command.
 pub(crate) fn run(args: &Report, global: &Global) -> Result<ExitCode> {
-    let config = args.request.config()?;
+    let mut config = args.request.config()?;
+    args.released.lay_over(&mut config);
     if config.non_homogeneous {
         return Err(usage("report tells of classes, and a non-homogeneous release has none: lookalike verify judges it"));
     }

@@ -1,6 +1,6 @@
 //! Small releases written by hand, with the verdict they deserve.
 
-use super::super::{Method, View, measures, treatments};
+use super::super::{Method, View, measures, treatments, unguard};
 use super::{audit, audit_against, compared, config, judged, table};
 use crate::table::Treatment;
 
@@ -271,9 +271,16 @@ fn a_number_may_be_spelt_differently_only_between_typed_files() {
 
 #[test]
 fn guards_and_spellings_of_missing_are_no_change() {
-    let asked = "k = 1\nmissing = [\"?\"]\n[columns]\nage = { role = \"quasi\" }\nward = { role = \"keep\" }";
-    assert!(compared(&["age|ward", "?|'=a+b", "'@x|"], &["age|ward", "|=a+b", "@x|?"], asked).holds());
-    assert!(!compared(&["age|ward", "?|'=a+c", "'@x|"], &["age|ward", "|=a+b", "@x|?"], asked).holds());
+    let asked = "k = 1\nmissing = [\"?\"]\n[columns]\nage = { role = \"quasi\" }\n\"=w\" = { role = \"keep\" }";
+    let holds = |release: &[&str]| {
+        let mut release = table(release);
+        unguard(&mut release);
+        audit_against(&release, &table(&["age|=w", "|=a+b", "@x|'=c"]), &config(asked)).unwrap().holds()
+    };
+    assert!(holds(&["age|'=w", "?|'=a+b", "'@x|''=c"]));
+    assert!(!holds(&["age|'=w", "?|'=a+c", "'@x|''=c"]));
+    assert!(!holds(&["age|'=w", "?|'=a+b", "'@x|'=c"]), "the source's own apostrophe is part of its cell");
+    assert!(holds(&["age|=w", "|=a+b", "@x|'=c"]), "a bare formula says that nothing was guarded");
 }
 
 #[test]
@@ -281,10 +288,13 @@ fn the_reader_is_told_to_code_what_the_judge_needs_and_to_hide_nothing() {
     let names = |names: &[&str]| names.iter().map(|name| (*name).to_string()).collect::<Vec<_>>();
     let asked = config(&format!("rest = \"drop\"\n{ASKED}"));
     let release = names(&["age_min", "age_max", "zip", "ill", "ward", "name", "new"]);
-    use Treatment::{Carry, Code, Skip};
+    use Treatment::{Carry, Code, Compare, Skip};
     assert_eq!(treatments(&release, &asked, View::Release), [Code, Code, Code, Code, Carry, Carry, Carry]);
-    assert_eq!(treatments(&release, &asked, View::ReleaseAgainstSource), [Code; 7]);
-    assert_eq!(treatments(&names(&["age", "name", "new", "ward"]), &asked, View::Source), [Code, Skip, Skip, Code]);
+    assert_eq!(treatments(&release, &asked, View::ReleaseAgainstSource), [Code, Code, Code, Code, Compare, Compare, Compare]);
+    assert_eq!(treatments(&names(&["age", "name", "new", "ward"]), &asked, View::Source), [Code, Skip, Skip, Compare]);
+    let guarded = config("k = 2\n[columns]\n\"=a\" = { role = \"quasi\" }");
+    assert_eq!(treatments(&names(&["'=a", "b"]), &guarded, View::Release), [Code, Carry]);
+    assert_eq!(treatments(&names(&["'=a_min", "'=a_max"]), &guarded, View::Release), [Code, Code]);
 }
 
 #[test]

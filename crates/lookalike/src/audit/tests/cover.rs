@@ -117,7 +117,8 @@ fn categories_are_covered_by_sets_and_by_themselves() {
         &["a", "b", "c,d", "say \"x\"", "=1+1", "", "{a,b}"],
         &[
             ("a", "ynnnnnn"),
-            ("{a,b}", "yynnnny"),
+            ("{a,b}", "yynnnnn"),
+            ("{\"{a,b}\"}", "nnnnnny"),
             ("{a,\"c,d\"}", "ynynnnn"),
             ("{\"say \"\"x\"\"\",b}", "nynynnn"),
             ("{\"\",b}", "nynnnyn"),
@@ -127,7 +128,7 @@ fn categories_are_covered_by_sets_and_by_themselves() {
             ("{\"a\"b}", "nnnnnnn"),
             ("{}", "nnnnnnn"),
             ("{=1+1}", "nnnnynn"),
-            ("'=1+1", "nnnnynn"),
+            ("'=1+1", "nnnnnnn"),
             ("=1+1", "nnnnynn"),
             ("A", "nnnnnnn"),
             ("[a-b]", "nnnnnnn"),

@@ -2,6 +2,7 @@
 
 mod by_hand;
 mod cover;
+mod format;
 mod mutations;
 mod rings;
 mod rules;

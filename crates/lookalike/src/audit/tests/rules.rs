@@ -19,9 +19,9 @@ impl Trial {
         Trial { cells: (0..rows).map(|_| seeded.below(values).to_string()).collect(), class }
     }
 
-    fn tallied<T>(&self, use_it: impl FnOnce(&Sensitive<'_>, &Tally<'_>) -> T) -> T {
+    fn tallied<T>(&self, config: &Config, use_it: impl FnOnce(&Sensitive<'_>, &Tally<'_>) -> T) -> T {
         let column = coded(self.cells.iter().map(String::as_str));
-        let sensitive = Sensitive::new(&column, &[]);
+        let sensitive = Sensitive::new(&column, "s", config);
         let mut counts = vec![0; sensitive.values.len()];
         (0..u32::try_from(self.class).unwrap()).for_each(|row| counts[sensitive.of(row) as usize] += 1);
         let present: Vec<u32> = (0..).zip(&counts).filter(|(_, count)| **count > 0).map(|(value, _)| value).collect();
@@ -43,7 +43,7 @@ impl Trial {
         let config = config(&format!("[columns]\nq = {{ role = \"quasi\" }}\ns = {{ role = \"sensitive\", {rule} }}"));
         let roles = config.roles(&["q".to_string(), "s".to_string()]).unwrap();
         let specs = config.rules(&roles).unwrap();
-        self.tallied(|sensitive, class| {
+        self.tallied(&config, |sensitive, class| {
             let distance = config.columns["s"].distance.unwrap_or_default();
             let ground = ground(distance, "s", sensitive, &config).unwrap();
             let mut rule = Rule::new(&specs[0], Some(sensitive), ground, &[]);
@@ -106,7 +106,8 @@ fn moved(trial: &Trial, values: &[&str], cost: &[Vec<u64>], longest: u64) -> (u6
 
 #[track_caller]
 fn same_distance(trial: &Trial, kind: Distance, config: &Config, (num, den): (u64, u64)) {
-    let found = trial.tallied(|sensitive, class| distance(&ground(kind, "s", sensitive, config).unwrap(), class, sensitive));
+    let found =
+        trial.tallied(config, |sensitive, class| distance(&ground(kind, "s", sensitive, config).unwrap(), class, sensitive));
     assert_eq!(found.num * u128::from(den), u128::from(num) * found.den, "{kind:?} {:?} {}", trial.cells, trial.class);
 }
 
@@ -116,7 +117,7 @@ fn every_distance_equals_the_cheapest_transport() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("tree.csv");
     std::fs::write(&file, "0;low;*\n1;low;*\n2;high;*\n3;high;*\n4;4;*\n").unwrap();
-    let flat = config("[columns]\ns = { role = \"sensitive\" }");
+    let flat = config("[columns]\ns = { role = \"sensitive\", t = 1, distance = \"ordered\" }");
     let tree = config(&format!("[columns]\ns = {{ role = \"sensitive\", hierarchy = {:?} }}", file.display().to_string()));
     let listed = config("[columns]\ns = { role = \"sensitive\", order = [\"d\", \"b\", \"a\", \"e\", \"c\"] }");
     let place = |value: &str| ["d", "b", "a", "e", "c"].iter().position(|label| *label == value).unwrap();

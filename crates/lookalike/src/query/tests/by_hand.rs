@@ -117,7 +117,10 @@ fn a_flat_column_has_the_values_of_the_source() {
     same(share(&towns, "{Bonn,Kiel,\"a,b\"}", "", "[\"a,b\", \"Ulm\"]"), 1.0 / 3.0);
     same(share(&towns, "{Bonn,Kiel}", "", "{ node = \"*\" }"), 1.0);
     same(share(&towns, "'tis", "", "\"'tis\""), 1.0);
-    same(share(&towns, "'=1+1", "", "\"=1+1\""), 1.0);
+    same(share(&towns, "=1+1", "", "\"=1+1\""), 1.0);
+    let braces = ["a", "b", "{a, b}"];
+    same(share(&braces, "{a, b}", "", "\"a\""), 0.5);
+    same(share(&braces, "{\"{a, b}\"}", "", "\"{a, b}\""), 1.0);
 }
 
 #[test]

@@ -1,0 +1,95 @@
+//! The apostrophe before formulas, as docs/format.md has it: taken off the texts of a released text file, and of no other table.
+
+use arrow_array::{Array, StringArray};
+
+use crate::table::Table;
+
+/// Turns a released text file into the table that was meant: every text that is apostrophes and a formula loses one apostrophe,
+/// column names too.
+///
+/// Only for a release that was read from a text file and that was not asked for with raw formulas; Parquet and Arrow files and sources
+/// have no guards. A file in which any text is a bare formula was not guarded either, and stays as it is. Cells that were carried and
+/// not coded stay as they are written.
+pub fn unguard(table: &mut Table) {
+    let coded = |table: &Table| {
+        table
+            .columns
+            .iter()
+            .filter_map(|column| column.coded.as_ref())
+            .any(|coded| coded.values.iter().flatten().any(|t| is_bare(t)))
+    };
+    let carried = |table: &Table| {
+        // What is coded was looked at already.
+        let arrays =
+            table.columns.iter().filter(|column| column.coded.is_none()).flat_map(|column| column.carried.iter().flatten());
+        arrays.filter_map(|array| array.as_any().downcast_ref::<StringArray>()).any(|texts| texts.iter().flatten().any(is_bare))
+    };
+    if table.columns.iter().any(|column| is_bare(&column.name)) || coded(table) || carried(table) {
+        return;
+    }
+    for column in &mut table.columns {
+        take_off(&mut column.name);
+        column.coded.iter_mut().flat_map(|coded| &mut coded.values).flatten().for_each(take_off);
+    }
+}
+
+fn take_off(text: &mut String) {
+    if unguarded(text).len() < text.len() {
+        text.remove(0);
+    }
+}
+
+/// The text without its guard, if it has one.
+pub(super) fn unguarded(text: &str) -> &str {
+    match text.strip_prefix('\'') {
+        Some(rest) if is_bare(rest.trim_start_matches('\'')) => rest,
+        _ => text,
+    }
+}
+
+/// True for a formula without any apostrophe before it.
+#[inline]
+fn is_bare(text: &str) -> bool {
+    match text.as_bytes().first() {
+        Some(b'=' | b'@' | b'\t' | b'\r') => true,
+        Some(b'+' | b'-') => {
+            let rest = text[1..].trim_matches(' ');
+            !rest.is_empty() && !is_amount(rest)
+        }
+        _ => false,
+    }
+}
+
+/// Digits, at most one point among them, and perhaps an exponent.
+fn is_amount(text: &str) -> bool {
+    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+    let (whole, part) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let exponent = exponent.strip_prefix(['+', '-']).unwrap_or(exponent);
+    digits(whole) && digits(part) && !(whole.is_empty() && part.is_empty()) && digits(exponent) && !exponent.is_empty()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_apostrophe_is_taken_off_formulas_and_only_there() {
+        for (written, cell) in [("'=1+1", "=1+1"), ("''=1+1", "'=1+1"), ("'@x", "@x"), ("'-x", "-x"), ("'- x", "- x")] {
+            assert_eq!(unguarded(written), cell);
+        }
+        for text in ["'-5", "'- 5", "'-", "'tis", "''", "=1", "'a=b", "'+.5e3", "'-5.", ""] {
+            assert_eq!(unguarded(text), text);
+        }
+    }
+
+    #[test]
+    fn amounts_are_what_the_language_reads_as_numbers_without_a_sign() {
+        for text in
+            ["5", "5.", ".5", "5.5", "5e3", "5.e-3", ".5E+3", ".", "", "e5", "5e", "5e+", "1.2.3", "0x1", "1_0", "5 0", "1e999"]
+        {
+            assert_eq!(is_amount(text), text.parse::<f64>().is_ok(), "{text}");
+        }
+        assert!(!is_amount("inf") && !is_amount("nan") && !is_amount("-5"));
+    }
+}
