@@ -212,6 +212,9 @@ pub(crate) struct Writing {
     /// Write text cells that a spreadsheet would run as formulas without a guarding apostrophe
     #[arg(long)]
     pub(crate) raw_formulas: bool,
+    /// Write nothing and exit with 1 when the release would lose more than this share of the detail (GCP): 30% or 0.3
+    #[arg(long, value_name = "SHARE")]
+    pub(crate) max_loss: Option<Ratio>,
 }
 
 /// Flags of `apply`.
@@ -339,7 +342,7 @@ pub(crate) struct Columns {
     /// How values relate: numeric, date, ordinal or categorical
     #[arg(long, value_name = "COLUMN=KIND")]
     pub(crate) kind: Vec<Pair>,
-    /// How much a column's loss counts; 1 when absent
+    /// How much a column's loss counts; 1 when absent; the loss of a column of weight 0 is not counted
     #[arg(long, value_name = "COLUMN=NUMBER")]
     pub(crate) weight: Vec<Pair>,
     /// What may be shown instead of a value: FILE, intervals:5,10,20, prefix:4,3,2 or date:month,year
@@ -351,7 +354,7 @@ pub(crate) struct Columns {
     /// A text that means "missing", beside the empty cell; can be repeated
     #[arg(long, value_name = "TEXT")]
     pub(crate) missing: Vec<String>,
-    /// Keep this column although it determines a quasi-identifier
+    /// Publish this kept or sensitive column although it determines a quasi-identifier
     #[arg(long, value_name = "COLUMN")]
     pub(crate) dependent: Vec<String>,
 }

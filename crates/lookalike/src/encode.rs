@@ -247,7 +247,9 @@ fn steps(wish: Wish, numbers: &[f64], texts: &[String]) -> Result<Option<Steps>>
         return Ok(None);
     };
     match config {
-        HierarchyConfig::File(path) => hierarchy::file_steps(&hierarchy::read(path)?, wish.name, numbers, texts).map(Some),
+        HierarchyConfig::File(path) => {
+            hierarchy::file_steps(&hierarchy::read_of(path, wish.name)?, wish.name, numbers, texts).map(Some)
+        }
         HierarchyConfig::Intervals(config) => hierarchy::intervals(wish.name, config, numbers, texts).map(Some),
         HierarchyConfig::Date(config) => hierarchy::date_steps(wish.name, config, numbers, texts).map(Some),
         HierarchyConfig::Prefix(_) => Err(Error::config(format!(
@@ -309,7 +311,9 @@ fn between(texts: &[String]) -> &'static str {
 fn tree(wish: Wish, values: &[Option<String>], coded: &Coded) -> Result<(Domain, Vec<Code>)> {
     let name = wish.name;
     let taxonomy = match wish.column.and_then(|column| column.hierarchy.as_ref()) {
-        Some(HierarchyConfig::File(path)) => hierarchy::taxonomy(&hierarchy::read(path)?, name, values, &coded.first_row)?,
+        Some(HierarchyConfig::File(path)) => {
+            hierarchy::taxonomy(&hierarchy::read_of(path, name)?, name, values, &coded.first_row)?
+        }
         Some(HierarchyConfig::Prefix(config)) => hierarchy::prefix(name, &config.prefix, values, &coded.first_row)?,
         Some(HierarchyConfig::Intervals(_) | HierarchyConfig::Date(_)) => {
             return Err(Error::config(format!("column `{name}` is categorical: intervals and dates need kind numeric or date")));

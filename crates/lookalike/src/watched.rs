@@ -135,7 +135,9 @@ fn by_text(values: &[Option<String>]) -> (usize, Vec<Code>) {
 fn sensitive_tree(wish: Wish, coded: &Coded) -> Result<Taxonomy> {
     let values = encode::present(wish, coded);
     match wish.column.and_then(|column| column.hierarchy.as_ref()) {
-        Some(HierarchyConfig::File(path)) => hierarchy::taxonomy(&hierarchy::read(path)?, wish.name, &values, &coded.first_row),
+        Some(HierarchyConfig::File(path)) => {
+            hierarchy::taxonomy(&hierarchy::read_of(path, wish.name)?, wish.name, &values, &coded.first_row)
+        }
         Some(HierarchyConfig::Prefix(config)) => hierarchy::prefix(wish.name, &config.prefix, &values, &coded.first_row),
         _ => Err(Error::config(format!(
             "column `{}`: the hierarchical distance needs a hierarchy, a file or a prefix specification",

@@ -30,6 +30,7 @@ pub(crate) fn run(args: &Init) -> Result<ExitCode> {
     let quasi: Vec<String> =
         profiles.iter().filter(|column| column.role == Role::Quasi).map(|column| column.name.clone()).collect();
     let uniqueness = (!quasi.is_empty()).then(|| profile::uniqueness(&table, &quasi));
+    profile::repeated_in(&profiles).iter().for_each(|warning| show::warning(warning));
     let toml = profile::to_toml(&seen_from(&args.output, &args.data), &profiles);
     if to_stdout {
         // The configuration is the result; the rest is talk.

@@ -9,6 +9,7 @@ mod intervals;
 mod prefix;
 
 pub use date::date_steps;
+pub(crate) use file::read_of;
 pub use file::{Rows, file_steps, read, taxonomy};
 pub use intervals::intervals;
 pub use prefix::prefix;
