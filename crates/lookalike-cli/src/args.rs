@@ -188,7 +188,7 @@ pub(crate) struct How {
     /// End the search of optimal after so many nodes: unlike --time, the same on every machine
     #[arg(long, value_name = "N", default_value_t = u64::MAX, hide_default_value = true)]
     pub(crate) nodes: u64,
-    /// Allow the algorithm ring, whose releases are k-anonymous in another sense: every person could be any of k released rows, but these
+    /// Allow the algorithm ring, whose releases are k-anonymous in another sense: every row could be any of k released rows, but these
     /// rows do not show the same
     #[arg(long)]
     pub(crate) non_homogeneous: bool,
@@ -247,7 +247,7 @@ pub(crate) struct Verify {
     /// The table it was made from: checks that every released row covers a row of it
     #[arg(long, value_name = "DATA")]
     pub(crate) source: Option<PathBuf>,
-    /// The release is non-homogeneous: judge it against its source, every person and every released row having k candidates
+    /// The release is non-homogeneous: judge it against its source, every row of the source and of the release having k candidates
     #[arg(long, requires = "source")]
     pub(crate) non_homogeneous: bool,
     /// The proof that `anonymize --proof` kept of a non-homogeneous release
@@ -330,7 +330,7 @@ pub(crate) struct Columns {
     /// Sensitive: must not be inferred; published, and what the rules are about
     #[arg(long, value_name = "A,B,..", value_delimiter = ',')]
     pub(crate) sensitive: Vec<String>,
-    /// Name a person; dropped
+    /// Point at a person, such as names and numbers; dropped
     #[arg(long, value_name = "A,B,..", value_delimiter = ',')]
     pub(crate) identifier: Vec<String>,
     /// Published as they are

@@ -316,8 +316,8 @@ pub(crate) fn search(config: &Config, seed: u64, techniques: Techniques) -> Resu
     let algorithm = config.algorithm.as_deref().map_or(Ok(Algorithm::default()), named)?;
     match (algorithm.is_homogeneous(), config.non_homogeneous) {
         (false, false) => Err(usage(format!(
-            "{algorithm} makes non-homogeneous releases: every person could be any of k released rows, but these do not show the same, and \
-             whoever knows one person's row learns those of others; say --non-homogeneous if that is what you want"
+            "{algorithm} makes non-homogeneous releases: every row could be any of k released rows, but these do not show the same, and \
+             whoever knows where one row went learns that of others; say --non-homogeneous if that is what you want"
         ))),
         (true, true) => Err(usage(format!(
             "--non-homogeneous goes with --algorithm ring: what {algorithm} makes is homogeneous, which is more"

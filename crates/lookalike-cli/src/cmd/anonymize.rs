@@ -177,7 +177,7 @@ pub(crate) fn classes_line(verdict: &Verdict) -> String {
 pub(crate) fn in_sense(sense: &NonHomogeneous, quasi: &[String]) -> String {
     let candidates = count(sense.candidates);
     let columns = show::wrap(&format!("{candidates}-anonymous, NON-HOMOGENEOUS, for these columns: "), quasi);
-    format!("{columns}\n(every person could be any of {candidates} released rows, which do not show the same)")
+    format!("{columns}\n(every row could be any of {candidates} released rows, which do not show the same)")
 }
 
 pub(crate) fn has_rule(verdict: &Verdict, column: &str) -> bool {

@@ -20,6 +20,12 @@ pub(crate) fn run(args: &Init) -> Result<ExitCode> {
         drop(io::Pending::beside(&args.output, args.force)?);
     }
     let source = io::open(&args.data, args.reading.delimiter)?;
+    if source.is_headless() {
+        show::warning(
+            "the first line may be a row and not the names of the columns (one of them is a number or a date, or equals a cell below it): then \
+             put a line with the names first",
+        );
+    }
     let all = vec![Treatment::Code; source.names().len()];
     let table = source.read(&all)?;
     if table.rows == 0 {

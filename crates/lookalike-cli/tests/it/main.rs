@@ -2,6 +2,7 @@
 
 mod anonymize;
 mod apply;
+mod attacked_small;
 mod bad_input;
 mod canary;
 mod check;
@@ -16,5 +17,6 @@ mod report;
 mod reproduce;
 mod ring;
 mod synth;
+mod tried;
 mod verify;
 mod workdir;

@@ -377,6 +377,7 @@ mod tests {
             assert!(error(&bytes[..bytes.len() - 3]).contains("damaged or cut short"));
         }
         assert!(error(&gzip(b"PAR1....")).contains("decompress it first"));
+        assert!(error(&gzip(b"PK\x03\x04....xl/workbook.xml")).contains("an Excel workbook"));
     }
 
     #[test]

@@ -29,7 +29,7 @@ pub(super) fn caveats(found: &Found<'_>, guard: Guard) -> Vec<Caveat> {
         match keep.is_empty() {
             true => "No column is kept as it is beside the sensitive ones.".to_string(),
             false => format!(
-                "As in the source: {}. If somebody can know that of a person, it tells rows of a class apart, and the person has fewer \
+                "As in the source: {}. If somebody can know that of a person, it tells rows of a class apart, and a row has fewer \
                  lookalikes than this page says.",
                 keep.join(", ")
             ),
