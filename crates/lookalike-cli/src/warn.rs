@@ -82,7 +82,7 @@ pub(crate) fn of_release(found: &Searched, config: &Config) -> Vec<String> {
         .map(|(name, shown)| {
             format!(
                 "nothing is left of column `{name}`: {} of its cells show the whole column; drop it (--identifier {name}), so that the other \
-                 columns lose less, or give it a hierarchy",
+                 columns lose less, or give it a hierarchy with finer groups",
                 percent(shown.whole)
             )
         })

@@ -4,13 +4,15 @@
 
 use std::hash::BuildHasher;
 
+use arrow_array::{Array, ArrayRef, UInt64Array};
 use arrow_row::{RowConverter, SortField};
+use arrow_select::take::take;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
 use crate::code::{Code, RowId, real};
 use crate::config::{Config, Roles};
 use crate::error::{Error, Result};
-use crate::table::{Column, Table};
+use crate::table::{Coded, Column, Table};
 
 /// A column of which more than this share of rows has a value of its own is nearly a name.
 const NEARLY_UNIQUE: f64 = 0.3;
@@ -74,44 +76,60 @@ struct Facts {
 }
 
 fn facts(table: &Table, column: &Column, roles: &Roles) -> Result<Facts> {
-    let quasi: Vec<_> = roles.quasi.iter().map(|name| table.coded(name)).collect();
-    let mut agrees = vec![true; quasi.len()];
-    let mut seen: FxHashMap<u64, (RowId, bool)> = FxHashMap::default();
-    let mut looked_at = 0u64;
-    each_hash(column, |row, hash| {
-        if seen.len() < ALL_VALUES || hash >> 60 == 0 || seen.contains_key(&hash) {
-            looked_at += 1;
-            let (first, alone) = seen.entry(hash).or_insert((row, true));
-            *alone &= *first == row;
-            for (agrees, quasi) in agrees.iter_mut().zip(&quasi).filter(|(agrees, _)| **agrees) {
-                *agrees = quasi.codes.get(row as usize) == quasi.codes.get(*first as usize);
-            }
-        }
-    })?;
-    let repeats = looked_at - seen.len() as u64;
-    let unique = seen.values().filter(|(_, alone)| *alone).count();
+    let quasi: Vec<&Coded> = roles.quasi.iter().map(|name| table.coded(name)).collect();
+    let (looked_at, values, unique, agrees) = match &column.coded {
+        Some(coded) => of_codes(coded, &quasi),
+        None => of_cells(column, &quasi)?,
+    };
+    let repeats = looked_at - values;
     let convincing = |at: &usize| agrees[*at] && real(repeats) * disagreement(table, &roles.quasi[*at]) >= EVIDENCE;
     let determines = (0..quasi.len()).find(convincing).map(|at| roles.quasi[at].clone());
-    Ok(Facts { unique: real(unique as u64) / real(looked_at.max(1)), determines })
+    Ok(Facts { unique: real(unique) / real(looked_at.max(1)), determines })
 }
 
-/// The hash of each cell of a column, row by row; a code is its own.
-fn each_hash(column: &Column, mut then: impl FnMut(RowId, u64)) -> Result<()> {
-    if let Some(coded) = &column.coded {
-        (0..).zip(coded.codes.iter()).for_each(|(row, code)| then(row, FxBuildHasher.hash_one(code)));
-        return Ok(());
-    }
-    let unreadable = |error| Error::data(format!("column `{}`: {error}", column.name));
-    let mut row = 0;
+/// Rows, values, values that one row has, and for each quasi-identifier whether equal values here have equal values there.
+type Counts = (u64, u64, u64, Vec<bool>);
+
+/// Of a column whose values are numbered; the first row of each is known.
+fn of_codes(coded: &Coded, quasi: &[&Coded]) -> Counts {
+    let mut counts = vec![0u64; coded.values.len()];
+    coded.codes.iter().for_each(|code| counts[code as usize] += 1);
+    let agrees = |quasi: &&Coded| {
+        let first = coded.codes.iter().map(|code| quasi.codes.get(coded.first_row[code as usize] as usize));
+        quasi.codes.iter().eq(first)
+    };
+    let unique = counts.iter().filter(|&&count| count == 1).count() as u64;
+    (coded.codes.len() as u64, counts.len() as u64, unique, quasi.iter().map(agrees).collect())
+}
+
+/// Of a column whose cells are carried: many values are looked at by a sample.
+fn of_cells(column: &Column, quasi: &[&Coded]) -> Result<Counts> {
+    let mut agrees = vec![true; quasi.len()];
+    let mut seen: FxHashMap<u64, (RowId, bool)> = FxHashMap::default();
+    let (mut row, mut looked_at) = (0, 0u64);
     for chunk in column.carried.iter().flatten() {
-        let converter = RowConverter::new(vec![SortField::new(column.data_type.clone())]).map_err(unreadable)?;
-        let cells = converter.convert_columns(std::slice::from_ref(chunk)).map_err(unreadable)?;
-        for cell in &cells {
-            then(row, FxBuildHasher.hash_one(cell.as_ref()));
+        for hash in hashes(column, chunk)? {
+            if seen.len() < ALL_VALUES || hash >> 60 == 0 || seen.contains_key(&hash) {
+                looked_at += 1;
+                let (first, alone) = seen.entry(hash).or_insert((row, true));
+                *alone &= *first == row;
+                for (agrees, quasi) in agrees.iter_mut().zip(quasi).filter(|(agrees, _)| **agrees) {
+                    *agrees = quasi.codes.get(row as usize) == quasi.codes.get(*first as usize);
+                }
+            }
             row += 1;
         }
     }
-    Ok(())
+    let unique = seen.values().filter(|(_, alone)| *alone).count() as u64;
+    Ok((looked_at, seen.len() as u64, unique, agrees))
+}
+
+/// The hash of each cell of an array.
+fn hashes(column: &Column, cells: &ArrayRef) -> Result<Vec<u64>> {
+    let unreadable = |error| Error::data(format!("column `{}`: {error}", column.name));
+    let converter = RowConverter::new(vec![SortField::new(column.data_type.clone())]).map_err(unreadable)?;
+    let rows = converter.convert_columns(std::slice::from_ref(cells)).map_err(unreadable)?;
+    Ok(rows.iter().map(|row| FxBuildHasher.hash_one(row.as_ref())).collect())
 }
 
 /// Warns of pairs of columns that determine a quasi-identifier together, of which neither does alone.
@@ -166,14 +184,26 @@ fn pairs(table: &Table, columns: &[&Column], roles: &Roles) -> Result<Vec<String
 
 /// Codes of every so many rows of a column, and how many different ones there are.
 fn sample(column: &Column, step: usize) -> Result<(Vec<Code>, usize)> {
-    let mut codes = Vec::new();
-    let mut known: FxHashMap<u64, Code> = FxHashMap::default();
-    each_hash(column, |row, hash| {
-        if (row as usize).is_multiple_of(step) {
-            let next = Code::try_from(known.len()).expect("fewer values than rows");
-            codes.push(*known.entry(hash).or_insert(next));
+    let mut found: Vec<u64> = Vec::new();
+    match &column.coded {
+        Some(coded) => found.extend((0..coded.codes.len()).step_by(step).map(|row| u64::from(coded.codes.get(row)))),
+        None => {
+            let mut next = 0;
+            for chunk in column.carried.iter().flatten() {
+                let places: UInt64Array = (next..chunk.len()).step_by(step).map(|at| at as u64).collect();
+                next = (next + places.len() * step).saturating_sub(chunk.len());
+                let unreadable = |error| Error::data(format!("column `{}`: {error}", column.name));
+                let cells = take(chunk, &places, None).map_err(unreadable)?;
+                found.extend(hashes(column, &cells)?);
+            }
         }
-    })?;
+    }
+    let mut known: FxHashMap<u64, Code> = FxHashMap::default();
+    let mut code = |hash: u64| {
+        let next = Code::try_from(known.len()).expect("fewer values than rows");
+        *known.entry(hash).or_insert(next)
+    };
+    let codes = found.into_iter().map(&mut code).collect();
     Ok((codes, known.len()))
 }
 
