@@ -193,7 +193,7 @@ pub(crate) struct How {
     /// End the search of optimal after so many nodes: unlike --time, the same on every machine
     #[arg(long, value_name = "N", default_value_t = u64::MAX, hide_default_value = true)]
     pub(crate) nodes: u64,
-    /// Allow the algorithm ring, whose releases are k-anonymous in another sense: every person could be any of k released rows, but these
+    /// Allow the algorithm ring, whose releases are k-anonymous in another sense: every row could be any of k released rows, but these
     /// rows do not show the same
     #[arg(long)]
     pub(crate) non_homogeneous: bool,
@@ -217,6 +217,9 @@ pub(crate) struct Writing {
     /// Write text cells that a spreadsheet would run as formulas without a guarding apostrophe
     #[arg(long)]
     pub(crate) raw_formulas: bool,
+    /// Write nothing and exit with 1 when the release would lose more than this share of the detail (GCP): 30% or 0.3
+    #[arg(long, value_name = "SHARE")]
+    pub(crate) max_loss: Option<Ratio>,
 }
 
 /// How the cells of a release are read.
@@ -257,7 +260,7 @@ pub(crate) struct Verify {
     /// The table it was made from: checks that every released row covers a row of it
     #[arg(long, value_name = "DATA")]
     pub(crate) source: Option<PathBuf>,
-    /// The release is non-homogeneous: judge it against its source, every person and every released row having k candidates
+    /// The release is non-homogeneous: judge it against its source, every row of the source and of the release having k candidates
     #[arg(long, requires = "source")]
     pub(crate) non_homogeneous: bool,
     /// The proof that `anonymize --proof` kept of a non-homogeneous release
@@ -344,7 +347,7 @@ pub(crate) struct Columns {
     /// Sensitive: must not be inferred; published, and what the rules are about
     #[arg(long, value_name = "A,B,..", value_delimiter = ',')]
     pub(crate) sensitive: Vec<String>,
-    /// Name a person; dropped
+    /// Point at a person, such as names and numbers; dropped
     #[arg(long, value_name = "A,B,..", value_delimiter = ',')]
     pub(crate) identifier: Vec<String>,
     /// Published as they are
@@ -356,7 +359,7 @@ pub(crate) struct Columns {
     /// How values relate: numeric, date, ordinal or categorical
     #[arg(long, value_name = "COLUMN=KIND")]
     pub(crate) kind: Vec<Pair>,
-    /// How much a column's loss counts; 1 when absent
+    /// How much a column's loss counts; 1 when absent; the loss of a column of weight 0 is not counted
     #[arg(long, value_name = "COLUMN=NUMBER")]
     pub(crate) weight: Vec<Pair>,
     /// What may be shown instead of a value: FILE, intervals:5,10,20, prefix:4,3,2 or date:month,year
@@ -368,7 +371,7 @@ pub(crate) struct Columns {
     /// A text that means "missing", beside the empty cell; can be repeated
     #[arg(long, value_name = "TEXT")]
     pub(crate) missing: Vec<String>,
-    /// Keep this column although it determines a quasi-identifier
+    /// Publish this kept or sensitive column although it determines a quasi-identifier
     #[arg(long, value_name = "COLUMN")]
     pub(crate) dependent: Vec<String>,
 }

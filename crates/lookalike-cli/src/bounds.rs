@@ -65,12 +65,13 @@ pub(crate) fn sign(bound: &Bound) -> &'static str {
     if matches!(bound.kind, BoundKind::Estimate { .. }) { "~" } else { "" }
 }
 
-/// The bound in words, and how near a loss is to it.
-pub(crate) fn words(bound: &Bound, loss: f64) -> String {
+/// The bound in words, and how near a loss is to it; `is_all` when every column counts in the loss.
+pub(crate) fn words(bound: &Bound, loss: f64, is_all: bool) -> String {
     let Bound { value, kind } = *bound;
     let Some(gap) = bound.gap(loss) else {
         return match kind {
-            BoundKind::Exact => "0: rows could all show what they are".to_string(),
+            BoundKind::Exact if is_all => "0: rows could all show what they are".to_string(),
+            BoundKind::Exact => "0: rows could all show what they are on the columns that are counted".to_string(),
             _ => "nothing was found out in the time (--bound full takes longer)".to_string(),
         };
     };
@@ -111,7 +112,7 @@ mod tests {
 
     #[test]
     fn a_bound_is_told_with_what_it_is_worth() {
-        let told = |value, kind| words(&Bound { value, kind }, 300.0);
+        let told = |value, kind| words(&Bound { value, kind }, 300.0, true);
         assert_eq!(told(150.0, BoundKind::Exact), "NCP 150: no release loses less, this one loses 2.00 times that");
         assert_eq!(told(250.0, BoundKind::Tight), "NCP 250: no release loses less, this one loses 1.20 times that");
         assert_eq!(report(&Bound { value: 250.0, kind: BoundKind::Tight }, 300.0)["kind"], "tight");

@@ -12,6 +12,7 @@ mod plot;
 mod progress;
 mod request;
 mod show;
+mod warn;
 
 use std::panic::{self, AssertUnwindSafe, PanicHookInfo};
 use std::process::ExitCode;
@@ -70,7 +71,7 @@ fn run(cli: Cli) -> ExitCode {
         Command::Report(args) => cmd::report::run(&args, &cli.global),
         Command::Reproduce(args) => cmd::reproduce::run(&args, &cli.global),
         Command::Demo(args) => cmd::demo::run(&args, &cli.global),
-        Command::Hierarchy(args) => cmd::hierarchy::run(&args),
+        Command::Hierarchy(args) => cmd::hierarchy::run(&args, &cli.global),
         Command::Synth(args) => cmd::synth::run(&args),
         Command::Completions(args) => cmd::complete::completions(&args),
         Command::Man => cmd::complete::man(),

@@ -4,15 +4,16 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use lookalike::audit::{self, Proof, Verdict, View};
 use lookalike::bound::Bound;
 use lookalike::config::{Order, Publish, Roles};
 use lookalike::disclosure::disclosures;
 use lookalike::io::{self, Access, FileType, Format, Pending};
-use lookalike::loss::{self, Loss};
+use lookalike::loss::{self, Loss, Shown};
 use lookalike::problem::treatments;
+use lookalike::profile::person_columns;
 use lookalike::recoding_file::{self, RecodingFile};
 use lookalike::release::{self, Cells, Release};
 use lookalike::rng::Key;
@@ -25,8 +26,8 @@ use lookalike::{
 use crate::bounds::{self, Effort};
 use crate::files::{self, Output};
 use crate::progress::Progress;
-use crate::request::usage;
-use crate::{interrupt, show};
+use crate::request::{self, usage};
+use crate::{interrupt, show, warn};
 
 /// What to make out of what.
 #[derive(Debug)]
@@ -95,6 +96,8 @@ pub(crate) struct Searched {
     pub(crate) algorithm: Option<Algorithm>,
     pub(crate) status: Status,
     pub(crate) loss: Loss,
+    /// What the cells of each quasi-identifier show, also of those that the loss does not count.
+    pub(crate) shown: Vec<Shown>,
     /// What no local recoding loses less than.
     pub(crate) bound: Option<Bound>,
     /// Cost and bound of a global recoding.
@@ -132,21 +135,25 @@ pub(crate) fn run(job: &Job, progress: &mut Progress) -> Result<Done> {
     drop(Pending::beside(job.out, job.force)?);
     config.suppress()?;
     config.time()?;
+    config.max_loss()?;
     let plan = plan(job)?;
+    let before = stamp(job.data);
 
     progress.stage("read");
     let source = io::open(job.data, config.input.delimiter)?;
-    let roles = config.roles(source.names())?;
+    let roles = request::roles(config, &source)?;
     config.rules(&roles)?;
     let treatments = treatments(source.names(), &roles);
     io::check_columns(file_type, &source, |name| roles.sensitive.contains(name) || roles.keep.contains(name))?;
-    let table = source.read(&treatments)?;
+    let persons = person_columns(source.names(), config);
+    let (table, counted) = source.read_and_count(&treatments, &persons)?;
     if cells(file_type) == Cells::Text {
         release::check_text(&table, &roles)?;
     }
+    let warnings = warn::of_request(config, &counted);
 
     // The release is laid out in the write stage.
-    let Found { release, proof, recoding, search } = find(job, plan, &roles, table, cells(file_type), progress)?;
+    let Found { release, proof, recoding, search } = find(job, plan, &roles, table, cells(file_type), warnings, progress)?;
     let pending = Pending::beside(job.out, job.force)?;
     io::write(pending.file()?, job.out, file_type, release.schema(), release.batches(), |batch| release.batch(batch))?;
     let guarded = release.guarded();
@@ -157,8 +164,14 @@ pub(crate) fn run(job: &Job, progress: &mut Progress) -> Result<Done> {
         None => verdict(pending.path(), file_type, config)?,
         Some(proof) => {
             let release = read(pending.path(), delimiter(file_type), config, View::ReleaseAgainstSource)?;
-            let source = read(job.data, config.input.delimiter, config, View::Source)?;
-            audit::audit_rings(&release, &source, config, Some(proof))?
+            let judged = read(job.data, config.input.delimiter, config, View::Source)
+                .and_then(|source| audit::audit_rings(&release, &source, config, Some(proof)));
+            // The table was read twice: what is found wrong may be wrong in the second reading alone.
+            match judged {
+                Ok(verdict) if verdict.holds() => verdict,
+                _ if stamp(job.data) != before => return Err(ErrorKind::Data { why: CHANGED.into() }.into()),
+                judged => judged?,
+            }
         }
     };
     let published = verdict.holds();
@@ -197,12 +210,21 @@ fn plan<'a>(job: &Job<'a>) -> Result<Plan<'a>> {
 }
 
 /// Encodes and finds the recoding. The coded table is let go as soon as it is not needed: the rest of the run has its memory.
-fn find(job: &Job, plan: Plan, roles: &Roles, mut table: Table, cells: Cells, progress: &mut Progress) -> Result<Found> {
+fn find(
+    job: &Job,
+    plan: Plan,
+    roles: &Roles,
+    mut table: Table,
+    cells: Cells,
+    mut warnings: Vec<String>,
+    progress: &mut Progress,
+) -> Result<Found> {
     progress.stage("encode");
-    let mut warnings = disclosures(&table, roles, job.config)?;
+    warnings.extend(disclosures(&table, roles, job.config)?);
     let problem = Arc::new(Problem::new(&table, roles, job.config)?);
     table.columns.iter_mut().for_each(|column| column.coded = None);
     warnings.extend_from_slice(problem.warnings());
+    warnings.extend(warn::hopeless(&problem));
     warnings.extend(unused(&plan, job.config));
     warnings.iter().for_each(|warning| progress.warn(warning));
 
@@ -241,7 +263,7 @@ fn find(job: &Job, plan: Plan, roles: &Roles, mut table: Table, cells: Cells, pr
         }
     };
     let recoding = &outcome.recoding;
-    let searched = Searched {
+    let mut searched = Searched {
         rows: problem.row_count(),
         suppressed: partition::rows(recoding.suppressed()),
         algorithm: match plan {
@@ -250,6 +272,7 @@ fn find(job: &Job, plan: Plan, roles: &Roles, mut table: Table, cells: Cells, pr
         },
         status: outcome.status,
         loss: loss::loss(&problem, recoding),
+        shown: loss::shown(&problem, recoding),
         bound,
         optimum: outcome.optimum.clone(),
         quasi: problem.attributes().iter().map(|attribute| attribute.name.clone()).collect(),
@@ -257,6 +280,11 @@ fn find(job: &Job, plan: Plan, roles: &Roles, mut table: Table, cells: Cells, pr
         tuples: problem.tuples(),
         warnings,
     };
+    warn::refuse_loss(&searched, job.config)?;
+    for warning in warn::of_release(&searched, job.config) {
+        progress.warn(&warning);
+        searched.warnings.push(warning);
+    }
     progress.stage("write");
     let release = Release::new(&problem, recoding, &table, roles, job.config, Key::of(job.config.seed), cells)?;
     let proof = outcome.rings.map(|rings| proof::proof(&problem, &rings, &release)).transpose()?;
@@ -312,8 +340,8 @@ pub(crate) fn search(config: &Config, seed: u64, techniques: Techniques) -> Resu
     let algorithm = config.algorithm.as_deref().map_or(Ok(Algorithm::default()), named)?;
     match (algorithm.is_homogeneous(), config.non_homogeneous) {
         (false, false) => Err(usage(format!(
-            "{algorithm} makes non-homogeneous releases: every person could be any of k released rows, but these do not show the same, and \
-             whoever knows one person's row learns those of others; say --non-homogeneous if that is what you want"
+            "{algorithm} makes non-homogeneous releases: every row could be any of k released rows, but these do not show the same, and \
+             whoever knows where one row went learns that of others; say --non-homogeneous if that is what you want"
         ))),
         (true, true) => Err(usage(format!(
             "--non-homogeneous goes with --algorithm ring: what {algorithm} makes is homogeneous, which is more"
@@ -399,6 +427,14 @@ fn cut_short(error: Error) -> Error {
     let why = "it was closed before the whole release was written: what was read from it is cut short";
     let source = std::io::Error::new(std::io::ErrorKind::BrokenPipe, why);
     ErrorKind::Io { path: PathBuf::from("standard output"), source }.into()
+}
+
+const CHANGED: &str =
+    "the input changed while it was read: nothing was written; run it again when nothing else writes to the file";
+
+/// What changes when somebody writes to a file: its length and when it was changed.
+fn stamp(path: &Path) -> Option<(u64, Option<SystemTime>)> {
+    std::fs::metadata(path).ok().map(|about| (about.len(), about.modified().ok()))
 }
 
 /// The proof or the recoding file, if one is wanted, written but without its name yet. No release has both.

@@ -6,8 +6,9 @@ use std::str::FromStr;
 
 use lookalike::config::{
     ColumnConfig, DateConfig, DateUnit, Distance, HierarchyConfig, IntervalsConfig, Kind, Order, PrefixConfig, Recursive, Rest,
-    Role, Share, SubsetRule,
+    Role, Roles, Share, SubsetRule,
 };
+use lookalike::io::Source;
 use lookalike::ratio::Ratio;
 use lookalike::{Config, Error, ErrorKind, Result};
 
@@ -189,6 +190,9 @@ impl Writing {
             config.output.order = Order::Input;
         }
         config.output.raw_formulas |= self.raw_formulas;
+        if let Some(most) = self.max_loss {
+            config.limits.max_loss = Some(Share(most));
+        }
     }
 }
 
@@ -198,6 +202,21 @@ pub(crate) fn data(typed: Option<&PathBuf>, config: &Config) -> Result<PathBuf> 
         let here = if Path::new("lookalike.toml").exists() { " (there is one here: -c lookalike.toml)" } else { "" };
         usage(format!("no table: name a file, - for standard input, or a configuration that names one{here}"))
     })
+}
+
+/// The role of every column. Where the first line of the table may be a row, no message shows its names, which may be cells.
+pub(crate) fn roles(config: &Config, source: &Source) -> Result<Roles> {
+    config.roles(source.names()).map_err(|error| if source.is_headless() { headless(source) } else { error })
+}
+
+/// The error for a request that does not fit columns whose names cannot be shown.
+pub(crate) fn headless(source: &Source) -> Error {
+    usage(format!(
+        "the request does not fit the {} columns of the table, whose names are not shown here: the first line looks like a row, not like names \
+         (one of them is a number or a date, or equals a cell below it); put a line with the names of the columns first, or if it is the \
+         header, give every column a role",
+        source.names().len()
+    ))
 }
 
 /// True when at least one rule was asked for.
@@ -278,8 +297,19 @@ fn hierarchy(pair: &Pair) -> Result<HierarchyConfig> {
                 date.ok_or_else(|| bad(&"units are day, month, quarter, year or decade, finest first: date:month,year"))?;
             HierarchyConfig::Date(DateConfig { date })
         }
+        Some((name, _)) if is_word(name) && !Path::new(&pair.value).exists() => {
+            return Err(bad(&format!(
+                "there is no hierarchy `{name}:`; write intervals:5,10,20 (numbers), prefix:4,3,2 (codes), date:month,year (dates) or the \
+                 name of a file"
+            )));
+        }
         _ => HierarchyConfig::File(PathBuf::from(&pair.value)),
     })
+}
+
+/// A word before a colon; a drive of Windows is one letter.
+fn is_word(text: &str) -> bool {
+    text.len() > 1 && text.chars().all(|c| c.is_ascii_alphabetic() || c == '_' || c == '-')
 }
 
 fn list<T: FromStr>(text: &str) -> Option<Vec<T>> {

@@ -311,7 +311,7 @@ fn steps(wish: Wish, numbers: &[f64], texts: &[String]) -> Result<Option<Steps>>
     };
     match config {
         HierarchyConfig::File(path) => {
-            hierarchy::file_steps(&hierarchy::read_for(path, wish.missing)?, wish.name, numbers, texts).map(Some)
+            hierarchy::file_steps(&hierarchy::read_of(path, wish.name, wish.missing)?, wish.name, numbers, texts).map(Some)
         }
         HierarchyConfig::Intervals(config) => hierarchy::intervals(wish.name, config, numbers, texts).map(Some),
         HierarchyConfig::Date(config) => hierarchy::date_steps(wish.name, config, numbers, texts).map(Some),
@@ -379,7 +379,7 @@ fn tree(wish: Wish, values: &[Option<String>], coded: &Coded) -> Result<(Domain,
     let name = wish.name;
     let taxonomy = match wish.column.and_then(|column| column.hierarchy.as_ref()) {
         Some(HierarchyConfig::File(path)) => {
-            hierarchy::taxonomy(&hierarchy::read_for(path, wish.missing)?, name, values, &coded.first_row)?
+            hierarchy::taxonomy(&hierarchy::read_of(path, name, wish.missing)?, name, values, &coded.first_row)?
         }
         Some(HierarchyConfig::Prefix(config)) => hierarchy::prefix(name, &config.prefix, values, &coded.first_row)?,
         Some(HierarchyConfig::Intervals(_) | HierarchyConfig::Date(_)) => {

@@ -1,4 +1,5 @@
-//! Every person in a table gets at least k-1 lookalikes, the data stays as useful as it can, and the written file is proof.
+//! Every row of a release looks like at least k-1 others, the data stays as useful as it can, and the written file is proof. Rows are
+//! counted: where a person has several, see [`profile::repeated_persons`].
 //!
 //! ```text
 //! file ──io──▶ Table ──Problem::new──▶ Problem ──anonymize──▶ Recoding ──Release──▶ batches ──io──▶ file

@@ -65,6 +65,43 @@ pub fn loss(problem: &Problem, recoding: &Recoding) -> Loss {
     }
 }
 
+/// What the released cells of one attribute show.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Shown {
+    /// How much the attribute counts in the loss.
+    pub weight: f64,
+    /// The share of released rows that show more than one value.
+    pub generalized: f64,
+    /// The share of released rows that show the whole domain, which says nothing.
+    pub whole: f64,
+}
+
+/// What the released cells of each attribute show, whatever the attribute's weight.
+pub fn shown(problem: &Problem, recoding: &Recoding) -> Vec<Shown> {
+    let attributes = problem.attributes();
+    let mut rows = 0;
+    let mut counts = vec![(0, 0); attributes.len()];
+    for (at, class) in recoding.classes().iter().enumerate() {
+        let size = partition::rows(class);
+        rows += size;
+        for (place, (attribute, (generalized, whole))) in attributes.iter().zip(&mut counts).enumerate() {
+            let (loss, ends) = match block(problem, recoding, place, class[0]) {
+                Some(block) => (block.loss, block.ends),
+                None => (attribute.loss(recoding.shown(at)[place]), recoding.shown(at)[place]),
+            };
+            *generalized += if loss > 0.0 || ends.lo != ends.hi { size } else { 0 };
+            *whole += if loss >= 1.0 - 1e-9 { size } else { 0 };
+        }
+    }
+    let share = |part: u64| if rows > 0 { real(part) / real(rows) } else { 0.0 };
+    let of = |(attribute, (generalized, whole)): (&Attribute, (u64, u64))| Shown {
+        weight: attribute.weight,
+        generalized: share(generalized),
+        whole: share(whole),
+    };
+    attributes.iter().zip(counts).map(of).collect()
+}
+
 /// What a row of a global recoding shows.
 fn block<'a>(problem: &Problem, recoding: &'a Recoding, at: usize, piece: Piece) -> Option<&'a Block> {
     recoding.generalization()?.attributes[at].of(problem.code(at, piece.tuple))

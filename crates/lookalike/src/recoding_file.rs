@@ -307,7 +307,7 @@ fn blocks(file: &RecodingFile, problem: &Problem, at: usize, attribute: &Attribu
             row + 1
         )));
     }
-    let mut found = Blocks { of_code: vec![None; attribute.codes()], blocks: Vec::new() };
+    let mut found = Blocks { of_code: vec![None; attribute.codes()], blocks: Vec::new(), is_of_values: false };
     let mut number_of = vec![None; column.blocks.len()];
     let occurring = || (0..).zip(&first_row).filter(|(_, row)| row.is_some()).map(|(code, _): (Code, _)| code);
     for code in occurring() {

@@ -6,6 +6,10 @@ use arrow_schema::DataType;
 use crate::code::{Codes, RowId};
 use crate::error::{Error, Result};
 
+/// What is said of a header that is a row.
+pub(crate) const HEADLESS: &str = "the first line looks like a row, not like names (most columns have a cell that equals their name): put a \
+    line with the names of the columns first";
+
 /// What the reader does with a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Treatment {
@@ -48,6 +52,19 @@ pub struct Column {
     pub carried: Option<Vec<ArrayRef>>,
 }
 
+/// How many different values a column has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Counted {
+    /// The column's name.
+    pub name: String,
+    /// Rows with a value.
+    pub present: u64,
+    /// How many different values they have.
+    pub distinct: u64,
+    /// False when that is estimated from a sample of the values.
+    pub is_exact: bool,
+}
+
 /// Columns of equal length.
 #[derive(Clone, Debug, Default)]
 pub struct Table {
@@ -73,10 +90,7 @@ impl Table {
         if 2 * coded.clone().filter(is_cell).count() <= coded.count() {
             return Ok(());
         }
-        Err(Error::data(
-            "the first line looks like a row, not like names (most columns have a cell that equals their name): put a line with the \
-             names of the columns first",
-        ))
+        Err(Error::data(HEADLESS))
     }
 
     /// The codes of the column of that name; panics if it is absent or was not coded.

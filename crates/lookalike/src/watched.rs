@@ -180,7 +180,7 @@ fn sensitive_tree(wish: Wish, coded: &Coded) -> Result<Taxonomy> {
     let values = encode::present(wish, coded);
     match wish.column.and_then(|column| column.hierarchy.as_ref()) {
         Some(HierarchyConfig::File(path)) => {
-            hierarchy::taxonomy(&hierarchy::read_for(path, wish.missing)?, wish.name, &values, &coded.first_row)
+            hierarchy::taxonomy(&hierarchy::read_of(path, wish.name, wish.missing)?, wish.name, &values, &coded.first_row)
         }
         Some(HierarchyConfig::Prefix(config)) => hierarchy::prefix(wish.name, &config.prefix, &values, &coded.first_row),
         _ => Err(Error::config(format!(

@@ -101,7 +101,8 @@ pub(crate) fn summary(done: &Done, progress: &Progress, out: &Path) -> String {
     text += &format!("{}\n", classes_line(verdict));
     text += &format!("loss      {}\n", loss_line(done));
     if let Some(bound) = &done.search.bound {
-        text += &format!("bound     {}\n", bounds::words(bound, done.search.loss.ncp));
+        let is_all = done.search.shown.iter().all(|shown| shown.weight > 0.0);
+        text += &format!("bound     {}\n", bounds::words(bound, done.search.loss.ncp, is_all));
     }
     if let Some(sense) = &verdict.non_homogeneous {
         text += &format!("verified  {}\n", in_sense(sense, &done.search.quasi).replace('\n', "\n          "));
@@ -178,7 +179,7 @@ pub(crate) fn classes_line(verdict: &Verdict) -> String {
 pub(crate) fn in_sense(sense: &NonHomogeneous, quasi: &[String]) -> String {
     let candidates = count(sense.candidates);
     let columns = show::wrap(&format!("{candidates}-anonymous, NON-HOMOGENEOUS, for these columns: "), quasi);
-    format!("{columns}\n(every person could be any of {candidates} released rows, which do not show the same)")
+    format!("{columns}\n(every row could be any of {candidates} released rows, which do not show the same)")
 }
 
 pub(crate) fn has_rule(verdict: &Verdict, column: &str) -> bool {
@@ -192,6 +193,13 @@ pub(crate) fn loss_line(done: &Done) -> String {
     let costliest = done.search.quasi.iter().zip(&loss.by_attribute).max_by(|a, b| a.1.total_cmp(b.1)).filter(|_| loss.ncp > 0.0);
     if let Some((name, lost)) = costliest {
         text += &format!(", {} of it in column {name}", percent(lost / loss.ncp));
+    }
+    // A loss of nothing must not hide what happened to columns that it does not count.
+    for (name, shown) in done.search.quasi.iter().zip(&done.search.shown).filter(|(_, shown)| shown.weight <= 0.0) {
+        text += &format!(
+            "\n          column {name} has weight 0 and is not counted: {} of its cells are generalized",
+            percent(shown.generalized)
+        );
     }
     text
 }
@@ -248,6 +256,8 @@ fn report(done: &Done, progress: &Progress, out: &Path) -> Value {
         done.search.quasi.iter().cloned().zip(done.search.loss.by_attribute.iter().map(|&lost| json!(lost))).collect();
     let mut loss = json!(done.search.loss);
     loss["by_attribute"] = Value::Object(by_attribute);
+    let shown: Map<String, Value> =
+        done.search.quasi.iter().cloned().zip(done.search.shown.iter().map(|shown| json!(shown))).collect();
     let times: Map<String, Value> =
         progress.times().iter().map(|&(stage, seconds)| (stage.to_string(), json!(seconds))).collect();
     json!({
@@ -264,6 +274,7 @@ fn report(done: &Done, progress: &Progress, out: &Path) -> Value {
             _ => "heuristic",
         },
         "loss": loss,
+        "shown": shown,
         "bound": done.search.bound.as_ref().map(|bound| bounds::report(bound, done.search.loss.ncp)),
         "optimum": done.search.optimum.as_ref().map(optimum),
         "rules": verdict.rules,

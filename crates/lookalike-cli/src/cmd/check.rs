@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use lookalike::audit::{self, Measures, RuleVerdict, View};
 use lookalike::config::{Rest, Role};
+use lookalike::profile::person_columns;
 use lookalike::{Result, io};
 use serde_json::json;
 
@@ -12,6 +13,7 @@ use crate::args::Check;
 use crate::cmd::anonymize::{CLASSES, ratio, rule_lines};
 use crate::request::{self, has_rule};
 use crate::show::{self, count, counted, decimal, percent};
+use crate::warn;
 
 /// Runs the command. Without a rule it only measures.
 pub(crate) fn run(args: &Check) -> Result<ExitCode> {
@@ -22,12 +24,14 @@ pub(crate) fn run(args: &Check) -> Result<ExitCode> {
     let source = io::open(&data, config.input.delimiter)?;
     // Nor about those that a release has left out.
     config.columns.retain(|name, line| matches!(line.role, Role::Quasi | Role::Sensitive) || source.names().contains(name));
-    let roles = config.roles(source.names())?;
+    let roles = request::roles(&config, &source)?;
     if has_rule(&config) {
         config.rules(&roles)?;
     }
     let treatments = audit::treatments(source.names(), &config, View::Release);
-    let table = source.read(&treatments)?;
+    let persons = person_columns(source.names(), &config);
+    let (table, counted) = source.read_and_count(&treatments, &persons)?;
+    let warnings = warn::of_request(&config, &counted);
     table.check_header()?;
     let (measures, rules) = if has_rule(&config) {
         let verdict = audit::audit(&table, &config)?;
@@ -37,9 +41,10 @@ pub(crate) fn run(args: &Check) -> Result<ExitCode> {
     };
     let holds = rules.iter().all(|rule| rule.violations == 0);
     let code = if holds { 0 } else { NOT_MET };
+    warnings.iter().for_each(|warning| show::warning(warning));
     let printed = if args.json {
         let holds = (!rules.is_empty()).then_some(holds);
-        show::json(&json!({ "version": 1, "holds": holds, "rules": rules, "measures": measures }))
+        show::json(&json!({ "version": 1, "holds": holds, "rules": rules, "measures": measures, "warnings": warnings }))
     } else {
         show::print(&text(&measures, &rules, &roles.quasi))
     };
@@ -73,7 +78,7 @@ fn risk_line(measures: &Measures) -> String {
     let risk = &measures.risk;
     let above = risk.above.map_or(String::new(), |share| format!(", above 1/k for {} of the rows", percent(share)));
     format!(
-        "risk      highest {}, average {}{above}\n          (prosecutor: the chance to find a person known to be in the table)\n",
+        "risk      highest {}, average {}{above}\n          (prosecutor: the chance to find the row of somebody known to be in the table, if each\n          row is one person)\n",
         percent(risk.highest),
         percent(risk.average)
     )

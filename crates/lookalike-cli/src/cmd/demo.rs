@@ -22,7 +22,7 @@ const WIDTH: usize = 80;
 
 const REQUEST: &str = r#"# Made by `lookalike demo`: what the columns of patients.csv are, and what must hold.
 version = 1
-k = 5                        # everyone has at least four lookalikes
+k = 5                        # every row has at least four lookalikes
 steps = 20000                # of the search: counted, so that the release is the same on every machine
 
 [input]
@@ -64,7 +64,7 @@ pub(crate) fn run(args: &Demo, global: &Global) -> Result<ExitCode> {
         format!("A made-up table of {} (nobody in it exists):\n\n{before}\n", counted(done.search.rows, "patient", "patients"));
     text += &format!("The same table, released with k = {}:\n\n{after}\n", config.k.unwrap_or(1));
     text += &show::wrap(
-        &format!("Everyone has at least {} lookalikes on ", count(verdict.measures.k.saturating_sub(1))),
+        &format!("Every row has at least {} lookalikes on ", count(verdict.measures.k.saturating_sub(1))),
         &done.search.quasi,
     );
     text += &format!(

@@ -11,24 +11,24 @@ use lookalike::taxonomy::Taxonomy;
 use lookalike::{Config, Problem, Result, io};
 
 use crate::USAGE;
-use crate::args::{ColumnOf, Hierarchy, HierarchyCheck, HierarchyCommand, HierarchyNew, Reading};
+use crate::args::{ColumnOf, Global, Hierarchy, HierarchyCheck, HierarchyCommand, HierarchyNew, Reading};
 use crate::cmd::write_text;
 use crate::files;
-use crate::request::usage;
+use crate::request::{headless, usage};
 use crate::show::{self, count, counted};
 
 /// Children of a node that `show` lists.
 const CHILDREN: usize = 20;
 
 /// Runs the command.
-pub(crate) fn run(args: &Hierarchy) -> Result<ExitCode> {
+pub(crate) fn run(args: &Hierarchy, global: &Global) -> Result<ExitCode> {
     match &args.command {
         HierarchyCommand::Check(args) => check(args),
         HierarchyCommand::Show { file } => {
             show::print(&show::clean(&hierarchy::outline(&tree(file)?, CHILDREN)))?;
             Ok(ExitCode::SUCCESS)
         }
-        HierarchyCommand::New(new) => make(new),
+        HierarchyCommand::New(new) => make(new, global.quiet),
     }
 }
 
@@ -86,7 +86,7 @@ fn strangers(tree: &Taxonomy, table: &Table, column: &str) -> Vec<String> {
     strangers
 }
 
-fn make(new: &HierarchyNew) -> Result<ExitCode> {
+fn make(new: &HierarchyNew, is_quiet: bool) -> Result<ExitCode> {
     let (of, how, kind) = match new {
         HierarchyNew::Intervals { widths, origin, bottom, top, of } => {
             let how = IntervalsConfig { intervals: widths.clone(), origin: *origin, bottom: *bottom, top: *top };
@@ -97,10 +97,10 @@ fn make(new: &HierarchyNew) -> Result<ExitCode> {
         }
         HierarchyNew::Date { units, of } => (of, HierarchyConfig::Date(DateConfig { date: units.clone() }), Kind::Date),
     };
-    write(of, how, kind)
+    write(of, how, kind, is_quiet)
 }
 
-fn write(of: &ColumnOf, how: HierarchyConfig, kind: Kind) -> Result<ExitCode> {
+fn write(of: &ColumnOf, how: HierarchyConfig, kind: Kind, is_quiet: bool) -> Result<ExitCode> {
     files::refuse_overlap(&of.data, &[], &[("-o", &of.output)])?;
     let table = column_of(&of.data, &of.column, &of.reading)?;
     let tree = match attribute(&table, &of.column, how, Some(kind))? {
@@ -108,7 +108,7 @@ fn write(of: &ColumnOf, how: HierarchyConfig, kind: Kind) -> Result<ExitCode> {
         Domain::Ordered(ordered) => ordered.steps.expect("it was asked for").taxonomy,
     };
     write_text(&of.output, of.force, &hierarchy::to_text(&tree))?;
-    if of.output != Path::new("-") {
+    if !is_quiet && of.output != Path::new("-") {
         show::say(&format!(
             "wrote {}: {} in {}; look at it with: lookalike hierarchy show {}",
             of.output.display(),
@@ -123,7 +123,11 @@ fn write(of: &ColumnOf, how: HierarchyConfig, kind: Kind) -> Result<ExitCode> {
 /// The table with this column alone.
 fn column_of(data: &Path, column: &str, reading: &Reading) -> Result<Table> {
     let source = io::open(data, reading.delimiter)?;
-    if !source.names().iter().any(|name| name == column) {
+    let is_there = source.names().iter().any(|name| name == column);
+    if !is_there && source.is_headless() {
+        return Err(headless(&source));
+    }
+    if !is_there {
         return Err(usage(format!("there is no column `{column}`; the table has `{}`", source.names().join("`, `"))));
     }
     let wanted = |name: &String| if name == column { Treatment::Code } else { Treatment::Skip };

@@ -22,6 +22,12 @@ pub(crate) fn run(args: &Init) -> Result<ExitCode> {
         drop(io::Pending::beside(&args.output, args.force)?);
     }
     let source = io::open(&args.data, args.reading.delimiter)?;
+    if source.is_headless() {
+        show::warning(
+            "the first line may be a row and not the names of the columns (one of them is a number or a date, or equals a cell below it): then \
+             put a line with the names first",
+        );
+    }
     let all = vec![Treatment::Code; source.names().len()];
     let table = source.read(&all)?;
     if table.rows == 0 {
@@ -32,6 +38,7 @@ pub(crate) fn run(args: &Init) -> Result<ExitCode> {
     let quasi: Vec<String> =
         profiles.iter().filter(|column| column.role == Role::Quasi).map(|column| column.name.clone()).collect();
     let uniqueness = (!quasi.is_empty()).then(|| profile::uniqueness(&table, &quasi));
+    profile::repeated_in(&profiles).iter().for_each(|warning| show::warning(warning));
     let toml = profile::to_toml(&seen_from(&args.output, &args.data), &profiles);
     if to_stdout {
         // The configuration is the result; the rest is talk.

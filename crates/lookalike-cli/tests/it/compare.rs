@@ -184,7 +184,7 @@ fn sets_of_rules_are_compared_by_their_files() {
 fn bad_requests_are_told_before_anything_is_searched() {
     let dir = Workdir::with_patients(60);
     let line = |more: &str| format!("compare patients.csv {ROLES} {more}");
-    fails(&dir, &line("--queries 0"), 2, "no rule: say how many lookalikes everyone needs");
+    fails(&dir, &line("--queries 0"), 2, "no rule: say how many rows must look alike");
     fails(&dir, &line("--k 2,x"), 2, "--k");
     fails(&dir, &line("--k 0"), 2, "k ");
     fails(&dir, &line("--k 2 --algorithms mondrain"), 2, "--algorithms");

@@ -2,8 +2,8 @@
 //!
 //! The table is cut into classes (see `top_down`). The rows of a class are put on a ring, near ones beside each other and equal ones
 //! in random order. The box that begins at a place covers the rows of a window of w places from there on. A shift is drawn for each
-//! ring, like that order from the system's randomness, and the box that begins at place i is published with the other cells of the row at place i + shift. Every person is then
-//! one of w released rows, and every released row one of w persons, all equally likely to one who knows the quasi-identifiers alone.
+//! ring, like that order from the system's randomness, and the box that begins at place i is published with the other cells of the row at place i + shift. Every row is then
+//! one of w released rows, and every released row one of w rows of the source, all equally likely to one who knows the quasi-identifiers alone.
 //!
 //! This is **not** what the other algorithms promise: rows that could be the same person do not show the same. It is non-homogeneous
 //! k-anonymity, for which a class of equal rows may be a single row, and which needs a judge of its own (`audit::Proof`). Whoever

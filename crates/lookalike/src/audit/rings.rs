@@ -73,10 +73,10 @@ pub(super) fn by_proof(release: &Table, source: &Table, config: &Config, specs: 
     if exchanged == 0 {
         truth.state(
             Finding::Ok,
-            "on every ring each released row has the other cells of a person that it covers, as many places on for all",
+            "on every ring each released row has the other cells of a source row that it covers, as many places on for all",
         );
     } else {
-        let why = "do not have the other cells of persons as many places on for all: the release, or the proof, is another's";
+        let why = "do not have the other cells of source rows as many places on for all: the release, or the proof, is another's";
         truth.state(Finding::Broken, format!("{exchanged} released rows on some rings {why}"));
     }
     let candidates = rings.iter().map(|ring| ring.window as u64).min().unwrap_or(0);
@@ -85,12 +85,15 @@ pub(super) fn by_proof(release: &Table, source: &Table, config: &Config, specs: 
         truth.state(
             Finding::Ok,
             format!(
-                "on every ring each person could be any of {candidates} released rows or more, each released row any of as many persons, \
-                 and as many ways to give all rows to all persons have no pair in common"
+                "on every ring each source row could be any of {candidates} released rows or more, each released row any of as many source \
+                 rows, and as many ways to pair all of them have no pair in common"
             ),
         );
     } else {
-        truth.state(Finding::Broken, format!("{broken} released rows do not cover all the persons that the proof says they do"));
+        truth.state(
+            Finding::Broken,
+            format!("{broken} released rows do not cover all the source rows that the proof says they do"),
+        );
     }
     Ok((sense, on_windows(release, config, specs, &rings)?, truth))
 }
@@ -112,10 +115,13 @@ pub(super) fn by_search(release: &Table, source: &Table, config: &Config, specs:
     let k = specs.iter().map(asked).max().unwrap_or(1);
     let candidates = disjoint_ways(&quasi, release.rows, k).ok_or_else(|| needs_proof("there are too many pairs to search"))?;
     if candidates >= k {
-        truth.state(Finding::Ok, format!("{k} ways to give all rows to all persons have no pair in common"));
+        truth.state(Finding::Ok, format!("{k} ways to pair all released rows with source rows have no pair in common"));
     } else {
         truth.violations += 1;
-        truth.state(Finding::Broken, format!("no {k} ways to give all rows to all persons are without a pair in common"));
+        truth.state(
+            Finding::Broken,
+            format!("no {k} ways to pair all released rows with source rows are without a pair in common"),
+        );
     }
     let judged = |spec: &RuleSpec| {
         let mut rule = Rule::new(spec, None, Ground::Equal, &config.missing);

@@ -158,6 +158,9 @@ pub struct Limits {
     /// How long the search may take, `90s` or `5m`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time: Option<String>,
+    /// The greatest loss of a release, as a share of the detail; one that loses more is not written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_loss: Option<Share>,
 }
 
 impl Config {
@@ -213,6 +216,19 @@ impl Config {
             return Err(Error::config("suppress must lie below 100%: a release needs rows"));
         }
         Ok(share)
+    }
+
+    /// The greatest loss that a release may have, if one was named.
+    ///
+    /// # Errors
+    /// When it is above 1.
+    pub fn max_loss(&self) -> Result<Option<f64>> {
+        match self.limits.max_loss {
+            Some(Share(share)) if share.num() > share.den() => {
+                Err(Error::config("max_loss is a share of the detail, at most 100%: for thirty percent write 30% or 0.3"))
+            }
+            share => Ok(share.map(|Share(share)| share.to_f64())),
+        }
     }
 
     /// How many rounds or tries a search takes, if it was said.

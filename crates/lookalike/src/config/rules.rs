@@ -221,7 +221,7 @@ impl Config {
             rules.push(RuleSpec { columns: rule.columns.clone(), model: ModelSpec::K(positive(rule.k, "k of a rule")?) });
         }
         if rules.is_empty() {
-            return Err(Error::config("no rule: say how many lookalikes everyone needs, -k 5"));
+            return Err(Error::config("no rule: say how many rows must look alike, -k 5"));
         }
         let unruled: Vec<String> =
             roles.quasi.iter().filter(|name| !rules.iter().any(|rule| rule.columns.contains(name))).cloned().collect();

@@ -4,13 +4,14 @@
 //! Where a value has the name of a group of several values (`Africa` beside the countries of Africa), the group is published as
 //! `Africa (all)`: two ranges never share a label.
 
+use std::io;
 use std::path::Path;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{ANY, ROOT, Step, Steps, Trunk, date, level};
 use crate::code::RowId;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::taxonomy::{Sketch, Taxonomy};
 
 /// What tells a group from the value of the same name.
@@ -57,6 +58,20 @@ pub fn read_for(path: &Path, missing: &[String]) -> Result<Rows> {
         }
     }
     Ok(rows)
+}
+
+/// Reads the hierarchy file of a column, which a file that is not there names.
+pub(crate) fn read_of(path: &Path, column: &str, missing: &[String]) -> Result<Rows> {
+    read_for(path, missing).map_err(|error| match error.kind() {
+        ErrorKind::Io { source, .. } if source.kind() == io::ErrorKind::NotFound => {
+            let why = format!(
+                "there is no such file, and column `{column}` names it as its hierarchy: make one (lookalike hierarchy new), or write \
+                 intervals, prefix or date"
+            );
+            Error::io(path, io::Error::new(io::ErrorKind::NotFound, why))
+        }
+        _ => error,
+    })
 }
 
 /// Reads the bytes of a hierarchy file.
@@ -266,10 +281,8 @@ fn path_fault(path: &[(usize, &str)], root: Option<&str>) -> Option<String> {
     if let Some((column, _)) = path[1..].iter().find(|(_, label)| label.is_empty()) {
         return Some(format!("column {} is blank: only the value itself may be, it then stands for a missing one", column + 1));
     }
-    for (depth, (_, label)) in path.iter().enumerate() {
-        if let Some((column, _)) = path[depth + 1..].iter().find(|(_, above)| above == label) {
-            return Some(format!("`{label}` is its own ancestor in column {}", column + 1));
-        }
+    if let Some((column, label)) = own_ancestor(path) {
+        return Some(format!("`{label}` is its own ancestor in column {}", column + 1));
     }
     match root {
         Some(root) if root != last => {
@@ -277,6 +290,16 @@ fn path_fault(path: &[(usize, &str)], root: Option<&str>) -> Option<String> {
         }
         _ => None,
     }
+}
+
+/// The first label of a path that stands on it again, and the column where it does.
+fn own_ancestor<'a>(path: &[(usize, &'a str)]) -> Option<(usize, &'a str)> {
+    let mut first: FxHashMap<&str, usize> = FxHashMap::default();
+    let again = path.iter().enumerate().filter_map(|(depth, &(column, label))| {
+        let earlier = *first.entry(label).or_insert(depth);
+        (earlier != depth).then_some((earlier, column, label))
+    });
+    again.min().map(|(_, column, label)| (column, label))
 }
 
 /// The tree of a hierarchy file for an ordered column. Leaves are matched by number (30 is 30.0), dates by date; those that no row

@@ -10,6 +10,7 @@ mod prefix;
 
 pub use date::date_steps;
 pub(crate) use date::{as_written, zone};
+pub(crate) use file::read_of;
 pub use file::{Rows, file_steps, read, read_for, taxonomy};
 pub use intervals::intervals;
 pub use prefix::prefix;

@@ -12,7 +12,9 @@ use arrow_csv::reader::Decoder;
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 
 use crate::error::{Error, Result};
+use crate::table::HEADLESS;
 
+use super::foreign;
 use super::input::{Stream, head, reading};
 use super::text::{Text, line_ends};
 
@@ -29,6 +31,8 @@ const MOST_BYTES: usize = i32::MAX as usize;
 /// A CSV file of which only the header is known.
 pub(super) struct Csv {
     pub(super) names: Vec<String>,
+    /// The first line may be a row: a name is a number or a date, or equals a cell below it.
+    pub(super) is_doubtful: bool,
     delimiter: u8,
     text: Text<Chain<Cursor<Vec<u8>>, Stream>>,
 }
@@ -48,10 +52,14 @@ impl Csv {
             _ => {}
         }
         // What is no text at all is refused before its first line is taken for a header.
+        foreign::refuse(&head, place)?;
         Text::new(head.as_slice(), place.to_path_buf()).next_chunk()?;
+        refuse_separator_line(&head)?;
+        refuse_comment(&head, given)?;
         let delimiter = given.unwrap_or_else(|| sniff(&head));
         let names = header(&head, delimiter)?;
-        Ok(Csv { names, delimiter, text: Text::new(Cursor::new(head).chain(stream), place.to_path_buf()) })
+        let is_doubtful = is_doubtful(&names, &head, delimiter)?;
+        Ok(Csv { names, is_doubtful, delimiter, text: Text::new(Cursor::new(head).chain(stream), place.to_path_buf()) })
     }
 
     /// Sends the rows on in batches, with only the columns at these places; stops when nobody listens any more.
@@ -255,8 +263,74 @@ fn header(head: &[u8], delimiter: u8) -> Result<Vec<String>> {
     }
 }
 
-/// Names must be there and differ: everything else speaks of columns by name.
-pub(super) fn check_names(names: &[String]) -> Result<()> {
+/// Excel writes `sep=;` on top of a file to say what stands between the cells; to everybody else it is a row.
+fn refuse_separator_line(head: &[u8]) -> Result<()> {
+    let line = head.split(|&byte| byte == b'\n').next().unwrap_or_default().trim_ascii();
+    let line = line.strip_prefix(b"\"").and_then(|line| line.strip_suffix(b"\"")).unwrap_or(line);
+    if line.len() <= 5 && line.get(..4).is_some_and(|start| start.eq_ignore_ascii_case(b"sep=")) {
+        return Err(Error::data(
+            "the first line is Excel's `sep=` line, which says what stands between the cells, and not the header: delete that line, and \
+             name the delimiter with --delimiter if it is not recognised",
+        ));
+    }
+    Ok(())
+}
+
+/// A comment on top of a table would be taken for its header: the whole table would be one column.
+fn refuse_comment(head: &[u8], given: Option<u8>) -> Result<()> {
+    let mut rest = head;
+    let mut comments = 0;
+    while rest.trim_ascii_start().starts_with(b"#") {
+        comments += 1;
+        let end = rest.iter().position(|&byte| byte == b'\n').map_or(rest.len(), |end| end + 1);
+        rest = &rest[end..];
+    }
+    // `#id,name` is a header all the same: it has as many cells as the lines below it.
+    let delimiter = given.unwrap_or_else(|| sniff(rest));
+    let (above, below) = (cells_a_row(head, delimiter), cells_a_row(rest, delimiter));
+    match (above.first(), below.first()) {
+        (Some(here), Some(there)) if comments > 0 && here != there => {
+            let (lines, are, them) = if comments == 1 {
+                ("first line".into(), "is", "it")
+            } else {
+                (format!("first {comments} lines"), "are", "them")
+            };
+            Err(Error::data(format!(
+                "the {lines} {are} not the header but look{} like a comment: {} with `#`, and the line below has another number of \
+                 cells; delete {them}",
+                if comments == 1 { "s" } else { "" },
+                if comments == 1 { "it begins" } else { "they begin" },
+            )))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// True when the first line may be a row, so that no message may show its names. When most names are cells of their own columns, it is one.
+fn is_doubtful(names: &[String], head: &[u8], delimiter: u8) -> Result<bool> {
+    let mut records = csv::ReaderBuilder::new().flexible(true).delimiter(delimiter).from_reader(head);
+    let mut is_cell = vec![false; names.len()];
+    for record in records.byte_records().take(SAMPLE).map_while(std::result::Result::ok) {
+        for ((name, cell), is_cell) in names.iter().zip(&record).zip(&mut is_cell) {
+            *is_cell |= name.as_bytes() == cell && !cell.is_empty();
+        }
+    }
+    let cells = is_cell.iter().filter(|&&is_cell| is_cell).count();
+    if 2 * cells > names.len() {
+        return Err(Error::data(HEADLESS));
+    }
+    Ok(cells > 0 || reads_like_cells(names))
+}
+
+/// True when a name has the form of a number or a date, as a cell would have.
+fn reads_like_cells(names: &[String]) -> bool {
+    let is_number = |name: &str| name.parse::<f64>().is_ok() && name.contains(|c: char| c.is_ascii_digit());
+    let is_date = |name: &str| name.len() >= 8 && name.chars().all(|c| c.is_ascii_digit() || "-/.:T ".contains(c));
+    names.iter().map(|name| name.trim()).any(|name| is_number(name) || is_date(name))
+}
+
+/// Names must be there and differ: everything else speaks of columns by name. Names that may be cells are not shown.
+pub(super) fn check_names(names: &[String], is_doubtful: bool) -> Result<()> {
     if names.is_empty() {
         return Err(Error::data("the table has no columns"));
     }
@@ -265,9 +339,16 @@ pub(super) fn check_names(names: &[String]) -> Result<()> {
         if name.is_empty() {
             return Err(Error::data(format!("column {place} of {} has no name: give it one in the header", names.len())));
         }
-        if !seen.insert(name) {
-            return Err(Error::data(format!("two columns are named `{name}`, the second is column {place}: rename one of them")));
+        if seen.insert(name) {
+            continue;
         }
+        if is_doubtful {
+            return Err(Error::data(format!(
+                "column {place} has the name of another column, and the first line looks like a row, not like names: put a line with the \
+                 names of the columns first"
+            )));
+        }
+        return Err(Error::data(format!("two columns are named `{name}`, the second is column {place}: rename one of them")));
     }
     Ok(())
 }

@@ -4,7 +4,9 @@
 //! [`open`] looks at the first bytes, [`Source::read`] reads the rows. Writing goes in two steps too: [`write()`] fills the file of a
 //! [`Pending`] release, and only [`Pending::publish`] puts it where it was asked for.
 
+mod count;
 mod delimited;
+mod foreign;
 mod input;
 mod intern;
 mod pending;

@@ -12,8 +12,9 @@ use rayon::prelude::*;
 
 use crate::code::RowId;
 use crate::error::{Error, Result};
-use crate::table::{Column, Table, Treatment};
+use crate::table::{Column, Counted, Table, Treatment};
 
+use super::count::Counter;
 use super::intern::Interner;
 use super::plain::{bytes, cast, is_supported, rebuild, unpack};
 use super::source::{Rows, Source, damaged};
@@ -33,22 +34,38 @@ impl Source {
     /// # Panics
     /// When the number of treatments is not that of the columns.
     pub fn read(self, treatments: &[Treatment]) -> Result<Table> {
+        self.read_and_count(treatments, &[]).map(|(table, _)| table)
+    }
+
+    /// The same, and counts the different values of the columns of these names, also of those that the treatments skip. Columns of types
+    /// that cannot be counted are passed over.
+    ///
+    /// # Errors
+    /// As for [`Source::read`].
+    ///
+    /// # Panics
+    /// When the number of treatments is not that of the columns.
+    pub fn read_and_count(self, treatments: &[Treatment], count: &[String]) -> Result<(Table, Vec<Counted>)> {
         assert_eq!(treatments.len(), self.names.len(), "one treatment a column");
         let shared = matches!(self.rows, Rows::ArrowFile(_) | Rows::ArrowBytes(_) | Rows::ArrowStream(_));
         let batch_rows = (BATCH_CELLS / self.names.len()).clamp(64, BATCH_ROWS);
         let mut places = Vec::new();
         let mut columns = Vec::new();
         for (place, ((name, data_type), &treatment)) in self.names.into_iter().zip(self.data_types).zip(treatments).enumerate() {
-            if treatment != Treatment::Skip {
+            let counter = (count.contains(&name) && is_supported(&data_type)).then(Counter::new);
+            if treatment != Treatment::Skip || counter.is_some() {
                 places.push(place);
-                columns.push(Growing::new(name, data_type, treatment, shared)?);
+                columns.push(Growing { counter, ..Growing::new(name, data_type, treatment, shared)? });
             }
         }
         let rows = read_batches(self.rows, &places, batch_rows, &mut columns)?;
         if rows == 0 {
             return Err(Error::data("the table has no rows"));
         }
-        Ok(Table { columns: columns.into_iter().map(Growing::finish).collect(), rows })
+        let counters = columns.iter_mut().filter_map(|column| Some(column.counter.take()?.finish(column.name.clone())));
+        let counted = counters.collect();
+        let read = columns.into_iter().filter(|column| column.interner.is_some() || column.carried.is_some());
+        Ok((Table { columns: read.map(Growing::finish).collect(), rows }, counted))
     }
 }
 
@@ -112,6 +129,8 @@ struct Growing {
     /// Its values are told apart by their bytes.
     as_bytes: bool,
     carried: Option<Vec<ArrayRef>>,
+    /// Of a column whose values are counted, whatever else becomes of it.
+    counter: Option<Counter>,
     /// The arrays share buffers with others, which keeping them would keep alive.
     shared: bool,
 }
@@ -133,7 +152,8 @@ impl Growing {
             )));
         }
         let shared = shared || data_type.is_nested() || matches!(data_type, DataType::Utf8View | DataType::BinaryView);
-        Ok(Growing { name, data_type, interner: codes.then(Interner::new), as_bytes, carried: carries.then(Vec::new), shared })
+        let (interner, carried) = (codes.then(Interner::new), carries.then(Vec::new));
+        Ok(Growing { name, data_type, interner, as_bytes, carried, counter: None, shared })
     }
 
     fn take(&mut self, array: ArrayRef, first: usize) -> Result<()> {
@@ -147,6 +167,9 @@ impl Growing {
         };
         let count = array.len();
         let mut array = unpack(array).map_err(|_| failed("unpacked", count))?;
+        if let Some(counter) = &mut self.counter {
+            counter.extend(&array).map_err(|_| failed("counted", count))?;
+        }
         if let Some(interner) = &mut self.interner {
             if *array.data_type() == DataType::Utf8 {
                 interner.extend(array.as_string::<i32>(), first);
@@ -383,6 +406,7 @@ mod tests {
             assert!(error(&bytes[..bytes.len() - 3]).contains("damaged or cut short"));
         }
         assert!(error(&gzip(b"PAR1....")).contains("decompress it first"));
+        assert!(error(&gzip(b"PK\x03\x04....xl/workbook.xml")).contains("an Excel workbook"));
     }
 
     #[test]

@@ -27,6 +27,7 @@ pub struct Source {
     pub(super) names: Vec<String>,
     pub(super) data_types: Vec<DataType>,
     pub(super) rows: Rows,
+    is_doubtful: bool,
 }
 
 /// The rows to come.
@@ -80,8 +81,9 @@ pub fn open(path: &Path, delimiter: Option<char>) -> Result<Source> {
         Rows::ArrowBytes(reader) => columns(&reader.schema()),
         Rows::ArrowStream(reader) => columns(&reader.schema()),
     };
-    check_names(&names)?;
-    Ok(Source { names, data_types, rows })
+    let is_doubtful = matches!(&rows, Rows::Csv(csv) if csv.is_doubtful);
+    check_names(&names, is_doubtful)?;
+    Ok(Source { names, data_types, rows, is_doubtful })
 }
 
 /// Opens a CSV table whose text is at hand, header included. Errors call it by the given name.
@@ -91,8 +93,9 @@ pub fn open(path: &Path, delimiter: Option<char>) -> Result<Source> {
 pub fn open_text(text: String, name: &Path) -> Result<Source> {
     let stream = Stream::Plain(Cursor::new(text.into_bytes()).chain(Raw::Nothing));
     let csv = Csv::open(stream, name, Some(','))?;
-    check_names(&csv.names)?;
-    Ok(Source { names: csv.names.clone(), data_types: vec![DataType::Utf8; csv.names.len()], rows: Rows::Csv(csv) })
+    let (names, is_doubtful) = (csv.names.clone(), csv.is_doubtful);
+    check_names(&names, is_doubtful)?;
+    Ok(Source { data_types: vec![DataType::Utf8; names.len()], names, rows: Rows::Csv(csv), is_doubtful })
 }
 
 /// The text of a file, unpacked if it is compressed, for files that are tables only after some editing.
@@ -118,6 +121,12 @@ impl Source {
     /// The type of each column; `Utf8` for CSV. Dictionaries count as their values.
     pub fn data_types(&self) -> &[DataType] {
         &self.data_types
+    }
+
+    /// True when the names may be the cells of a first row: one is a number or a date, or equals a cell below it. Then no message may show
+    /// them.
+    pub fn is_headless(&self) -> bool {
+        self.is_doubtful
     }
 
     /// True for CSV, where every cell is text and an empty one is missing.

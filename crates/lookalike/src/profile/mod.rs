@@ -4,7 +4,10 @@
 //! nobody recognises is suggested as a quasi-identifier or dropped, and kept only when every row has the same value. Reasons speak
 //! of names and counts, never of a cell.
 
+mod persons;
 mod roles;
+
+pub use persons::{person_columns, repeated_in, repeated_persons};
 
 use std::fmt::Write;
 use std::path::Path;
@@ -162,6 +165,9 @@ pub fn to_toml(input: &Path, profiles: &[ColumnProfile]) -> String {
          [columns]\n",
         quoted(&input.to_string_lossy())
     );
+    for warning in repeated_in(profiles) {
+        text.insert_str(0, &format!("# WARNING: {warning}\n"));
+    }
     let keys: Vec<String> = profiles.iter().map(|profile| key(&profile.name)).collect();
     let width = keys.iter().map(|key| key.chars().count().min(30)).max().unwrap_or(0);
     for (key, profile) in keys.iter().zip(profiles) {

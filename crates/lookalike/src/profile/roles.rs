@@ -24,10 +24,10 @@ const IDENTIFIER: &str = "accountnumber bankaccount birthname cellphone creditca
     socialsecurityno socialsecuritynumber ssn streetaddress surname taxid tel telephone uid url username uuid vin";
 
 /// When something happened, or how old someone was: joined with outside data more easily than anything beside it.
-const WHEN: &str = "age agep birth birthdate birthday birthyear born date dateofbirth datetime dob timestamp";
+pub(super) const WHEN: &str = "age agep birth birthdate birthday birthyear born date dateofbirth datetime dob timestamp";
 
 /// What must not be inferred.
-const SENSITIVE: &str = "abortion abuse addiction alcohol allergy arrest asset balance biomarker bmi bonus cancer capital \
+pub(super) const SENSITIVE: &str = "abortion abuse addiction alcohol allergy arrest asset balance biomarker bmi bonus cancer capital \
     cause charge cholesterol claim clinical comorbidity complication condition conviction cost credit crime criminal death \
     debt default diabetes diagnose diagnoses diagnosis diagnostic dis disability disabled disease disorder dosage dose drg \
     drug dx earning earnings expense finding fine genotype glucose grade health hicov hiv icd illness impairment income \
@@ -38,7 +38,7 @@ const SENSITIVE: &str = "abortion abuse addiction alcohol allergy arrest asset b
     wealth";
 
 /// What others may know too.
-const QUASI: &str = "admission admitted ancestry area birthplace block borough branch building canton car caste child children \
+pub(super) const QUASI: &str = "admission admitted ancestry area birthplace block borough branch building canton car caste child children \
     cit citizen citizenship city class commune community commute company country countryofbirth county cow degree department \
     dept discharge district domicile educ education employer employment esr ethnic ethnicity eyecolor eyes faith family gender \
     geo hair height hisp hispanic home hometown hour hours household housing immigration indp industry job kids language lat \
@@ -55,10 +55,10 @@ const PERHAPS_IDENTIFIER: &str = "account address barcode card case code contact
     signature street token";
 
 /// Those of them that number things: `claim id`, `visit no`. With many values, whoever knows the number knows the row.
-const NUMBERING: &str = "id ident identifier key no nr number record serial";
+pub(super) const NUMBERING: &str = "id ident identifier key no nr number record serial";
 
 /// Words for people that number them when nothing stands beside them.
-const PERSON: &str = "client customer employee member participant patient person respondent student subject user";
+pub(super) const PERSON: &str = "client customer employee member participant patient person respondent student subject user";
 
 /// Quasi-identifiers whose numbers, if they have any, are codes and no amounts.
 const NOMINAL: &str = "ancestry area birthplace borough canton cit citizenship city commune country county cow department \
@@ -135,7 +135,7 @@ fn sensitive(word: &str, facts: &Facts) -> (Role, String) {
 /// From here on a count means something.
 const MANY: u64 = 50;
 /// So many values a column of codes or labels may have.
-const FEW_VALUES: u64 = 200;
+pub(super) const FEW_VALUES: u64 = 200;
 
 /// Nearly every row has its own value, or hardly two rows share one.
 fn hardly_repeats(facts: &Facts) -> bool {
@@ -200,7 +200,7 @@ fn quasi_hint(name: &str, words: &[String], facts: &Facts) -> Option<String> {
 
 /// The first word of the list that the name contains, also across its blanks and dashes (`first name` is `firstname`), also in
 /// the plural.
-fn find(words: &[String], list: &'static str) -> Option<&'static str> {
+pub(super) fn find(words: &[String], list: &'static str) -> Option<&'static str> {
     let runs = (0..words.len()).flat_map(|from| (from + 1..=words.len().min(from + 4)).map(move |to| words[from..to].concat()));
     let runs: Vec<String> = runs.collect();
     let is = |run: &String, word: &str| run == word || run.strip_suffix('s') == Some(word);
@@ -208,7 +208,7 @@ fn find(words: &[String], list: &'static str) -> Option<&'static str> {
 }
 
 /// The words of a column's name in lower case: cut at everything but letters and between `camelCase` humps (`HIVStatus` too).
-fn words(name: &str) -> Vec<String> {
+pub(super) fn words(name: &str) -> Vec<String> {
     let letters: Vec<char> = name.chars().collect();
     let mut words = vec![String::new()];
     for (i, &c) in letters.iter().enumerate() {

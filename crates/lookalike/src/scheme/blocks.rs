@@ -19,6 +19,8 @@ pub struct Blocks {
     pub of_code: Vec<Option<u32>>,
     /// The blocks, in the order of their least values.
     pub blocks: Vec<Block>,
+    /// True when blocks are sets or runs of values, false when they are groups of the hierarchy.
+    pub is_of_values: bool,
 }
 
 /// Values that are published alike.
@@ -44,7 +46,7 @@ impl Blocks {
     pub(crate) fn new(attribute: &Attribute, shape: &Shape, least: &[u32]) -> Blocks {
         let mut together: Vec<Vec<usize>> = vec![Vec::new(); least.len()];
         least.iter().enumerate().for_each(|(atom, &first)| together[first as usize].push(atom));
-        let mut blocks = Blocks { of_code: vec![None; attribute.codes()], blocks: Vec::new() };
+        let mut blocks = Blocks { of_code: vec![None; attribute.codes()], blocks: Vec::new(), is_of_values: shape.is_of_values };
         together.iter().filter(|atoms| !atoms.is_empty()).for_each(|atoms| blocks.push(attribute, shape, atoms));
         // A label may cover values of another block that occur: these have their own.
         for (place, atoms) in (0..).zip(together.iter().filter(|atoms| !atoms.is_empty())) {
@@ -57,7 +59,7 @@ impl Blocks {
 
     /// The same blocks as far as they have these codes, which rise; with labels that say no more than these.
     pub(crate) fn restricted(&self, attribute: &Attribute, codes: &[Code]) -> Blocks {
-        let shape = Shape::new(attribute, codes);
+        let shape = Shape { is_of_values: self.is_of_values, ..Shape::new(attribute, codes) };
         let mut firsts: Vec<Option<u32>> = vec![None; self.blocks.len()];
         let mut first = |(atom, range): (u32, &CodeRange)| match self.of_code[range.lo as usize] {
             Some(block) => *firsts[block as usize].get_or_insert(atom),
@@ -99,7 +101,8 @@ pub(crate) fn price(attribute: &Attribute, shape: &Shape, atoms: &[usize]) -> f6
     }
 }
 
-/// The greatest nodes whose occurring leaves are all among the atoms: together they show exactly these. One value shows itself.
+/// The greatest nodes whose occurring leaves are all among the atoms: together they show exactly these. One value shows itself. Where blocks
+/// are sets of values, all leaves of a node must be among them: listed one by one they cost less than a group that has others.
 fn tiles(tree: &Taxonomy, shape: &Shape, atoms: &[usize]) -> Vec<Node> {
     let mut tiles = Vec::new();
     let mut from = 0;
@@ -110,7 +113,11 @@ fn tiles(tree: &Taxonomy, shape: &Shape, atoms: &[usize]) -> Vec<Node> {
             let range = tree.range(parent);
             let first = shape.atoms.partition_point(|atom| atom.hi < range.lo);
             let end = shape.atoms.partition_point(|atom| atom.lo <= range.hi);
-            if first != atoms[from] || !atoms[from..].iter().take(end - first).copied().eq(first..end) {
+            let is_full = || end - first == (range.hi - range.lo + 1) as usize;
+            if (shape.is_of_values && !is_full())
+                || first != atoms[from]
+                || !atoms[from..].iter().take(end - first).copied().eq(first..end)
+            {
                 break;
             }
             (node, to) = (parent, from + end - first);

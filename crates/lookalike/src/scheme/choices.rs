@@ -128,7 +128,7 @@ impl Choices {
                 Scheme::Ghs => all.nodes(shape),
                 Scheme::Gops | Scheme::Gsps => all.guided(scheme, shape),
                 Scheme::Ops | Scheme::Sps => {
-                    let mut flat = Shape { atoms: shape.atoms.clone(), inner: Vec::new() };
+                    let mut flat = Shape { inner: Vec::new(), ..shape.clone() };
                     flat.flat();
                     all.guided(scheme, &flat);
                 }

@@ -2,6 +2,7 @@
 //!
 //! Subtrees without a value that occurs are gone, and a node with one child is its child: neither changes a partition of the values.
 
+use super::Scheme;
 use crate::attribute::{Attribute, Domain, Ordered};
 use crate::code::{Code, CodeRange};
 use crate::taxonomy::{Node, Taxonomy};
@@ -13,6 +14,9 @@ pub struct Shape {
     pub(crate) atoms: Vec<CodeRange>,
     /// The inner nodes, children before their parents, so that the root, if there are two atoms, comes last.
     pub(crate) inner: Vec<Inner>,
+    /// True when blocks are sets or runs of values: then one is published by a group's label only if all values of the group occur and are in
+    /// it. Otherwise blocks are groups, which may have values that do not occur.
+    pub(crate) is_of_values: bool,
 }
 
 /// An inner node of a [`Shape`]: at least two children.
@@ -36,7 +40,7 @@ pub(crate) struct Child {
 impl Shape {
     /// The tree over the given codes of an attribute, which rise.
     pub fn new(attribute: &Attribute, present: &[Code]) -> Shape {
-        let mut shape = Shape { atoms: Vec::new(), inner: Vec::new() };
+        let mut shape = Shape { atoms: Vec::new(), inner: Vec::new(), is_of_values: false };
         for &code in present {
             let alone = |code| attribute.cover(CodeRange::one(code));
             match shape.atoms.last_mut() {
@@ -51,6 +55,11 @@ impl Shape {
             Domain::Ordered(ordered) => shape.grow_line(ordered),
         }
         shape
+    }
+
+    /// The same for a scheme, which decides what blocks are.
+    pub(crate) fn under(self, scheme: Scheme) -> Shape {
+        Shape { is_of_values: !matches!(scheme, Scheme::Bhs | Scheme::Ghs), ..self }
     }
 
     /// All atoms directly under one root.

@@ -147,3 +147,59 @@ fn incognito_finds_the_minimal_nodes_of_adult_that_trying_all_6480_finds() {
     assert!(expected.len() > 5, "{}", expected.len());
     assert_eq!(found, expected);
 }
+
+/// All ways to put so many values into sets, as the set of each.
+fn partitions(values: usize) -> Vec<Vec<usize>> {
+    let mut all = vec![Vec::new()];
+    for _ in 0..values {
+        let longer = |some: &Vec<usize>| {
+            let sets = some.iter().max().map_or(0, |&last| last + 1);
+            (0..=sets).map(|set| [some.as_slice(), &[set]].concat()).collect::<Vec<_>>()
+        };
+        all = all.iter().flat_map(longer).collect();
+    }
+    all
+}
+
+/// The least certainty penalty of any sets, reckoned without the library: a set of several values costs the share of the leaves that it lists,
+/// whatever else the hierarchy has.
+#[test]
+fn sets_are_the_least_also_where_the_hierarchy_has_values_that_do_not_occur() {
+    let folder = tempfile::tempdir().unwrap();
+    let (hierarchy, data) = (folder.path().join("u.csv"), folder.path().join("t.csv"));
+    std::fs::write(&hierarchy, "u0;A;*\nu1;A;*\nu2;B;*\nu3;B;*\nu4;C;*\nu5;C;*\nu6;C;*\n").unwrap();
+    let mut rng = lookalike::rng::Rng::new(5);
+    for case in 0..60 {
+        let mut counts = [0u64; 7];
+        for _ in 0..6 + rng.below(10) {
+            counts[usize::try_from(rng.below(7).min(rng.below(7))).unwrap()] += 1;
+        }
+        let k = 2 + rng.below(3);
+        let here: Vec<usize> = (0..7).filter(|&value| counts[value] > 0).collect();
+        let cost = |sets: &Vec<usize>| {
+            (0..here.len()).try_fold(0.0, |sum, set| {
+                let members: Vec<usize> = (0..here.len()).filter(|&at| sets[at] == set).map(|at| here[at]).collect();
+                let rows: u64 = members.iter().map(|&value| counts[value]).sum();
+                let share = if members.len() < 2 { 0.0 } else { f64::from(u32::try_from(members.len()).unwrap()) / 7.0 };
+                (members.is_empty() || rows >= k).then_some(sum + f64::from(u32::try_from(rows).unwrap()) * share)
+            })
+        };
+        let least = partitions(here.len()).iter().filter_map(cost).fold(f64::INFINITY, f64::min);
+        let rows: String = (0..7).map(|value| format!("u{value}\n").repeat(usize::try_from(counts[value]).unwrap())).collect();
+        std::fs::write(&data, format!("u\n{rows}")).unwrap();
+        let toml =
+            format!("k = {k}\nscheme = \"sps\"\n[columns]\nu = {{ role = \"quasi\", hierarchy = '{}' }}\n", hierarchy.display());
+        let config = Config::parse(&toml).unwrap();
+        let source = io::open(&data, None).unwrap();
+        let roles = config.roles(source.names()).unwrap();
+        let how = treatments(source.names(), &roles);
+        let problem = Problem::new(&source.read(&how).unwrap(), &roles, &config).unwrap();
+        let outcome = anonymize(&problem, Search::new(Algorithm::Optimal, 1), &Budget::unlimited());
+        let found = outcome.optimum.unwrap();
+        assert!(
+            found.is_proven && (found.value - least).abs() < 1e-9,
+            "case {case}: {} and not {least}, {counts:?}",
+            found.value
+        );
+    }
+}

@@ -1,8 +1,9 @@
 //! What a release does not protect against, and which of it matters for this one.
 
 use lookalike::config::Order;
+use lookalike::profile::repeated_persons;
 
-use super::numbers::Found;
+use super::numbers::{Found, Guard};
 use crate::cmd::anonymize::has_rule;
 use crate::show::{decimal, percent};
 
@@ -17,10 +18,10 @@ pub(super) struct Caveat {
 }
 
 /// All of them, those that matter first.
-pub(super) fn caveats(found: &Found<'_>) -> Vec<Caveat> {
+pub(super) fn caveats(found: &Found<'_>, guard: Guard) -> Vec<Caveat> {
     let caveat = |key, title, matters, text: String| Caveat { key, title, text, matters };
     let keep = &found.roles.keep;
-    let mut list = vec![attributes(found)];
+    let mut list = vec![persons(found, guard), attributes(found)];
     list.push(caveat(
         "kept",
         "Columns published as they are",
@@ -28,7 +29,7 @@ pub(super) fn caveats(found: &Found<'_>) -> Vec<Caveat> {
         match keep.is_empty() {
             true => "No column is kept as it is beside the sensitive ones.".to_string(),
             false => format!(
-                "As in the source: {}. If somebody can know that of a person, it tells rows of a class apart, and the person has fewer \
+                "As in the source: {}. If somebody can know that of a person, it tells rows of a class apart, and a row has fewer \
                  lookalikes than this page says.",
                 keep.join(", ")
             ),
@@ -87,6 +88,21 @@ pub(super) fn caveats(found: &Found<'_>) -> Vec<Caveat> {
     ));
     list.sort_by_key(|caveat| !caveat.matters);
     list
+}
+
+/// Rows are counted. Whether they are persons only the source can tell, as far as it has a column that stands for them.
+fn persons(found: &Found<'_>, guard: Guard) -> Caveat {
+    let said: Vec<String> = found.counted.iter().filter_map(repeated_persons).collect();
+    let text = match (guard, said.is_empty()) {
+        (_, true) => "Every number here counts rows. If a person has several rows, k rows may be those of fewer than k persons.".to_string(),
+        // Neither the columns that were dropped nor counts of them are told outside.
+        (Guard::Below(_), false) => {
+            "Every number here counts rows, and in the source a person can have several: k rows may be those of fewer than k persons."
+                .to_string()
+        }
+        (Guard::None, false) => format!("{}.", said.join(". ")),
+    };
+    Caveat { key: "persons", title: "Rows are not persons", text, matters: !said.is_empty() }
 }
 
 /// What classes tell of sensitive columns.

@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use lookalike::audit::{self, View};
 use lookalike::io::{self, Pending};
+use lookalike::profile::person_columns;
 use lookalike::query::{self, Workload};
 use lookalike::{Config, Problem, Result};
 
@@ -22,8 +23,8 @@ use crate::bounds;
 use crate::cmd::verify::{quasi, read};
 use crate::cmd::{write_secret, write_text};
 use crate::files::{self, Output};
-use crate::request::usage;
-use crate::{measure, show};
+use crate::request::{self, usage};
+use crate::{measure, show, warn};
 use numbers::{Found, Guard};
 
 /// How long to look for the bound with little effort.
@@ -43,9 +44,13 @@ pub(crate) fn run(args: &Report, global: &Global) -> Result<ExitCode> {
     for path in [Some(&args.output), args.json.as_ref()].into_iter().flatten() {
         drop(Pending::beside(path, args.force)?);
     }
-    let names = io::open(&args.source, config.input.delimiter)?.names().to_vec();
-    let roles = config.roles(&names)?;
-    let source = read(&args.source, &config, View::Source)?;
+    let opened = io::open(&args.source, config.input.delimiter)?;
+    let roles = request::roles(&config, &opened)?;
+    let persons = person_columns(opened.names(), &config);
+    let treatments = audit::treatments(opened.names(), &config, View::Source);
+    let (source, counted) = opened.read_and_count(&treatments, &persons)?;
+    let warnings = warn::of_request(&config, &counted);
+    warnings.iter().for_each(|warning| show::warning(warning));
     let release = read(&args.release, &config, View::ReleaseAgainstSource)?;
     let verdict = audit::audit_against(&release, &source, &config)?;
     let guard = match args.edition {
@@ -71,7 +76,7 @@ pub(crate) fn run(args: &Report, global: &Global) -> Result<ExitCode> {
     let bound = problem.and_then(|problem| bounds::bound_of(&problem, SEED, args.bound, QUICK));
     let before = audit::measures(&source, &config)?;
     let quasi = quasi(&release, &config);
-    let found = Found { verdict, before, columns, errors, bound, quasi, roles, config: &config };
+    let found = Found { verdict, before, columns, errors, bound, quasi, roles, counted, config: &config };
     let told = numbers::told(&found, guard, (&args.source, &args.release));
     let object = object::object(&told);
     // What is counted in the source is as secret as the source.

@@ -6,6 +6,7 @@ use lookalike::audit::{Finding, Measures, RuleVerdict, Verdict};
 use lookalike::bound::Bound;
 use lookalike::config::Roles;
 use lookalike::query::{Detail, Summary, certainty};
+use lookalike::table::Counted;
 use lookalike::{Config, bound::BoundKind};
 
 use super::caveats::{self, Caveat};
@@ -24,6 +25,8 @@ pub(super) struct Found<'a> {
     pub(super) bound: Option<Bound>,
     pub(super) quasi: Vec<String>,
     pub(super) roles: Roles,
+    /// Columns that may stand for persons.
+    pub(super) counted: Vec<Counted>,
     pub(super) config: &'a Config,
 }
 
@@ -169,6 +172,8 @@ pub(super) struct LossTold {
     pub(super) gcp: f64,
     pub(super) costliest: Option<String>,
     pub(super) bound: Option<BoundTold>,
+    /// Columns of weight 0, which the loss does not count, and the share of their cells that show more than one value.
+    pub(super) uncounted: Vec<(String, f64)>,
 }
 
 #[derive(Debug)]
@@ -220,7 +225,7 @@ pub(super) fn told(found: &Found<'_>, guard: Guard, files: (&Path, &Path)) -> To
         loss: (!columns.is_empty() && guard == Guard::None).then(|| loss(columns, found)),
         spreads: if guard == Guard::None { columns.iter().map(spread).collect() } else { Vec::new() },
         errors: found.errors.as_ref().map(|errors| rough(errors, guard)),
-        caveats: caveats::caveats(found),
+        caveats: caveats::caveats(found, guard),
     }
 }
 
@@ -347,7 +352,7 @@ fn risk(before: &Measures, after: &Measures, guard: Guard) -> Vec<RiskLine> {
     let is_told = guard == Guard::None || matches!(guard.count(before.uniques), Count::About(_));
     lines.push(RiskLine {
         key: "highest",
-        what: "highest risk of a person known to be in the table".to_string(),
+        what: "highest risk of a row, if each row is one person".to_string(),
         before: is_told.then_some(before.risk.highest),
         before_rows: None,
         after: after.risk.highest,
@@ -371,7 +376,9 @@ fn loss(columns: &[Detail], found: &Found<'_>) -> LossTold {
     let lost = certainty(columns, found.before.rows, found.verdict.rows);
     let costliest = columns.iter().max_by(|a, b| (a.weight * a.ncp).total_cmp(&(b.weight * b.ncp))).filter(|_| lost.ncp > 0.0);
     let bound = found.bound.as_ref().map(|bound| BoundTold { value: bound.value, kind: bound.kind, gap: bound.gap(lost.ncp) });
-    LossTold { ncp: lost.ncp, gcp: lost.gcp, costliest: costliest.map(|column| column.name.clone()), bound }
+    let uncounted = columns.iter().filter(|column| column.weight <= 0.0);
+    let uncounted = uncounted.map(|column| (column.name.clone(), ratio(column.generalized, found.verdict.rows))).collect();
+    LossTold { ncp: lost.ncp, gcp: lost.gcp, costliest: costliest.map(|column| column.name.clone()), bound, uncounted }
 }
 
 fn spread(column: &Detail) -> Spread {

@@ -51,6 +51,7 @@ pub(super) fn object(told: &Told) -> Value {
             "ncp": loss.ncp,
             "gcp": loss.gcp,
             "costliest": loss.costliest,
+            "uncounted": loss.uncounted.iter().map(|(name, changed)| json!({ "column": name, "changed": changed })).collect::<Vec<_>>(),
             "bound": loss.bound.as_ref().map(|bound| {
                 let mut object = json!({ "value": bound.value, "kind": bound.kind.name(), "gap": bound.gap });
                 if let BoundKind::Estimate { sample, low, high } = bound.kind {

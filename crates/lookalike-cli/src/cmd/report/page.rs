@@ -52,6 +52,9 @@ fn verdict(told: &Told) -> String {
         },
         escape(&told.verdict)
     );
+    for caveat in told.caveats.iter().filter(|caveat| caveat.key == "persons" && caveat.matters) {
+        let _ = writeln!(out, "<p class=\"verdict bad\">{}: {}</p>", escape(caveat.title), escape(&caveat.text));
+    }
     out += "<ul class=\"tiles\">\n";
     let highest = told.risk.iter().find(|line| line.key == "highest").map_or(0.0, |line| line.after);
     let mut tile = |number: &str, what: &str| {
@@ -61,11 +64,12 @@ fn verdict(told: &Told) -> String {
     tile(&count(told.released), "rows released");
     tile(&told.suppressed.text(), "rows left out (suppressed)");
     match (&told.loss, told.changed) {
-        (Some(loss), _) => tile(&percent(loss.gcp), "of the detail lost (GCP)"),
+        (Some(loss), _) if loss.uncounted.is_empty() => tile(&percent(loss.gcp), "of the detail lost (GCP)"),
+        (Some(loss), _) => tile(&percent(loss.gcp), "of the detail lost (GCP), without columns of weight 0"),
         (None, Some(changed)) => tile(&percent(changed), "of the cells show a range or a group"),
         (None, None) => {}
     }
-    tile(&percent(highest), "highest remaining risk of being picked out");
+    tile(&percent(highest), "highest remaining risk of a row being picked out");
     out +=
         "</ul>\n<p>Every line was checked in the file itself, by code that had no part in making it:</p>\n<ul class=\"marks\">\n";
     for (rule, line) in told.rules.iter().zip(&told.rule_lines) {
@@ -176,7 +180,7 @@ fn sizes(told: &Told) -> String {
     };
     format!(
         "<h2>How many look alike</h2>\n<p>A class is all rows that show the same on {}. The bars show how many rows are in classes of \
-         each size: in the source, where small classes are people who can be found, and in the release. {}</p>\n{KEY}{}{}",
+         each size: in the source, where rows of small classes stand out, and in the release. {}</p>\n{KEY}{}{}",
         escape(&told.quasi.join(", ")),
         escape(&classes),
         bars("rows by the size of their class, before and after", &drawn),
@@ -202,7 +206,7 @@ fn risk(told: &Told) -> String {
     let rows: Vec<Vec<String>> = told.risk.iter().map(|line| vec![line.what.clone(), before(line), after(line)]).collect();
     format!(
         "<h2>Risk before and after</h2>\n<p>The chance that somebody who knows a person’s values in these columns, and that the person \
-         is in the table, picks the right row: one over the size of the class.</p>\n{}",
+         is in the table, picks the right row, if each row is one person: one over the size of the class.</p>\n{}",
         table(&["measure", ">before", ">after"], &rows)
     )
 }
@@ -220,10 +224,21 @@ fn loss(told: &Told) -> String {
         });
     };
     let costliest = loss.costliest.as_ref().map_or(String::new(), |name| format!(" No column lost more than {}.", escape(name)));
+    let uncounted: String = loss
+        .uncounted
+        .iter()
+        .map(|(name, changed)| {
+            format!(
+                "<p>Column {} has weight 0 and is not counted in the loss: {} of its cells show a range or a group.</p>\n",
+                escape(name),
+                percent(*changed)
+            )
+        })
+        .collect();
     format!(
         "<h2>What was lost</h2>\n<p>The release shows on average {} of a column’s domain where the source shows one value (GCP, 0 % is the \
          source itself, 100 % says nothing); summed up over rows and columns that is NCP {}. It was computed from the released cells.{costliest}</p>\n\
-         <p>{}</p>\n",
+         {uncounted}<p>{}</p>\n",
         percent(loss.gcp),
         penalty(loss.ncp),
         escape(&bound(loss))
@@ -236,7 +251,12 @@ fn bound(loss: &LossTold) -> String {
     let value = penalty(bound.value);
     let Some(gap) = bound.gap else {
         return match bound.kind {
-            BoundKind::Exact => "No loss is needed here: rows could all show what they are.".to_string(),
+            BoundKind::Exact if loss.uncounted.is_empty() => {
+                "No loss is needed here: rows could all show what they are.".to_string()
+            }
+            BoundKind::Exact => {
+                "No loss is needed on the columns that are counted: rows could all show what they are there.".to_string()
+            }
             _ => "What no release can lose less than was not found out in the time.".to_string(),
         };
     };

@@ -173,7 +173,8 @@ fn is_no_better(bound: f64, best: f64) -> bool {
 
 /// Searches the problem's schemes for the least cost.
 pub(crate) fn optimal(problem: &Problem, cost: Cost, techniques: &Techniques, seed: u64, budget: &Budget) -> Optimum {
-    let shapes = ground::shapes(problem);
+    let shapes: Vec<_> =
+        ground::shapes(problem).into_iter().zip(problem.schemes()).map(|(shape, &scheme)| shape.under(scheme)).collect();
     let Some((ground, table)) = Ground::new(problem, &shapes, problem.schemes(), cost) else {
         return Optimum::of_one_block(problem, &shapes, cost);
     };

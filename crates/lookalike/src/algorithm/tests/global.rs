@@ -7,8 +7,9 @@ use crate::rng::Rng;
 use crate::scheme::{Blocks, Choices, Direction, Generalization, Scheme, Shape};
 use crate::testing;
 
-/// A tree of two groups, one with a group of its own.
-const JOBS: &str = "nurse;care;health;*\ndoctor;care;health;*\nclerk;clerk;clerk (all);*\ncook;food;home;*\nmaid;maid;home;*\n";
+/// A tree of two groups, one with a group of its own, and values that no table here has.
+const JOBS: &str = "nurse;care;health;*\ndoctor;care;health;*\nmidwife;care;health;*\nclerk;clerk;clerk (all);*\ncook;food;home;*\n\
+                    maid;maid;home;*\npilot;air;travel;*\n";
 
 /// A table of few values, so that all partitions can be listed.
 fn table(rng: &mut Rng, rows: u64) -> String {
@@ -40,7 +41,7 @@ fn all_blocks(problem: &Problem) -> Vec<Vec<Blocks>> {
         let mut codes: Vec<u32> = pieces.iter().map(|piece| problem.code(at, piece.tuple)).collect();
         codes.sort_unstable();
         codes.dedup();
-        let shape = Shape::new(attribute, &codes);
+        let shape = Shape::new(attribute, &codes).under(problem.schemes()[at]);
         let choices = Choices::new(&[(problem.schemes()[at], &shape)]);
         let (mut blocks, mut open) = (Vec::new(), vec![choices.open()]);
         while let Some(state) = open.pop() {
@@ -137,6 +138,44 @@ fn the_optimum_is_the_least_of_all_partitions() {
         }
     }
     assert!(cases > 8_000 && proven > 4_000 && left_out > 1_000, "{cases} {proven} {left_out}");
+}
+
+/// Sets and runs of values are priced by what they list, whatever the hierarchy has beside it; groups by all that they have.
+#[test]
+fn the_price_of_a_block_is_the_share_of_the_leaves_that_it_shows() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("jobs.csv");
+    std::fs::write(&file, JOBS).unwrap();
+    let text = "job\nnurse\ndoctor\nclerk\ncook\n";
+    for scheme in Scheme::ALL {
+        let toml =
+            format!("k = 1\nscheme = \"{scheme}\"\n[columns]\njob = {{ role = \"quasi\", hierarchy = '{}' }}\n", file.display());
+        let problem = testing::problem(text, &toml).unwrap();
+        for blocks in &all_blocks(&problem)[0] {
+            for (at, block) in (0..).zip(&blocks.blocks) {
+                let listed = blocks.of_code.iter().filter(|&&of| of == Some(at)).count();
+                let share = if block.ends.lo == block.ends.hi { 0.0 } else { crate::code::real(listed as u64) / 7.0 };
+                assert!(is_close(block.loss, share), "{scheme} {block:?} {listed}");
+                let is_of_groups = matches!(scheme, Scheme::Bhs | Scheme::Ghs);
+                assert!(is_of_groups || block.label != "*", "{scheme} {block:?}: pilots do not occur");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_set_of_all_values_that_occur_costs_less_than_the_root() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("u.csv");
+    std::fs::write(&file, "u0;*\nu1;*\nu2;*\nu3;*\nu4;*\n").unwrap();
+    for (scheme, value, label) in [("sps", 2.0, "{u1, u2}"), ("ops", 2.0, "{u1, u2}"), ("ghs", 5.0, "*")] {
+        let toml =
+            format!("k = 3\nscheme = \"{scheme}\"\n[columns]\nu = {{ role = \"quasi\", hierarchy = '{}' }}\n", file.display());
+        let problem = testing::problem("u\nu2\nu2\nu2\nu1\nu1\n", &toml).unwrap();
+        let found = run_global(&problem, Search::new(Algorithm::Optimal, 1), &Budget::unlimited());
+        assert!(found.is_proven && is_close(found.value, value), "{scheme} {}", found.value);
+        assert_eq!(found.generalization.attributes[0].blocks[0].label, label, "{scheme}");
+    }
 }
 
 #[test]

@@ -1,0 +1,108 @@
+//! What a user must know of a request or a release although it is no error: a rule that protects nobody, rows that are not persons, a release
+//! with nothing left in it.
+
+use lookalike::attribute::Domain;
+use lookalike::config::Share;
+use lookalike::profile::repeated_persons;
+use lookalike::table::Counted;
+use lookalike::{Config, Error, ErrorKind, Problem, Result, Status};
+
+use crate::pipeline::Searched;
+use crate::request::has_rule;
+use crate::show::{count, percent};
+
+/// From this share on that is lost, or that shows the whole column, nothing is left of use.
+const NOTHING_LEFT: f64 = 0.99;
+
+/// What the request and the columns that stand for persons give reason to say.
+pub(crate) fn of_request(config: &Config, counted: &[Counted]) -> Vec<String> {
+    one_row(config).into_iter().chain(counted.iter().filter_map(repeated_persons)).collect()
+}
+
+/// A class of one row hides nobody.
+pub(crate) fn one_row(config: &Config) -> Option<String> {
+    let others = Config { k: None, rules: config.rules.iter().filter(|rule| rule.k > 1).cloned().collect(), ..config.clone() };
+    let protects_nobody = config.k == Some(1) && !has_rule(&others);
+    protects_nobody.then(|| {
+        "k = 1 protects nobody: every row is a class of its own and is published as it is; take at least -k 2, better -k 5"
+            .to_string()
+    })
+}
+
+/// Columns that no release can show anything of: labels without a hierarchy, none of which has k rows.
+pub(crate) fn hopeless(problem: &Problem) -> Vec<String> {
+    let k = problem.k();
+    let is_flat = |domain: &Domain| matches!(domain, Domain::Tree(tree) if tree.height() <= 1 && tree.leaves() > 1);
+    let is_hopeless = |at: usize| {
+        let mut rows = vec![0u64; problem.attributes()[at].codes()];
+        for tuple in 0..u32::try_from(problem.tuples()).expect("fewer tuples than rows") {
+            rows[problem.code(at, tuple) as usize] += u64::from(problem.count(tuple));
+        }
+        rows.iter().all(|&rows| rows < k)
+    };
+    let attributes = problem.attributes().iter().enumerate();
+    let found = attributes.filter(|(at, attribute)| is_flat(&attribute.domain) && is_hopeless(*at));
+    found
+        .map(|(_, attribute)| {
+            format!(
+                "column `{0}` can only show `*`: none of its values has {1} rows; drop it (--identifier {0}), or give it a hierarchy",
+                attribute.name,
+                count(k)
+            )
+        })
+        .collect()
+}
+
+/// What is wrong with a release that holds, but of which nothing is left.
+pub(crate) fn of_release(found: &Searched, config: &Config) -> Vec<String> {
+    let columns = || found.quasi.iter().zip(&found.shown);
+    let lost: Vec<&String> = columns().filter(|(_, shown)| shown.whole >= NOTHING_LEFT).map(|(name, _)| name).collect();
+    if found.loss.gcp >= NOTHING_LEFT || lost.len() == found.quasi.len() {
+        let no_distance = |(name, line): (&String, &lookalike::config::ColumnConfig)| {
+            line.t.is_some_and(|Share(t)| t.num() == 0).then(|| name.clone())
+        };
+        let why = match config.columns.iter().find_map(no_distance) {
+            Some(name) => format!(
+                "t = 0 on column `{name}` asks every class for the shares of the whole table, which hardly more than one class can have; \
+                 allow more, such as --t {name}=0.2"
+            ),
+            None if found.status == Status::Stopped => {
+                "the search was stopped before it found anything finer; give it more time (--time 60s), or take another algorithm"
+                    .to_string()
+            }
+            None => "take a smaller k or weaker rules, drop quasi-identifiers, or give them hierarchies".to_string(),
+        };
+        return vec![format!(
+            "next to nothing is left in this release: {} of the detail of the quasi-identifiers is lost; {why}",
+            percent(found.loss.gcp.max(columns().map(|(_, shown)| shown.whole).fold(1.0, f64::min)))
+        )];
+    }
+    let whole = columns().filter(|(_, shown)| shown.whole >= NOTHING_LEFT);
+    whole
+        .map(|(name, shown)| {
+            format!(
+                "nothing is left of column `{name}`: {} of its cells show the whole column; drop it (--identifier {name}), so that the other \
+                 columns lose less, or give it a hierarchy with finer groups",
+                percent(shown.whole)
+            )
+        })
+        .collect()
+}
+
+/// Refuses a release that loses more than was allowed.
+pub(crate) fn refuse_loss(found: &Searched, config: &Config) -> Result<()> {
+    let Some(most) = config.max_loss()? else { return Ok(()) };
+    if found.loss.gcp <= most + 1e-12 {
+        return Ok(());
+    }
+    let costliest = found.quasi.iter().zip(&found.loss.by_attribute).max_by(|a, b| a.1.total_cmp(b.1));
+    let costliest = costliest.map_or(String::new(), |(name, _)| format!(", most of it in column `{name}`"));
+    Err(Error::from(ErrorKind::Infeasible {
+        why: format!(
+            "the release would lose {} of the detail{costliest}, and max_loss (--max-loss) allows {}: nothing was written; give the search more \
+             time (--time 60s), take a smaller k, drop a quasi-identifier or give it a hierarchy, or allow more",
+            percent(found.loss.gcp),
+            percent(most)
+        ),
+    }))
+}
