@@ -6,10 +6,6 @@ use arrow_schema::DataType;
 use crate::code::{Codes, RowId};
 use crate::error::{Error, Result};
 
-/// What is said of a header that is a row.
-pub(crate) const HEADLESS: &str = "the first line looks like a row, not like names (most columns have a cell that equals their name): put a \
-    line with the names of the columns first";
-
 /// What the reader does with a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Treatment {
@@ -90,7 +86,10 @@ impl Table {
         if 2 * coded.clone().filter(is_cell).count() <= coded.count() {
             return Ok(());
         }
-        Err(Error::data(HEADLESS))
+        Err(Error::data(
+            "the first line looks like a row, not like names (most columns have a cell that equals their name): put a line with the \
+             names of the columns first",
+        ))
     }
 
     /// The codes of the column of that name; panics if it is absent or was not coded.

@@ -51,6 +51,7 @@ fn json_has_the_documented_keys_and_no_seed() {
         "bound",
         "status",
         "loss",
+        "shown",
         "optimum",
         "rules",
         "non_homogeneous",

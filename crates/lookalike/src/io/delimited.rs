@@ -12,7 +12,6 @@ use arrow_csv::reader::Decoder;
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 
 use crate::error::{Error, Result};
-use crate::table::HEADLESS;
 
 use super::foreign;
 use super::input::{Stream, head, reading};
@@ -58,7 +57,7 @@ impl Csv {
         refuse_comment(&head, given)?;
         let delimiter = given.unwrap_or_else(|| sniff(&head));
         let names = header(&head, delimiter)?;
-        let is_doubtful = is_doubtful(&names, &head, delimiter)?;
+        let is_doubtful = is_doubtful(&names, &head, delimiter);
         Ok(Csv { names, is_doubtful, delimiter, text: Text::new(Cursor::new(head).chain(stream), place.to_path_buf()) })
     }
 
@@ -306,20 +305,12 @@ fn refuse_comment(head: &[u8], given: Option<u8>) -> Result<()> {
     }
 }
 
-/// True when the first line may be a row, so that no message may show its names. When most names are cells of their own columns, it is one.
-fn is_doubtful(names: &[String], head: &[u8], delimiter: u8) -> Result<bool> {
+/// True when the first line may be a row, so that no message may show its names: one reads like a cell, or is a cell of its own column.
+fn is_doubtful(names: &[String], head: &[u8], delimiter: u8) -> bool {
     let mut records = csv::ReaderBuilder::new().flexible(true).delimiter(delimiter).from_reader(head);
-    let mut is_cell = vec![false; names.len()];
-    for record in records.byte_records().take(SAMPLE).map_while(std::result::Result::ok) {
-        for ((name, cell), is_cell) in names.iter().zip(&record).zip(&mut is_cell) {
-            *is_cell |= name.as_bytes() == cell && !cell.is_empty();
-        }
-    }
-    let cells = is_cell.iter().filter(|&&is_cell| is_cell).count();
-    if 2 * cells > names.len() {
-        return Err(Error::data(HEADLESS));
-    }
-    Ok(cells > 0 || reads_like_cells(names))
+    let mut first = records.byte_records().take(SAMPLE).map_while(std::result::Result::ok);
+    let is_cell = |record: csv::ByteRecord| names.iter().zip(&record).any(|(name, cell)| name.as_bytes() == cell);
+    reads_like_cells(names) || first.any(is_cell)
 }
 
 /// True when a name has the form of a number or a date, as a cell would have.

@@ -85,16 +85,19 @@ fn archive(head: &[u8]) -> (&'static str, &'static str) {
 fn marked_up(head: &[u8]) -> Option<(&'static str, &'static str)> {
     let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start();
     let begins = |with: &str| text.get(..with.len()).is_some_and(|start| start.eq_ignore_ascii_case(with.as_bytes()));
+    // The first line of JSON ends in one of its signs; that of a table ends in a name.
+    let line = text.split(|&byte| byte == b'\n').next().unwrap_or_default().trim_ascii_end();
+    let is_json = line.last().is_some_and(|last| b"{}[],:".contains(last));
     let after = |sign: u8| text.strip_prefix(&[sign]).and_then(|rest| rest.trim_ascii_start().first());
     match () {
         () if begins("<!doctype html") || begins("<html") || begins("<table") => {
             Some(("an HTML page (some programs export these with the ending .xls)", EXPORT))
         }
         () if begins("<?xml") => Some(("an XML file", EXPORT)),
-        () if matches!(after(b'{'), Some(b'"' | b'}')) => {
+        () if is_json && matches!(after(b'{'), Some(b'"' | b'}')) => {
             Some(("JSON or JSON lines", "convert it to CSV or Parquet, for example with DuckDB or pandas"))
         }
-        () if matches!(after(b'['), Some(b'{' | b'[' | b'"')) => {
+        () if is_json && matches!(after(b'['), Some(b'{' | b'[' | b'"')) => {
             Some(("JSON", "convert it to CSV or Parquet, for example with DuckDB or pandas"))
         }
         () => None,
@@ -133,8 +136,17 @@ mod tests {
 
     #[test]
     fn tables_are_not_taken_for_anything_else() {
-        for head in ["ORC,b\n1,2\n", "BZ,a\n1,2\n", "{id},name\n1,2\n", "[x],y\n1,2\n", "GIF,a\n1,2\n", "a,b\n1,2\n", "", "\n\n"]
-        {
+        for head in [
+            "ORC,b\n1,2\n",
+            "BZ,a\n1,2\n",
+            "{id},name\n1,2\n",
+            "[[a,b\n1,2\n",
+            "[x],y\n1,2\n",
+            "GIF,a\n1,2\n",
+            "a,b\n1,2\n",
+            "",
+            "\n\n",
+        ] {
             assert_eq!(said(head.as_bytes()), None, "{head}");
         }
     }
