@@ -3,11 +3,12 @@
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
+use std::sync::Arc;
 
-use arrow_array::RecordBatch;
+use arrow_array::{ArrayRef, RecordBatch};
 use arrow_csv::WriterBuilder;
 use arrow_ipc::writer::FileWriter;
-use arrow_schema::{ArrowError, DataType, IntervalUnit, SchemaRef};
+use arrow_schema::{ArrowError, DataType, Field, FieldRef, IntervalUnit, Schema, SchemaRef, TimeUnit};
 use flate2::write::GzEncoder;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression as Codec, ZstdLevel};
@@ -17,7 +18,7 @@ use rayon::prelude::*;
 
 use crate::error::{Error, Result};
 
-use super::plain::{is_supported, plain_schema, rebuild, unpack};
+use super::plain::{cast, is_supported, plain_schema, rebuild, unpack};
 use super::source::Source;
 
 /// The kind of a table file.
@@ -129,6 +130,26 @@ fn fits_parquet(data_type: &DataType) -> bool {
     }
 }
 
+/// The columns as Parquet has them. It knows no times in whole seconds and no dates in milliseconds: other readers would see bare integers.
+fn in_parquet(schema: &Schema) -> SchemaRef {
+    let field = |field: &FieldRef| Field::new(field.name(), type_in_parquet(field.data_type()), field.is_nullable());
+    Arc::new(Schema::new(schema.fields().iter().map(field).collect::<Vec<_>>()))
+}
+
+fn type_in_parquet(data_type: &DataType) -> DataType {
+    let inner = |field: &FieldRef| Arc::new(Field::new(field.name(), type_in_parquet(field.data_type()), field.is_nullable()));
+    match data_type {
+        DataType::Timestamp(TimeUnit::Second, zone) => DataType::Timestamp(TimeUnit::Millisecond, zone.clone()),
+        DataType::Time32(TimeUnit::Second) => DataType::Time32(TimeUnit::Millisecond),
+        DataType::Date64 => DataType::Timestamp(TimeUnit::Millisecond, None),
+        DataType::List(item) => DataType::List(inner(item)),
+        DataType::LargeList(item) => DataType::LargeList(inner(item)),
+        DataType::FixedSizeList(item, size) => DataType::FixedSizeList(inner(item), *size),
+        DataType::Struct(fields) => DataType::Struct(fields.iter().map(inner).collect()),
+        other => other.clone(),
+    }
+}
+
 /// Writes `count` batches to `out`; `place` is the name that errors speak of. `batch` is called for each number below `count`, several
 /// at a time. On success all bytes have reached the disk.
 ///
@@ -145,10 +166,18 @@ pub fn write(
     batch: impl Fn(usize) -> Result<RecordBatch> + Sync,
 ) -> Result<()> {
     check_types(file_type, schema)?;
-    let schema = plain_schema(schema);
+    let schema = match file_type.format {
+        Format::Parquet => in_parquet(&plain_schema(schema)),
+        _ => plain_schema(schema),
+    };
     let failed = |source: io::Error| Error::io(place, source);
     let plain = |number: usize| {
-        let columns = batch(number)?.columns().iter().map(|column| unpack(column.clone())).collect::<std::result::Result<_, _>>();
+        let column = |(column, field): (&ArrayRef, &FieldRef)| {
+            let column = unpack(column.clone())?;
+            if column.data_type() == field.data_type() { Ok(column) } else { cast(&column, field.data_type()) }
+        };
+        let batch = batch(number)?;
+        let columns = batch.columns().iter().zip(schema.fields()).map(column).collect::<std::result::Result<_, _>>();
         columns.and_then(|columns| RecordBatch::try_new(schema.clone(), columns)).map_err(|_| unwritable(number))
     };
     let out = BufWriter::with_capacity(1 << 18, out);
@@ -296,13 +325,13 @@ mod tests {
     use std::fs;
     use std::path::PathBuf;
     use std::slice::from_ref;
-    use std::sync::Arc;
 
     use arrow_array::cast::AsArray;
     use arrow_array::types::Int32Type;
-    use arrow_array::{Array, ArrayRef, BinaryArray, DictionaryArray, Int64Array, StringArray};
+    use arrow_array::{
+        Array, BinaryArray, Date64Array, DictionaryArray, Int64Array, StringArray, Time32SecondArray, TimestampSecondArray,
+    };
     use arrow_buffer::{NullBuffer, ScalarBuffer};
-    use arrow_schema::{Field, Schema};
     use arrow_select::concat::concat;
     use tempfile::TempDir;
 
@@ -329,6 +358,30 @@ mod tests {
     fn carried(table: &Table, name: &str) -> ArrayRef {
         let batches = table.column(name).unwrap().carried.as_ref().unwrap();
         concat(&batches.iter().map(|array| array.as_ref()).collect::<Vec<_>>()).unwrap()
+    }
+
+    #[test]
+    fn times_that_parquet_does_not_know_are_written_as_times_that_it_does() {
+        let columns: [(&str, ArrayRef); 3] = [
+            ("stamp", Arc::new(TimestampSecondArray::from(vec![1_700_000_000, 5]).with_timezone("Europe/Berlin"))),
+            ("time", Arc::new(Time32SecondArray::from(vec![3_661, 0]))),
+            ("date", Arc::new(Date64Array::from(vec![1_577_836_800_000, 0]))),
+        ];
+        let batch = RecordBatch::try_from_iter(columns).unwrap();
+        let folder = TempDir::new().unwrap();
+        let path = write_file(&folder, "t.parquet", from_ref(&batch));
+        let milliseconds = TimeUnit::Millisecond;
+        let expected = [
+            DataType::Timestamp(milliseconds, Some("Europe/Berlin".into())),
+            DataType::Time32(milliseconds),
+            DataType::Timestamp(milliseconds, None),
+        ];
+        assert_eq!(open(&path, None).unwrap().data_types(), expected);
+        let texts = |path: &Path| {
+            let table = read_file(path);
+            table.columns.iter().map(|column| column.coded.clone().unwrap().values).collect::<Vec<_>>()
+        };
+        assert_eq!(texts(&path), texts(&write_file(&folder, "t.arrow", from_ref(&batch))), "the same moments as ever");
     }
 
     /// Text that needs quoting in every dialect, and numbers; many batches, so that they are made several at a time.
