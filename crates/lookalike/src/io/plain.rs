@@ -5,16 +5,20 @@
 
 use std::sync::Arc;
 
+use arrow_array::cast::AsArray;
+use arrow_array::types::Date64Type;
 use arrow_array::{Array, ArrayRef, StringArray};
 use arrow_cast::{CastOptions, cast_with_options};
 use arrow_row::{Row, RowConverter, SortField};
 use arrow_schema::{ArrowError, DataType, Field, FieldRef, Schema, SchemaRef};
 
-/// The type with every dictionary and run replaced by what it stands for, and without metadata of nested fields.
+/// The type with every dictionary and run replaced by what it stands for, dates in milliseconds by dates in days, and without metadata of nested
+/// fields.
 pub(super) fn plain_type(data_type: &DataType) -> DataType {
     match data_type {
         DataType::Dictionary(_, values) => plain_type(values),
         DataType::RunEndEncoded(_, values) => plain_type(values.data_type()),
+        DataType::Date64 => DataType::Date32,
         DataType::List(item) => DataType::List(plain_field(item)),
         DataType::LargeList(item) => DataType::LargeList(plain_field(item)),
         DataType::FixedSizeList(item, size) => DataType::FixedSizeList(plain_field(item), *size),
@@ -33,9 +37,16 @@ pub(super) fn plain_schema(schema: &Schema) -> SchemaRef {
     Arc::new(Schema::new(schema.fields().iter().map(plain_field).collect::<Vec<_>>()))
 }
 
+const MILLISECONDS_OF_A_DAY: i64 = 86_400_000;
+
 /// Unpacks dictionaries and runs; an array without them is returned as it is.
 pub(super) fn unpack(array: ArrayRef) -> Result<ArrayRef, ArrowError> {
     let data_type = plain_type(array.data_type());
+    if let Some(dates) = array.as_primitive_opt::<Date64Type>()
+        && dates.iter().flatten().any(|date| date % MILLISECONDS_OF_A_DAY != 0)
+    {
+        return Err(ArrowError::CastError("a date is not a whole day".into()));
+    }
     if *array.data_type() == data_type { Ok(array) } else { cast(&array, &data_type) }
 }
 
@@ -73,7 +84,6 @@ pub(super) fn bytes(array: &ArrayRef) -> Result<StringArray, ArrowError> {
 mod tests {
     use super::*;
     use arrow_array::builder::{ListBuilder, StringBuilder, StringDictionaryBuilder};
-    use arrow_array::cast::AsArray;
     use arrow_array::types::{Int32Type, Int64Type};
     use arrow_array::{BooleanArray, Float64Array, Int64Array, StringViewArray, StructArray};
     use arrow_buffer::{NullBuffer, ScalarBuffer};

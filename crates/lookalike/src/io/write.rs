@@ -130,7 +130,7 @@ fn fits_parquet(data_type: &DataType) -> bool {
     }
 }
 
-/// The columns as Parquet has them. It knows no times in whole seconds and no dates in milliseconds: other readers would see bare integers.
+/// The columns as Parquet has them. It knows no times in whole seconds: other readers would see bare integers.
 fn in_parquet(schema: &Schema) -> SchemaRef {
     let field = |field: &FieldRef| Field::new(field.name(), type_in_parquet(field.data_type()), field.is_nullable());
     Arc::new(Schema::new(schema.fields().iter().map(field).collect::<Vec<_>>()))
@@ -141,7 +141,6 @@ fn type_in_parquet(data_type: &DataType) -> DataType {
     match data_type {
         DataType::Timestamp(TimeUnit::Second, zone) => DataType::Timestamp(TimeUnit::Millisecond, zone.clone()),
         DataType::Time32(TimeUnit::Second) => DataType::Time32(TimeUnit::Millisecond),
-        DataType::Date64 => DataType::Timestamp(TimeUnit::Millisecond, None),
         DataType::List(item) => DataType::List(inner(item)),
         DataType::LargeList(item) => DataType::LargeList(inner(item)),
         DataType::FixedSizeList(item, size) => DataType::FixedSizeList(inner(item), *size),
@@ -371,11 +370,8 @@ mod tests {
         let folder = TempDir::new().unwrap();
         let path = write_file(&folder, "t.parquet", from_ref(&batch));
         let milliseconds = TimeUnit::Millisecond;
-        let expected = [
-            DataType::Timestamp(milliseconds, Some("Europe/Berlin".into())),
-            DataType::Time32(milliseconds),
-            DataType::Timestamp(milliseconds, None),
-        ];
+        let expected =
+            [DataType::Timestamp(milliseconds, Some("Europe/Berlin".into())), DataType::Time32(milliseconds), DataType::Date32];
         assert_eq!(open(&path, None).unwrap().data_types(), expected);
         let texts = |path: &Path| {
             let table = read_file(path);
