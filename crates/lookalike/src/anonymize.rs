@@ -100,7 +100,7 @@ pub fn anonymize_in_time(problem: &Arc<Problem>, search: Search, budget: &Budget
         }
         let Some(overdue) = budget.overdue(&mut since).filter(|&overdue| overdue > PATIENCE) else { continue };
         if let Some(kept) = budget.take() {
-            return Ok(from_kept(problem, kept));
+            return Ok(from_kept(problem, &kept));
         }
         if overdue > PATIENCE + PATIENCE_PER_TUPLE * tuples {
             return Err(Error::exhausted(format!(
@@ -113,7 +113,7 @@ pub fn anonymize_in_time(problem: &Arc<Problem>, search: Search, budget: &Budget
 }
 
 /// The release of classes that a search has kept: rows that are in none of them are suppressed.
-fn from_kept(problem: &Problem, kept: Kept) -> Outcome {
+fn from_kept(problem: &Problem, kept: &Kept) -> Outcome {
     let mut left: Vec<u32> = problem.pieces_without(&[]).iter().map(|piece| piece.count).collect();
     for piece in kept.partition.iter().flatten() {
         left[piece.tuple as usize] -= piece.count;

@@ -137,7 +137,7 @@ impl Release {
             order: config.output.order,
             guard,
         };
-        release.widest = release.carried().map(|chunks| chunks.iter().map(|chunk| widest(chunk)).max().unwrap_or(0)).sum();
+        release.widest = release.carried().map(|chunks| chunks.iter().map(widest).max().unwrap_or(0)).sum();
         let key = if recoding.is_of_rings() { Key::from_system() } else { key };
         release.lay_out(problem, recoding, key)?;
         Ok(release)

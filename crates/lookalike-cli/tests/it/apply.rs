@@ -188,6 +188,7 @@ fn what_does_not_go_together_is_a_usage_error() {
     let dir = workdir();
     dir.write("bounds.toml", "output.publish = \"bounds\"");
     dir.write("ring.toml", "non_homogeneous = true");
+    dir.write("there.csv", "x\n");
     for (line, told) in [
         (
             format!("apply hand.toml later.csv -o out.csv {}", FLAGS.replace(",city", " --keep city")),
@@ -199,7 +200,8 @@ fn what_does_not_go_together_is_a_usage_error() {
         (format!("apply hand.toml later.csv -o - {FLAGS} --json"), "both go to standard output"),
         (format!("apply hand.toml later.csv -o later.csv {FLAGS} --force"), "the input itself"),
         (format!("apply hand.csv later.csv -o hand.csv {FLAGS} --force"), "a file that the request reads"),
-        (format!("apply hand.toml later.csv -o work.csv {FLAGS}"), "--force"),
+        (format!("apply hand.toml later.csv -o work.csv {FLAGS} --force"), "a file that the request reads"),
+        (format!("apply hand.toml later.csv -o there.csv {FLAGS}"), "--force"),
         (format!("anonymize first.csv -o out.csv {FLAGS} --recoding r.toml"), "--recoding goes with --algorithm optimal"),
         (format!("anonymize first.csv -o out.csv {FLAGS} {OPTIMAL} --recoding -"), "a file of its own"),
         (format!("anonymize first.csv -o out.csv {FLAGS} {OPTIMAL} --recoding ./out.csv"), "a file of its own"),

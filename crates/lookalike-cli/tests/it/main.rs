@@ -3,8 +3,6 @@
 mod anonymize;
 mod apply;
 mod attacked;
-mod attacked_format;
-mod attacked_small;
 mod bad_input;
 mod canary;
 mod check;
@@ -20,6 +18,5 @@ mod reproduce;
 mod ring;
 mod synth;
 mod tried;
-mod tried_format;
 mod verify;
 mod workdir;

@@ -1,4 +1,7 @@
-//! What a new user ran into with real tables: accepted in silence, or answered with the wrong cause.
+//! What a new user ran into with real tables: accepted in silence, or answered with the wrong cause. Apostrophes
+//! (B4) and time zones (B5) are in `format`: `cargo test --test it tried` runs all of them.
+
+mod format;
 
 use crate::workdir::{CANARY, Run, Workdir};
 

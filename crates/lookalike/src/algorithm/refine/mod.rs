@@ -264,8 +264,10 @@ impl<'a> Search<'a> {
     /// Tries to better some classes: the new ones, if they are to replace the old.
     fn step(&self, bench: &mut Bench, classes: &[u32], mut lots: Rng, warm: f64) -> Option<Vec<Made>> {
         #[cfg(test)]
-        while self.task.seed == super::ENDLESS {
-            std::thread::sleep(std::time::Duration::from_millis(10));
+        if self.task.seed == super::ENDLESS {
+            loop {
+                std::thread::sleep(std::time::Duration::from_millis(10));
+            }
         }
         let before: f64 = classes.iter().map(|&class| self.cost(class)).sum();
         // One class alone can be split, if it is large enough.
