@@ -211,7 +211,7 @@ const REQUEST: &str = "version = 1\nk = 3\nalgorithm = 'mondrian'\nrest = 'drop'
 fn requests() -> Vec<Vec<u8>> {
     texts(&[
         REQUEST,
-        "k = 2\ncolumns.age.role = 'quasi'\n",
+        "k = 2\nrest = 'drop'\ncolumns.age.role = 'quasi'\n",
         &REQUEST.replace("'label'", "'bounds'").replace("snap = true", "snap = false"),
     ])
 }
@@ -239,8 +239,8 @@ fn request(bytes: &[u8]) -> bool {
 
 fn queries() -> Vec<Vec<u8>> {
     texts(&[
-        "[[query]]\nname = 'young'\nwhere = { age = '20..30', sex = 'f' }\n",
-        "[[query]]\nsum = 'age'\nwhere = { zip = ['53711', '53712'] }\n",
+        "[[query]]\nwhere = { age = [20, 30], sex = \"Female\", marital = { node = \"Married\" } }\n",
+        "[[query]]\nsum = \"age\"\nwhere = { day = { from = \"2024-01-01\", to = \"2024-03-31\" }, zip = [\"53711\", \"53712\"] }\n",
     ])
 }
 
