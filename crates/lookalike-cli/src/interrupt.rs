@@ -12,6 +12,9 @@ static CANCEL: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 /// What becomes of a search that is ended now; none when nothing is searched for.
 static SEARCHING: Mutex<Option<&str>> = Mutex::new(None);
 
+/// Set when all is verified and only the names are missing.
+static FINISHING: AtomicBool = AtomicBool::new(false);
+
 /// Listens from now on. Where the caller ignores hang-ups (nohup), nothing is changed; that Ctrl-C is ignored, as by jobs in the
 /// background of a script, must not keep us from cleaning up when we are told to end.
 pub(crate) fn install() {
@@ -31,7 +34,16 @@ fn handle() {
         show::say(&format!("{what} (once more to give up)"));
         return;
     }
+    // In a moment all is there, and the program ends by itself.
+    if FINISHING.swap(false, Ordering::SeqCst) {
+        return;
+    }
     end("interrupted", crate::INTERRUPTED);
+}
+
+/// From now on the program needs only moments to its end: the next signal is let pass, the one after ends it.
+pub(crate) fn finishing() {
+    FINISHING.store(true, Ordering::SeqCst);
 }
 
 /// Ends the program from whatever thread, says why and what was written, and leaves nothing else behind.

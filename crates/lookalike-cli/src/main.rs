@@ -76,13 +76,12 @@ fn run(cli: Cli) -> ExitCode {
         Command::Completions(args) => cmd::complete::completions(&args),
         Command::Man => cmd::complete::man(),
     });
-    lookalike::io::unless_given_up();
     outcome.unwrap_or_else(|error| {
         if show::is_closed_pipe(&error) {
-            // Whoever read our talk has seen enough. A release that is cut short is another error: see `Pending::publish`.
+            // Whoever read our talk has seen enough. A release that is cut short is another error: see `pipeline::run`.
             return ExitCode::SUCCESS;
         }
-        show::error(&error.to_string());
+        lookalike::io::undisturbed(|| show::error(&error.to_string()));
         ExitCode::from(code(error.kind()))
     })
 }

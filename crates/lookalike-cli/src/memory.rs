@@ -21,7 +21,8 @@ const PAUSE: Duration = Duration::from_millis(20);
 
 /// Ends the program when it needs more memory than this from now on.
 pub(crate) fn limit(wanted: Option<&str>) -> Result<()> {
-    let limit = match (wanted, used(), machine()) {
+    let page = page();
+    let limit = match (wanted, page, machine()) {
         (None, Some(_), Some(machine)) => share(machine, USUAL),
         (None, ..) => return Ok(()),
         (Some(_), None, _) => {
@@ -29,8 +30,9 @@ pub(crate) fn limit(wanted: Option<&str>) -> Result<()> {
         }
         (Some(text), Some(_), machine) => parse(text, machine)?,
     };
+    let most = limit / page.unwrap_or(1).max(1);
     let watch = move || {
-        while used().is_none_or(|used| used <= limit) {
+        while pages().is_none_or(|pages| pages <= most) {
             thread::sleep(PAUSE);
         }
         let why = format!(
@@ -81,9 +83,17 @@ fn text(bytes: u64) -> String {
     }
 }
 
-/// The bytes of memory that this process has now.
-fn used() -> Option<u64> {
-    kilobytes(&read_to_string("/proc/self/status").ok()?, "VmRSS:")
+/// The pages of memory that this process has now: the shortest answer that the system gives.
+fn pages() -> Option<u64> {
+    read_to_string("/proc/self/statm").ok()?.split(' ').nth(1)?.parse().ok()
+}
+
+/// The bytes of a page, from two answers to one question.
+fn page() -> Option<u64> {
+    let bytes = kilobytes(&read_to_string("/proc/self/status").ok()?, "VmRSS:")?;
+    // The second answer comes a moment later: a page has the nearest power of two.
+    let page = bytes / pages().filter(|&pages| pages > 0)?;
+    Some(if page.next_power_of_two() - page < page / 4 { page.next_power_of_two() } else { page.next_power_of_two() / 2 })
 }
 
 /// The bytes of memory that the machine has, or that the group of processes may have to which this one belongs.
@@ -123,7 +133,8 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn the_system_says_what_is_used_and_what_there_is() {
-        let (used, machine) = (used().unwrap(), machine().unwrap());
+        let (page, used, machine) = (page().unwrap(), page().unwrap() * pages().unwrap(), machine().unwrap());
+        assert!(page >= 4096 && page.is_power_of_two(), "{page}");
         assert!(used > 500_000 && used < machine, "{used} of {machine}");
     }
 }

@@ -178,7 +178,11 @@ pub(crate) fn run(job: &Job, progress: &mut Progress) -> Result<Done> {
     if published {
         // All is written before anything appears under its name.
         let secret = secret(job, proof.as_ref(), recoding.as_deref())?;
+        // A file is there in a moment; whoever reads standard output may take any time.
+        let is_stream = job.out == Path::new("-");
+        (!is_stream).then(interrupt::finishing);
         pending.publish().map_err(cut_short)?;
+        is_stream.then(interrupt::finishing);
         secret.map(Pending::publish).transpose().map_err(|error| {
             let why = format!("{} is written and verified, but without the file that goes with it: {error}", show::path(job.out));
             ErrorKind::Io { path: job.out.to_path_buf(), source: std::io::Error::other(why) }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use lookalike::audit::{Finding, NonHomogeneous, RuleVerdict, Verdict};
-use lookalike::{Algorithm, Config, Optimum, Result, Status, rng};
+use lookalike::{Algorithm, Config, Optimum, Result, Status, io, rng};
 use serde_json::{Map, Value, json};
 
 use crate::args::{Anonymize, Global};
@@ -54,7 +54,8 @@ pub(crate) fn make(job: &Job, json: bool, global: &Global) -> Result<ExitCode> {
         return Ok(refused(&done.verdict));
     }
     if !global.quiet {
-        show::say(summary(&done, &progress, job.out).trim_end());
+        let summary = summary(&done, &progress, job.out);
+        io::undisturbed(|| show::say(summary.trim_end()));
     }
     let printed = if json { show::json(&report(&done, &progress, job.out)) } else { Ok(()) };
     show::verdict(printed, 0).inspect_err(|_| {

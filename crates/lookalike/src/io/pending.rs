@@ -81,10 +81,11 @@ pub fn give_up() -> Written {
     written
 }
 
-/// Does not come back when another thread has called [`give_up`] and is about to end the program: what fails after that, because files are
-/// gone, must not be told as an error of its own.
-pub fn unless_given_up() {
-    drop(register());
+/// Says something while no other thread can end the program: last words come last. Where another thread has called [`give_up`] and is about to
+/// end the program, it does not come back: what fails because files are gone is no error of its own.
+pub fn undisturbed<T>(say: impl FnOnce() -> T) -> T {
+    let _register = register();
+    say()
 }
 
 /// An entry of the register; it goes when the file does.
