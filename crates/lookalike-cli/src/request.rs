@@ -206,11 +206,31 @@ pub(crate) fn data(typed: Option<&PathBuf>, config: &Config) -> Result<PathBuf> 
 
 /// The role of every column. Where the first line of the table may be a row, no message shows its names, which may be cells.
 pub(crate) fn roles(config: &Config, source: &Source) -> Result<Roles> {
-    config.roles(source.names()).map_err(|error| if source.is_headless() { headless(source) } else { error })
+    config.roles(source.names()).map_err(|error| match () {
+        () if source.is_headless() => headless(source),
+        () if source.is_csv() && is_strange(config, source) => strange(&error, source),
+        () => error,
+    })
+}
+
+/// True when the request names columns and the table has none of them: perhaps its first line is a row.
+fn is_strange(config: &Config, source: &Source) -> bool {
+    !config.columns.is_empty() && config.columns.keys().all(|name| !source.names().contains(name))
+}
+
+/// The error without the names of the table, which may be cells.
+fn strange(error: &Error, source: &Source) -> Error {
+    let said = error.to_string();
+    usage(format!(
+        "{}: none of the columns that the request names is among the {} of the table, so that these are not shown here; is the header \
+         there, and the delimiter right (--delimiter)? `lookalike init` lists the columns",
+        said.split(" (the table has").next().unwrap_or_default(),
+        source.names().len()
+    ))
 }
 
 /// The error for a request that does not fit columns whose names cannot be shown.
-pub(crate) fn headless(source: &Source) -> Error {
+fn headless(source: &Source) -> Error {
     usage(format!(
         "the request does not fit the {} columns of the table, whose names are not shown here: the first line looks like a row, not like names \
          (one of them is a number or a date, or equals a cell below it); put a line with the names of the columns first, or if it is the \
@@ -321,6 +341,12 @@ fn order(pair: &Pair) -> Result<Vec<String>> {
     let file = Path::new(&pair.value);
     if pair.value.contains(',') && !file.exists() {
         return Ok(pair.value.split(',').map(String::from).collect());
+    }
+    if !file.exists() {
+        return Err(usage(format!(
+            "--order {}=...: there is no such file; name a file with a label a line, or write the labels with commas: low,mid,high",
+            pair.column
+        )));
     }
     let text = std::fs::read_to_string(file).map_err(|source| Error::from(ErrorKind::Io { path: file.to_path_buf(), source }))?;
     Ok(text.lines().map(str::trim_end).filter(|line| !line.is_empty()).map(String::from).collect())

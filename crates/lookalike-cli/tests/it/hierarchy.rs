@@ -33,7 +33,10 @@ fn a_value_that_is_missing_is_counted_and_shown_only_when_asked_for() {
     assert_eq!(run.code, Some(2));
     assert!(run.stdout.ends_with(&format!("\n  {CANARY}\n")), "{}", run.stdout);
     let run = dir.run("hierarchy check h.csv --data t.csv --column town");
-    assert_eq!((run.code, &*run.stderr), (Some(2), "error: there is no column `town`; the table has `city`\n"));
+    assert_eq!(
+        (run.code, &*run.stderr),
+        (Some(2), "error: there is no column `town`: `lookalike init` lists the columns of a table\n")
+    );
 }
 
 #[test]
