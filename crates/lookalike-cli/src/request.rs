@@ -230,7 +230,7 @@ fn strange(error: &Error, source: &Source) -> Error {
 }
 
 /// The error for a request that does not fit columns whose names cannot be shown.
-fn headless(source: &Source) -> Error {
+pub(crate) fn headless(source: &Source) -> Error {
     usage(format!(
         "the request does not fit the {} columns of the table, whose names are not shown here: the first line looks like a row, not like names \
          (one of them is a number or a date, or equals a cell below it); put a line with the names of the columns first, or if it is the \
