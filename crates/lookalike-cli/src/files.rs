@@ -31,7 +31,7 @@ pub(crate) fn hierarchies(config: &Config) -> impl Iterator<Item = PathBuf> {
 /// output, nothing else.
 pub(crate) fn refuse_overlap(input: &Path, reads: &[PathBuf], outputs: &[Output]) -> Result<()> {
     for (at, &(flag, path)) in outputs.iter().enumerate() {
-        if is_one(input, path) {
+        if input != Path::new("-") && is_one(input, path) {
             return Err(usage(format!("{} is the input itself: choose another output", show::path(path))));
         }
         if reads.iter().any(|read| is_one(read, path)) {
@@ -46,14 +46,21 @@ pub(crate) fn refuse_overlap(input: &Path, reads: &[PathBuf], outputs: &[Output]
 
 /// True when two paths lead to one place, or to one file.
 fn is_one(one: &Path, other: &Path) -> bool {
-    let stream = Path::new("-");
-    if one == stream || other == stream {
+    // A stream may lead to a file too.
+    let stream = |path: &Path| if path == Path::new("-") { PathBuf::from("/dev/stdout") } else { path.to_path_buf() };
+    let (one, other) = (stream(one), stream(other));
+    if !is_plain(&one) || !is_plain(&other) {
         return false;
     }
-    match (io::real_place(one), io::real_place(other)) {
+    match (io::real_place(&one), io::real_place(&other)) {
         (Some(one), Some(other)) => one == other || is_same_file(&one, &other),
         _ => false,
     }
+}
+
+/// True for a file, and for a name that is still free.
+fn is_plain(path: &Path) -> bool {
+    std::fs::metadata(path).map_or(true, |about| about.is_file())
 }
 
 /// Two names of one file.

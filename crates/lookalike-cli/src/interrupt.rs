@@ -1,7 +1,9 @@
 //! Ctrl-C and its kin: the first during a search ends the search, any other ends the program, which says truly what was written.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError, mpsc};
+use std::thread;
+use std::time::Duration;
 
 use lookalike::io::{self, Stream, Written};
 
@@ -49,8 +51,14 @@ pub(crate) fn finishing() {
 /// Ends the program from whatever thread, says why and what was written, and leaves nothing else behind.
 #[allow(clippy::exit, reason = "a thread beside the main one cannot return through main")]
 pub(crate) fn end(why: &str, code: u8) -> ! {
-    let written = io::give_up();
-    show::say(&format!("{why}: {}", what_is_there(&written)));
+    let words = format!("{why}: {}", what_is_there(&io::give_up()));
+    // Whoever does not read standard error cannot keep the program from ending.
+    let (send, said) = mpsc::channel();
+    thread::spawn(move || {
+        show::say(&words);
+        let _ = send.send(());
+    });
+    let _ = said.recv_timeout(Duration::from_millis(500));
     std::process::exit(i32::from(code));
 }
 

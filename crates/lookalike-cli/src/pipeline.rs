@@ -181,12 +181,11 @@ pub(crate) fn run(job: &Job, progress: &mut Progress) -> Result<Done> {
         // A file is there in a moment; whoever reads standard output may take any time.
         let is_stream = job.out == Path::new("-");
         (!is_stream).then(interrupt::finishing);
-        pending.publish().map_err(cut_short)?;
+        // A release never stands without the secret that goes with it.
+        let has_secret = secret.is_some();
+        secret.map(Pending::publish).transpose()?;
+        pending.publish().map_err(|error| without(cut_short(error), has_secret))?;
         is_stream.then(interrupt::finishing);
-        secret.map(Pending::publish).transpose().map_err(|error| {
-            let why = format!("{} is written and verified, but without the file that goes with it: {error}", show::path(job.out));
-            ErrorKind::Io { path: job.out.to_path_buf(), source: std::io::Error::other(why) }
-        })?;
     } else {
         drop(pending);
     }
@@ -439,6 +438,17 @@ const CHANGED: &str =
 /// What changes when somebody writes to a file: its length and when it was changed.
 fn stamp(path: &Path) -> Option<(u64, Option<SystemTime>)> {
     std::fs::metadata(path).ok().map(|about| (about.len(), about.modified().ok()))
+}
+
+/// An error of the release, when the secret that goes with it is there already.
+fn without(error: Error, has_secret: bool) -> Error {
+    match error.kind() {
+        ErrorKind::Io { path, source } if has_secret => {
+            let why = format!("{source}; the proof or recoding that goes with it is written already");
+            ErrorKind::Io { path: path.clone(), source: std::io::Error::new(source.kind(), why) }.into()
+        }
+        _ => error,
+    }
 }
 
 /// The proof or the recoding file, if one is wanted, written but without its name yet. No release has both.

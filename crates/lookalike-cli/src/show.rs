@@ -23,8 +23,7 @@ pub(crate) fn warning(what: &str) {
 
 /// Writes a result to standard output.
 pub(crate) fn print(text: &str) -> Result<()> {
-    let mut stdout = std::io::stdout().lock();
-    let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+    let written = lookalike::io::to_stream(|stdout| stdout.write_all(text.as_bytes()));
     written.map_err(|source| ErrorKind::Io { path: PathBuf::from("-"), source }.into())
 }
 

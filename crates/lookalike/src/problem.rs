@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::partition::Piece;
 use crate::privacy::{Privacy, Tally};
 use crate::ratio::Ratio;
-use crate::rng::Key;
+use crate::rng::{Key, NUMBERING, TRIMMING};
 use crate::scheme::Scheme;
 use crate::table::{Coded, Table, Treatment};
 use crate::watched::Watched;
@@ -84,7 +84,15 @@ impl Problem {
 
         let mut columns: Vec<Recoded> = coded.iter().zip(&maps).map(|((_, coded), map)| Recoded::new(coded, map)).collect();
         columns.extend(watched.columns.iter().map(|column| Recoded::new(table.coded(&column.name), &column.map)));
+        // What ring promises holds only if nobody can repeat what is drawn.
+        let key = if config.non_homogeneous { Key::from_system() } else { Key::of(config.seed) };
         let (rows, starts) = distinct(&columns, table.rows);
+        let (rows, starts) = match columns.split_at(attributes.len()) {
+            (_, []) => (rows, starts),
+            // The tests of this crate number tuples by hand.
+            _ if cfg!(test) && config.seed.is_none() => (rows, starts),
+            (quasi, _) => renumbered(quasi, &rows, &starts, key),
+        };
         let first = |column: &Recoded| -> Codes {
             starts[..starts.len() - 1].iter().map(|&start| column.code(rows[start as usize] as usize)).collect()
         };
@@ -105,7 +113,7 @@ impl Problem {
             warnings,
         };
         problem.stages = problem.stages(&rules, &watched)?;
-        problem.trim(&watched.names(), Key::of(config.seed))?;
+        problem.trim(&watched.names(), key)?;
         if problem.stages.len() > 1 && problem.allowance > 0 {
             problem.warnings.push(
                 "with rules on several column sets, rows are left out only where no release could meet the rules otherwise"
@@ -356,9 +364,6 @@ pub fn treatments(names: &[String], roles: &Roles) -> Vec<Treatment> {
     names.iter().map(treatment).collect()
 }
 
-/// The stream of draws that says which of equally rare rows are suppressed.
-const TRIMMING: u64 = 1;
-
 /// More values than this fall into too many sets to choose from.
 const MOST_IN_SETS: usize = 1_000;
 
@@ -458,6 +463,29 @@ impl<'a> Recoded<'a> {
     fn code(&self, row: usize) -> Code {
         self.map[self.codes.get(row) as usize]
     }
+}
+
+/// Puts the tuples that differ in sensitive values alone in random order among themselves. Searches break ties by the number of a tuple: in the
+/// order of the values, who is with whom would show them.
+fn renumbered(quasi: &[Recoded], rows: &[RowId], starts: &[u32], key: Key) -> (Vec<RowId>, Vec<u32>) {
+    let mut draws = key.draws(NUMBERING);
+    let tuples: Vec<&[RowId]> = starts.windows(2).map(|ends| &rows[ends[0] as usize..ends[1] as usize]).collect();
+    let codes = |tuple: &[RowId]| quasi.iter().map(|column| column.code(tuple[0] as usize)).collect::<Vec<Code>>();
+    let (mut new_rows, mut new_starts) = (Vec::with_capacity(rows.len()), vec![0]);
+    let mut order: Vec<&[RowId]> = Vec::new();
+    let mut from = 0;
+    while from < tuples.len() {
+        let here = codes(tuples[from]);
+        order.clear();
+        order.extend(tuples[from..].iter().copied().take_while(|tuple| codes(tuple) == here));
+        from += order.len();
+        draws.shuffle(&mut order);
+        for tuple in &order {
+            new_rows.extend_from_slice(tuple);
+            new_starts.push(u32::try_from(new_rows.len()).expect("the reader refuses more rows"));
+        }
+    }
+    (new_rows, new_starts)
 }
 
 /// Row numbers grouped by equal codes, groups in code order, and where each group starts.

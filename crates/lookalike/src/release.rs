@@ -24,7 +24,7 @@ use crate::guard::Guard;
 use crate::partition::{self, Piece};
 use crate::problem::Problem;
 use crate::recode::Recoding;
-use crate::rng::{Draws, Key};
+use crate::rng::{DEALING, Draws, Key};
 use crate::show::{self, Shown};
 use crate::table::Table;
 
@@ -33,9 +33,6 @@ const BATCH: usize = if cfg!(test) { 8 } else { 1 << 16 };
 
 /// About as many bytes of carried cells are gathered at a time. Arrow counts the bytes of a text column up to 2^31.
 const BYTES: usize = if cfg!(test) { 200 } else { 1 << 28 };
-
-/// The stream of draws that says which rows of a tuple go where.
-const DEALING: u64 = 0;
 
 /// A release that is ready to be written, batch by batch.
 #[derive(Debug)]
@@ -409,11 +406,13 @@ impl Deal {
     /// that the order of the source has no part in it.
     fn shuffle(&mut self, release: &Release, from: usize, draws: &mut Draws) -> Result<()> {
         let start = self.next[from];
-        let Some(cells) = release.comparable(&self.rows[start..])? else { return Ok(()) };
+        let cells = release.comparable(&self.rows[start..])?;
         for (at, &begin) in self.next.iter().enumerate().skip(from) {
             let end = self.next.get(at + 1).copied().unwrap_or(self.rows.len());
             let mut places: Vec<usize> = (begin - start..end - start).collect();
-            places.sort_unstable_by(|&a, &b| cells.row(a).cmp(&cells.row(b)).then(a.cmp(&b)));
+            if let Some(cells) = &cells {
+                places.sort_unstable_by(|&a, &b| cells.row(a).cmp(&cells.row(b)).then(a.cmp(&b)));
+            }
             draws.shuffle(&mut places);
             let dealt: Vec<RowId> = places.iter().map(|&place| self.rows[start + place]).collect();
             self.rows[begin..end].copy_from_slice(&dealt);

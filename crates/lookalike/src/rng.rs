@@ -3,7 +3,7 @@
 //! [`Rng`] is quick and serves the searches and made-up tables: xoshiro256**, its state filled by splitmix64. Whoever sees some of its
 //! numbers can work out the others.
 //!
-//! [`Draws`] decides which rows of equal ones go where and which of them are suppressed. The release shows the outcome, so nobody may be
+//! `Draws` decides which rows of equal ones go where and which of them are suppressed. The release shows the outcome, so nobody may be
 //! able to work out how it came about: ChaCha20 under a [`Key`] of 256 bits from the system, or from a seed to repeat a run.
 //!
 //! # Reference
@@ -128,6 +128,12 @@ impl Key {
         Draws(generator)
     }
 }
+
+/// Streams of draws with a purpose of their own. Tasks of a search take streams by their seeds, which are random.
+pub(crate) const DEALING: u64 = 0;
+pub(crate) const TRIMMING: u64 = 1;
+pub(crate) const NUMBERING: u64 = 2;
+pub(crate) const SUPPRESSING: u64 = 3;
 
 /// Random numbers of cryptographic strength.
 #[derive(Debug)]

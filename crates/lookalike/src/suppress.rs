@@ -12,6 +12,7 @@ use crate::code::{Code, CodeRange, real};
 use crate::partition::{self, Partition, Piece};
 use crate::privacy::Tally;
 use crate::problem::Problem;
+use crate::rng::{Draws, SUPPRESSING};
 
 /// The groups to publish and the rows to leave out.
 pub(crate) fn with_suppression(problem: &Problem, search: Search, budget: &Budget) -> (Groups, Vec<Piece>) {
@@ -25,21 +26,23 @@ pub(crate) fn with_suppression(problem: &Problem, search: Search, budget: &Budge
     if allowance == 0 || problem.stages_in_order().len() > 1 {
         return (groups, trimmed);
     }
-    let mut best = lighten(problem, &groups, allowance, Keep::Holding);
+    let mut draws = search.key.draws(SUPPRESSING);
+    let mut best = lighten(problem, &groups, allowance, Keep::Holding, &mut draws);
     best.1.extend_from_slice(&trimmed);
     budget.keep(cost(problem, &best.0, &best.1), || (best.0.partition.clone(), best.0.ranges.clone()));
     // In the classes of `auto` an outlier stands with rows that make no class without it: those of a plain search tell who it is.
     let plain = search.algorithm.is_anytime().then(|| {
         algorithm::run(problem, Search { algorithm: Algorithm::Mondrian, ..search }, &problem.pieces_without(&trimmed), budget)
     });
-    let outliers = lighten(problem, plain.as_ref().unwrap_or(&groups), allowance, Keep::OneRow).1;
+    let outliers = lighten(problem, plain.as_ref().unwrap_or(&groups), allowance, Keep::OneRow, &mut draws).1;
     let without: Vec<Piece> = join(&outliers, &trimmed);
     let rest = problem.pieces_without(&without);
     let mut whole = problem.tally();
     problem.count_into(&mut whole, &rest);
     if !rest.is_empty() && problem.stages_in_order()[0].privacy.holds(&whole) && !budget.is_spent() {
         let again = algorithm::run(problem, search, &rest, budget);
-        let (lighter, gone) = lighten(problem, &again, problem.allowance() - partition::rows(&without), Keep::Holding);
+        let (lighter, gone) =
+            lighten(problem, &again, problem.allowance() - partition::rows(&without), Keep::Holding, &mut draws);
         let gone = join(&gone, &without);
         if cost(problem, &lighter, &gone) < cost(problem, &best.0, &best.1) {
             best = (lighter, gone);
@@ -66,12 +69,15 @@ enum Keep {
     OneRow,
 }
 
-/// Takes the rows out whose leaving gains most for each row, one tuple after the other.
-fn lighten(problem: &Problem, groups: &Groups, allowance: u64, keep: Keep) -> (Groups, Vec<Piece>) {
+/// Takes the rows out whose leaving gains most for each row, one tuple after the other; of equals any, at random.
+fn lighten(problem: &Problem, groups: &Groups, allowance: u64, keep: Keep, draws: &mut Draws) -> (Groups, Vec<Piece>) {
     let mut tally = problem.tally();
     let mut classes: Vec<Vec<Piece>> = groups.partition.iter().map(<[Piece]>::to_vec).collect();
+    // The first of equal tuples is taken, and the class with the greatest rank.
+    classes.iter_mut().for_each(|class| draws.shuffle(class));
+    let ranks: Vec<u64> = classes.iter().map(|_| draws.next_u64()).collect();
     let mut heap: BinaryHeap<Offer> =
-        (0..classes.len()).filter_map(|class| offer(problem, &classes[class], class, keep, &mut tally)).collect();
+        (0..classes.len()).filter_map(|class| offer(problem, &classes[class], (class, ranks[class]), keep, &mut tally)).collect();
     let (mut gone, mut left) = (Vec::new(), allowance);
     while let Some(best) = heap.pop() {
         let piece = classes[best.class][best.at];
@@ -81,7 +87,7 @@ fn lighten(problem: &Problem, groups: &Groups, allowance: u64, keep: Keep) -> (G
         left -= u64::from(piece.count);
         gone.push(piece);
         classes[best.class].swap_remove(best.at);
-        heap.extend(offer(problem, &classes[best.class], best.class, keep, &mut tally));
+        heap.extend(offer(problem, &classes[best.class], (best.class, best.rank), keep, &mut tally));
     }
     let mut lighter = Groups { partition: Partition::default(), ranges: Vec::with_capacity(groups.ranges.len()) };
     for class in classes {
@@ -91,10 +97,11 @@ fn lighten(problem: &Problem, groups: &Groups, allowance: u64, keep: Keep) -> (G
     (lighter, gone)
 }
 
-/// The best tuple to take out of a class. Ordered by gain, then by place, so that the heap's order is one and the same.
+/// The best tuple to take out of a class. Ordered by gain, then by the random rank of the class, so that the heap's order is one and the same.
 #[derive(PartialEq)]
 struct Offer {
     gain: f64,
+    rank: u64,
     class: usize,
     at: usize,
 }
@@ -103,7 +110,7 @@ impl Eq for Offer {}
 
 impl Ord for Offer {
     fn cmp(&self, other: &Offer) -> std::cmp::Ordering {
-        self.gain.total_cmp(&other.gain).then((other.class, other.at).cmp(&(self.class, self.at)))
+        self.gain.total_cmp(&other.gain).then((self.rank, other.class, other.at).cmp(&(other.rank, self.class, self.at)))
     }
 }
 
@@ -113,7 +120,7 @@ impl PartialOrd for Offer {
     }
 }
 
-fn offer(problem: &Problem, class: &[Piece], index: usize, keep: Keep, tally: &mut Tally) -> Option<Offer> {
+fn offer(problem: &Problem, class: &[Piece], (index, rank): (usize, u64), keep: Keep, tally: &mut Tally) -> Option<Offer> {
     if !(2..=MOST_TUPLES).contains(&class.len()) {
         return None;
     }
@@ -134,7 +141,7 @@ fn offer(problem: &Problem, class: &[Piece], index: usize, keep: Keep, tally: &m
             && best.as_ref().is_none_or(|best| gain > best.gain)
             && (keep == Keep::OneRow || holds_without(problem, class, at, tally))
         {
-            best = Some(Offer { gain, class: index, at });
+            best = Some(Offer { gain, rank, class: index, at });
         }
     }
     best

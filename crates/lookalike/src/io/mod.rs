@@ -16,7 +16,7 @@ mod source;
 mod text;
 mod write;
 
-pub use pending::{Access, Pending, Stream, Written, give_up, real_place, undisturbed};
+pub use pending::{Access, Pending, Stream, Written, give_up, real_place, to_stream, undisturbed};
 pub use read::in_memory;
 pub use source::{Source, open, open_text, text};
 pub use write::{Compression, FileType, Format, check_columns, check_types, file_type, write};

@@ -88,6 +88,18 @@ pub fn undisturbed<T>(say: impl FnOnce() -> T) -> T {
     say()
 }
 
+/// Writes to standard output such that the register knows of it.
+///
+/// # Errors
+/// When the system refuses.
+pub fn to_stream(write: impl FnOnce(&mut io::StdoutLock<'static>) -> io::Result<()>) -> io::Result<()> {
+    let mut stdout = io::stdout().lock();
+    register().stream = Stream::Part;
+    write(&mut stdout).and_then(|()| stdout.flush())?;
+    register().stream = Stream::Whole;
+    Ok(())
+}
+
 /// An entry of the register; it goes when the file does.
 #[derive(Debug)]
 struct Waiting(Option<PathBuf>);
@@ -131,9 +143,10 @@ impl Pending {
         let mut register = register();
         if target == Path::new("-") {
             let folder = private_folder().map_err(|source| Error::io(target, source))?;
-            let waiting = Waiting::new(&mut register, folder.path());
             let file = folder.path().join("release");
             new_file(&file, 0o600).map_err(|source| Error::io(&file, source))?;
+            // Nothing may fail between the entry and the end of the lock, which the entry would wait for.
+            let waiting = Waiting::new(&mut register, folder.path());
             drop(register);
             return Ok(Pending(Kind::Private { file, folder, waiting }));
         }
@@ -191,7 +204,8 @@ impl Pending {
     /// standard output may have got a part. The message says so where the file is there all the same.
     pub fn publish(self) -> Result<()> {
         match self.0 {
-            Kind::Beside { temp, mut waiting, target, force, access } => {
+            // What is bound first is dropped last: a file is gone before the register forgets it.
+            Kind::Beside { mut waiting, temp, target, force, access } => {
                 let failed = |source| Error::io(&target, source);
                 temp.as_file().sync_all().map_err(failed)?;
                 // Whoever wants to end the program waits until it is sure what is there.
@@ -210,17 +224,13 @@ impl Pending {
                     failed(io::Error::new(source.kind(), why))
                 })
             }
-            Kind::Private { file, folder, mut waiting } => {
+            Kind::Private { mut waiting, folder, file } => {
                 let failed = |source| Error::io(Path::new("-"), source);
-                let mut stdout = io::stdout().lock();
-                register().stream = Stream::Part;
-                io::copy(&mut File::open(&file).map_err(failed)?, &mut stdout).map_err(failed)?;
-                stdout.flush().map_err(failed)?;
-                let mut register = register();
-                register.stream = Stream::Whole;
-                waiting.end(&mut register);
-                // All was written: what is left of it here is gone with the folder, or next to nothing can be done about it.
+                let mut source = File::open(&file).map_err(failed)?;
+                to_stream(|stdout| io::copy(&mut source, stdout).map(|_| ())).map_err(failed)?;
+                // All was written: what cannot be removed now is no error of the release.
                 let _ = folder.close();
+                waiting.end(&mut register());
                 Ok(())
             }
         }
@@ -261,7 +271,12 @@ fn allow(file: &File, access: Access, target: &Path) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt;
     let mode = |path: &Path| fs::metadata(path).map(|about| about.permissions().mode() & 0o777);
     let usual = || -> io::Result<u32> {
-        // The system alone knows what it takes away from a new file: here is one, where nobody else can see it.
+        // The system alone knows what it takes away from a new file. Linux says it; elsewhere here is one, where nobody else can see it.
+        let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+        let mask = status.lines().find_map(|line| line.strip_prefix("Umask:"));
+        if let Some(mask) = mask.and_then(|mask| u32::from_str_radix(mask.trim(), 8).ok()) {
+            return Ok(0o666 & !mask);
+        }
         let folder = private_folder()?;
         let new = folder.path().join("new");
         new_file(&new, 0o666)?;

@@ -46,7 +46,7 @@ const MAY_USE: [(&str, &[&str]); 37] = [
     ),
     ("recode", &["attribute", "partition", "problem", "scheme"]),
     ("recoding_file", &["attribute", "audit", "config", "encode", "partition", "problem", "recode", "scheme"]),
-    ("suppress", &["algorithm", "budget", "partition", "privacy", "problem"]),
+    ("suppress", &["algorithm", "budget", "partition", "privacy", "problem", "rng"]),
     ("loss", &["attribute", "partition", "problem", "recode", "scheme"]),
     ("bound", &["boxes", "budget", "penalty", "problem", "rng"]),
     ("anonymize", &["algorithm", "budget", "partition", "problem", "recode", "rng", "suppress"]),

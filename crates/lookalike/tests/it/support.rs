@@ -21,6 +21,7 @@ pub(crate) struct Done {
 
 /// Anonymizes `input` into `output` and lets the audit judge the file against its source.
 pub(crate) fn publish(input: &Path, output: &Path, config: &Config, algorithm: Algorithm, seed: u64) -> Result<Done> {
+    let config = &Config { seed: Some(seed), ..config.clone() };
     let source = io::open(input, None)?;
     let roles = config.roles(source.names())?;
     let treatments = problem::treatments(source.names(), &roles);
