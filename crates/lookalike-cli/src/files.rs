@@ -31,7 +31,8 @@ pub(crate) fn hierarchies(config: &Config) -> impl Iterator<Item = PathBuf> {
 /// output, nothing else.
 pub(crate) fn refuse_overlap(input: &Path, reads: &[PathBuf], outputs: &[Output]) -> Result<()> {
     for (at, &(flag, path)) in outputs.iter().enumerate() {
-        if input != Path::new("-") && is_one(input, path) {
+        let input = if input == Path::new("-") { Path::new("/dev/stdin") } else { input };
+        if is_one(input, path) {
             return Err(usage(format!("{} is the input itself: choose another output", show::path(path))));
         }
         if reads.iter().any(|read| is_one(read, path)) {

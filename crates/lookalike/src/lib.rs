@@ -73,6 +73,7 @@ pub mod table;
 pub mod taxonomy;
 #[cfg(test)]
 mod testing;
+mod tuples;
 mod watched;
 
 pub use algorithm::{Algorithm, Branching, Optimum, Search, Techniques};

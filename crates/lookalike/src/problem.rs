@@ -15,9 +15,10 @@ use crate::error::{Error, Result};
 use crate::partition::Piece;
 use crate::privacy::{Privacy, Tally};
 use crate::ratio::Ratio;
-use crate::rng::{Key, NUMBERING, TRIMMING};
+use crate::rng::{Key, TRIMMING};
 use crate::scheme::Scheme;
 use crate::table::{Coded, Table, Treatment};
+use crate::tuples::{Recoded, distinct, renumbered};
 use crate::watched::Watched;
 
 /// A table that is ready to be anonymized: every rule can be met.
@@ -444,83 +445,6 @@ fn allowance(share: Ratio, rows: usize) -> u64 {
 pub(crate) fn percent_up(part: u64, whole: u64) -> String {
     let hundredths = (u128::from(part) * 10_000).div_ceil(u128::from(whole));
     format!("{}.{:02}%", hundredths / 100, hundredths % 100)
-}
-
-/// A column of the table under new codes.
-struct Recoded<'a> {
-    codes: &'a Codes,
-    map: &'a [Code],
-    bits: u32,
-}
-
-impl<'a> Recoded<'a> {
-    fn new(coded: &'a Coded, map: &'a [Code]) -> Recoded<'a> {
-        let greatest = map.iter().copied().max().unwrap_or(0);
-        Recoded { codes: &coded.codes, map, bits: u32::BITS - greatest.leading_zeros() }
-    }
-
-    #[inline]
-    fn code(&self, row: usize) -> Code {
-        self.map[self.codes.get(row) as usize]
-    }
-}
-
-/// Puts the tuples that differ in sensitive values alone in random order among themselves. Searches break ties by the number of a tuple: in the
-/// order of the values, who is with whom would show them.
-fn renumbered(quasi: &[Recoded], rows: &[RowId], starts: &[u32], key: Key) -> (Vec<RowId>, Vec<u32>) {
-    let mut draws = key.draws(NUMBERING);
-    let tuples: Vec<&[RowId]> = starts.windows(2).map(|ends| &rows[ends[0] as usize..ends[1] as usize]).collect();
-    let codes = |tuple: &[RowId]| quasi.iter().map(|column| column.code(tuple[0] as usize)).collect::<Vec<Code>>();
-    let (mut new_rows, mut new_starts) = (Vec::with_capacity(rows.len()), vec![0]);
-    let mut order: Vec<&[RowId]> = Vec::new();
-    let mut from = 0;
-    while from < tuples.len() {
-        let here = codes(tuples[from]);
-        order.clear();
-        order.extend(tuples[from..].iter().copied().take_while(|tuple| codes(tuple) == here));
-        from += order.len();
-        draws.shuffle(&mut order);
-        for tuple in &order {
-            new_rows.extend_from_slice(tuple);
-            new_starts.push(u32::try_from(new_rows.len()).expect("the reader refuses more rows"));
-        }
-    }
-    (new_rows, new_starts)
-}
-
-/// Row numbers grouped by equal codes, groups in code order, and where each group starts.
-///
-/// As many columns as fit are packed into 64 bits and sorted; where more are left, the groups found so far take the place of
-/// the columns they came from.
-fn distinct(columns: &[Recoded], rows: usize) -> (Vec<RowId>, Vec<u32>) {
-    let rows_u32 = u32::try_from(rows).expect("the reader refuses more rows");
-    let mut keyed: Vec<(u64, RowId)> = (0..rows_u32).map(|row| (0, row)).collect();
-    let mut rest = columns;
-    let mut group_bits = 0;
-    while !rest.is_empty() {
-        let mut free = u64::BITS - group_bits;
-        let fit = rest.iter().take_while(|column| free.checked_sub(column.bits).map(|left| free = left).is_some()).count();
-        let (now, later) = rest.split_at(fit);
-        keyed.par_iter_mut().for_each(|(key, row)| {
-            *key = now.iter().fold(*key, |key, column| (key << column.bits) | u64::from(column.code(*row as usize)));
-        });
-        keyed.par_sort_unstable();
-        rest = later;
-        if !rest.is_empty() {
-            let mut group = 0;
-            let mut last = keyed[0].0;
-            for (key, _) in &mut keyed {
-                group += u64::from(*key != last);
-                last = *key;
-                *key = group;
-            }
-            group_bits = u64::BITS - group.leading_zeros();
-        }
-    }
-    let mut starts = vec![0];
-    starts.extend((1..rows).filter(|&at| keyed[at].0 != keyed[at - 1].0).map(|at| u32::try_from(at).expect("below the rows")));
-    starts.push(rows_u32);
-    (keyed.into_iter().map(|(_, row)| row).collect(), starts)
 }
 
 #[cfg(test)]

@@ -140,6 +140,12 @@ pub(crate) fn bounds(attribute: &Attribute, ordered: &Ordered, ranges: &[CodeRan
     };
     let (lows, highs) = (ends(|range| range.lo), ends(|range| range.hi));
     if ordered.unit == Unit::Second {
+        if ordered.texts.iter().any(|text| nanoseconds(text).is_none()) {
+            return Err(Error::data(format!(
+                "column `{0}`: a time lies beyond those that a typed column of times can hold, such as the end of the year 9999; publish labels",
+                attribute.name
+            )));
+        }
         let ends = lows
             .iter()
             .zip(&highs)

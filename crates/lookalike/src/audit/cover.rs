@@ -120,6 +120,8 @@ fn scale<'a>(values: &[Option<&str>], column: &'a ColumnConfig) -> Scale<'a> {
         (Some(Kind::Categorical), ..) => Scale::Unordered,
         (_, Some(order), _) => Scale::Order(order),
         (Some(Kind::Ordinal), ..) | (_, _, Some(HierarchyConfig::Prefix(_))) => Scale::Unordered,
+        (_, _, Some(HierarchyConfig::Intervals(_))) => Scale::Numbers,
+        (_, _, Some(HierarchyConfig::Date(_))) => Scale::Instants,
         _ if !codes && all(place_of_number) => Scale::Numbers,
         _ if all(place_of_instant) => Scale::Instants,
         _ => Scale::Unordered,

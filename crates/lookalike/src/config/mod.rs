@@ -192,7 +192,11 @@ impl Config {
     /// # Errors
     /// When it is no TOML, has an unknown key, or a version that this program does not know.
     pub fn parse(text: &str) -> Result<Config> {
-        let config: Config = toml::from_str(text).map_err(|error| Error::config(error.to_string().trim_end()))?;
+        let config: Config = toml::from_str(text).map_err(|error| match is_request(text) {
+            true => Error::config(error.to_string().trim_end()),
+            // A table that was named by mistake: the words of the error would quote a row.
+            false => Error::config("this is no request in TOML: no line says KEY = VALUE; lookalike init writes one"),
+        })?;
         match config.version {
             None | Some(1) => Ok(config),
             Some(version) => {
@@ -261,4 +265,10 @@ impl Config {
         };
         Duration::try_from_secs_f64(number * unit).map(Some).map_err(|_| bad())
     }
+}
+/// True when some line could be one of a TOML file.
+fn is_request(text: &str) -> bool {
+    let is_key =
+        |line: &str| line.starts_with('[') || line.split_once('=').is_some_and(|(key, _)| !key.contains([',', ';', '\t']));
+    text.lines().map(str::trim).any(is_key)
 }

@@ -22,6 +22,9 @@ const SHARED: &str = "address birthname cellphone city comment description famil
 /// More columns than this are not counted: each costs time.
 const MOST_COLUMNS: usize = 8;
 
+/// A column of no more values does not number persons.
+const FEW_VALUES: u64 = 10;
+
 /// How surely a value of a column stands for one person.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Stands {
@@ -73,7 +76,7 @@ pub fn repeated_persons(counted: &Counted) -> Option<String> {
         Stands::Surely => distinct * 100 < present * 99,
         Stands::Mostly => distinct * 2 <= *present,
         // Few values are those of a hospital or a region.
-        Stands::Perhaps => *distinct > roles::FEW_VALUES && distinct * 10 <= present * 9,
+        Stands::Perhaps => *distinct > FEW_VALUES && distinct * 10 <= present * 9,
         Stands::Not => false,
     };
     let about = if *is_exact { "" } else { "about " };

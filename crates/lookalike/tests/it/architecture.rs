@@ -3,7 +3,7 @@
 use std::path::Path;
 
 /// For each module, what it may use of the crate beside `error`, `code` and itself.
-const MAY_USE: [(&str, &[&str]); 37] = [
+const MAY_USE: [(&str, &[&str]); 38] = [
     ("ratio", &[]),
     ("table", &[]),
     ("rng", &[]),
@@ -20,7 +20,11 @@ const MAY_USE: [(&str, &[&str]); 37] = [
     ("scheme", &["attribute", "taxonomy"]),
     ("guard", &[]),
     ("ground", &["attribute", "partition", "privacy", "problem", "scheme"]),
-    ("problem", &["scheme", "attribute", "config", "encode", "partition", "privacy", "ratio", "rng", "table", "watched"]),
+    ("tuples", &["rng", "table"]),
+    (
+        "problem",
+        &["tuples", "scheme", "attribute", "config", "encode", "partition", "privacy", "ratio", "rng", "table", "watched"],
+    ),
     ("penalty", &["attribute", "taxonomy"]),
     ("boxes", &["penalty"]),
     ("nearest", &["boxes", "rng"]),

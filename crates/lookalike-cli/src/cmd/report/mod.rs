@@ -61,7 +61,9 @@ pub(crate) fn run(args: &Report, global: &Global) -> Result<ExitCode> {
     let holds = verdict.holds();
     let or_none = |error| if holds { Err(error) } else { Ok(None) };
     let columns = query::columns(&source, &release, &config).map(Some).or_else(or_none)?;
-    let errors = if args.queries == 0 || columns.is_none() {
+    // For everybody, no answers of rows that were suppressed.
+    let is_untold = guard != Guard::None && source.rows as u64 != verdict.rows;
+    let errors = if args.queries == 0 || columns.is_none() || is_untold {
         None
     } else {
         let counts = Workload { queries: args.queries, seed: SEED, ..Workload::default() };

@@ -335,6 +335,8 @@ fn risk(before: &Measures, after: &Measures, guard: Guard) -> Vec<RiskLine> {
         let was = guard.count(was);
         #[allow(clippy::cast_precision_loss, reason = "for display")]
         let before_share = match was {
+            // A share of all rows of the source would say how many these are.
+            _ if guard != Guard::None && before.rows != after.rows => None,
             Count::Exact(rows) | Count::About(rows) => Some((rows as f64 / before.rows as f64).min(1.0)),
             Count::Below(_) => None,
         };
