@@ -29,21 +29,16 @@ impl<'a> Recoded<'a> {
 /// order of the values, who is with whom would show them.
 pub(crate) fn renumbered(quasi: &[Recoded], rows: &[RowId], starts: &[u32], key: Key) -> (Vec<RowId>, Vec<u32>) {
     let mut draws = key.draws(NUMBERING);
-    let tuples: Vec<&[RowId]> = starts.windows(2).map(|ends| &rows[ends[0] as usize..ends[1] as usize]).collect();
-    let codes = |tuple: &[RowId]| quasi.iter().map(|column| column.code(tuple[0] as usize)).collect::<Vec<Code>>();
-    let (mut new_rows, mut new_starts) = (Vec::with_capacity(rows.len()), vec![0]);
-    let mut order: Vec<&[RowId]> = Vec::new();
-    let mut from = 0;
-    while from < tuples.len() {
-        let here = codes(tuples[from]);
-        order.clear();
-        order.extend(tuples[from..].iter().copied().take_while(|tuple| codes(tuple) == here));
-        from += order.len();
-        draws.shuffle(&mut order);
-        for tuple in &order {
-            new_rows.extend_from_slice(tuple);
-            new_starts.push(u32::try_from(new_rows.len()).expect("the reader refuses more rows"));
-        }
+    let mut tuples: Vec<&[RowId]> = starts.windows(2).map(|ends| &rows[ends[0] as usize..ends[1] as usize]).collect();
+    let is_alike = |one: &&[RowId], other: &&[RowId]| {
+        quasi.iter().all(|column| column.code(one[0] as usize) == column.code(other[0] as usize))
+    };
+    tuples.chunk_by_mut(is_alike).for_each(|alike| draws.shuffle(alike));
+    let (mut new_rows, mut new_starts) = (Vec::with_capacity(rows.len()), Vec::with_capacity(starts.len()));
+    new_starts.push(0);
+    for tuple in tuples {
+        new_rows.extend_from_slice(tuple);
+        new_starts.push(u32::try_from(new_rows.len()).expect("the reader refuses more rows"));
     }
     (new_rows, new_starts)
 }
