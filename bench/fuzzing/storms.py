@@ -205,6 +205,8 @@ def strike(rng, storm, notes, slow):
                 pass
         time.sleep(rng.choice([0, 0.001, 0.01, 0.03]))
     code, said = waited(process)
+    # Words of strace itself are not the program's.
+    said = "\n".join(line for line in said.splitlines() if not line.startswith("strace:"))
     notes["exit"] = [code]
     notes["style"] = [style]
     notes["output"] = [storm.ending]

@@ -24,6 +24,8 @@ const MOST_COLUMNS: usize = 8;
 
 /// A column of no more values does not number persons.
 const FEW_VALUES: u64 = 10;
+/// Nor does one of some hundred values that have more rows each than a person mostly has.
+const MANY_ROWS: u64 = 10;
 
 /// How surely a value of a column stands for one person.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -76,7 +78,10 @@ pub fn repeated_persons(counted: &Counted) -> Option<String> {
         Stands::Surely => distinct * 100 < present * 99,
         Stands::Mostly => distinct * 2 <= *present,
         // Few values are those of a hospital or a region.
-        Stands::Perhaps => *distinct > FEW_VALUES && distinct * 10 <= present * 9,
+        Stands::Perhaps => {
+            let is_often = present / distinct.max(&1) > MANY_ROWS;
+            *distinct > FEW_VALUES && distinct * 10 <= present * 9 && (!is_often || *distinct > roles::FEW_VALUES)
+        }
         Stands::Not => false,
     };
     let about = if *is_exact { "" } else { "about " };
@@ -141,6 +146,7 @@ mod tests {
             ("hospital_code", 3, 2_000, false),
             ("admission", 700, 2_000, false),
             ("ward_id", 40, 2_000, false),
+            ("pid", 20, 100, true),
             ("token", 400, 2_000, true),
             ("Versichertennummer", 400, 2_000, true),
         ] {
