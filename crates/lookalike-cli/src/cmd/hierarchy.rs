@@ -14,7 +14,7 @@ use crate::USAGE;
 use crate::args::{ColumnOf, Global, Hierarchy, HierarchyCheck, HierarchyCommand, HierarchyNew, Reading};
 use crate::cmd::write_text;
 use crate::files;
-use crate::request::usage;
+use crate::request::{headless, usage};
 use crate::show::{self, count, counted};
 
 /// Children of a node that `show` lists.
@@ -123,7 +123,11 @@ fn write(of: &ColumnOf, how: HierarchyConfig, kind: Kind, is_quiet: bool) -> Res
 /// The table with this column alone.
 fn column_of(data: &Path, column: &str, reading: &Reading) -> Result<Table> {
     let source = io::open(data, reading.delimiter)?;
-    if !source.names().iter().any(|name| name == column) {
+    let is_there = source.names().iter().any(|name| name == column);
+    if !is_there && source.is_headless() {
+        return Err(headless(&source));
+    }
+    if !is_there {
         return Err(usage(format!("there is no column `{column}`: `lookalike init` lists the columns of a table")));
     }
     let wanted = |name: &String| if name == column { Treatment::Code } else { Treatment::Skip };
