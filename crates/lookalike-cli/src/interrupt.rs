@@ -65,11 +65,15 @@ pub(crate) fn end(why: &str, code: u8) -> ! {
 /// In words, what is there of all that the program was to write.
 fn what_is_there(written: &Written) -> String {
     let files: Vec<String> = written.files.iter().map(|file| show::path(file)).collect();
-    match (&files[..], written.stream) {
-        ([], Stream::Nothing) => "nothing was written".to_string(),
-        (_, Stream::Part) => "standard output may have got a part, which is of no use".to_string(),
-        (_, Stream::Whole) => "all was written to standard output before".to_string(),
-        (files, _) => format!("complete before that: {}", files.join(", ")),
+    let files = (!files.is_empty()).then(|| format!("complete before that: {}", files.join(", ")));
+    let stream = match written.stream {
+        Stream::Nothing => None,
+        Stream::Part => Some("standard output may have got a part, which is of no use".to_string()),
+        Stream::Whole => Some("all was written to standard output before".to_string()),
+    };
+    match [stream, files].into_iter().flatten().collect::<Vec<_>>().join("; ") {
+        nothing if nothing.is_empty() => "nothing was written".to_string(),
+        something => something,
     }
 }
 
@@ -115,6 +119,10 @@ mod tests {
         let said = |files: &[&str], stream| what_is_there(&Written { files: files.iter().map(Into::into).collect(), stream });
         assert_eq!(said(&[], Stream::Nothing), "nothing was written");
         assert_eq!(said(&["a.csv", "b.toml"], Stream::Nothing), "complete before that: a.csv, b.toml");
+        assert_eq!(
+            said(&["r.toml"], Stream::Part),
+            "standard output may have got a part, which is of no use; complete before that: r.toml"
+        );
         for (files, stream) in [(&[][..], Stream::Part), (&[][..], Stream::Whole), (&["a.csv"][..], Stream::Part)] {
             assert!(!said(files, stream).contains("nothing"), "{files:?} {stream:?}");
         }
