@@ -5,21 +5,26 @@ use std::path::{Path, PathBuf};
 use lookalike::config::HierarchyConfig;
 use lookalike::{Config, Result, io};
 
-use crate::args::Request;
+use crate::args::{Columns, Request};
 use crate::request::usage;
 use crate::show;
 
 /// A file that a command writes, and the flag that names it.
 pub(crate) type Output<'a> = (&'static str, &'a Path);
 
-/// What a request reads beside its tables: the configuration, hierarchies, orders.
+/// What a request reads beside its tables.
 pub(crate) fn of_request(request: &Request, config: &Config) -> Vec<PathBuf> {
-    let orders = request.columns.order.iter().map(|pair| PathBuf::from(&pair.value));
-    request.config.iter().cloned().chain(orders).chain(hierarchies(config)).collect()
+    read_by(request.config.as_slice(), &request.columns, [config])
+}
+
+/// The files that configurations come from, and the orders and hierarchies that they name.
+pub(crate) fn read_by<'a>(files: &[PathBuf], columns: &Columns, configs: impl IntoIterator<Item = &'a Config>) -> Vec<PathBuf> {
+    let orders = columns.order.iter().map(|pair| PathBuf::from(&pair.value));
+    files.iter().cloned().chain(orders).chain(configs.into_iter().flat_map(hierarchies)).collect()
 }
 
 /// The hierarchy files of a configuration.
-pub(crate) fn hierarchies(config: &Config) -> impl Iterator<Item = PathBuf> {
+fn hierarchies(config: &Config) -> impl Iterator<Item = PathBuf> {
     let file = |hierarchy: &HierarchyConfig| match hierarchy {
         HierarchyConfig::File(path) => Some(path.clone()),
         _ => None,

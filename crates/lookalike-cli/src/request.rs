@@ -206,11 +206,16 @@ pub(crate) fn data(typed: Option<&PathBuf>, config: &Config) -> Result<PathBuf> 
 
 /// The role of every column. Where the first line of the table may be a row, no message shows its names, which may be cells.
 pub(crate) fn roles(config: &Config, source: &Source) -> Result<Roles> {
-    config.roles(source.names()).map_err(|error| match () {
+    config.roles(source.names()).map_err(|error| without_names(error, config, source))
+}
+
+/// The error of a request that does not fit a table, without the names of the table where these may be cells.
+pub(crate) fn without_names(error: Error, config: &Config, source: &Source) -> Error {
+    match () {
         () if source.is_headless() => headless(source),
         () if source.is_csv() && is_strange(config, source) => strange(&error, source),
         () => error,
-    })
+    }
 }
 
 /// True when the request names columns and the table has none of them: perhaps its first line is a row.

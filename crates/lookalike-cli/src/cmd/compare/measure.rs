@@ -12,7 +12,7 @@ use lookalike::{Algorithm, Budget, Config, Outcome, Problem, Result, Status, Tec
 
 use crate::bounds::{self, Effort};
 use crate::progress::Progress;
-use crate::request::headless;
+use crate::request::without_names;
 use crate::{interrupt, measure, pipeline};
 
 /// One set of rules.
@@ -106,8 +106,8 @@ pub(super) fn looked_at(config: &Config, names: &[String]) -> Result<(Config, Ro
 pub(super) fn read(source: io::Source, sets: &[RuleSet]) -> Result<Table> {
     let mut all = vec![Treatment::Skip; source.names().len()];
     for set in sets {
-        let (config, roles) = looked_at(&set.config, source.names())
-            .map_err(|error| if source.is_headless() { headless(&source) } else { error })?;
+        let (config, roles) =
+            looked_at(&set.config, source.names()).map_err(|error| without_names(error, &set.config, &source))?;
         set.ks.iter().try_for_each(|&k| Config { k, ..config.clone() }.rules(&roles).map(|_| ()))?;
         for (all, one) in all.iter_mut().zip(problem::treatments(source.names(), &roles)) {
             *all = if *all == Treatment::CodeAndCarry || one == Treatment::Skip { *all } else { one };

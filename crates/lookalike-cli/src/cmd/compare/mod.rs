@@ -175,9 +175,7 @@ fn refuse(args: &Compare, sets: &[RuleSet], data: &Path, pictures: &[PathBuf]) -
     if args.json && args.csv.as_deref() == Some(Path::new("-")) {
         return Err(usage("--json and --csv - would both go to standard output: name a file for one, --csv FILE"));
     }
-    let orders = args.columns.order.iter().map(|pair| PathBuf::from(&pair.value));
-    let hierarchies = sets.iter().flat_map(|set| files::hierarchies(&set.config));
-    let reads: Vec<PathBuf> = args.config.iter().cloned().chain(orders).chain(hierarchies).collect();
+    let reads = files::read_by(&args.config, &args.columns, sets.iter().map(|set| &set.config));
     let pictures = pictures.iter().filter(|path| path.parent().is_some_and(Path::exists)).map(|path| ("--plots", path.as_path()));
     let outputs: Vec<Output> = args.csv.iter().map(|path| ("--csv", path.as_path())).chain(pictures).collect();
     files::refuse_overlap(data, &reads, &outputs)?;
