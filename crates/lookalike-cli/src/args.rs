@@ -16,8 +16,8 @@ use std::str::FromStr;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use lookalike::Algorithm;
-use lookalike::config::{Publish, Rest};
-use lookalike::ratio::Ratio;
+use lookalike::request::ratio::Ratio;
+use lookalike::request::{Publish, Rest};
 use lookalike::synthetic::Synthetic;
 use lookalike::{Branching, Cost, Techniques};
 

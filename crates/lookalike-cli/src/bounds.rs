@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use lookalike::bound::{Bound, BoundKind, bound, tight};
+use lookalike::problem::bound::{Bound, BoundKind};
+use lookalike::search::bound::{bound, tight};
 use lookalike::{Algorithm, Budget, Problem};
 use serde_json::{Value, json};
 

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use lookalike::config::HierarchyConfig;
-use lookalike::{Config, Result, io};
+use lookalike::request::HierarchyConfig;
+use lookalike::{Config, Result, table};
 
 use crate::args::{Columns, Request};
 use crate::request::usage;
@@ -58,7 +58,7 @@ fn is_one(one: &Path, other: &Path) -> bool {
     if !is_plain(&one) || !is_plain(&other) {
         return false;
     }
-    match (io::real_place(&one), io::real_place(&other)) {
+    match (table::real_place(&one), table::real_place(&other)) {
         (Some(one), Some(other)) => one == other || is_same_file(&one, &other),
         _ => false,
     }

@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError, mpsc};
 use std::thread;
 use std::time::Duration;
 
-use lookalike::io::{self, Stream, Written};
+use lookalike::table::{self, Stream, Written};
 
 use crate::show;
 
@@ -51,7 +51,7 @@ pub(crate) fn finishing() {
 /// Ends the program from whatever thread, says why and what was written, and leaves nothing else behind.
 #[allow(clippy::exit, reason = "a thread beside the main one cannot return through main")]
 pub(crate) fn end(why: &str, code: u8) -> ! {
-    let words = format!("{why}: {}", what_is_there(&io::give_up()));
+    let words = format!("{why}: {}", what_is_there(&table::give_up()));
     // Whoever does not read standard error cannot keep the program from ending.
     let (send, said) = mpsc::channel();
     thread::spawn(move || {

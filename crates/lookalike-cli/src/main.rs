@@ -81,7 +81,7 @@ fn run(cli: Cli) -> ExitCode {
             // Whoever read our talk has seen enough. A release that is cut short is another error: see `pipeline::run`.
             return ExitCode::SUCCESS;
         }
-        lookalike::io::undisturbed(|| show::error(&error.to_string()));
+        lookalike::table::undisturbed(|| show::error(&error.to_string()));
         ExitCode::from(code(error.kind()))
     })
 }

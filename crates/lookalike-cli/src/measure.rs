@@ -2,12 +2,12 @@
 //! and `report` asks the same queries.
 
 use lookalike::audit::{self, Verdict};
-use lookalike::config::Roles;
-use lookalike::query::{self, Query, Workload};
+use lookalike::evaluate::query::{self, Query, Workload};
 use lookalike::release::{Cells, Release};
+use lookalike::request::Roles;
 use lookalike::rng::Key;
 use lookalike::table::Table;
-use lookalike::{Algorithm, Config, ErrorKind, Outcome, Problem, Result, io, proof};
+use lookalike::{Algorithm, Config, ErrorKind, Outcome, Problem, Result, release::proof, table};
 
 /// A release in memory, and what the judge says of it.
 #[derive(Debug)]
@@ -36,7 +36,7 @@ pub(crate) fn judge(
     if rows == 0 {
         return Ok(Judged { released: None, rows, smallest: 0, broken: String::new() });
     }
-    let released = io::in_memory(release.schema(), release.batches(), |batch| release.batch(batch))?;
+    let released = table::in_memory(release.schema(), release.batches(), |batch| release.batch(batch))?;
     let verdict = match outcome.rings.as_ref().map(|rings| proof::proof(problem, rings, &release)).transpose()? {
         None => audit::audit(&released, config)?,
         Some(proof) => audit::audit_rings(&released, table, config, Some(&proof))?,

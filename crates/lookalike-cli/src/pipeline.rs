@@ -7,20 +7,20 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use lookalike::audit::{self, Proof, Verdict, View};
-use lookalike::bound::Bound;
-use lookalike::config::{Order, Publish, Roles};
-use lookalike::disclosure::disclosures;
-use lookalike::io::{self, Access, FileType, Format, Pending};
-use lookalike::loss::{self, Loss, Shown};
+use lookalike::evaluate::disclosure::disclosures;
+use lookalike::evaluate::loss::{self, Loss, Shown};
+use lookalike::evaluate::profile::person_columns;
+use lookalike::problem::bound::Bound;
 use lookalike::problem::treatments;
-use lookalike::profile::person_columns;
-use lookalike::recoding_file::{self, RecodingFile};
+use lookalike::release::recoding_file::{self, RecodingFile};
 use lookalike::release::{self, Cells, Release};
+use lookalike::request::{Order, Publish, Roles};
 use lookalike::rng::Key;
 use lookalike::table::Table;
+use lookalike::table::{self, Access, FileType, Format, Pending};
 use lookalike::{
     Algorithm, Budget, Config, Cost, Error, ErrorKind, Optimum, Outcome, Problem, Result, Search, Status, Techniques,
-    anonymize_in_time, partition, proof,
+    anonymize_in_time, problem::partition, release::proof,
 };
 
 use crate::bounds::{self, Effort};
@@ -130,7 +130,7 @@ enum Plan<'a> {
 /// Runs the job. Whatever cannot succeed is found out as early as it can be.
 pub(crate) fn run(job: &Job, progress: &mut Progress) -> Result<Done> {
     let config = job.config;
-    let file_type = io::file_type(job.out)?;
+    let file_type = table::file_type(job.out)?;
     files::refuse_overlap(job.data, &job.reads, &job.outputs())?;
     drop(Pending::beside(job.out, job.force)?);
     config.suppress()?;
@@ -140,11 +140,11 @@ pub(crate) fn run(job: &Job, progress: &mut Progress) -> Result<Done> {
     let before = stamp(job.data);
 
     progress.stage("read");
-    let source = io::open(job.data, config.input.delimiter)?;
+    let source = table::open(job.data, config.input.delimiter)?;
     let roles = request::roles(config, &source)?;
     config.rules(&roles)?;
     let treatments = treatments(source.names(), &roles);
-    io::check_columns(file_type, &source, |name| roles.sensitive.contains(name) || roles.keep.contains(name))?;
+    table::check_columns(file_type, &source, |name| roles.sensitive.contains(name) || roles.keep.contains(name))?;
     let persons = person_columns(source.names(), config);
     let (table, counted) = source.read_and_count(&treatments, &persons)?;
     if cells(file_type) == Cells::Text {
@@ -155,7 +155,7 @@ pub(crate) fn run(job: &Job, progress: &mut Progress) -> Result<Done> {
     // The release is laid out in the write stage.
     let Found { release, proof, recoding, search } = find(job, plan, &roles, table, cells(file_type), warnings, progress)?;
     let pending = Pending::beside(job.out, job.force)?;
-    io::write(pending.file()?, job.out, file_type, release.schema(), release.batches(), |batch| release.batch(batch))?;
+    table::write(pending.file()?, job.out, file_type, release.schema(), release.batches(), |batch| release.batch(batch))?;
     let guarded = release.guarded();
     drop(release);
 
@@ -319,7 +319,7 @@ pub(crate) fn verdict(file: &Path, file_type: FileType, config: &Config) -> Resu
 
 /// Reads a table for the audit. Only a release in a text file has guards before formulas, unless it was asked for without them.
 pub(crate) fn read(path: &Path, delimiter: Option<char>, config: &Config, view: View) -> Result<Table> {
-    let opened = io::open(path, delimiter)?;
+    let opened = table::open(path, delimiter)?;
     let is_guarded = view != View::Source && opened.is_csv() && !config.output.raw_formulas;
     let treatments = audit::treatments(opened.names(), config, view);
     let mut table = opened.read(&treatments)?;

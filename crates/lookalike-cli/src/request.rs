@@ -4,12 +4,12 @@ use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use lookalike::config::{
+use lookalike::request::ratio::Ratio;
+use lookalike::request::{
     ColumnConfig, DateConfig, DateUnit, Distance, HierarchyConfig, IntervalsConfig, Kind, Order, PrefixConfig, Recursive, Rest,
     Role, Roles, Share, SubsetRule,
 };
-use lookalike::io::Source;
-use lookalike::ratio::Ratio;
+use lookalike::table::Source;
 use lookalike::{Config, Error, ErrorKind, Result};
 
 use crate::args::{Columns, How, Pair, Reading, Release, Released, Request, Rules, Writing};

@@ -23,7 +23,7 @@ pub(crate) fn warning(what: &str) {
 
 /// Writes a result to standard output.
 pub(crate) fn print(text: &str) -> Result<()> {
-    let written = lookalike::io::to_stream(|stdout| stdout.write_all(text.as_bytes()));
+    let written = lookalike::table::to_stream(|stdout| stdout.write_all(text.as_bytes()));
     written.map_err(|source| ErrorKind::Io { path: PathBuf::from("-"), source }.into())
 }
 

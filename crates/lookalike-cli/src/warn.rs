@@ -1,9 +1,9 @@
 //! What a user must know of a request or a release although it is no error: a rule that protects nobody, rows that are not persons, a release
 //! with nothing left in it.
 
-use lookalike::attribute::Domain;
-use lookalike::config::Share;
-use lookalike::profile::repeated_persons;
+use lookalike::domain::attribute::Domain;
+use lookalike::evaluate::profile::repeated_persons;
+use lookalike::request::Share;
 use lookalike::table::Counted;
 use lookalike::{Config, Error, ErrorKind, Problem, Result, Status};
 
@@ -58,7 +58,7 @@ pub(crate) fn of_release(found: &Searched, config: &Config) -> Vec<String> {
     let columns = || found.quasi.iter().zip(&found.shown);
     let lost: Vec<&String> = columns().filter(|(_, shown)| shown.whole >= NOTHING_LEFT).map(|(name, _)| name).collect();
     if found.loss.gcp >= NOTHING_LEFT || lost.len() == found.quasi.len() {
-        let no_distance = |(name, line): (&String, &lookalike::config::ColumnConfig)| {
+        let no_distance = |(name, line): (&String, &lookalike::request::ColumnConfig)| {
             line.t.is_some_and(|Share(t)| t.num() == 0).then(|| name.clone())
         };
         let why = match config.columns.iter().find_map(no_distance) {

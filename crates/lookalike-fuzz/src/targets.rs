@@ -3,12 +3,15 @@
 use std::path::Path;
 
 use lookalike::audit::{self, View};
-use lookalike::config::{HierarchyConfig, Role};
 use lookalike::release::{Cells, Release};
+use lookalike::request::{HierarchyConfig, Role};
 use lookalike::rng::Key;
 use lookalike::synthetic::{self, Synthetic};
 use lookalike::table::{Table, Treatment};
-use lookalike::{Algorithm, Budget, Config, Problem, Search, anonymize, hierarchy, io, problem, proof, query, recoding_file};
+use lookalike::{
+    Algorithm, Budget, Config, Problem, Search, anonymize, domain::hierarchy, evaluate::query, problem, release::proof,
+    release::recoding_file, table,
+};
 
 /// A parser under test.
 #[derive(Clone, Copy)]
@@ -87,7 +90,7 @@ fn csv(bytes: &[u8]) -> bool {
         return true;
     }
     let text = format!("{}\n{}\n", names.join(","), lines.join("\n"));
-    let source = io::open_text(text, Path::new("again")).expect("what was read can be written and read");
+    let source = table::open_text(text, Path::new("again")).expect("what was read can be written and read");
     let all = vec![Treatment::Code; source.names().len()];
     let again = source.read(&all).expect("its rows too");
     assert_eq!(cells(&again), rows, "the same cells");
@@ -95,7 +98,7 @@ fn csv(bytes: &[u8]) -> bool {
 }
 
 fn read_all(path: &Path) -> lookalike::Result<Table> {
-    let source = io::open(path, None)?;
+    let source = table::open(path, None)?;
     let all = vec![Treatment::CodeAndCarry; source.names().len()];
     source.read(&all)
 }
@@ -106,8 +109,8 @@ fn file(name: &str) -> Vec<u8> {
     let path = folder.path().join(name);
     let out = std::fs::File::create(&path).expect("a file");
     let batch = |_| Ok(synthetic::batch(Synthetic::Hospital, 1, 0, 40));
-    let file_type = io::file_type(&path).expect("a known ending");
-    io::write(out, &path, file_type, &synthetic::schema(Synthetic::Hospital), 1, batch).expect("it can be written");
+    let file_type = table::file_type(&path).expect("a known ending");
+    table::write(out, &path, file_type, &synthetic::schema(Synthetic::Hospital), 1, batch).expect("it can be written");
     std::fs::read(&path).expect("it is there")
 }
 
@@ -148,7 +151,7 @@ fn hierarchy(bytes: &[u8]) -> bool {
 
 /// Anonymizes a table in memory and lets the audit compare the release with it. False when the request is refused.
 fn is_released_true(text: &str, config: &Config) -> bool {
-    let open = || io::open_text(text.to_string(), Path::new("table"));
+    let open = || table::open_text(text.to_string(), Path::new("table"));
     let Ok(source) = open() else { return false };
     let Ok(roles) = config.roles(source.names()) else { return false };
     let treatments = problem::treatments(source.names(), &roles);
@@ -160,7 +163,7 @@ fn is_released_true(text: &str, config: &Config) -> bool {
         else {
             return false;
         };
-        let released = io::in_memory(release.schema(), release.batches(), |at| release.batch(at)).expect("batches are text");
+        let released = table::in_memory(release.schema(), release.batches(), |at| release.batch(at)).expect("batches are text");
         let source = open().expect("it was opened before");
         let treatments = audit::treatments(source.names(), config, View::Source);
         let original = source.read(&treatments).expect("it was read before");
@@ -184,7 +187,7 @@ fn recoding(bytes: &[u8]) -> bool {
     let Ok(file) = recoding_file::parse(text, &config) else { return false };
     file.settle_kinds(&mut config);
     let table = "age,sex\n20,f\n29,m\n31,f\n,m\n60,f\n";
-    let Ok(source) = io::open_text(table.to_string(), Path::new("table")) else { return false };
+    let Ok(source) = table::open_text(table.to_string(), Path::new("table")) else { return false };
     let Ok(roles) = config.roles(source.names()) else { return false };
     let Ok(table) = source.read(&[Treatment::Code; 2]) else { return false };
     let Ok(problem) = Problem::new(&table, &roles, &config) else { return false };
@@ -193,7 +196,7 @@ fn recoding(bytes: &[u8]) -> bool {
 
 fn proofs() -> Vec<Vec<u8>> {
     let config = Config::parse("k = 2\nnon_homogeneous = true\n[columns]\na = { role = 'quasi' }").expect("a request");
-    let source = io::open_text("a\n1\n2\n3\n4\n5\n6\n7\n".to_string(), Path::new("t")).expect("a table");
+    let source = table::open_text("a\n1\n2\n3\n4\n5\n6\n7\n".to_string(), Path::new("t")).expect("a table");
     let roles = config.roles(source.names()).expect("a role");
     let table = source.read(&[Treatment::Code]).expect("rows");
     let problem = Problem::new(&table, &roles, &config).expect("feasible");
@@ -272,7 +275,7 @@ fn label(bytes: &[u8]) -> bool {
         let config = Config::parse(&format!("k = 1\n[columns]\nv = {{ role = 'quasi', kind = '{kind}' }}")).expect("a request");
         let table = |cells: [&str; 2]| {
             let body: String = cells.iter().map(|cell| format!("{}\n", quoted(cell))).collect();
-            let source = io::open_text(format!("v\n{body}"), Path::new("t")).ok()?;
+            let source = table::open_text(format!("v\n{body}"), Path::new("t")).ok()?;
             source.read(&[Treatment::Code]).ok()
         };
         let value =

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! ```
-//! use lookalike::{Algorithm, Budget, Config, Problem, Search, anonymize, audit, io, loss::loss, release::{Cells, Release}, rng::Key, table::Treatment};
+//! use lookalike::{Algorithm, Budget, Config, Problem, Search, anonymize, audit, table, evaluate::loss::loss, release::{Cells, Release}, rng::Key, table::Treatment};
 //!
 //! # fn main() -> lookalike::Result<()> {
 //! # let folder = tempfile::tempdir().unwrap();
@@ -33,58 +33,30 @@
 //! ```
 #![deny(missing_docs)]
 
-pub mod algorithm;
-pub mod anonymize;
-pub mod attribute;
 pub mod audit;
-pub mod bound;
-mod boxes;
-pub mod budget;
-pub mod code;
-pub mod config;
-mod descent;
-pub mod disclosure;
-mod encode;
+pub mod codes;
+pub mod domain;
 pub mod error;
-mod ground;
-mod guard;
-mod halve;
-pub mod hierarchy;
-pub mod io;
-pub mod loss;
-mod nearest;
-pub mod partition;
-mod penalty;
-pub mod privacy;
+pub mod evaluate;
 pub mod problem;
-pub mod profile;
-pub mod proof;
-pub mod query;
-pub mod ratio;
-pub mod recode;
-pub mod recoding_file;
 pub mod release;
+pub mod request;
 pub mod rng;
-pub mod scheme;
-mod show;
-mod suppress;
+pub mod search;
 pub mod synthetic;
 pub mod table;
-pub mod taxonomy;
 #[cfg(test)]
 mod testing;
-mod tuples;
-mod watched;
 
-pub use algorithm::{Algorithm, Branching, Optimum, Search, Techniques};
-pub use anonymize::{Outcome, Status, anonymize, anonymize_in_time};
-pub use bound::{Bound, BoundKind, bound, tight};
-pub use budget::Budget;
-pub use config::Config;
 pub use error::{Error, ErrorKind, Result};
-pub use ground::Cost;
-pub use halve::far_pair_shares;
 pub use problem::Problem;
+pub use problem::bound::{Bound, BoundKind};
+pub use request::Config;
+pub use search::bound::{bound, tight};
+pub use search::boxes::split::far_pair_shares;
+pub use search::budget::Budget;
+pub use search::global::{Branching, Cost, Optimum, Techniques};
+pub use search::{Algorithm, Outcome, Search, Status, anonymize, anonymize_in_time};
 
 /// The Rust blocks of the project's README are run as documentation tests.
 #[cfg(doctest)]

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use arrow_array::StringArray;
 use arrow_schema::DataType;
 
-use crate::code::Codes;
-use crate::config::{Config, Roles};
+use crate::codes::Codes;
 use crate::problem::Problem;
+use crate::request::{Config, Roles};
 use crate::rng::Rng;
 use crate::table::{Coded, Column, Table};
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
-use lookalike::config::DateUnit;
+use lookalike::request::DateUnit;
 
 use super::Reading;
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use lookalike::audit::{Finding, NonHomogeneous, RuleVerdict, Verdict};
-use lookalike::{Algorithm, Config, Optimum, Result, Status, io, rng};
+use lookalike::{Algorithm, Config, Optimum, Result, Status, rng, table};
 use serde_json::{Map, Value, json};
 
 use crate::args::{Anonymize, Global};
@@ -55,7 +55,7 @@ pub(crate) fn make(job: &Job, json: bool, global: &Global) -> Result<ExitCode> {
     }
     if !global.quiet {
         let summary = summary(&done, &progress, job.out);
-        io::undisturbed(|| show::say(summary.trim_end()));
+        table::undisturbed(|| show::say(summary.trim_end()));
     }
     let printed = if json { show::json(&report(&done, &progress, job.out)) } else { Ok(()) };
     show::verdict(printed, 0).inspect_err(|_| {
@@ -319,7 +319,7 @@ mod tests {
         let mut file = tempfile::NamedTempFile::new().unwrap();
         file.write_all(b"name,age\ncanary,30\ncanary,30\ncanary,31\n").unwrap();
         let config = Config::parse("k = 2\n[columns]\nage = { role = \"quasi\" }\nname = { role = \"identifier\" }").unwrap();
-        let csv = lookalike::io::file_type(Path::new("-")).unwrap();
+        let csv = lookalike::table::file_type(Path::new("-")).unwrap();
         let verdict = pipeline::verdict(file.path(), csv, &config).unwrap();
         assert!(!verdict.holds());
         let told = complaint(&verdict);

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use lookalike::{Result, recoding_file, rng};
+use lookalike::{Result, release::recoding_file, rng};
 
 use crate::args::{Apply, Global};
 use crate::cmd::anonymize::make;

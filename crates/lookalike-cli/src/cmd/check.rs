@@ -3,9 +3,9 @@
 use std::process::ExitCode;
 
 use lookalike::audit::{self, Measures, RuleVerdict, View};
-use lookalike::config::{Rest, Role};
-use lookalike::profile::person_columns;
-use lookalike::{Result, io};
+use lookalike::evaluate::profile::person_columns;
+use lookalike::request::{Rest, Role};
+use lookalike::{Result, table};
 use serde_json::json;
 
 use crate::NOT_MET;
@@ -21,7 +21,7 @@ pub(crate) fn run(args: &Check) -> Result<ExitCode> {
     // Columns without a role are not looked at, so nothing has to be decided about them.
     config.rest = config.rest.or(Some(Rest::Keep));
     let data = request::data(args.data.as_ref(), &config)?;
-    let source = io::open(&data, config.input.delimiter)?;
+    let source = table::open(&data, config.input.delimiter)?;
     // Nor about those that a release has left out.
     config.columns.retain(|name, line| matches!(line.role, Role::Quasi | Role::Sensitive) || source.names().contains(name));
     let roles = request::roles(&config, &source)?;

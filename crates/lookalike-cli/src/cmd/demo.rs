@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use lookalike::synthetic::Synthetic;
 use lookalike::table::{Coded, Table, Treatment};
-use lookalike::{Config, Error, ErrorKind, Result, io};
+use lookalike::{Config, Error, ErrorKind, Result, table};
 
 use crate::args::{Demo, Global};
 use crate::cmd::anonymize::{CLASSES, loss_line, refused, rule_line};
@@ -86,7 +86,7 @@ pub(crate) fn run(args: &Demo, global: &Global) -> Result<ExitCode> {
 
 /// The first rows of a table.
 fn excerpt(path: &Path) -> Result<String> {
-    let source = io::open(path, Some(','))?;
+    let source = table::open(path, Some(','))?;
     let all = vec![Treatment::Code; source.names().len()];
     let table = source.read(&all)?;
     let heads: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();

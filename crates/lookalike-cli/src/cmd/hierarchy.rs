@@ -3,12 +3,12 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use lookalike::attribute::Domain;
-use lookalike::config::{ColumnConfig, DateConfig, HierarchyConfig, IntervalsConfig, Kind, PrefixConfig, Rest, Role};
-use lookalike::hierarchy;
+use lookalike::domain::attribute::Domain;
+use lookalike::domain::hierarchy;
+use lookalike::domain::taxonomy::Taxonomy;
+use lookalike::request::{ColumnConfig, DateConfig, HierarchyConfig, IntervalsConfig, Kind, PrefixConfig, Rest, Role};
 use lookalike::table::{Table, Treatment};
-use lookalike::taxonomy::Taxonomy;
-use lookalike::{Config, Problem, Result, io};
+use lookalike::{Config, Problem, Result, table};
 
 use crate::USAGE;
 use crate::args::{ColumnOf, Global, Hierarchy, HierarchyCheck, HierarchyCommand, HierarchyNew, Reading};
@@ -122,7 +122,7 @@ fn write(of: &ColumnOf, how: HierarchyConfig, kind: Kind, is_quiet: bool) -> Res
 
 /// The table with this column alone.
 fn column_of(data: &Path, column: &str, reading: &Reading) -> Result<Table> {
-    let source = io::open(data, reading.delimiter)?;
+    let source = table::open(data, reading.delimiter)?;
     let is_there = source.names().iter().any(|name| name == column);
     if !is_there && source.is_headless() {
         return Err(headless(&source));

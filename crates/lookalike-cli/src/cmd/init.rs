@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use lookalike::config::{Kind, Role};
-use lookalike::profile::{self, ColumnProfile, Uniqueness};
+use lookalike::evaluate::profile::{self, ColumnProfile, Uniqueness};
+use lookalike::request::{Kind, Role};
 use lookalike::table::Treatment;
-use lookalike::{ErrorKind, Result, io};
+use lookalike::{ErrorKind, Result, table};
 
 use crate::args::Init;
 use crate::cmd::write_text;
@@ -19,9 +19,9 @@ pub(crate) fn run(args: &Init) -> Result<ExitCode> {
     if !to_stdout {
         // Said before the table is read.
         files::refuse_overlap(&args.data, &[], &[("-o", &args.output)])?;
-        drop(io::Pending::beside(&args.output, args.force)?);
+        drop(table::Pending::beside(&args.output, args.force)?);
     }
-    let source = io::open(&args.data, args.reading.delimiter)?;
+    let source = table::open(&args.data, args.reading.delimiter)?;
     if source.is_headless() {
         show::warning(
             "the first line may be a row and not the names of the columns (one of them is a number or a date, or equals a cell below it): then \

@@ -17,7 +17,7 @@ pub(crate) mod verify;
 use std::io::Write;
 use std::path::Path;
 
-use lookalike::io::{Access, Pending};
+use lookalike::table::{Access, Pending};
 use lookalike::{Error, ErrorKind, Result};
 
 /// Writes a text to a file that those may read who may read any new file, all of it or nothing; `-` is standard output.

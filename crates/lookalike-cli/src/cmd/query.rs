@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::process::ExitCode;
 
 use lookalike::audit::View;
-use lookalike::query::{self, Answer, Condition, Summary, Workload};
+use lookalike::evaluate::query::{self, Answer, Condition, Summary, Workload};
 use lookalike::table::Table;
 use lookalike::{Config, Result};
 use serde_json::{Value, json};

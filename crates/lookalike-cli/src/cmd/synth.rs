@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use lookalike::io::{self, Pending};
 use lookalike::synthetic::{self, Synthetic};
+use lookalike::table::{self, Pending};
 use lookalike::{ErrorKind, Result};
 
 use crate::args::Synth;
@@ -21,11 +21,11 @@ pub(crate) fn run(args: &Synth) -> Result<ExitCode> {
 
 /// Makes up a table and writes it, all of it or nothing.
 pub(crate) fn write(kind: Synthetic, rows: u64, seed: u64, out: &Path, force: bool) -> Result<()> {
-    let file_type = io::file_type(out)?;
+    let file_type = table::file_type(out)?;
     let too_many = || ErrorKind::Config { why: format!("{rows} rows are more than this computer can count") };
     let batches = usize::try_from(rows.div_ceil(BATCH)).map_err(|_| too_many())?;
     let pending = Pending::beside(out, force)?;
-    io::write(pending.file()?, out, file_type, &synthetic::schema(kind), batches, |batch| {
+    table::write(pending.file()?, out, file_type, &synthetic::schema(kind), batches, |batch| {
         let first = batch as u64 * BATCH;
         let here = usize::try_from(BATCH.min(rows - first)).expect("a batch is small");
         Ok(synthetic::batch(kind, seed, first, here))

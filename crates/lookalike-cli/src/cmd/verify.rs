@@ -4,9 +4,9 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use lookalike::audit::{self, Finding, Proof, Statement, Verdict, View};
-use lookalike::config::Role;
+use lookalike::request::Role;
 use lookalike::table::{Column, Table};
-use lookalike::{Config, ErrorKind, Result, io, proof};
+use lookalike::{Config, ErrorKind, Result, release::proof, table};
 use serde_json::json;
 
 use crate::NOT_MET;
@@ -56,7 +56,7 @@ pub(crate) fn read(path: &Path, config: &Config, view: View) -> Result<Table> {
     // The delimiter of the configuration is that of the source; a release is written with that of its ending.
     let between = match view {
         View::Source => config.input.delimiter,
-        _ => io::file_type(path).ok().and_then(pipeline::delimiter),
+        _ => table::file_type(path).ok().and_then(pipeline::delimiter),
     };
     pipeline::read(path, between, config, view)
 }

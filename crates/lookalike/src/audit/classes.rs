@@ -6,7 +6,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::code::RowId;
+use crate::codes::RowId;
 
 /// The class of every row; classes are numbered by their first row.
 #[derive(Debug)]

@@ -12,9 +12,9 @@ use super::coded;
 use super::path::{Hierarchy, open};
 use super::reading::{place_of_instant, place_of_number, present};
 use super::surface::Shown;
-use crate::code::Codes;
-use crate::config::{ColumnConfig, HierarchyConfig, Kind};
+use crate::codes::Codes;
 use crate::error::Result;
+use crate::request::{ColumnConfig, HierarchyConfig, Kind};
 use crate::table::{Coded, Table};
 
 /// What one row of the release shows of a quasi-identifier.

@@ -4,8 +4,8 @@ use std::cmp::Ordering;
 
 use super::ClassExcerpt;
 use super::rules::written;
-use crate::config::ModelSpec;
-use crate::ratio::Ratio;
+use crate::request::ModelSpec;
+use crate::request::ratio::Ratio;
 
 /// How many kinds of classes that break a rule are told.
 const MOST: usize = 5;

@@ -8,8 +8,8 @@ use rustc_hash::FxHashMap;
 use super::path::{Hierarchy, open};
 use super::reading::{place_of_instant, place_of_number};
 use super::rules::{Sameness, Sensitive, Tally};
-use crate::config::{Config, Distance};
 use crate::error::{Error, Result};
+use crate::request::{Config, Distance};
 
 /// How far values are apart, prepared for one sensitive column.
 #[derive(Debug)]

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::classes::Fold;
 use super::cover::Cover;
-use crate::code::{Codes, RowId};
+use crate::codes::{Codes, RowId};
 
 /// One quasi-identifier on both sides.
 #[derive(Debug)]

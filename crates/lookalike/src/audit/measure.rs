@@ -8,8 +8,8 @@ use super::ground::{Ground, distance, ground};
 use super::rules::{Rule, Sensitive, Tally};
 use super::surface::Surface;
 use super::{RuleVerdict, surface};
-use crate::config::{Config, Distance, ModelSpec, RuleSpec, Share};
 use crate::error::{Error, Result};
+use crate::request::{Config, Distance, ModelSpec, RuleSpec, Share};
 use crate::table::Table;
 
 /// What the classes of a table are like, whatever rules there are.

@@ -40,8 +40,8 @@ pub use truth::{Finding, Method, Statement, Truth};
 
 use serde::Serialize;
 
-use crate::config::Config;
 use crate::error::{Error, Result};
+use crate::request::Config;
 use crate::table::{Coded, Table};
 
 /// What the judge found.

@@ -5,8 +5,8 @@ use std::path::Path;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::reading::{day_shown, is_missing, number, place_of_instant, place_of_number};
-use crate::config::{DateUnit, HierarchyConfig, IntervalsConfig};
 use crate::error::{Error, Result};
+use crate::request::{DateUnit, HierarchyConfig, IntervalsConfig};
 
 /// A hierarchy, ready to be asked.
 #[derive(Debug)]

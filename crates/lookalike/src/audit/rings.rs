@@ -13,9 +13,9 @@ use super::matching::greatest_within;
 use super::rules::{Rule, Sensitive, Tally};
 use super::truth::{self, Finding, LIMITS, Method, Sides, Truth};
 use super::{RuleVerdict, coded};
-use crate::code::{Codes, RowId};
-use crate::config::{Config, ModelSpec, RuleSpec};
+use crate::codes::{Codes, RowId};
 use crate::error::{Error, Result};
+use crate::request::{Config, ModelSpec, RuleSpec};
 use crate::table::Table;
 
 /// Which released rows each person could be, ring by ring. It is as secret as the source: it tells who could be who far better than

@@ -8,9 +8,9 @@ use super::RuleVerdict;
 use super::excerpt::{Case, excerpt, keep};
 use super::ground::{Fraction, Ground, distance};
 use super::reading::{exact_number, is_missing, place_of_instant, place_of_number};
-use crate::code::{Code, RowId};
-use crate::config::{ColumnConfig, Config, Distance, HierarchyConfig, Kind, ModelSpec, RuleSpec};
-use crate::ratio::Ratio;
+use crate::codes::{Code, RowId};
+use crate::request::ratio::Ratio;
+use crate::request::{ColumnConfig, Config, Distance, HierarchyConfig, Kind, ModelSpec, RuleSpec};
 use crate::table::Coded;
 
 /// By how much, relative to ln l, the entropy of a class may fall short of ln l: logarithms are rounded, and a class of l equally

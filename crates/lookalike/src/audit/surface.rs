@@ -1,9 +1,9 @@
 //! What a released table shows: which of its columns are which quasi-identifier, and which should not be there.
 
 use super::guard::unguarded;
-use crate::code::RowId;
-use crate::config::{Config, Rest, Role, Roles, list};
+use crate::codes::RowId;
 use crate::error::{Error, Result};
+use crate::request::{Config, Rest, Role, Roles, list};
 use crate::table::{Table, Treatment};
 
 /// What the judge wants a table for.

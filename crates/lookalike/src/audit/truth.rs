@@ -17,9 +17,9 @@ use super::join::{Counted, Distinct, Found, Join, Quasi, counted, distinct};
 use super::matching::greatest;
 use super::reading::{exact_number, place_of_instant, present};
 use super::surface::{Shown, surface};
-use crate::code::{Codes, RowId};
-use crate::config::{Config, Order, Rest, Role, list};
+use crate::codes::{Codes, RowId};
 use crate::error::{Error, Result};
+use crate::request::{Config, Order, Rest, Role, list};
 use crate::table::{Column, Table};
 
 /// How far the comparison with the source goes.

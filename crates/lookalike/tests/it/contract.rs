@@ -219,7 +219,7 @@ fn the_audit_rejects_a_release_once_one_cell_is_made_unique() {
         let (_, rest) = lines[150].split_once(',').unwrap();
         lines[150] = format!("23.125,{rest}");
         std::fs::write(&safe, lines.join("\n")).unwrap();
-        let source = lookalike::io::open(&safe, None).unwrap();
+        let source = lookalike::table::open(&safe, None).unwrap();
         let treatments = lookalike::audit::treatments(source.names(), &config, lookalike::audit::View::Release);
         assert!(!lookalike::audit::audit(&source.read(&treatments).unwrap(), &config).unwrap().holds(), "{algorithm}");
     }

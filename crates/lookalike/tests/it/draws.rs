@@ -6,7 +6,7 @@ use std::path::Path;
 use lookalike::release::{Cells, Release};
 use lookalike::rng::Key;
 use lookalike::table::Table;
-use lookalike::{Algorithm, Budget, Config, Outcome, Problem, Search, anonymize, io, problem};
+use lookalike::{Algorithm, Budget, Config, Outcome, Problem, Search, anonymize, problem, table};
 
 /// A table and its request, ready to be released under any key.
 struct Case {
@@ -17,7 +17,7 @@ struct Case {
 impl Case {
     fn new(text: &str, toml: &str) -> Case {
         let config = Config::parse(toml).unwrap();
-        let source = io::open_text(text.to_string(), Path::new("table")).unwrap();
+        let source = table::open_text(text.to_string(), Path::new("table")).unwrap();
         let roles = config.roles(source.names()).unwrap();
         let treatments = problem::treatments(source.names(), &roles);
         Case { table: source.read(&treatments).unwrap(), config }
@@ -37,7 +37,7 @@ impl Case {
         let names: Vec<String> = self.table.columns.iter().map(|column| column.name.clone()).collect();
         let roles = self.config.roles(&names).unwrap();
         let release = Release::new(problem, &outcome.recoding, &self.table, &roles, &self.config, key, Cells::Typed).unwrap();
-        let table = io::in_memory(release.schema(), release.batches(), |batch| release.batch(batch)).unwrap();
+        let table = table::in_memory(release.schema(), release.batches(), |batch| release.batch(batch)).unwrap();
         let cell = |row: usize, name: &str| {
             let coded = table.coded(name);
             coded.values[coded.codes.get(row) as usize].clone().unwrap()
@@ -120,7 +120,7 @@ fn who_is_dealt_to_whom_is_even() {
     let case = Case::new("a,s,note\n1,x,p\n2,x,q\n9,y,r\n10,y,s\n", &toml);
     let classes = |seed: u64| -> Vec<Vec<u32>> {
         let (_, outcome) = case.search(Algorithm::Cluster, seed);
-        let class = |class: &[lookalike::partition::Piece]| class.iter().map(|piece| piece.tuple).collect();
+        let class = |class: &[lookalike::problem::partition::Piece]| class.iter().map(|piece| piece.tuple).collect();
         outcome.recoding.classes().iter().map(class).collect()
     };
     let counts = counted((0..2_000).map(classes));

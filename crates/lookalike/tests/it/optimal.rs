@@ -4,10 +4,10 @@ use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write as _;
 use std::path::Path;
 
+use lookalike::domain::scheme::Scheme;
 use lookalike::problem::treatments;
-use lookalike::scheme::Scheme;
 use lookalike::table::{Coded, Treatment};
-use lookalike::{Algorithm, Budget, Config, Cost, Problem, Search, Status, anonymize, io};
+use lookalike::{Algorithm, Budget, Config, Cost, Problem, Search, Status, anonymize, table};
 
 use crate::support::real_tables;
 
@@ -23,7 +23,7 @@ fn prepare(data: &Path, folder: &Path) {
         let of = |line: &&str| line.split(';').next() == Some(age);
         lines.lines().find(of).unwrap().split(';').nth(1).unwrap().to_string()
     };
-    let source = io::open(&data.join("adult_30162.csv.zst"), None).unwrap();
+    let source = table::open(&data.join("adult_30162.csv.zst"), None).unwrap();
     let how = |name: &String| if COLUMNS.contains(&name.as_str()) { Treatment::Code } else { Treatment::Skip };
     let how: Vec<Treatment> = source.names().iter().map(how).collect();
     let table = source.read(&how).unwrap();
@@ -59,14 +59,14 @@ fn more_freedom_never_costs_more_at_the_optimum() {
         for cost in [Cost::Dm, Cost::Hdm] {
             let value = |scheme: Scheme| {
                 let config = config(&data, folder.path(), scheme, k);
-                let opened = io::open(&source, None).unwrap();
+                let opened = table::open(&source, None).unwrap();
                 let roles = config.roles(opened.names()).unwrap();
                 let how = treatments(opened.names(), &roles);
                 let problem = Problem::new(&opened.read(&how).unwrap(), &roles, &config).unwrap();
                 let outcome = anonymize(&problem, Search { cost, ..Search::new(Algorithm::Optimal, 1) }, &Budget::unlimited());
                 assert_eq!(outcome.status, Status::Optimal, "{scheme} {cost} {k}");
                 let found = outcome.optimum.unwrap();
-                let loss = lookalike::loss::loss(&problem, &outcome.recoding);
+                let loss = lookalike::evaluate::loss::loss(&problem, &outcome.recoding);
                 let measured = if cost == Cost::Dm { loss.c_dm.to_string().parse().unwrap() } else { loss.hdm };
                 assert!((found.value - measured).abs() <= 1e-9 * measured, "{scheme} {cost} {k}: {} {measured}", found.value);
                 found.value
@@ -92,7 +92,7 @@ fn incognito_finds_the_minimal_nodes_of_adult_that_trying_all_6480_finds() {
     };
     let columns: String = EIGHT.iter().map(line).collect();
     let config = Config::parse(&format!("k = 5\nrest = \"drop\"\n[columns]\n{columns}")).unwrap();
-    let source = io::open(&data.join("adult_30162.csv.zst"), None).unwrap();
+    let source = table::open(&data.join("adult_30162.csv.zst"), None).unwrap();
     let roles = config.roles(source.names()).unwrap();
     let how = treatments(source.names(), &roles);
     let table = source.read(&how).unwrap();
@@ -190,7 +190,7 @@ fn sets_are_the_least_also_where_the_hierarchy_has_values_that_do_not_occur() {
         let toml =
             format!("k = {k}\nscheme = \"sps\"\n[columns]\nu = {{ role = \"quasi\", hierarchy = '{}' }}\n", hierarchy.display());
         let config = Config::parse(&toml).unwrap();
-        let source = io::open(&data, None).unwrap();
+        let source = table::open(&data, None).unwrap();
         let roles = config.roles(source.names()).unwrap();
         let how = treatments(source.names(), &roles);
         let problem = Problem::new(&source.read(&how).unwrap(), &roles, &config).unwrap();

@@ -1,10 +1,10 @@
 //! Brute force over all ways to group up to seven rows.
 
-use lookalike::loss::loss;
-use lookalike::partition::{Partition, Piece};
-use lookalike::recode::Recoding;
+use lookalike::evaluate::loss::loss;
+use lookalike::problem::partition::{Partition, Piece};
+use lookalike::problem::recoding::Recoding;
 use lookalike::table::Treatment;
-use lookalike::{Algorithm, Budget, Config, Problem, Search, anonymize, io};
+use lookalike::{Algorithm, Budget, Config, Problem, Search, anonymize, table};
 
 use crate::support::tiny;
 
@@ -49,7 +49,7 @@ fn no_heuristic_beats_the_best_of_all_partitions_and_refusals_are_right() {
                  ill = {{ role = \"sensitive\", l = {l} }}\n"
             ))
             .unwrap();
-            let source = io::open(&input, None).unwrap();
+            let source = table::open(&input, None).unwrap();
             let roles = config.roles(source.names()).unwrap();
             let table = source.read(&[Treatment::CodeAndCarry; 4]).unwrap();
             let problem = match Problem::new(&table, &roles, &config) {

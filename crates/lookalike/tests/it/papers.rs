@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use lookalike::audit::{View, audit_against};
-use lookalike::loss::loss;
-use lookalike::partition::{Partition, Piece};
-use lookalike::query::{Workload, answer, draw, summarize};
-use lookalike::recode::Recoding;
+use lookalike::evaluate::loss::loss;
+use lookalike::evaluate::query::{Workload, answer, draw, summarize};
+use lookalike::problem::partition::{Partition, Piece};
+use lookalike::problem::recoding::Recoding;
 use lookalike::rng::Rng;
-use lookalike::{Algorithm, Budget, Config, Problem, Search, anonymize, io, problem};
+use lookalike::{Algorithm, Budget, Config, Problem, Search, anonymize, problem, table};
 
 use crate::support::{publish, read};
 
@@ -17,7 +17,7 @@ fn problem(folder: &Path, text: &str, toml: &str) -> Problem {
     let path = folder.join("table.csv");
     std::fs::write(&path, text).unwrap();
     let config = Config::parse(toml).unwrap();
-    let source = io::open(&path, None).unwrap();
+    let source = table::open(&path, None).unwrap();
     let roles = config.roles(source.names()).unwrap();
     let treatments = problem::treatments(source.names(), &roles);
     Problem::new(&source.read(&treatments).unwrap(), &roles, &config).unwrap()

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use lookalike::audit::View;
-use lookalike::query::{Answer, Query, Workload, answer, draw, summable, summarize};
+use lookalike::evaluate::query::{Answer, Query, Workload, answer, draw, summable, summarize};
 use lookalike::{Algorithm, Config};
 
 use crate::support::{hospital, publish, read};

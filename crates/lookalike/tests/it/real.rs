@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use lookalike::config::{ColumnConfig, HierarchyConfig, Kind, Role};
-use lookalike::{Algorithm, BoundKind, Budget, Config, Problem, bound, io, problem, tight};
+use lookalike::request::{ColumnConfig, HierarchyConfig, Kind, Role};
+use lookalike::{Algorithm, BoundKind, Budget, Config, Problem, bound, problem, table, tight};
 
 use crate::support::{publish, real_tables};
 
@@ -55,7 +55,7 @@ fn adult_is_released_true_and_k_anonymous() {
 
 fn adult_problem(data: &Path, k: u64) -> Problem {
     let config = adult(data, k);
-    let source = io::open(&data.join("adult_30162.csv.zst"), None).unwrap();
+    let source = table::open(&data.join("adult_30162.csv.zst"), None).unwrap();
     let roles = config.roles(source.names()).unwrap();
     let treatments = problem::treatments(source.names(), &roles);
     let table = source.read(&treatments).unwrap();

@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use lookalike::audit::{self, Verdict, View};
-use lookalike::loss::{Loss, loss};
+use lookalike::evaluate::loss::{Loss, loss};
 use lookalike::release::{Cells, Release};
 use lookalike::rng::{Key, Rng};
 use lookalike::synthetic::{self, Synthetic};
 use lookalike::table::Table;
-use lookalike::{Algorithm, Budget, Config, Problem, Result, Search, Techniques, anonymize, io, problem, proof};
+use lookalike::{Algorithm, Budget, Config, Problem, Result, Search, Techniques, anonymize, problem, release::proof, table};
 
 /// What became of a table.
 pub(crate) struct Done {
@@ -22,7 +22,7 @@ pub(crate) struct Done {
 /// Anonymizes `input` into `output` and lets the audit judge the file against its source.
 pub(crate) fn publish(input: &Path, output: &Path, config: &Config, algorithm: Algorithm, seed: u64) -> Result<Done> {
     let config = &Config { seed: Some(seed), ..config.clone() };
-    let source = io::open(input, None)?;
+    let source = table::open(input, None)?;
     let roles = config.roles(source.names())?;
     let treatments = problem::treatments(source.names(), &roles);
     let table = source.read(&treatments)?;
@@ -31,11 +31,11 @@ pub(crate) fn publish(input: &Path, output: &Path, config: &Config, algorithm: A
     let techniques = Techniques { seeding: false, most_nodes: 4, ..Techniques::default() };
     let outcome =
         anonymize(&problem, Search { techniques, steps: Some(200), ..Search::new(algorithm, seed) }, &Budget::unlimited());
-    let file_type = io::file_type(output)?;
-    let cells = if matches!(file_type.format, io::Format::Csv { .. }) { Cells::Text } else { Cells::Typed };
+    let file_type = table::file_type(output)?;
+    let cells = if matches!(file_type.format, table::Format::Csv { .. }) { Cells::Text } else { Cells::Typed };
     let release = Release::new(&problem, &outcome.recoding, &table, &roles, config, Key::from_seed(seed), cells)?;
-    let pending = io::Pending::beside(output, true)?;
-    io::write(pending.file()?, output, file_type, release.schema(), release.batches(), |index| release.batch(index))?;
+    let pending = table::Pending::beside(output, true)?;
+    table::write(pending.file()?, output, file_type, release.schema(), release.batches(), |index| release.batch(index))?;
     pending.publish()?;
     let released = read(output, config, View::ReleaseAgainstSource)?;
     let original = read(input, config, View::Source)?;
@@ -48,7 +48,7 @@ pub(crate) fn publish(input: &Path, output: &Path, config: &Config, algorithm: A
 }
 
 pub(crate) fn read(path: &Path, config: &Config, view: View) -> Result<Table> {
-    let source = io::open(path, None)?;
+    let source = table::open(path, None)?;
     let treatments = audit::treatments(source.names(), config, view);
     let is_guarded = view != View::Source && source.is_csv() && !config.output.raw_formulas;
     let mut table = source.read(&treatments)?;
@@ -64,7 +64,7 @@ pub(crate) fn hospital(folder: &Path, seed: u64, rows: usize) -> PathBuf {
     let file = std::fs::File::create(&path).unwrap();
     let schema = synthetic::schema(Synthetic::Hospital);
     let batch = |_| Ok(synthetic::batch(Synthetic::Hospital, seed, 0, rows));
-    io::write(file, &path, io::file_type(&path).unwrap(), &schema, 1, batch).unwrap();
+    table::write(file, &path, table::file_type(&path).unwrap(), &schema, 1, batch).unwrap();
     path
 }
 

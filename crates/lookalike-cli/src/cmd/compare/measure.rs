@@ -3,12 +3,14 @@
 use std::collections::BTreeSet;
 use std::time::Instant;
 
-use lookalike::bound::Bound;
-use lookalike::config::{Order, Rest, Role, Roles};
-use lookalike::loss::{Loss, loss};
-use lookalike::query::{self, Query, Workload};
+use lookalike::evaluate::loss::{Loss, loss};
+use lookalike::evaluate::query::{self, Query, Workload};
+use lookalike::problem::bound::Bound;
+use lookalike::request::{Order, Rest, Role, Roles};
 use lookalike::table::{Table, Treatment};
-use lookalike::{Algorithm, Budget, Config, Outcome, Problem, Result, Status, Techniques, anonymize, io, partition, problem};
+use lookalike::{
+    Algorithm, Budget, Config, Outcome, Problem, Result, Status, Techniques, anonymize, problem, problem::partition, table,
+};
 
 use crate::bounds::{self, Effort};
 use crate::progress::Progress;
@@ -103,7 +105,7 @@ pub(super) fn looked_at(config: &Config, names: &[String]) -> Result<(Config, Ro
 }
 
 /// Reads what any of the sets looks at.
-pub(super) fn read(source: io::Source, sets: &[RuleSet]) -> Result<Table> {
+pub(super) fn read(source: table::Source, sets: &[RuleSet]) -> Result<Table> {
     let mut all = vec![Treatment::Skip; source.names().len()];
     for set in sets {
         let (config, roles) =

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::str::FromStr;
 
-use lookalike::io::{self, Pending};
+use lookalike::table::{self, Pending};
 use lookalike::{Algorithm, Config, Error, ErrorKind, Result};
 
 use crate::args::{Compare, Global};
@@ -41,7 +41,7 @@ pub(crate) fn run(args: &Compare, global: &Global) -> Result<ExitCode> {
 
     let mut progress = Progress::new(global.quiet);
     progress.stage("read");
-    let table = measure::read(io::open(&data, sets[0].config.input.delimiter)?, &sets)?;
+    let table = measure::read(table::open(&data, sets[0].config.input.delimiter)?, &sets)?;
     if let Some(folder) = &args.plots {
         std::fs::create_dir_all(folder).map_err(|source| Error::from(ErrorKind::Io { path: folder.clone(), source }))?;
     }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::measure::{Found, Numbers, Run};
 use crate::bounds;
 use crate::show::{self, count, percent};
-use lookalike::bound::{Bound, BoundKind};
+use lookalike::problem::bound::{Bound, BoundKind};
 
 const NONE: &str = "-";
 
@@ -185,7 +185,7 @@ fn object(run: &Run) -> Value {
 mod tests {
     use super::*;
     use lookalike::Algorithm;
-    use lookalike::loss::Loss;
+    use lookalike::evaluate::loss::Loss;
 
     fn run(bound: Option<Bound>, status: Status) -> Run {
         let loss = Loss { ncp: 10_381.4, gcp: 0.05, by_attribute: vec![], c_dm: 1_234, c_avg: 1.5, hdm: 0.1, distortion: 0.1 };

@@ -1,7 +1,7 @@
 //! What a release does not protect against, and which of it matters for this one.
 
-use lookalike::config::Order;
-use lookalike::profile::repeated_persons;
+use lookalike::evaluate::profile::repeated_persons;
+use lookalike::request::Order;
 
 use super::numbers::{Found, Guard};
 use crate::cmd::anonymize::has_rule;

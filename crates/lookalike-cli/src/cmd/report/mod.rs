@@ -12,9 +12,9 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use lookalike::audit::{self, View};
-use lookalike::io::{self, Pending};
-use lookalike::profile::person_columns;
-use lookalike::query::{self, Workload};
+use lookalike::evaluate::profile::person_columns;
+use lookalike::evaluate::query::{self, Workload};
+use lookalike::table::{self, Pending};
 use lookalike::{Config, Problem, Result};
 
 use crate::NOT_MET;
@@ -44,7 +44,7 @@ pub(crate) fn run(args: &Report, global: &Global) -> Result<ExitCode> {
     for path in [Some(&args.output), args.json.as_ref()].into_iter().flatten() {
         drop(Pending::beside(path, args.force)?);
     }
-    let opened = io::open(&args.source, config.input.delimiter)?;
+    let opened = table::open(&args.source, config.input.delimiter)?;
     let roles = request::roles(&config, &opened)?;
     let persons = person_columns(opened.names(), &config);
     let treatments = audit::treatments(opened.names(), &config, View::Source);

@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use lookalike::audit::{Finding, Measures, RuleVerdict, Verdict};
-use lookalike::bound::Bound;
-use lookalike::config::Roles;
-use lookalike::query::{Detail, Summary, certainty};
+use lookalike::evaluate::query::{Detail, Summary, certainty};
+use lookalike::problem::bound::Bound;
+use lookalike::request::Roles;
 use lookalike::table::Counted;
-use lookalike::{Config, bound::BoundKind};
+use lookalike::{Config, problem::bound::BoundKind};
 
 use super::caveats::{self, Caveat};
 use crate::cmd::anonymize::{CLASSES, has_rule, ratio, rule_line};

@@ -1,6 +1,6 @@
 //! The numbers of the page for machines; docs/report.md says what they are.
 
-use lookalike::bound::BoundKind;
+use lookalike::problem::bound::BoundKind;
 use serde_json::{Value, json};
 
 use super::numbers::{Count, Guard, Told};

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use lookalike::audit::Finding;
-use lookalike::bound::BoundKind;
+use lookalike::problem::bound::BoundKind;
 
 use super::numbers::{Band, Count, Guard, LossTold, RiskLine, Spread, Told};
 use super::pictures::{Bar, bars};

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use lookalike::synthetic::{self, Grid, Synthetic};
 use lookalike::table::{Table, Treatment};
-use lookalike::{Error, ErrorKind, Result, io};
+use lookalike::{Error, ErrorKind, Result, table};
 
 use super::taxonomies::interval;
 
@@ -54,7 +54,7 @@ pub(super) fn adult(folder: &Path, part: Part) -> Result<Option<Rows>> {
     if let Some(files) = raw.iter().map(|name| find(folder, name)).collect::<Option<Vec<PathBuf>>>() {
         let mut rows = Rows::new();
         for file in files {
-            rows.extend(raw_rows(&io::text(&file)?, &file)?);
+            rows.extend(raw_rows(&table::text(&file)?, &file)?);
         }
         return Ok(Some(rows));
     }
@@ -93,7 +93,7 @@ fn raw_rows(text: &str, file: &Path) -> Result<Rows> {
 
 /// The complete rows of a table with a header.
 fn table_rows(file: &Path) -> Result<Rows> {
-    let source = io::open(file, None)?;
+    let source = table::open(file, None)?;
     if let Some(name) = NINE.iter().find(|name| !source.names().iter().any(|known| known == *name)) {
         let why = format!("{} has no column `{name}`: fetch Adult again (doi 10.24432/C5XW20)", file.display());
         return Err(ErrorKind::Data { why }.into());
@@ -127,13 +127,13 @@ fn text_table(name: &str, rows: &Rows, treatments: &[Treatment]) -> Result<Data>
     let quoted = |cell: &String| format!("\"{}\"", cell.replace('"', "\"\""));
     let lines = rows.iter().map(|row| row.iter().map(quoted).collect::<Vec<_>>().join(",") + "\n");
     let text = format!("{}\n{}", NINE.join(","), lines.collect::<String>());
-    Ok(data(name.to_string(), io::open_text(text, Path::new(name))?.read(treatments)?))
+    Ok(data(name.to_string(), table::open_text(text, Path::new(name))?.read(treatments)?))
 }
 
 /// The survey of 2018, if it is in the folder.
 pub(super) fn survey(folder: &Path) -> Result<Option<Data>> {
     let Some(file) = find(folder, "acs2018_sal_occ.csv") else { return Ok(None) };
-    let source = io::open(&file, None)?;
+    let source = table::open(&file, None)?;
     if let Some(name) = SURVEY.iter().find(|name| !source.names().iter().any(|known| known == *name)) {
         let why = format!("{} has no column `{name}`: take it out of the folder, or fetch it again", file.display());
         return Err(ErrorKind::Data { why }.into());
@@ -146,13 +146,13 @@ pub(super) fn survey(folder: &Path) -> Result<Option<Data>> {
 /// So many points of a grid.
 pub(super) fn grid(grid: Grid, rows: usize, seed: u64) -> Result<Data> {
     let name = grid.sigma.map_or("uniform".to_string(), |sigma| format!("gaussian, sigma = {sigma}"));
-    let table = io::in_memory(&synthetic::grid_schema(&grid), 1, |_| Ok(synthetic::grid_batch(&grid, seed, 0, rows)))?;
+    let table = table::in_memory(&synthetic::grid_schema(&grid), 1, |_| Ok(synthetic::grid_batch(&grid, seed, 0, rows)))?;
     Ok(data(format!("{name}, {} columns, {rows} rows", grid.columns), table))
 }
 
 /// So many rows of a table of made-up workers.
 pub(super) fn workers(kind: Synthetic, rows: usize, seed: u64) -> Result<Data> {
-    let table = io::in_memory(&synthetic::schema(kind), 1, |_| Ok(synthetic::batch(kind, seed, 0, rows)))?;
+    let table = table::in_memory(&synthetic::schema(kind), 1, |_| Ok(synthetic::batch(kind, seed, 0, rows)))?;
     Ok(data(format!("{}, {rows} rows", kind.name()), table))
 }
 

@@ -3,7 +3,7 @@
 //! SAL and INCOME cannot be passed on: made-up tables with their columns and domain sizes stand in for them, and the survey of 2018
 //! beside, where it is at hand.
 
-use lookalike::config::{ColumnConfig, Kind, Rest, Role};
+use lookalike::request::{ColumnConfig, Kind, Rest, Role};
 use lookalike::synthetic::Synthetic;
 use lookalike::{Algorithm, Config};
 

@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use lookalike::config::HierarchyConfig;
-use lookalike::loss::loss;
-use lookalike::query::{self, Query, Workload};
+use lookalike::evaluate::loss::loss;
+use lookalike::evaluate::query::{self, Query, Workload};
+use lookalike::request::HierarchyConfig;
 use lookalike::{Algorithm, Budget, Config, Error, Outcome, Problem, Search, Status, anonymize};
 
 use super::data::Data;

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use lookalike::config::{ColumnConfig, Kind, Rest, Role, Share};
-use lookalike::ratio::Ratio;
+use lookalike::request::ratio::Ratio;
+use lookalike::request::{ColumnConfig, Kind, Rest, Role, Share};
 use lookalike::{Algorithm, Branching, Config, Cost, Search, Techniques};
 
 use super::Report;

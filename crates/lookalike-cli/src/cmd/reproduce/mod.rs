@@ -15,7 +15,7 @@ mod xu2006;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use lookalike::io::Pending;
+use lookalike::table::Pending;
 use lookalike::{Error, ErrorKind, Result};
 
 use crate::args::{Global, Reproduce};

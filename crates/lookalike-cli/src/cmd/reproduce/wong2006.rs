@@ -1,7 +1,7 @@
 //! Wong, Li, Fu, Wang: (alpha,k)-Anonymity, KDD 2006: Top Down is `specialize`, eIncognito is `incognito` with the same rule.
 
-use lookalike::config::{ColumnConfig, Kind, Rest, Role, Share};
-use lookalike::ratio::Ratio;
+use lookalike::request::ratio::Ratio;
+use lookalike::request::{ColumnConfig, Kind, Rest, Role, Share};
 use lookalike::{Algorithm, Config, Cost, Search};
 
 use super::Report;

@@ -9,7 +9,7 @@ use arrow_array::{
     ArrayRef, BinaryArray, FixedSizeBinaryArray, Float64Array, Int32Array, RecordBatch, StringArray, StructArray, UnionArray,
 };
 use arrow_schema::{DataType, Field, UnionFields};
-use lookalike::io;
+use lookalike::table;
 
 use crate::workdir::Workdir;
 
@@ -18,7 +18,7 @@ fn write(dir: &Workdir, name: &str, columns: Vec<(&str, ArrayRef)>) {
     let batch = RecordBatch::try_from_iter(columns).unwrap();
     let path = dir.path(name);
     let file = File::create(&path).unwrap();
-    io::write(file, &path, io::file_type(Path::new(name)).unwrap(), &batch.schema(), 1, |_| Ok(batch.clone())).unwrap();
+    table::write(file, &path, table::file_type(Path::new(name)).unwrap(), &batch.schema(), 1, |_| Ok(batch.clone())).unwrap();
 }
 
 /// Anonymizes and verifies against the source; both must succeed.

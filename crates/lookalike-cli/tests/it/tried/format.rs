@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Int32Array, RecordBatch, TimestampMicrosecondArray};
 use arrow_schema::{DataType, TimeUnit};
-use lookalike::io;
+use lookalike::table;
 
 use crate::workdir::Workdir;
 
@@ -82,9 +82,14 @@ fn berlin(dir: &Workdir) {
     ];
     let batch = RecordBatch::try_from_iter(columns).unwrap();
     let path = dir.path("t.parquet");
-    io::write(File::create(&path).unwrap(), &path, io::file_type(Path::new("t.parquet")).unwrap(), &batch.schema(), 1, |_| {
-        Ok(batch.clone())
-    })
+    table::write(
+        File::create(&path).unwrap(),
+        &path,
+        table::file_type(Path::new("t.parquet")).unwrap(),
+        &batch.schema(),
+        1,
+        |_| Ok(batch.clone()),
+    )
     .unwrap();
 }
 
@@ -100,7 +105,7 @@ fn bounds_of_typed_columns_keep_their_zone() {
     }
     let zone = DataType::Timestamp(TimeUnit::Microsecond, Some("Europe/Berlin".into()));
     for release in ["o.parquet", "o.arrow"] {
-        let source = io::open(&dir.path(release), None).unwrap();
+        let source = table::open(&dir.path(release), None).unwrap();
         assert_eq!((source.names()[0].as_str(), &source.data_types()[..2]), ("when_min", &[zone.clone(), zone.clone()][..]));
     }
     // Midnight of the first of July in Berlin, which is still June in UTC.

@@ -11,13 +11,13 @@ use super::super::guard::unguarded;
 use super::super::path::{Hierarchy, open};
 use super::super::reading::{exact_number, place_of_instant, present};
 use super::{coded, config};
-use crate::attribute::{Attribute, Domain, set_label};
-use crate::code::{Code, CodeRange};
-use crate::config::{Config, HierarchyConfig, Kind};
-use crate::encode::{self, Wish, spelling};
-use crate::guard::guarded;
-use crate::hierarchy;
-use crate::show;
+use crate::codes::{Code, CodeRange};
+use crate::domain::attribute::{Attribute, Domain, set_label};
+use crate::domain::encode::{self, Wish, spelling};
+use crate::domain::hierarchy;
+use crate::release::guard::guarded;
+use crate::release::published;
+use crate::request::{Config, HierarchyConfig, Kind};
 
 /// The blocks of the document with this word behind the fence.
 fn blocks(word: &str) -> Vec<String> {
@@ -177,7 +177,7 @@ fn bounds_are_written_by_the_engine_and_read_by_the_audit() {
         let Domain::Ordered(ordered) = &example.attribute.domain else { panic!("bounds are of ordered columns") };
         for (left, right) in pairs(&block) {
             let range = example.range(&list(&left));
-            let columns = show::bounds(&example.attribute, ordered, &[range]).unwrap();
+            let columns = published::bounds(&example.attribute, ordered, &[range]).unwrap();
             let texts: Vec<String> = columns
                 .iter()
                 .map(|(_, cells)| {

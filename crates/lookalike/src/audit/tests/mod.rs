@@ -10,8 +10,8 @@ mod rules;
 use arrow_schema::DataType;
 
 use super::{Verdict, audit, audit_against};
-use crate::code::Codes;
-use crate::config::Config;
+use crate::codes::Codes;
+use crate::request::Config;
 use crate::table::{Coded, Column, Table};
 
 /// A small generator with a seed: the same numbers for ever.

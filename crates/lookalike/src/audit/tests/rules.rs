@@ -3,7 +3,7 @@
 use super::super::ground::{Fraction, distance, ground};
 use super::super::rules::{Rule, Sensitive, Tally};
 use super::{Seeded, coded, config, judged};
-use crate::config::{Config, Distance};
+use crate::request::{Config, Distance};
 
 /// A column of small numbers, of which the first `class` rows are the class that is judged.
 struct Trial {

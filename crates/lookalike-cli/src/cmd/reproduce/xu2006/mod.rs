@@ -3,8 +3,8 @@
 
 mod claims;
 
-use lookalike::config::{ColumnConfig, Kind, Rest, Role};
-use lookalike::query::Workload;
+use lookalike::evaluate::query::Workload;
+use lookalike::request::{ColumnConfig, Kind, Rest, Role};
 use lookalike::synthetic::Grid;
 use lookalike::{Algorithm, Config, Problem, far_pair_shares};
 

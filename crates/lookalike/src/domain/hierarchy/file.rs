@@ -1,0 +1,660 @@
+//! Hierarchy files in the form of ARX: no header, a line a leaf: the value, then its ancestors up to the root.
+//!
+//! A label is one node wherever it stands; a label repeated along its line pads a short path. So every label has one parent.
+//! Where a value has the name of a group of several values (`Africa` beside the countries of Africa), the group is published as
+//! `Africa (all)`: two ranges never share a label.
+
+use std::io;
+use std::path::Path;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::{ANY, ROOT, Step, Steps, Trunk, date, level};
+use crate::codes::RowId;
+use crate::domain::taxonomy::{Sketch, Taxonomy};
+use crate::error::{Error, ErrorKind, Result};
+
+/// What tells a group from the value of the same name.
+const GROUP: &str = " (all)";
+
+/// A hierarchy file as written, but for groups that had the name of a value. All rows are equally long.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rows {
+    /// The file's name, for messages.
+    pub place: String,
+    /// For each line the value, then its ancestors.
+    pub rows: Vec<Vec<String>>,
+    /// Where each row begins in the file, counted from 1.
+    pub lines: Vec<u64>,
+}
+
+/// Reads a hierarchy file. Columns are separated by the first of `;`, tab and `,` that every line has.
+///
+/// # Errors
+/// When the file cannot be read, is empty or not UTF-8, or its lines differ in length.
+pub fn read(path: &Path) -> Result<Rows> {
+    let bytes = std::fs::read(path).map_err(|source| Error::io(path, source))?;
+    parse(&path.display().to_string(), &bytes)
+}
+
+/// Reads a hierarchy file for a column whose missing values may be written as these texts. A line for one of them is the line of the missing
+/// value.
+///
+/// # Errors
+/// As [`read`], and when a group has the name of a missing value: it would be published as one.
+pub fn read_for(path: &Path, missing: &[String]) -> Result<Rows> {
+    let mut rows = read(path)?;
+    let is_missing = |label: &str| missing.iter().any(|marker| marker.trim() == label.trim());
+    for (row, &line) in rows.rows.iter_mut().zip(&rows.lines) {
+        let value = row[0].clone();
+        let blank = row.iter_mut().take_while(|label| is_missing(&value) && **label == value);
+        let padding = blank.map(|label| label.clear()).count();
+        if let Some(column) = row.iter().skip(padding.max(1)).position(|label| is_missing(label)) {
+            let why = format!(
+                "the group in column {} has a name that means missing: rename the group, or leave the text out of missing",
+                column + padding.max(1) + 1
+            );
+            return Err(Error::hierarchy(&rows.place, line, why));
+        }
+    }
+    Ok(rows)
+}
+
+/// Reads the hierarchy file of a column, which a file that is not there names.
+pub(crate) fn read_of(path: &Path, column: &str, missing: &[String]) -> Result<Rows> {
+    read_for(path, missing).map_err(|error| match error.kind() {
+        ErrorKind::Io { source, .. } if source.kind() == io::ErrorKind::NotFound => {
+            let why = format!(
+                "there is no such file, and column `{column}` names it as its hierarchy: make one (lookalike hierarchy new), or write \
+                 intervals, prefix or date"
+            );
+            Error::io(path, io::Error::new(io::ErrorKind::NotFound, why))
+        }
+        _ => error,
+    })
+}
+
+/// Reads the bytes of a hierarchy file.
+pub(super) fn parse(place: &str, bytes: &[u8]) -> Result<Rows> {
+    let text = std::str::from_utf8(bytes).map_err(|error| {
+        let line = 1 + count_lines(&bytes[..error.valid_up_to()]);
+        Error::hierarchy(place, line, "not UTF-8: save the file as UTF-8")
+    })?;
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    if let Some(at) = text.find('\0') {
+        return Err(Error::hierarchy(
+            place,
+            1 + count_lines(&text.as_bytes()[..at]),
+            "a NUL byte: take it out, no label can have one",
+        ));
+    }
+    // Most lines first, then the order of the list: a file with one bad line is read right and the line is named.
+    let mut best: Option<(usize, Rows)> = None;
+    for delimiter in *b";\t," {
+        let rows = split(place, text, delimiter)?;
+        let divided = rows.rows.iter().filter(|row| row.len() > 1).count();
+        let all = divided == rows.rows.len();
+        if all || best.as_ref().is_none_or(|(most, _)| divided > *most) {
+            best = Some((divided, rows));
+        }
+        if all {
+            break;
+        }
+    }
+    let (_, rows) = best.expect("there is more than one delimiter");
+    let Some(first) = rows.rows.first() else {
+        return Err(Error::hierarchy(place, 0, "the file is empty: write a line a value: the value;its group;*"));
+    };
+    let columns = first.len();
+    match rows.rows.iter().position(|row| row.len() != columns) {
+        None => Ok(distinguish(rows)),
+        Some(ragged) => {
+            let why = format!(
+                "{} columns where line {} has {columns}: pad a short path by repeating a label",
+                rows.rows[ragged].len(),
+                rows.lines[0],
+            );
+            Err(Error::hierarchy(place, rows.lines[ragged], why))
+        }
+    }
+}
+
+/// Renames groups below the root that have the name of a value which is but one of theirs.
+fn distinguish(mut rows: Rows) -> Rows {
+    let values: FxHashSet<&str> = rows.rows.iter().map(|row| row[0].as_str()).collect();
+    let mut shared: FxHashSet<(usize, String)> = FxHashSet::default();
+    for row in &rows.rows {
+        let groups = 1..row.len().max(2) - 1;
+        for (column, label) in groups.map(|column| (column, &row[column])) {
+            // The same value again only pads the line.
+            if *label != row[0] && values.contains(label.as_str()) {
+                shared.insert((column, label.clone()));
+            }
+        }
+    }
+    for row in &mut rows.rows {
+        for (column, label) in row.iter_mut().enumerate().skip(1) {
+            if shared.contains(&(column, label.clone())) {
+                label.push_str(GROUP);
+            }
+        }
+    }
+    rows
+}
+
+fn split(place: &str, text: &str, delimiter: u8) -> Result<Rows> {
+    let mut reader =
+        csv::ReaderBuilder::new().has_headers(false).flexible(true).delimiter(delimiter).from_reader(text.as_bytes());
+    let mut rows = Rows { place: place.to_owned(), rows: Vec::new(), lines: Vec::new() };
+    let (mut counted, mut line) = (0, 1);
+    let mut record = csv::StringRecord::new();
+    loop {
+        // The reader's own line numbers count from before blank lines and before the second half of CR LF: count from the text.
+        let from = usize::try_from(reader.position().byte()).expect("the text is in memory");
+        if !reader.read_record(&mut record).map_err(|error| Error::hierarchy(place, line, error.to_string()))? {
+            return Ok(rows);
+        }
+        let begin = from + text[from..].bytes().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
+        line += count_lines(&text.as_bytes()[counted..begin]);
+        counted = begin;
+        rows.rows.push(record.iter().map(str::to_owned).collect());
+        rows.lines.push(line);
+    }
+}
+
+fn count_lines(bytes: &[u8]) -> u64 {
+    bytes.iter().map(|&byte| u64::from(byte == b'\n')).sum()
+}
+
+/// The tree of a hierarchy file for a column with these distinct values; `first_row` says where each first appears.
+///
+/// Children stand in the order in which the file first names them. Leaves that no row has stay. A value that is missing is the
+/// leaf with the empty label; if there is one in the data and none in the file, it becomes the last child of the root.
+///
+/// # Errors
+/// When the file is no tree, or a value is no leaf of it.
+pub fn taxonomy(rows: &Rows, column: &str, values: &[Option<String>], first_row: &[RowId]) -> Result<Taxonomy> {
+    assert_eq!(values.len(), first_row.len(), "every value has a first row");
+    let missing = values.iter().any(|value| value.as_deref().unwrap_or("").is_empty());
+    let mut drawn = draw(rows)?;
+    if missing && !drawn.places.contains_key("") {
+        drawn.sketch.push("", 0, 0);
+    }
+    let (taxonomy, _) = drawn.sketch.grow();
+    let codes = taxonomy.codes(values);
+    let strangers = || codes.iter().zip(first_row).filter(|(code, _)| code.is_none()).map(|(_, &row)| row);
+    match strangers().min() {
+        None => Ok(taxonomy),
+        Some(row) => Err(Error::hierarchy(
+            &rows.place,
+            0,
+            format!("the value of column `{column}` in data row {} is not in the file{}", u64::from(row) + 1, {
+                stranger_hint(rows, column, strangers().count())
+            }),
+        )),
+    }
+}
+
+fn stranger_hint(rows: &Rows, column: &str, count: usize) -> String {
+    let (count, them) = if count == 1 { (String::new(), "it") } else { (format!(" ({count} values are not)"), "each") };
+    let place = &rows.place;
+    format!(
+        "{count}: add a line for {them}; `lookalike hierarchy check {place} --data DATA --column {column} --show-values` lists them"
+    )
+}
+
+/// The checked tree of a file before its nodes are numbered.
+struct Drawn<'a> {
+    sketch: Sketch,
+    places: FxHashMap<&'a str, u32>,
+    /// For each place the row that first has it.
+    rows: Vec<usize>,
+    /// For each place whether it is a value, not a group.
+    leaf: Vec<bool>,
+}
+
+fn draw(rows: &Rows) -> Result<Drawn<'_>> {
+    let mut drawn = Drawn { sketch: Sketch::default(), places: FxHashMap::default(), rows: Vec::new(), leaf: Vec::new() };
+    for (row, labels) in rows.rows.iter().enumerate() {
+        let wrong = |why: String| Err(Error::hierarchy(&rows.place, rows.lines[row], why));
+        if labels.len() < 2 {
+            return wrong("only one column: add the ancestors of each value, at least the root: value;*".into());
+        }
+        let mut path: Vec<(usize, &str)> = labels.iter().map(String::as_str).enumerate().collect();
+        path.dedup_by_key(|&mut (_, label)| label);
+        if let Some(why) = path_fault(&path, drawn.sketch.labels.first().map(String::as_str)) {
+            return wrong(why);
+        }
+        let mut parent = 0;
+        for (depth, &(column, label)) in path.iter().enumerate().rev() {
+            let Some(&place) = drawn.places.get(label) else {
+                parent = drawn.sketch.push(label, parent, level(column));
+                drawn.places.insert(label, parent);
+                drawn.rows.push(row);
+                drawn.leaf.push(depth == 0);
+                continue;
+            };
+            let at = place as usize;
+            let line = rows.lines[drawn.rows[at]];
+            if drawn.leaf[at] != (depth == 0) {
+                let (here, there) = if depth == 0 { ("value", "group") } else { ("group", "value") };
+                return wrong(format!(
+                    "the {here} `{label}` in column {} shares its label with a {there} (line {line}): rename the group, a label stands \
+                     for one thing",
+                    column + 1,
+                ));
+            }
+            if place != 0 && drawn.sketch.parents[at] != parent {
+                let (here, there) = (&path[depth + 1].1, &drawn.sketch.labels[drawn.sketch.parents[at] as usize]);
+                let what = if depth == 0 { "the value" } else { "the label" };
+                return wrong(format!(
+                    "{what} `{label}` lies below `{here}`, but below `{there}` on line {line}: keep one parent"
+                ));
+            }
+            drawn.sketch.levels[at] = drawn.sketch.levels[at].min(level(column));
+            parent = place;
+        }
+    }
+    if drawn.sketch.labels.is_empty() {
+        return Err(Error::hierarchy(&rows.place, 0, "the file is empty: write a line a value: the value;its group;*"));
+    }
+    // A label may stand in different columns on different lines; a parent must still be above its children.
+    for place in (1..drawn.sketch.parents.len()).rev() {
+        let parent = drawn.sketch.parents[place] as usize;
+        drawn.sketch.levels[parent] = drawn.sketch.levels[parent].max(drawn.sketch.levels[place] + 1);
+    }
+    Ok(drawn)
+}
+
+/// What is wrong with one line, whatever the others say but for their root.
+fn path_fault(path: &[(usize, &str)], root: Option<&str>) -> Option<String> {
+    let (_, last) = *path.last()?;
+    if let [(_, only)] = path {
+        return Some(format!("the value `{only}` is its own root: add a column with a root above all values, such as *"));
+    }
+    if let Some((column, _)) = path[..path.len() - 1].iter().find(|(_, label)| *label == ROOT) {
+        return Some(format!(
+            "`*` in column {}: it is published for any value, so only the root may have it: rename it",
+            column + 1
+        ));
+    }
+    if let Some((column, _)) = path[1..].iter().find(|(_, label)| label.is_empty()) {
+        return Some(format!("column {} is blank: only the value itself may be, it then stands for a missing one", column + 1));
+    }
+    if let Some((column, label)) = own_ancestor(path) {
+        return Some(format!("`{label}` is its own ancestor in column {}", column + 1));
+    }
+    match root {
+        Some(root) if root != last => {
+            Some(format!("the root is `{last}` here and `{root}` on the first line: end every line alike"))
+        }
+        _ => None,
+    }
+}
+
+/// The first label of a path that stands on it again, and the column where it does.
+fn own_ancestor<'a>(path: &[(usize, &'a str)]) -> Option<(usize, &'a str)> {
+    let mut first: FxHashMap<&str, usize> = FxHashMap::default();
+    let again = path.iter().enumerate().filter_map(|(depth, &(column, label))| {
+        let earlier = *first.entry(label).or_insert(depth);
+        (earlier != depth).then_some((earlier, column, label))
+    });
+    again.min().map(|(_, column, label)| (column, label))
+}
+
+/// The tree of a hierarchy file for an ordered column. Leaves are matched by number (30 is 30.0), dates by date; those that no row
+/// has only widen the ends of their ancestors. A blank leaf is the missing value, which has no place among numbers.
+///
+/// # Errors
+/// When the file is no tree, a leaf is no number, a number of the column is no leaf, or a group is not one stretch of numbers.
+pub fn file_steps(rows: &Rows, column: &str, numbers: &[f64], texts: &[String]) -> Result<Steps> {
+    let Drawn { sketch, rows: row_of, leaf, .. } = draw(rows)?;
+    let line_of = |place: usize| rows.lines[row_of[place]];
+    let with_time = texts.iter().any(|text| date::has_time(text));
+    let mut leaves: Vec<(f64, usize)> = Vec::new();
+    for place in (0..leaf.len()).filter(|&place| leaf[place] && !sketch.labels[place].is_empty()) {
+        let Some(number) = number(&sketch.labels[place], with_time) else {
+            let why = format!("`{}` is no number, but column `{column}` is numeric", sketch.labels[place]);
+            return Err(Error::hierarchy(&rows.place, line_of(place), why));
+        };
+        leaves.push((number, place));
+    }
+    leaves.sort_by(|a, b| a.0.total_cmp(&b.0));
+    if let Some(pair) = leaves.windows(2).find(|pair| pair[0].0.total_cmp(&pair[1].0).is_eq()) {
+        let (first, second) = (line_of(pair[0].1).min(line_of(pair[1].1)), line_of(pair[0].1).max(line_of(pair[1].1)));
+        return Err(Error::hierarchy(&rows.place, second, format!("the same number as on line {first}: keep one of the two")));
+    }
+
+    // Leaves in value order: a group that is left may not be entered again.
+    let parent = |place: usize| (place != 0).then(|| sketch.parents[place] as usize);
+    let path = |leaf: usize| std::iter::successors(parent(leaf), move |&place| parent(place));
+    let mut ends: Vec<Option<(f64, f64)>> = vec![None; leaf.len()];
+    let mut latest: Vec<usize> = vec![0; leaf.len()];
+    for (rank, &(number, leaf)) in leaves.iter().enumerate() {
+        for place in path(leaf) {
+            if ends[place].is_some() && latest[place] + 1 != rank {
+                let between = line_of(leaves[latest[place] + 1].1);
+                let why =
+                    format!("`{}` is not one stretch of numbers: that of line {between} lies within it", sketch.labels[place]);
+                return Err(Error::hierarchy(&rows.place, line_of(leaf), why));
+            }
+            ends[place] = Some((ends[place].map_or(number, |(lo, _)| lo), number));
+            latest[place] = rank;
+        }
+    }
+
+    let groups: FxHashSet<&str> = (0..leaf.len()).filter(|&at| !leaf[at]).map(|at| sketch.labels[at].as_str()).collect();
+    let mut trunk = Trunk::new(&sketch.labels[0], sketch.levels[0], ends[0].unwrap_or(ANY));
+    let mut strangers = 0;
+    for (number, text) in numbers.iter().map(|number| number + 0.0).zip(texts) {
+        let Ok(found) = leaves.binary_search_by(|(other, _)| other.total_cmp(&number)) else {
+            strangers += 1;
+            continue;
+        };
+        if groups.contains(text.as_str()) {
+            let why = "a group has the label that the data gives to this number: rename the group";
+            return Err(Error::hierarchy(&rows.place, line_of(leaves[found].1), why));
+        }
+        let steps: Vec<Step> = path(leaves[found].1)
+            .filter(|&place| place != 0)
+            .map(|place| Step {
+                label: sketch.labels[place].clone(),
+                level: sketch.levels[place],
+                ends: ends[place].expect("a group of this number has ends"),
+            })
+            .collect();
+        trunk.leaf(text, number, &steps);
+    }
+    if strangers > 0 {
+        let why = format!("a number of column `{column}` is not in the file{}", stranger_hint(rows, column, strangers));
+        return Err(Error::hierarchy(&rows.place, 0, why));
+    }
+    Ok(trunk.grow())
+}
+
+/// The number of a leaf, in the unit of its column: a date counts days, or seconds where the column has times.
+fn number(label: &str, with_time: bool) -> Option<f64> {
+    let label = label.trim();
+    match label.parse::<f64>() {
+        // Adding 0 turns the negative zero into the positive one.
+        Ok(number) => number.is_finite().then_some(number + 0.0),
+        Err(_) => date::moment(label).map(|moment| date::number(moment, with_time)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+    use std::path::PathBuf;
+
+    use super::*;
+    use crate::codes::CodeRange;
+    use crate::domain::taxonomy::tests::Dice;
+
+    fn some(values: &[&str]) -> Vec<Option<String>> {
+        values.iter().map(|value| (!value.is_empty()).then(|| (*value).to_owned())).collect()
+    }
+
+    fn tree(text: &str) -> Result<Taxonomy> {
+        taxonomy(&parse("w.csv", text.as_bytes())?, "work", &[], &[])
+    }
+
+    fn fault_of(text: &str) -> String {
+        tree(text).unwrap_err().to_string()
+    }
+
+    fn labels(tree: &Taxonomy) -> Vec<&str> {
+        (0..level(tree.leaves())).map(|code| tree.leaf_label(code)).collect()
+    }
+
+    #[test]
+    fn a_file_is_read_whatever_separates_its_columns() {
+        let plain = parse("w.csv", b"a;X;*\nb;X;*\n").unwrap();
+        for text in ["a,X,*\nb,X,*", "a\tX\t*\nb\tX\t*\n", "\u{feff}a;X;*\r\nb;X;*\r\n", "\"a\";X;\"*\"\nb;\"X\";*\n"] {
+            assert_eq!(parse("w.csv", text.as_bytes()).unwrap(), plain, "{text:?}");
+        }
+        let quoted = parse("w.csv", b"\"a;b\";x, y;*\nsay \"\"c;x, y;*\n").unwrap();
+        assert_eq!(quoted.rows[0], ["a;b", "x, y", "*"]);
+    }
+
+    #[test]
+    fn lines_are_counted_as_an_editor_counts_them() {
+        let rows = parse("w.csv", b"\r\na;*\r\n\r\n\"b\nb\";*\r\nc;*\n\n\nd;*").unwrap();
+        assert_eq!(rows.lines, [2, 4, 6, 9]);
+    }
+
+    #[test]
+    fn a_file_that_is_no_table_is_refused_with_its_line() {
+        let refused = |bytes: &[u8]| parse("w.csv", bytes).unwrap_err().to_string();
+        assert!(refused(b"").contains("empty") && refused(b"\n\n").contains("empty"));
+        assert!(refused(b"a;X;*\nb;*\n").starts_with("hierarchy w.csv, line 2: 2 columns where line 1 has 3"));
+        assert!(refused(b"a;*\n\xff;*\n").starts_with("hierarchy w.csv, line 2: not UTF-8"));
+        assert!(read(Path::new("/nowhere/w.csv")).unwrap_err().to_string().contains("/nowhere/w.csv"));
+    }
+
+    #[test]
+    fn leaves_stand_in_tree_order_and_groups_in_order_of_appearance() {
+        let tree = tree("d;Y;*\na;X;*\nc;c;*\ne;Y;*\nb;X;*\n").unwrap();
+        assert_eq!(labels(&tree), ["d", "e", "a", "b", "c"]);
+        assert_eq!((tree.nodes(), tree.height()), (8, 2));
+        assert_eq!(tree.label(tree.at_level(4, 1)), "c");
+        assert_eq!(tree.parent(4), Some(tree.root()), "padding adds no node");
+    }
+
+    #[test]
+    fn a_label_may_be_padded_from_below_or_from_above() {
+        let tree = tree("a;X;X;*\nb;b;X;*\nc;c;c;*\nd;Z;Y;*\n").unwrap();
+        assert_eq!(labels(&tree), ["a", "b", "c", "d"]);
+        let levels: Vec<(&str, u32)> = (4..=tree.root()).map(|node| (tree.label(node), tree.level(node))).collect();
+        assert_eq!(levels, [("Z", 1), ("Y", 2), ("X", 1), ("*", 3)]);
+    }
+
+    #[test]
+    fn a_repeated_line_is_harmless_and_another_path_is_not() {
+        assert_eq!(labels(&tree("a;X;*\nb;X;*\na;X;*\n").unwrap()), ["a", "b"]);
+        assert!(
+            fault_of("a;X;*\nb;Y;*\na;Y;*\n")
+                .starts_with("hierarchy w.csv, line 3: the value `a` lies below `Y`, but below `X` on line 1")
+        );
+    }
+
+    #[test]
+    fn a_file_that_is_no_tree_is_refused_with_its_line() {
+        let two_parents = fault_of("a;X;P;*\nb;X;Q;*\n");
+        assert!(
+            two_parents.starts_with("hierarchy w.csv, line 2: the label `X` lies below `Q`, but below `P` on line 1"),
+            "{two_parents}"
+        );
+        assert!(fault_of("a;*\na;b;a;*\n").contains("line 2"), "ragged first");
+        assert!(fault_of("a;b;a;*\n").contains("line 1: `a` is its own ancestor in column 3"));
+        assert!(fault_of("a;X;*\nb;Y;any\n").contains("line 2: the root is `any` here and `*`"));
+        assert!(fault_of("a\nb\n").contains("line 1: only one column"));
+        assert!(fault_of("a;*\nb;b\n").contains("line 2: the value `b` is its own root"));
+        assert!(fault_of("a;;*\n").contains("line 1: column 2 is blank"));
+        assert!(fault_of("a;X;*\n*;*;*\n").contains("line 2: the value `*` is its own root"));
+    }
+
+    #[test]
+    fn a_group_with_the_name_of_one_of_its_values_gets_a_name_of_its_own() {
+        for text in ["Private;Private;*\nOwn;Private;*\nOther;Other;*\n", "Own;Private;*\nPrivate;Private;*\nOther;Other;*\n"] {
+            let tree = tree(text).unwrap();
+            let codes = tree.codes(&[Some("Own".into()), Some("Private".into())]);
+            let (own, private) = (codes[0].unwrap(), codes[1].unwrap());
+            let both = CodeRange { lo: own.min(private), hi: own.max(private) };
+            assert_eq!(tree.label(tree.cover(both)), "Private (all)");
+            assert_eq!(tree.label(tree.cover(CodeRange::one(private))), "Private");
+        }
+        let taken = fault_of("Private;Private;*\nOwn;Private;*\nPrivate (all);*;*\n");
+        assert!(taken.contains("line 3: the value `Private (all)`"), "{taken}");
+    }
+
+    #[test]
+    fn a_value_without_a_leaf_is_named_by_its_row_only() {
+        let rows = parse("w.csv", b"a;X;*\nb;X;*\n").unwrap();
+        let error = taxonomy(&rows, "work", &some(&["zzz", "a", "yyy"]), &[8, 0, 4]).unwrap_err().to_string();
+        assert!(
+            error.starts_with(
+                "hierarchy of w.csv: the value of column `work` in data row 5 is not in the file (2 values are not)"
+            )
+        );
+        assert!(error.contains("lookalike hierarchy check w.csv --data DATA --column work --show-values"), "{error}");
+        assert!(!error.contains("zzz") && !error.contains("yyy"), "{error}");
+    }
+
+    #[test]
+    fn a_missing_value_is_the_blank_leaf_or_becomes_one() {
+        let with = parse("w.csv", b";None;*\na;X;*\n").unwrap();
+        let without = parse("w.csv", b"a;X;*\nb;X;*\n").unwrap();
+        let labels_of = |rows, values: &[&str]| {
+            let tree = taxonomy(rows, "work", &some(values), &[0, 1][..values.len()]).unwrap();
+            (labels(&tree).join(","), tree.parent(tree.codes(&[None])[0].unwrap_or(0)).map(|up| tree.label(up).to_owned()))
+        };
+        assert_eq!(labels_of(&with, &["a", ""]), (",a".into(), Some("None".into())));
+        assert_eq!(labels_of(&without, &["a", ""]), ("a,b,".into(), Some("*".into())));
+        assert_eq!(labels_of(&without, &["a"]).0, "a,b");
+    }
+
+    /// Labels without the repetitions that pad.
+    fn path(row: &[String]) -> Vec<&str> {
+        let mut path: Vec<&str> = row.iter().map(String::as_str).collect();
+        path.dedup();
+        path
+    }
+
+    /// What a file must be, said of whole paths: the way up from a label is the same wherever it stands.
+    fn is_tree(rows: &[Vec<String>]) -> bool {
+        let mut up: BTreeMap<&str, BTreeSet<Vec<&str>>> = BTreeMap::new();
+        let (mut values, mut groups) = (BTreeSet::new(), BTreeSet::new());
+        for row in rows {
+            let path = path(row);
+            if path.len() < 2 || path[1..].contains(&"") || path.iter().collect::<BTreeSet<_>>().len() < path.len() {
+                return false;
+            }
+            values.insert(path[0]);
+            groups.extend(path[1..].iter().copied());
+            for (depth, label) in path.iter().enumerate() {
+                up.entry(label).or_default().insert(path[depth..].to_vec());
+            }
+        }
+        let roots: BTreeSet<&str> = rows.iter().map(|row| row.last().unwrap().as_str()).collect();
+        roots.len() == 1 && values.is_disjoint(&groups) && up.values().all(|ways| ways.len() == 1)
+    }
+
+    #[test]
+    fn exactly_the_files_that_are_trees_are_accepted() {
+        let mut dice = Dice(3);
+        let (mut accepted, mut refused) = (0, 0);
+        for round in 0..20_000 {
+            let mut pick = |labels: &[&str]| labels[dice.roll(level(labels.len())) as usize].to_owned();
+            let rows: Vec<Vec<String>> = (0..2 + round % 4)
+                .map(|_| {
+                    vec![
+                        pick(&["a", "b", "c", "d", ""]),
+                        pick(&["a", "b", "X", "Y", "Z"]),
+                        pick(&["X", "Y", "Z"]),
+                        pick(&["*", "*", "*", "*", "*", "Z"]),
+                    ]
+                })
+                .collect();
+            let file = Rows { place: "w.csv".into(), lines: (1..=rows.len() as u64).collect(), rows };
+            let made = taxonomy(&file, "work", &[], &[]);
+            assert_eq!(made.is_ok(), is_tree(&file.rows), "{:?}: {made:?}", file.rows);
+            let Ok(tree) = made else {
+                refused += 1;
+                continue;
+            };
+            accepted += 1;
+            let leaves: BTreeSet<&str> = file.rows.iter().map(|row| row[0].as_str()).collect();
+            assert_eq!(tree.leaves(), leaves.len());
+            for row in &file.rows {
+                let leaf = tree.codes(&[Some(row[0].clone())])[0].unwrap();
+                let up: Vec<&str> =
+                    std::iter::successors(Some(leaf), |&node| tree.parent(node)).map(|node| tree.label(node)).collect();
+                assert_eq!(up, path(row));
+            }
+            for node in 0..=tree.root() {
+                let below = file.rows.iter().filter(|row| row.iter().any(|label| label == tree.label(node))).map(|row| &row[0]);
+                let range = tree.range(node);
+                let covered: BTreeSet<&str> = (range.lo..=range.hi).map(|code| tree.leaf_label(code)).collect();
+                assert_eq!(covered, below.map(String::as_str).collect());
+                assert!(tree.parent(node).is_none_or(|up| tree.level(node) < tree.level(up)));
+                assert!(tree.level(node) <= 3);
+            }
+        }
+        assert!(accepted > 300 && refused > 300, "{accepted} accepted, {refused} refused");
+    }
+
+    #[test]
+    fn numbers_find_their_leaf_by_value() {
+        let rows = parse("age.csv", b"0;[0-4];*\n4.0;[0-4];*\n 5;[5-9];*\n9;[5-9];*\n;none;*\n").unwrap();
+        let steps = file_steps(&rows, "age", &[-0.0, 4.0, 9.0], &["-0".into(), "4".into(), "9.0".into()]).unwrap();
+        let tree = &steps.taxonomy;
+        assert_eq!(labels(tree), ["-0", "4", "9.0"]);
+        let above = |code| tree.parent(code).unwrap();
+        assert_eq!((tree.label(above(0)), tree.label(above(2))), ("[0-4]", "[5-9]"));
+        assert_eq!(
+            (steps.ends[above(2) as usize], steps.ends[2], steps.ends[tree.root() as usize]),
+            ((5.0, 9.0), (9.0, 9.0), (0.0, 9.0))
+        );
+        assert_eq!(tree.height(), 2);
+    }
+
+    #[test]
+    fn dates_find_their_leaf_by_date() {
+        let rows = parse("d.csv", b"1970-01-02;early;*\n1970-01-03;early;*\n").unwrap();
+        let steps = file_steps(&rows, "born", &[1.0], &["1970-01-02".into()]).unwrap();
+        assert_eq!(steps.ends[steps.taxonomy.parent(0).unwrap() as usize], (1.0, 2.0));
+    }
+
+    #[test]
+    fn a_file_that_does_not_fit_the_numbers_is_refused() {
+        let refused = |text: &str, numbers: &[f64]| {
+            let texts: Vec<String> = numbers.iter().map(f64::to_string).collect();
+            file_steps(&parse("age.csv", text.as_bytes()).unwrap(), "age", numbers, &texts).unwrap_err().to_string()
+        };
+        let gap = refused("1;X;*\n2;Y;*\n3;X;*\n", &[1.0]);
+        assert!(gap.contains("line 3: `X` is not one stretch of numbers: that of line 2 lies within it"), "{gap}");
+        assert!(refused("1;X;*\nold;X;*\n", &[1.0]).contains("line 2: `old` is no number"));
+        assert!(refused("1;X;*\n1.0;X;*\n", &[1.0]).contains("line 2: the same number as on line 1"));
+        let stranger = refused("1;X;*\n2;X;*\n", &[1.0, 77.0]);
+        assert!(stranger.contains("a number of column `age` is not in the file") && !stranger.contains("77"), "{stranger}");
+        assert!(refused("1.0;1;*\n2;1;*\n", &[1.0]).contains("rename the group"));
+    }
+
+    #[test]
+    fn real_hierarchies_say_what_their_files_say() {
+        let folder = std::env::var_os("LOOKALIKE_DATA")
+            .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"), PathBuf::from)
+            .join("hierarchies");
+        if !folder.is_dir() {
+            eprintln!("skipped: no hierarchies at {}; set LOOKALIKE_DATA to the folder of the real tables", folder.display());
+            return;
+        }
+        let sorted = |folder: &Path| {
+            let mut files: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+            files.sort();
+            files
+        };
+        let mut read_well = 0;
+        for file in
+            sorted(&folder).iter().flat_map(|folder| sorted(folder)).filter(|file| file.extension().is_some_and(|e| e == "csv"))
+        {
+            let rows = read(&file).unwrap();
+            let values: Vec<Option<String>> = rows.rows.iter().map(|row| Some(row[0].clone())).collect();
+            let tree = taxonomy(&rows, "c", &values, &vec![0; values.len()]).unwrap();
+            assert_eq!(tree.leaves(), rows.rows.len());
+            for (row, code) in rows.rows.iter().zip(tree.codes(&values)) {
+                for (column, label) in row.iter().enumerate() {
+                    assert_eq!(tree.label(tree.at_level(code.unwrap(), level(column))), label, "{}", file.display());
+                }
+            }
+            if ["age.csv", "AGEP.csv"].iter().any(|name| file.ends_with(name)) {
+                let texts: Vec<String> = (17..=90).map(|age| age.to_string()).collect();
+                let steps = file_steps(&rows, "age", &(17..=90).map(f64::from).collect::<Vec<_>>(), &texts).unwrap();
+                assert_eq!(steps.taxonomy.leaves(), 74);
+            }
+            read_well += 1;
+        }
+        assert!(read_well >= 35, "{read_well}");
+    }
+}

@@ -1,0 +1,281 @@
+//! Columns published as they are that give away what the quasi-identifiers hide: one that determines a quasi-identifier (a birth year beside
+//! an age), two that do so together (the tens and the ones of an age), or one that is nearly a name. Sensitive columns are published as
+//! they are too, so they are looked at like kept ones.
+
+use std::hash::BuildHasher;
+
+use arrow_array::{Array, ArrayRef, UInt64Array};
+use arrow_row::{RowConverter, SortField};
+use arrow_select::take::take;
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
+
+use crate::codes::{Code, RowId, real};
+use crate::error::{Error, Result};
+use crate::request::{Config, Roles};
+use crate::table::{Coded, Column, Table};
+
+/// A column of which more than this share of rows has a value of its own is nearly a name.
+const NEARLY_UNIQUE: f64 = 0.3;
+
+/// So many disagreements must be expected by chance before their absence counts as dependence.
+const EVIDENCE: f64 = 10.0;
+
+/// Of a column with more values than this, only one in sixteen of the others is looked at (all of its rows).
+const ALL_VALUES: usize = 1 << 16;
+
+/// Pairs of columns are looked at on so many rows, spread evenly over the table.
+const PAIR_ROWS: usize = 1 << 16;
+
+/// And not more pairs than these: those of the first 25 columns.
+const MOST_PAIRS: usize = 300;
+
+/// Looks at every kept and every sensitive column, and at pairs of them. Returns warnings.
+///
+/// # Errors
+/// When one column determines a quasi-identifier and its line does not say that this is meant.
+pub fn disclosures(table: &Table, roles: &Roles, config: &Config) -> Result<Vec<String>> {
+    let mut warnings = Vec::new();
+    let mut single = Vec::new();
+    for (name, how) in published(roles) {
+        let Some(column) = table.column(name) else { continue };
+        let is_meant = config.column(name).is_some_and(|line| line.dependent);
+        let facts = facts(table, column, roles)?;
+        if let (Some(quasi), false) = (&facts.determines, is_meant) {
+            return Err(Error::config(format!(
+                "column `{name}` is {how} but determines the quasi-identifier `{quasi}`: whoever sees one knows the other; drop it, \
+                 make it a quasi-identifier, or accept it with --dependent {name}"
+            )));
+        }
+        if facts.unique > NEARLY_UNIQUE {
+            warnings.push(format!(
+                "column `{name}` is {how} and published as it is, but {:.0} % of its rows have a value of their own: whoever knows it knows the row; drop it, \
+                 round it, or make it a quasi-identifier",
+                facts.unique * 100.0
+            ));
+        }
+        // What one column tells, or is allowed to tell, two tell as well; of unique rows every quasi-identifier follows.
+        if !is_meant && facts.determines.is_none() && facts.unique <= NEARLY_UNIQUE {
+            single.push(column);
+        }
+    }
+    warnings.extend(pairs(table, &single, roles)?);
+    Ok(warnings)
+}
+
+/// The columns that are published as they are, in the table's order of each role.
+fn published(roles: &Roles) -> impl Iterator<Item = (&String, &'static str)> {
+    let keep = roles.keep.iter().map(|name| (name, "kept"));
+    keep.chain(roles.sensitive.iter().map(|name| (name, "sensitive")))
+}
+
+struct Facts {
+    /// The share of rows whose value no other row has.
+    unique: f64,
+    /// A quasi-identifier that the column determines.
+    determines: Option<String>,
+}
+
+fn facts(table: &Table, column: &Column, roles: &Roles) -> Result<Facts> {
+    let quasi: Vec<&Coded> = roles.quasi.iter().map(|name| table.coded(name)).collect();
+    let (looked_at, values, unique, agrees) = match &column.coded {
+        Some(coded) => of_codes(coded, &quasi),
+        None => of_cells(column, &quasi)?,
+    };
+    let repeats = looked_at - values;
+    let convincing = |at: &usize| agrees[*at] && real(repeats) * disagreement(table, &roles.quasi[*at]) >= EVIDENCE;
+    let determines = (0..quasi.len()).find(convincing).map(|at| roles.quasi[at].clone());
+    Ok(Facts { unique: real(unique) / real(looked_at.max(1)), determines })
+}
+
+/// Rows, values, values that one row has, and for each quasi-identifier whether equal values here have equal values there.
+type Counts = (u64, u64, u64, Vec<bool>);
+
+/// Of a column whose values are numbered; the first row of each is known.
+fn of_codes(coded: &Coded, quasi: &[&Coded]) -> Counts {
+    let mut counts = vec![0u64; coded.values.len()];
+    coded.codes.iter().for_each(|code| counts[code as usize] += 1);
+    let agrees = |quasi: &&Coded| {
+        let first = coded.codes.iter().map(|code| quasi.codes.get(coded.first_row[code as usize] as usize));
+        quasi.codes.iter().eq(first)
+    };
+    let unique = counts.iter().filter(|&&count| count == 1).count() as u64;
+    (coded.codes.len() as u64, counts.len() as u64, unique, quasi.iter().map(agrees).collect())
+}
+
+/// Of a column whose cells are carried: many values are looked at by a sample.
+fn of_cells(column: &Column, quasi: &[&Coded]) -> Result<Counts> {
+    let mut agrees = vec![true; quasi.len()];
+    let mut seen: FxHashMap<u64, (RowId, bool)> = FxHashMap::default();
+    let (mut row, mut looked_at) = (0, 0u64);
+    for chunk in column.carried.iter().flatten() {
+        for hash in hashes(column, chunk)? {
+            if seen.len() < ALL_VALUES || hash >> 60 == 0 || seen.contains_key(&hash) {
+                looked_at += 1;
+                let (first, alone) = seen.entry(hash).or_insert((row, true));
+                *alone &= *first == row;
+                for (agrees, quasi) in agrees.iter_mut().zip(quasi).filter(|(agrees, _)| **agrees) {
+                    *agrees = quasi.codes.get(row as usize) == quasi.codes.get(*first as usize);
+                }
+            }
+            row += 1;
+        }
+    }
+    let unique = seen.values().filter(|(_, alone)| *alone).count() as u64;
+    Ok((looked_at, seen.len() as u64, unique, agrees))
+}
+
+/// The hash of each cell of an array.
+fn hashes(column: &Column, cells: &ArrayRef) -> Result<Vec<u64>> {
+    let unreadable = |error| Error::data(format!("column `{}`: {error}", column.name));
+    let converter = RowConverter::new(vec![SortField::new(column.data_type.clone())]).map_err(unreadable)?;
+    let rows = converter.convert_columns(std::slice::from_ref(cells)).map_err(unreadable)?;
+    Ok(rows.iter().map(|row| FxBuildHasher.hash_one(row.as_ref())).collect())
+}
+
+/// Warns of pairs of columns that determine a quasi-identifier together, of which neither does alone.
+fn pairs(table: &Table, columns: &[&Column], roles: &Roles) -> Result<Vec<String>> {
+    let step = table.rows.div_ceil(PAIR_ROWS).max(1);
+    let rows: Vec<usize> = (0..table.rows).step_by(step).collect();
+    if columns.len() < 2 || rows.len() < 2 {
+        return Ok(Vec::new());
+    }
+    let samples = columns.iter().map(|column| sample(column, step)).collect::<Result<Vec<(Vec<Code>, usize)>>>()?;
+    let quasi: Vec<(Vec<Code>, usize, f64)> = roles
+        .quasi
+        .iter()
+        .map(|name| {
+            let codes: Vec<Code> = rows.iter().map(|&row| table.coded(name).codes.get(row)).collect();
+            let values = codes.iter().collect::<FxHashSet<_>>().len();
+            (codes, values, disagreement(table, name))
+        })
+        .collect();
+    let both = (0..columns.len()).flat_map(|one| (one + 1..columns.len()).map(move |other| (one, other)));
+    let mut warnings = Vec::new();
+    for (one, other) in both.take(MOST_PAIRS) {
+        let ((left, left_values), (right, right_values)) = (&samples[one], &samples[other]);
+        let mut first: FxHashMap<(Code, Code), usize> = FxHashMap::default();
+        // Fewer pairs of values than values of the quasi-identifier cannot determine it.
+        let can = |values: usize| values > 1 && left_values.saturating_mul(*right_values) >= values;
+        let mut agrees: Vec<bool> = quasi.iter().map(|(_, values, _)| can(*values)).collect();
+        for place in 0..rows.len() {
+            if !agrees.contains(&true) {
+                break;
+            }
+            let earlier = *first.entry((left[place], right[place])).or_insert(place);
+            for (agrees, (codes, ..)) in agrees.iter_mut().zip(&quasi).filter(|(agrees, _)| **agrees) {
+                *agrees = codes[place] == codes[earlier];
+            }
+        }
+        let repeats = (rows.len() - first.len()) as u64;
+        let convincing = |at: &usize| agrees[*at] && real(repeats) * quasi[*at].2 >= EVIDENCE;
+        if let Some(at) = (0..quasi.len()).find(convincing) {
+            warnings.push(format!(
+                "columns `{}` and `{}` are published as they are and determine the quasi-identifier `{}` together (in all {} rows that were \
+                 looked at): drop one of them, or make it a quasi-identifier",
+                columns[one].name,
+                columns[other].name,
+                roles.quasi[at],
+                rows.len()
+            ));
+        }
+    }
+    Ok(warnings)
+}
+
+/// Codes of every so many rows of a column, and how many different ones there are.
+fn sample(column: &Column, step: usize) -> Result<(Vec<Code>, usize)> {
+    let mut found: Vec<u64> = Vec::new();
+    match &column.coded {
+        Some(coded) => found.extend((0..coded.codes.len()).step_by(step).map(|row| u64::from(coded.codes.get(row)))),
+        None => {
+            let mut next = 0;
+            for chunk in column.carried.iter().flatten() {
+                let places: UInt64Array = (next..chunk.len()).step_by(step).map(|at| at as u64).collect();
+                next = (next + places.len() * step).saturating_sub(chunk.len());
+                let unreadable = |error| Error::data(format!("column `{}`: {error}", column.name));
+                let cells = take(chunk, &places, None).map_err(unreadable)?;
+                found.extend(hashes(column, &cells)?);
+            }
+        }
+    }
+    let mut known: FxHashMap<u64, Code> = FxHashMap::default();
+    let mut code = |hash: u64| {
+        let next = Code::try_from(known.len()).expect("fewer values than rows");
+        *known.entry(hash).or_insert(next)
+    };
+    let codes = found.into_iter().map(&mut code).collect();
+    Ok((codes, known.len()))
+}
+
+/// How likely two rows taken at random differ on a column.
+fn disagreement(table: &Table, name: &str) -> f64 {
+    let coded = table.coded(name);
+    let mut counts = vec![0u64; coded.values.len()];
+    coded.codes.iter().for_each(|code| counts[code as usize] += 1);
+    1.0 - counts.iter().map(|&count| (real(count) / real(table.rows as u64)).powi(2)).sum::<f64>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing;
+
+    /// Forty people: `born` determines `age`, `ward` does not, `card` is each person's own.
+    fn people() -> String {
+        let row = |i: u32| format!("{},{},{},card{i}\n", 20 + i % 7, 2000 - i % 7, ["north", "south"][(i % 2) as usize]);
+        format!("age,born,ward,card\n{}", (0..40).map(row).collect::<String>())
+    }
+
+    fn found(more: &str) -> Result<Vec<String>> {
+        let table = testing::table(&people());
+        let toml = format!("k = 2\nrest = \"drop\"\n[columns]\nage = {{ role = \"quasi\" }}\n{more}");
+        let (roles, config) = testing::request(&table, &toml);
+        disclosures(&table, &roles, &config)
+    }
+
+    #[test]
+    fn a_kept_column_that_determines_a_quasi_identifier_needs_a_decision() {
+        let told = found("born = { role = \"keep\" }").unwrap_err().to_string();
+        assert!(told.contains("`born`") && told.contains("`age`") && told.contains("--dependent born"), "{told}");
+        assert!(found("born = { role = \"keep\", dependent = true }").unwrap().is_empty());
+        assert!(found("ward = { role = \"keep\" }").unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_sensitive_column_is_looked_at_like_a_kept_one() {
+        let told = found("born = { role = \"sensitive\" }").unwrap_err().to_string();
+        assert!(told.contains("`born` is sensitive") && told.contains("`age`") && told.contains("--dependent born"), "{told}");
+        assert!(found("born = { role = \"sensitive\", dependent = true }").unwrap().is_empty());
+        let told = found("card = { role = \"sensitive\" }").unwrap();
+        assert!(told.len() == 1 && told[0].contains("`card`") && told[0].contains("100 %"), "{told:?}");
+        assert!(found("ward = { role = \"sensitive\" }").unwrap().is_empty());
+    }
+
+    #[test]
+    fn two_columns_that_determine_a_quasi_identifier_together_are_warned_of() {
+        let row = |i: u32| {
+            let age = 20 + i * 7 % 50;
+            format!("{age},{},{},{}\n", age / 10, age % 10, ["north", "south"][(i % 2) as usize])
+        };
+        let table = testing::table(&format!("age,tens,ones,ward\n{}", (0..400).map(row).collect::<String>()));
+        let of = |tens: &str, ones: &str| {
+            let toml = format!(
+                "k = 2\n[columns]\nage = {{ role = \"quasi\" }}\ntens = {{ role = \"{tens}\" }}\nones = {{ role = \"{ones}\" }}\nward = {{ role = \"keep\" }}"
+            );
+            let (roles, config) = testing::request(&table, &toml);
+            disclosures(&table, &roles, &config).unwrap()
+        };
+        for (tens, ones) in [("keep", "keep"), ("keep", "sensitive"), ("sensitive", "sensitive")] {
+            let told = of(tens, ones);
+            assert!(told.len() == 1 && told[0].contains("`tens`") && told[0].contains("`ones`"), "{told:?}");
+            assert!(told[0].contains("`age`") && told[0].contains("400 rows"), "{told:?}");
+        }
+        assert!(of("keep", "identifier").is_empty());
+    }
+
+    #[test]
+    fn a_kept_column_that_is_nearly_a_name_is_warned_of() {
+        let told = found("card = { role = \"keep\" }").unwrap();
+        assert!(told.len() == 1 && told[0].contains("`card`") && told[0].contains("100 %"), "{told:?}");
+    }
+}

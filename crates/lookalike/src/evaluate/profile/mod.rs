@@ -1,0 +1,565 @@
+//! A first look at a table: what each column holds, which role it probably has, and how many rows stand out.
+//!
+//! A suggestion is a guess with its reason beside it; a person decides. Where a guess may err, it errs towards hiding: a column that
+//! nobody recognises is suggested as a quasi-identifier or dropped, and kept only when every row has the same value. Reasons speak
+//! of names and counts, never of a cell.
+
+mod persons;
+mod roles;
+
+pub use persons::{person_columns, repeated_in, repeated_persons};
+
+use std::fmt::Write;
+use std::path::Path;
+
+use arrow_schema::DataType;
+use serde::Serialize;
+
+use crate::codes::RowId;
+use crate::domain::encode::{self, Guess, guess};
+use crate::request::{Kind, Role};
+use crate::table::{Coded, Table};
+
+/// What a column holds and what it probably is.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ColumnProfile {
+    /// The column's name.
+    pub name: String,
+    /// How many rows the table has.
+    pub rows: u64,
+    /// How many of them have no value here.
+    pub missing: u64,
+    /// How many different values there are, not counting the missing one.
+    pub distinct: u64,
+    /// The share of all rows whose value no other row has; missing values do not count.
+    pub unique_share: f64,
+    /// How its values relate, as far as their form tells: numbers, dates, or labels.
+    pub looks: Kind,
+    /// The role that is suggested.
+    pub role: Role,
+    /// Why.
+    pub reason: String,
+    /// What else its line in a configuration could say, in TOML, such as `hierarchy = { prefix = [4, 3, 2] }`.
+    pub hint: Option<String>,
+}
+
+/// Profiles every column. All must have been coded.
+pub fn profile(table: &Table) -> Vec<ColumnProfile> {
+    table.columns.iter().map(|column| column_profile(&column.name, &column.data_type, table.coded(&column.name))).collect()
+}
+
+fn column_profile(name: &str, data_type: &DataType, coded: &Coded) -> ColumnProfile {
+    let mut counts = vec![0_u64; coded.values.len()];
+    coded.codes.iter().for_each(|code| counts[code as usize] += 1);
+    let (mut missing, mut distinct, mut alone) = (0, 0, 0);
+    for (value, &count) in coded.values.iter().zip(&counts) {
+        match value {
+            None => missing += count,
+            Some(_) => {
+                distinct += u64::from(count > 0);
+                alone += u64::from(count == 1);
+            }
+        }
+    }
+    let rows = coded.codes.len() as u64;
+    let looks = looks(data_type, coded);
+    let unique_share = share(alone, rows);
+    let commonest = counts.iter().copied().max().unwrap_or(0);
+    let has_calendar = looks == Kind::Date && encode::has_calendar(name, coded);
+    let (role, mut reason, hint) =
+        roles::suggest(name, &roles::Facts { rows, missing, distinct, alone, commonest, looks, has_calendar });
+    if let Guess::Slip(at) = guess(&coded.values) {
+        reason += &format!("; looks numeric, but data row {} has text", coded.first_row[at] + 1);
+    }
+    ColumnProfile { name: name.to_string(), rows, missing, distinct, unique_share, looks, role, reason, hint }
+}
+
+#[allow(clippy::cast_precision_loss, reason = "a share is for reading")]
+fn share(part: u64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+}
+
+/// Numbers, dates or labels, as the engine will take them.
+fn looks(data_type: &DataType, coded: &Coded) -> Kind {
+    if data_type.is_numeric() {
+        return Kind::Numeric;
+    }
+    if matches!(data_type, DataType::Date32 | DataType::Date64 | DataType::Timestamp(..)) {
+        return Kind::Date;
+    }
+    match guess(&coded.values) {
+        Guess::Kind(kind) => kind,
+        // It will have to be mended or said; the reason tells.
+        Guess::Slip(_) => Kind::Numeric,
+    }
+}
+
+/// How many rows some columns together single out.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Uniqueness {
+    /// The columns taken together.
+    pub columns: Vec<String>,
+    /// How many rows the table has.
+    pub rows: u64,
+    /// How many different combinations of values there are.
+    pub classes: u64,
+    /// Rows whose combination no other row has.
+    pub uniques: u64,
+    /// The share of such rows.
+    pub share: f64,
+    /// Rows in the smallest class: the k that the table has already. 0 for an empty table.
+    pub smallest: u64,
+    /// Rows whose combination fewer than five have.
+    pub below_five: u64,
+}
+
+/// Groups the rows by all these columns at once; a missing value is a value. Panics if a column is absent or was not coded.
+///
+/// Sorts the row numbers by one column after the other, keeping the order so far among equals, then compares neighbours: exact,
+/// and linear in rows.
+pub fn uniqueness(table: &Table, columns: &[String]) -> Uniqueness {
+    let coded: Vec<&Coded> = columns.iter().map(|name| table.coded(name)).collect();
+    let rows = RowId::try_from(table.rows).expect("row numbers have 32 bits");
+    let mut order: Vec<RowId> = (0..rows).collect();
+    let mut sorted = vec![0; table.rows];
+    for column in &coded {
+        // Counting sort, stable: where the rows of each code begin, then every row to its place.
+        let mut next = vec![0_usize; column.values.len() + 1];
+        column.codes.iter().for_each(|code| next[code as usize + 1] += 1);
+        (1..next.len()).for_each(|code| next[code] += next[code - 1]);
+        for &row in &order {
+            let place = &mut next[column.codes.get(row as usize) as usize];
+            sorted[*place] = row;
+            *place += 1;
+        }
+        std::mem::swap(&mut order, &mut sorted);
+    }
+    let same = |a: &RowId, b: &RowId| coded.iter().all(|column| column.codes.get(*a as usize) == column.codes.get(*b as usize));
+    let (mut classes, mut uniques, mut below_five, mut smallest) = (0, 0, 0, u64::from(rows));
+    for class in order.chunk_by(same) {
+        let size = class.len() as u64;
+        classes += 1;
+        uniques += u64::from(size == 1);
+        below_five += if size < 5 { size } else { 0 };
+        smallest = smallest.min(size);
+    }
+    let share = share(uniques, u64::from(rows));
+    Uniqueness { columns: columns.to_vec(), rows: rows.into(), classes, uniques, share, smallest, below_five }
+}
+
+/// A configuration with a role for every column, the reason beside each, and what else could be said as comments.
+pub fn to_toml(input: &Path, profiles: &[ColumnProfile]) -> String {
+    let mut text = format!(
+        "# Suggested roles: read each reason and decide.\n\
+         #   quasi       could be joined with outside data: generalized\n\
+         #   sensitive   must not be inferred: published as it is\n\
+         #   identifier  names a person: dropped\n\
+         #   keep        published as it is\n\
+         # A line that begins with #~ is another way to write the line above it.\n\
+         version = 1\n\
+         k = 5\n\
+         \n\
+         [input]\n\
+         path = {}\n\
+         \n\
+         [columns]\n",
+        quoted(&input.to_string_lossy())
+    );
+    for warning in repeated_in(profiles) {
+        text.insert_str(0, &format!("# WARNING: {warning}\n"));
+    }
+    let keys: Vec<String> = profiles.iter().map(|profile| key(&profile.name)).collect();
+    let width = keys.iter().map(|key| key.chars().count().min(30)).max().unwrap_or(0);
+    for (key, profile) in keys.iter().zip(profiles) {
+        let role = format!("{{ role = \"{}\" }}", role_name(profile.role));
+        writeln!(text, "{key:width$} = {role:25}  # {}", profile.reason).expect("a string takes all");
+        if let Some(hint) = &profile.hint {
+            writeln!(text, "#~ {key} = {{ role = \"{}\", {hint} }}", role_name(profile.role)).expect("a string takes all");
+        }
+    }
+    text
+}
+
+fn role_name(role: Role) -> &'static str {
+    match role {
+        Role::Quasi => "quasi",
+        Role::Sensitive => "sensitive",
+        Role::Identifier => "identifier",
+        Role::Keep => "keep",
+    }
+}
+
+/// A TOML key: bare where that is allowed.
+fn key(name: &str) -> String {
+    let bare = !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-');
+    if bare { name.to_string() } else { quoted(name) }
+}
+
+/// A TOML string on one line, whatever is in it.
+fn quoted(text: &str) -> String {
+    let mut quoted = String::from('"');
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => quoted.extend(['\\', c]),
+            c if c.is_control() => write!(quoted, "\\u{:04X}", u32::from(c)).expect("a string takes all"),
+            c => quoted.push(c),
+        }
+    }
+    quoted.push('"');
+    quoted
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use arrow_array::cast::AsArray;
+
+    use super::*;
+    use crate::codes::Codes;
+    use crate::request::Config;
+    use crate::rng::Rng;
+    use crate::synthetic::{Synthetic, batch};
+    use crate::table::Column;
+
+    fn column<'a>(name: &str, cells: impl IntoIterator<Item = &'a str>) -> Column {
+        let mut coded = Coded { values: Vec::new(), first_row: Vec::new(), codes: Codes::new() };
+        let mut known: BTreeMap<&str, u32> = BTreeMap::new();
+        for (row, cell) in cells.into_iter().enumerate() {
+            let next = u32::try_from(known.len()).unwrap();
+            let code = *known.entry(cell).or_insert(next);
+            if code == next {
+                coded.values.push((!cell.is_empty()).then(|| cell.to_string()));
+                coded.first_row.push(u32::try_from(row).unwrap());
+            }
+            coded.codes.push(code);
+        }
+        Column { name: name.to_string(), data_type: DataType::Utf8, coded: Some(coded), carried: None }
+    }
+
+    /// The cell of a row.
+    type Cell = fn(usize) -> String;
+
+    /// Columns of 400 rows: a name, and a value for each row number.
+    fn table(columns: &[(&str, Cell)]) -> Table {
+        let cells = |value: Cell| (0..400).map(value).collect::<Vec<String>>();
+        let column = |(name, value): &(&str, Cell)| column(name, cells(*value).iter().map(String::as_str));
+        Table { columns: columns.iter().map(column).collect(), rows: 400 }
+    }
+
+    fn roles(profiles: &[ColumnProfile]) -> Vec<(&str, Role)> {
+        profiles.iter().map(|profile| (profile.name.as_str(), profile.role)).collect()
+    }
+
+    fn label(row: usize) -> String {
+        format!("label {}", row % 7)
+    }
+
+    fn code(row: usize) -> String {
+        (row % 7 + 1).to_string()
+    }
+
+    fn own(row: usize) -> String {
+        (row * 7_919 + 10_000).to_string()
+    }
+
+    #[test]
+    fn the_columns_of_adult_get_sensible_roles() {
+        let adult = table(&[
+            ("age", |row| (17 + row % 60).to_string()),
+            ("workclass", label),
+            ("fnlwgt", own),
+            ("education", label),
+            ("education-num", code),
+            ("marital-status", label),
+            ("occupation", label),
+            ("relationship", label),
+            ("race", label),
+            ("sex", label),
+            ("capital-gain", code),
+            ("capital-loss", code),
+            ("hours-per-week", code),
+            ("native-country", label),
+            ("salary-class", label),
+        ]);
+        for (name, role) in roles(&profile(&adult)) {
+            let expected = match name {
+                "fnlwgt" => Role::Identifier,
+                "capital-gain" | "capital-loss" | "salary-class" => Role::Sensitive,
+                _ => Role::Quasi,
+            };
+            assert_eq!(role, expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn the_codes_of_the_community_survey_are_known() {
+        let names = "STATE PUMA AGEP SEX RAC1P HISP CIT SCHL MAR COW ESR OCCP INDP WKHP MIL HICOV DIS PINCP";
+        let columns: Vec<(&str, Cell)> = names.split(' ').map(|name| (name, code as Cell)).collect();
+        for profile in profile(&table(&columns)) {
+            let expected = if ["HICOV", "DIS", "PINCP"].contains(&&*profile.name) { Role::Sensitive } else { Role::Quasi };
+            assert_eq!(profile.role, expected, "{}", profile.name);
+            assert!(profile.reason.contains("in its name"), "{}: {}", profile.name, profile.reason);
+        }
+    }
+
+    #[test]
+    fn words_are_found_in_names_of_any_spelling() {
+        let cases = [
+            ("firstName", Role::Identifier),
+            ("Last Name", Role::Identifier),
+            ("patient_id", Role::Identifier),
+            ("PatientID", Role::Identifier),
+            ("e-mail", Role::Identifier),
+            ("name", Role::Identifier),
+            ("name of patient", Role::Identifier),
+            ("MRN", Role::Identifier),
+            ("street", Role::Identifier),
+            ("patient", Role::Identifier),
+            ("doctor's notes", Role::Identifier),
+            ("country_name", Role::Quasi),
+            ("DateOfBirth", Role::Quasi),
+            ("date_of_diagnosis", Role::Quasi),
+            ("age at death", Role::Quasi),
+            ("ZIPCode", Role::Quasi),
+            ("zip5", Role::Quasi),
+            ("number of children", Role::Quasi),
+            ("number_of_tickets", Role::Quasi),
+            ("HIVStatus", Role::Sensitive),
+            ("icd10_code", Role::Sensitive),
+            ("Diagnoses", Role::Sensitive),
+            ("medications", Role::Sensitive),
+            ("test result", Role::Sensitive),
+            ("annualIncome", Role::Sensitive),
+        ];
+        for (name, role) in cases {
+            assert_eq!(profile(&table(&[(name, label)]))[0].role, role, "{name}");
+        }
+    }
+
+    #[test]
+    fn unknown_names_are_judged_by_their_values() {
+        let unknown = table(&[
+            ("constant", |_| "x".to_string()),
+            ("empty", |_| String::new()),
+            ("half", |row| if row % 2 == 0 { String::new() } else { "x".to_string() }),
+            ("few", label),
+            ("texts", |row| format!("text {row}")),
+            ("pairs", |row| format!("text {}", row * 3 / 5)),
+            ("numbers", own),
+            ("sparse", |row| if row % 2 == 0 { String::new() } else { format!("text {row}") }),
+            ("days", |row| format!("2024-01-{:02}", row % 28 + 1)),
+        ]);
+        let expected = [
+            ("constant", Role::Keep),
+            ("empty", Role::Keep),
+            ("half", Role::Quasi),
+            ("few", Role::Quasi),
+            ("texts", Role::Identifier),
+            ("pairs", Role::Identifier),
+            ("numbers", Role::Identifier),
+            ("sparse", Role::Identifier),
+            ("days", Role::Quasi),
+        ];
+        assert_eq!(roles(&profile(&unknown)), expected);
+    }
+
+    #[test]
+    fn a_sensitive_text_that_nobody_shares_is_not_published() {
+        let profiles = profile(&table(&[
+            ("diagnosis", |row| format!("text {row}")),
+            ("salary", own),
+            ("treatment", |_| "2024-02-29".into()),
+        ]));
+        assert_eq!(roles(&profiles), [("diagnosis", Role::Identifier), ("salary", Role::Sensitive), ("treatment", Role::Quasi)]);
+        assert!(profiles[1].reason.contains("rounding"));
+    }
+
+    #[test]
+    fn a_number_of_a_claim_is_no_sensitive_value_but_a_code_of_a_diagnosis_is() {
+        let profiles = profile(&table(&[
+            ("claim_id", own),
+            ("visit no", |row| (1_000 + row / 2 * 3 / 2).to_string()),
+            ("test number", |row| format!("T{row}")),
+            ("test number (of 7)", code),
+            ("number of visits", own),
+            ("diagnosis id", code),
+        ]));
+        use Role::{Identifier, Quasi, Sensitive};
+        let found: Vec<Role> = profiles.iter().map(|profile| profile.role).collect();
+        assert_eq!(found, [Identifier, Quasi, Identifier, Sensitive, Quasi, Sensitive]);
+    }
+
+    #[test]
+    fn counts_are_of_values_and_of_rows() {
+        let columns = vec![column("a", ["x", "", "y", "x", "", "z"])];
+        let [a] = &profile(&Table { columns, rows: 6 })[..] else { panic!("one column") };
+        assert_eq!((a.rows, a.missing, a.distinct), (6, 2, 3));
+        assert!((a.unique_share - 2.0 / 6.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_form_of_all_values_decides_what_a_column_looks_like() {
+        let looks =
+            |cells: &[&str]| profile(&Table { columns: vec![column("a", cells.iter().copied())], rows: cells.len() })[0].looks;
+        assert_eq!(looks(&["1", "-2.5", "", "1e3", "0", "0.5", "+4", " 7 "]), Kind::Numeric);
+        for other in ["007", "00", "inf", "nan", "1,5", "-", "0x10", "2024-01-01"] {
+            assert_eq!(looks(&["1", other]), Kind::Categorical, "{other}");
+        }
+        assert_eq!(looks(&["2024-02-29", "1899-12-31", ""]), Kind::Date);
+        assert_eq!(
+            looks(&["2024-02-29T10:00:00", "2024-02-29 10:00:00.5", "2024-02-29T10:00:00Z", "2024-02-29T10:00+02:00"]),
+            Kind::Date
+        );
+        assert_eq!(looks(&["2023-02-29"]), Kind::Categorical);
+        assert_eq!(looks(&["2024-02-29", "x"]), Kind::Categorical);
+        assert_eq!(looks(&["", ""]), Kind::Categorical);
+    }
+
+    #[test]
+    fn uniqueness_agrees_with_counting_tuples_of_text() {
+        let mut rng = Rng::new(8);
+        for (rows, values) in [(0, 1), (1, 1), (50, 2), (300, 5), (300, 300)] {
+            let mut cells = || (0..rows).map(|_| rng.below(values).to_string()).collect::<Vec<String>>();
+            let texts = [cells(), cells(), cells()];
+            let names = ["a", "b", "c"];
+            let columns = names.iter().zip(&texts).map(|(name, text)| column(name, text.iter().map(String::as_str))).collect();
+            let table = Table { columns, rows };
+            for taken in [&names[..], &names[1..], &names[..1], &[]] {
+                let mut counts: BTreeMap<Vec<&str>, u64> = BTreeMap::new();
+                for row in 0..rows {
+                    let of_interest = names.iter().zip(&texts).filter(|(name, _)| taken.contains(name));
+                    let tuple = of_interest.map(|(_, text)| text[row].as_str()).collect();
+                    *counts.entry(tuple).or_default() += 1;
+                }
+                let columns: Vec<String> = taken.iter().map(ToString::to_string).collect();
+                let found = uniqueness(&table, &columns);
+                let below = |limit: u64| counts.values().filter(|&&count| count < limit).sum::<u64>();
+                assert_eq!((found.rows, found.classes, found.uniques), (rows as u64, counts.len() as u64, below(2)));
+                assert_eq!((found.below_five, found.smallest), (below(5), counts.values().copied().min().unwrap_or(0)));
+                assert!((found.share * rows as f64 - below(2) as f64).abs() < 1e-6);
+            }
+        }
+    }
+
+    #[test]
+    fn the_configuration_parses_back_with_a_role_for_every_column() {
+        let names = [
+            "age",
+            "zip code",
+            "a.b",
+            "say \"hi\"",
+            "back\\slash",
+            "größe",
+            "",
+            "tab\tnew\nline",
+            "#x",
+            "'",
+            "1",
+            "-",
+            "education",
+            "diagnosis",
+            "date of birth",
+            "\u{7f}\u{85}",
+            "city",
+        ];
+        let columns: Vec<(&str, Cell)> = names.iter().map(|name| (*name, label as Cell)).collect();
+        let mut table = table(&columns);
+        table.columns[0] = column("age", (0..400).map(|row| if row % 2 == 0 { "31" } else { "7" }));
+        table.columns[14] = column("date of birth", (0..400).map(|row| if row % 2 == 0 { "1990-01-01" } else { "1980-12-31" }));
+        let profiles = profile(&table);
+        let path = Path::new("C:\\my \"data\".csv");
+        let text = to_toml(path, &profiles);
+        let config = Config::parse(&text).unwrap();
+        assert_eq!((config.version, config.k, config.input.path.as_deref()), (Some(1), Some(5), Some(path)));
+        let names: Vec<String> = names.iter().map(ToString::to_string).collect();
+        let found = config.roles(&names).unwrap();
+        assert_eq!(found.quasi.len() + found.sensitive.len() + found.keep.len() + found.dropped.len(), names.len());
+        for profile in &profiles {
+            assert_eq!(config.column(&profile.name).unwrap().role, profile.role, "{}", profile.name);
+        }
+        config.rules(&found).unwrap();
+        assert_eq!(text.lines().filter(|line| line.contains("  # ")).count(), names.len());
+    }
+
+    #[test]
+    fn every_hint_is_a_line_that_parses_too() {
+        let mut columns = profile(&synthetic(Synthetic::Hospital));
+        columns.extend(
+            profile(&synthetic(Synthetic::Census))
+                .into_iter()
+                .filter(|column| column.hint.as_ref().is_some_and(|hint| hint.contains("order"))),
+        );
+        let text = to_toml(Path::new("x.csv"), &columns);
+        let mut lines: Vec<String> = Vec::new();
+        for line in text.lines() {
+            if let Some(better) = line.strip_prefix("#~ ") {
+                lines.pop();
+                lines.push(better.to_string());
+            } else {
+                lines.push(line.to_string());
+            }
+        }
+        let config = Config::parse(&lines.join("\n")).unwrap();
+        let names: Vec<String> = columns.iter().map(|column| column.name.clone()).collect();
+        config.rules(&config.roles(&names).unwrap()).unwrap();
+        for name in ["age", "zip", "admission"] {
+            assert!(config.column(name).unwrap().hierarchy.is_some(), "{name}");
+        }
+        assert!(config.column("education").unwrap().order.is_some());
+        assert!(config.column("diagnosis").unwrap().alpha.is_some());
+    }
+
+    #[test]
+    fn hints_suit_the_values() {
+        let hint = |name, value| profile(&table(&[(name, value)]))[0].hint.clone();
+        assert_eq!(hint("diagnosis", label).as_deref(), Some("alpha = 0.5"));
+        // Three quarters of all rows share a value: no release could keep every class at one half.
+        assert_eq!(hint("diagnosis", |row| (row % 4 / 3).to_string()).as_deref(), Some("distinct = 2"));
+        assert_eq!(hint("diagnosis", |_| "x".to_string()), None);
+        assert_eq!(hint("race", code).as_deref(), Some("kind = \"categorical\""));
+        assert_eq!(hint("hours-per-week", code), None);
+        assert_eq!(hint("home town", label).as_deref(), Some("hierarchy = \"home_town.csv\""));
+    }
+
+    #[test]
+    fn no_cell_appears_in_what_is_said() {
+        let profiles = profile(&table(&[
+            ("age", |row| format!("CANARY{}", row % 3)),
+            ("diagnosis", |row| format!("CANARY{row}")),
+            ("x", |_| "CANARY".into()),
+            ("y", |row| format!("CANARY{row}")),
+            ("education", |row| format!("CANARY{}", row % 9)),
+        ]));
+        assert!(!to_toml(Path::new("in.csv"), &profiles).contains("CANARY"));
+    }
+
+    /// The first thousand rows of a made-up table.
+    fn synthetic(kind: Synthetic) -> Table {
+        let batch = batch(kind, 1, 0, 1_000);
+        let schema = batch.schema();
+        let columns = schema.fields().iter().zip(batch.columns()).map(|(field, cells)| {
+            let texts = arrow_cast::cast(cells, &DataType::Utf8).unwrap();
+            let texts: Vec<&str> = texts.as_string::<i32>().iter().map(Option::unwrap_or_default).collect();
+            column(field.name(), texts)
+        });
+        Table { columns: columns.collect(), rows: 1_000 }
+    }
+
+    #[test]
+    fn the_made_up_tables_are_understood() {
+        let hospital = profile(&synthetic(Synthetic::Hospital));
+        let census = profile(&synthetic(Synthetic::Census));
+        for profile in hospital.iter().chain(&census) {
+            let expected = match profile.name.as_str() {
+                "name" => Role::Identifier,
+                "diagnosis" | "income" => Role::Sensitive,
+                _ => Role::Quasi,
+            };
+            assert_eq!(profile.role, expected, "{}", profile.name);
+        }
+        let looks: Vec<Kind> = hospital[..6].iter().map(|profile| profile.looks).collect();
+        use Kind::{Categorical, Date, Numeric};
+        assert_eq!(looks, [Categorical, Numeric, Categorical, Categorical, Categorical, Date]);
+    }
+}

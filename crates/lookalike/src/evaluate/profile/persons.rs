@@ -1,0 +1,166 @@
+//! Are rows persons? Classes count rows. Where a column that stands for a person has one value in several rows, k rows may be those of fewer
+//! than k persons, and that must be said.
+
+use super::roles::{find, words};
+use super::{ColumnProfile, roles};
+use crate::request::{Config, Role};
+use crate::table::Counted;
+
+/// Words of columns that number persons, whatever else stands in the name.
+const KEY: &str = "accountnumber bankaccount creditcard driverlicense driverslicense email emailaddress guid iban insurancenumber login mail \
+    medicalrecordnumber mrn nationalid nhs nhsnumber nino passport passportnumber patientid personid pseudonym socialsecurity \
+    socialsecurityno socialsecuritynumber ssn subjid taxid uid username uuid";
+
+/// Whole names: two persons may share one, but not most of a table.
+const NAME: &str = "fullname name personname";
+
+/// What several persons often share.
+const SHARED: &str = "address birthname cellphone city comment description familyname fax firstname forename freetext givenname initials ip \
+    ipaddress lastname maidenname memo message middlename mobile narrative nickname note phone phonenumber photo remark street \
+    streetaddress surname tel telephone title url";
+
+/// More columns than this are not counted: each costs time.
+const MOST_COLUMNS: usize = 8;
+
+/// A column of no more values does not number persons.
+const FEW_VALUES: u64 = 10;
+/// Nor does one of some hundred values that have more rows each than a person mostly has.
+const MANY_ROWS: u64 = 10;
+
+/// How surely a value of a column stands for one person.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Stands {
+    Surely,
+    Mostly,
+    Perhaps,
+    Not,
+}
+
+fn stands(name: &str) -> Stands {
+    let words = words(name);
+    let has = |list| find(&words, list).is_some();
+    let is_number = || has(roles::NUMBERING) && (words.len() == 1 || has(roles::PERSON));
+    match () {
+        () if has(SHARED) => Stands::Not,
+        () if has(KEY) || is_number() || (words.len() == 1 && has(roles::PERSON)) => Stands::Surely,
+        // A date or a place that was dropped because it nearly names a person.
+        () if has(roles::WHEN) || has(roles::QUASI) || has(roles::SENSITIVE) => Stands::Not,
+        () if has(NAME) && words.len() == 1 => Stands::Mostly,
+        () => Stands::Perhaps,
+    }
+}
+
+/// The columns whose values should be counted although they are not published: identifiers, and columns without a line whose name says
+/// that they number persons. The likeliest first, and not many.
+pub fn person_columns(names: &[String], config: &Config) -> Vec<String> {
+    let mut found: Vec<(Stands, &String)> = Vec::new();
+    for name in names {
+        let stands = stands(name);
+        let is_counted = match config.column(name).map(|line| line.role) {
+            Some(Role::Identifier) => stands != Stands::Not,
+            Some(_) => false,
+            None => stands == Stands::Surely,
+        };
+        if is_counted {
+            found.push((stands, name));
+        }
+    }
+    found.sort_by_key(|(stands, _)| *stands);
+    found.into_iter().take(MOST_COLUMNS).map(|(_, name)| name.clone()).collect()
+}
+
+/// What must be known about a table whose rows are not persons, as far as this column tells.
+pub fn repeated_persons(counted: &Counted) -> Option<String> {
+    let Counted { name, present, distinct, is_exact } = counted;
+    let stands = stands(name);
+    let repeats = match stands {
+        // A table of persons may have an entry twice by mistake.
+        Stands::Surely => distinct * 100 < present * 99,
+        Stands::Mostly => distinct * 2 <= *present,
+        // Few values are those of a hospital or a region.
+        Stands::Perhaps => {
+            let is_often = present / distinct.max(&1) > MANY_ROWS;
+            *distinct > FEW_VALUES && distinct * 10 <= present * 9 && (!is_often || *distinct > roles::FEW_VALUES)
+        }
+        Stands::Not => false,
+    };
+    let about = if *is_exact { "" } else { "about " };
+    let condition = if stands == Stands::Surely { "" } else { "if each stands for one person, " };
+    repeats.then(|| {
+        format!(
+            "rows are counted, not persons: column `{name}` has {about}{} different values in {} rows; {condition}the rows of a class may \
+             all be those of one person, who is then not hidden among others: keep one row a person, or read every k here as a number of rows",
+            thousands(*distinct),
+            thousands(*present)
+        )
+    })
+}
+
+/// The same for a table that was profiled.
+pub fn repeated_in(profiles: &[ColumnProfile]) -> Vec<String> {
+    let counted = |profile: &ColumnProfile| Counted {
+        name: profile.name.clone(),
+        present: profile.rows - profile.missing,
+        distinct: profile.distinct,
+        is_exact: true,
+    };
+    let identifiers = profiles.iter().filter(|profile| profile.role == Role::Identifier);
+    identifiers.filter_map(|profile| repeated_persons(&counted(profile))).collect()
+}
+
+/// `30,162`
+fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let groups: Vec<&str> = digits.as_bytes().rchunks(3).rev().map(|group| std::str::from_utf8(group).unwrap_or("")).collect();
+    groups.join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(name: &str, distinct: u64, present: u64) -> Option<String> {
+        repeated_persons(&Counted { name: name.into(), present, distinct, is_exact: true })
+    }
+
+    #[test]
+    fn a_key_that_repeats_is_said() {
+        let said = said("patient_id", 400, 2_000).unwrap();
+        assert!(
+            said.starts_with("rows are counted, not persons: column `patient_id` has 400 different values in 2,000 rows;"),
+            "{said}"
+        );
+        assert!(!said.contains("if each"), "{said}");
+    }
+
+    #[test]
+    fn what_several_persons_share_is_no_alarm() {
+        for (name, distinct, present, repeats) in [
+            ("patient_id", 2_000, 2_000, false),
+            ("patient_id", 1_900, 2_000, true),
+            ("id", 100, 2_000, true),
+            ("name", 1_700, 2_000, false),
+            ("name", 400, 2_000, true),
+            ("first_name", 400, 2_000, false),
+            ("phone", 1_000, 2_000, false),
+            ("hospital_code", 3, 2_000, false),
+            ("admission", 700, 2_000, false),
+            ("ward_id", 40, 2_000, false),
+            ("pid", 20, 100, true),
+            ("token", 400, 2_000, true),
+            ("Versichertennummer", 400, 2_000, true),
+        ] {
+            assert_eq!(said(name, distinct, present).is_some(), repeats, "{name} {distinct}");
+        }
+        assert_eq!(thousands(1_234_567), "1,234,567");
+    }
+
+    #[test]
+    fn identifiers_are_counted_and_columns_that_number_persons() {
+        let config = Config::parse(
+            "[columns]\nage = { role = \"quasi\" }\nsurname = { role = \"identifier\" }\nx = { role = \"identifier\" }\nuser = { role = \"keep\" }",
+        );
+        let names = ["x", "age", "surname", "patient_id", "user", "note", "ward"].map(String::from);
+        assert_eq!(person_columns(&names, &config.unwrap()), ["patient_id", "x"]);
+    }
+}

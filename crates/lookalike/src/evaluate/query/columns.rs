@@ -1,0 +1,246 @@
+//! Quasi-identifiers one by one, in the source and as the released cells show them: what each lost, and how its values spread.
+//!
+//! # What a released cell lost
+//! The certainty penalty of what the file says, 0 for one value and 1 for anything at all: of a range its length over that of the column,
+//! of a node or a set the share of the leaves below it. A row that is not in the release lost everything. Labels and bounds cost what
+//! [`loss`](crate::evaluate::loss::loss) charged for them. A set of a local recoding costs less than was charged: the search counts the node
+//! above its values, the file lists the values.
+//!
+//! # How values spread
+//! A released row counts in each bin with the share of its cell that lies there.
+
+use super::Part;
+use super::field::{Field, Raw};
+use super::released;
+use super::weigh::{Grain, Reach, Test, weights};
+use crate::audit::{Shown, cells, coded, surface};
+use crate::codes::real;
+use crate::domain::attribute::{Domain, Ordered, Unit};
+use crate::domain::taxonomy::Taxonomy;
+use crate::error::Result;
+use crate::request::Config;
+use crate::table::Table;
+
+/// A quasi-identifier in source and release.
+#[derive(Clone, Debug)]
+pub struct Detail {
+    /// The column.
+    pub name: String,
+    /// How much its loss counts.
+    pub weight: f64,
+    /// What its released cells show.
+    pub kind: &'static str,
+    /// The certainty penalty of its released cells, summed up and not weighted.
+    pub ncp: f64,
+    /// Released cells that show more than one value.
+    pub generalized: u64,
+    /// How its values spread.
+    pub bins: Vec<Bin>,
+}
+
+/// Some values of a column.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bin {
+    /// Which; none for those that are not told apart.
+    pub label: Option<String>,
+    /// Rows of the source.
+    pub before: u64,
+    /// Rows of the release, by shares.
+    pub after: f64,
+}
+
+/// What a release lost.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Certainty {
+    /// The weighted penalty over rows and columns.
+    pub ncp: f64,
+    /// The same over its greatest value.
+    pub gcp: f64,
+}
+
+/// The most bars of a category, and about the most of a line.
+const CATEGORIES: usize = 12;
+const STRETCHES: f64 = 20.0;
+
+/// Looks at every quasi-identifier, in the order of the release.
+///
+/// The tables are read as for [`answer`](super::answer).
+///
+/// # Errors
+/// When a cell of the release cannot be read, or when the two tables do not fit the configuration.
+pub fn columns(source: &Table, release: &Table, config: &Config) -> Result<Vec<Detail>> {
+    surface(release, config)?.quasi.iter().map(|shown| detail(shown, source, release, config)).collect()
+}
+
+/// What a release lost in all: every row of the source that it does not have lost everything.
+pub fn certainty(columns: &[Detail], source_rows: u64, released_rows: u64) -> Certainty {
+    let gone = real(source_rows.saturating_sub(released_rows));
+    let ncp = columns.iter().map(|column| column.weight * (column.ncp + gone)).sum();
+    let most = real(source_rows) * columns.iter().map(|column| column.weight).sum::<f64>();
+    Certainty { ncp, gcp: if most > 0.0 { ncp / most } else { 0.0 } }
+}
+
+fn detail(shown: &Shown, source: &Table, release: &Table, config: &Config) -> Result<Detail> {
+    let name = shown.name();
+    let field = Field::new(name, source, config)?;
+    let (of, said) = cells(shown, release)?;
+    let mut rows = vec![0u64; said.len()];
+    of.iter().for_each(|cell| rows[cell as usize] += 1);
+    let reaches = released(&field, shown, release)?.0;
+    let mut before = vec![0u64; field.values().len()];
+    coded(source, name)?.codes.iter().for_each(|value| before[field.codes[value as usize] as usize] += 1);
+    let (mut ncp, mut generalized) = (0.0, 0);
+    for ((cell, reach), &rows) in said.iter().zip(&reaches).zip(&rows) {
+        let (penalty, is_one) = match (&field.domain, reach) {
+            (Domain::Tree(tree), Reach::Leaves(ranges)) => {
+                let leaves = ranges.iter().map(|range| u64::from(range.hi - range.lo) + 1).sum::<u64>();
+                (if leaves == 1 { 0.0 } else { real(leaves) / real(tree.leaves() as u64) }, leaves == 1)
+            }
+            (Domain::Ordered(ordered), _) => field.raw(*cell).map_or((1.0, false), |raw| penalty(raw, ordered)),
+            _ => unreachable!("a tree has leaves"),
+        };
+        ncp += real(rows) * penalty;
+        generalized += if is_one { 0 } else { rows };
+    }
+    let bins = match &field.domain {
+        Domain::Tree(tree) => leaves(tree, (&reaches, &rows), &before),
+        Domain::Ordered(ordered) => stretches(&field, ordered, (&reaches, &rows), &before),
+    };
+    let kind = match &field.domain {
+        Domain::Tree(tree) if tree.is_flat() => "categories, or any",
+        Domain::Tree(_) => "categories and their groups",
+        Domain::Ordered(Ordered { unit: Unit::Whole | Unit::Decimal, .. }) => "ranges of numbers",
+        Domain::Ordered(Ordered { unit: Unit::Day | Unit::Second, .. }) => "ranges of dates",
+        Domain::Ordered(Ordered { unit: Unit::Place, .. }) => "ranges of ordered labels",
+    };
+    let weight = config.column(name).and_then(|column| column.weight).unwrap_or(1.0);
+    Ok(Detail { name: name.to_string(), weight, kind, ncp, generalized, bins })
+}
+
+/// The penalty of a cell of an ordered column, and whether it shows one value.
+fn penalty(raw: Raw, ordered: &Ordered) -> (f64, bool) {
+    let (least, greatest) = ordered.values.first().copied().zip(ordered.values.last().copied()).unwrap_or((0.0, 0.0));
+    match raw {
+        Raw::Missing => (0.0, true),
+        Raw::Any if ordered.missing || greatest > least => (1.0, false),
+        Raw::Any => (0.0, false),
+        Raw::Ends(lo, hi) if greatest > least => (((hi.min(greatest) - lo.max(least)) / (greatest - least)).max(0.0), lo >= hi),
+        Raw::Ends(lo, hi) => (0.0, lo >= hi),
+    }
+}
+
+/// Bars of a category: the commonest leaves, and the others together.
+fn leaves(tree: &Taxonomy, (reaches, rows): (&[Reach], &[u64]), before: &[u64]) -> Vec<Bin> {
+    let all = tree.leaves();
+    let mut after = vec![0.0; all];
+    for (reach, &rows) in reaches.iter().zip(rows) {
+        let Reach::Leaves(ranges) = reach else { continue };
+        let within: Vec<usize> = ranges.iter().flat_map(|range| range.lo as usize..=range.hi as usize).collect();
+        within.iter().for_each(|&leaf| after[leaf] += real(rows) / real(within.len() as u64));
+    }
+    let mut shown: Vec<usize> = (0..all).collect();
+    shown.sort_by_key(|&leaf| (std::cmp::Reverse(before[leaf]), leaf));
+    let others = shown.split_off(if all <= CATEGORIES + 1 { all } else { CATEGORIES });
+    let bin = |&leaf: &usize| {
+        let label = tree.label(u32::try_from(leaf).unwrap_or(0));
+        let label = if label.is_empty() { "(missing)" } else { label };
+        Bin { label: Some(label.to_string()), before: before[leaf], after: after[leaf] }
+    };
+    let mut bins: Vec<Bin> = shown.iter().map(bin).collect();
+    let (before, after) = (others.iter().map(|&leaf| before[leaf]).sum(), others.iter().map(|&leaf| after[leaf]).sum());
+    if before > 0 || after > 0.0 {
+        bins.push(Bin { label: None, before, after });
+    }
+    bins
+}
+
+/// Bars of a line, left to right, and one for what is missing.
+fn stretches(field: &Field<'_>, ordered: &Ordered, (reaches, rows): (&[Reach], &[u64]), before: &[u64]) -> Vec<Bin> {
+    let values = field.values();
+    let starts = starts(ordered.unit, field.ends);
+    let count = |spans: Vec<(f64, f64)>, missing: bool| {
+        let test = Test::Spans { spans, missing };
+        let sum = |reaches: &[Reach], rows: &[u64]| {
+            let weights = weights(reaches, Some(&test), Part::Share);
+            weights.iter().zip(rows).map(|(weight, &rows)| weight * real(rows)).sum::<f64>()
+        };
+        (sum(&values, before), sum(reaches, rows))
+    };
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole rows were summed up")]
+    let whole = |number: f64| number.round() as u64;
+    let mut bins = Vec::new();
+    for (at, &lo) in starts.iter().enumerate() {
+        let end = starts.get(at + 1).copied();
+        let from = if at == 0 { f64::NEG_INFINITY } else { lo };
+        let to = match (end, grain(ordered.unit)) {
+            (None, _) => f64::INFINITY,
+            (Some(end), Grain::Points) => end - 1.0,
+            (Some(end), Grain::Length) => end.next_down(),
+        };
+        let (before, after) = count(vec![(from, to)], false);
+        let label = stretch(field, ordered.unit, lo, end.unwrap_or(lo + step_of(&starts)));
+        bins.push(Bin { label: Some(label), before: whole(before), after });
+    }
+    let (before, after) = count(Vec::new(), true);
+    if ordered.missing && before > 0.0 {
+        bins.push(Bin { label: Some("(missing)".to_string()), before: whole(before), after });
+    }
+    bins
+}
+
+fn grain(unit: Unit) -> Grain {
+    if matches!(unit, Unit::Decimal | Unit::Second) { Grain::Length } else { Grain::Points }
+}
+
+fn step_of(starts: &[f64]) -> f64 {
+    if let [first, second, ..] = starts { second - first } else { 1.0 }
+}
+
+/// Where bins begin: round numbers, at most about twenty.
+fn starts(unit: Unit, (lo, hi): (f64, f64)) -> Vec<f64> {
+    let width = match grain(unit) {
+        Grain::Points => hi - lo + 1.0,
+        Grain::Length => hi - lo,
+    };
+    if width <= 0.0 || !width.is_finite() {
+        return vec![lo];
+    }
+    let least = width / STRETCHES;
+    let power = 10f64.powf(least.log10().floor());
+    let round = [1.0, 2.0, 5.0, 10.0].map(|digit| digit * power).into_iter().find(|step| *step >= least * 0.999);
+    let step = match unit {
+        Unit::Place | Unit::Day => least.ceil().max(1.0),
+        Unit::Second => least,
+        Unit::Whole => round.unwrap_or(least).max(1.0),
+        Unit::Decimal => round.unwrap_or(least),
+    };
+    let first = if matches!(unit, Unit::Whole | Unit::Decimal) { (lo / step).floor() * step } else { lo };
+    let mut starts = Vec::new();
+    let mut at = 0u32;
+    loop {
+        let start = first + f64::from(at) * step;
+        let is_past = start > hi || (grain(unit) == Grain::Length && start >= hi);
+        if (is_past && !starts.is_empty()) || at > 64 {
+            return starts;
+        }
+        starts.push(start);
+        at += 1;
+    }
+}
+
+fn stretch(field: &Field<'_>, unit: Unit, lo: f64, end: f64) -> String {
+    let hi = match grain(unit) {
+        Grain::Points => (end - 1.0).min(field.ends.1),
+        Grain::Length => end,
+    };
+    let first = written(field, unit, lo);
+    if hi <= lo { first } else { format!("{first} – {}", written(field, unit, hi)) }
+}
+
+fn written(field: &Field<'_>, unit: Unit, point: f64) -> String {
+    match unit {
+        Unit::Second => field.text((point / 86_400.0).floor()),
+        Unit::Decimal => format!("{point:.6}").trim_end_matches('0').trim_end_matches('.').to_string(),
+        _ => field.text(point),
+    }
+}

@@ -1,0 +1,140 @@
+//! Random queries: seeded, each from a stream of its own, none with an empty answer.
+
+use rayon::prelude::*;
+
+use super::field::Field;
+use super::{Condition, Query, not_released, originals, tests, total};
+use crate::domain::attribute::{Domain, Ordered, Unit};
+use crate::error::{Error, Result};
+use crate::request::{Config, Rest, Role};
+use crate::rng::Rng;
+use crate::table::Table;
+
+/// Which random queries.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Workload {
+    /// How many.
+    pub queries: u64,
+    /// From where.
+    pub seed: u64,
+    /// The column to sum; rows are counted when absent.
+    pub sum: Option<String>,
+    /// The columns that carry conditions; all quasi-identifiers but the summed one when empty.
+    pub on: Vec<String>,
+}
+
+/// How often a query whose answer is 0 is drawn anew.
+const DRAWS: u32 = 10_000;
+
+/// The first quasi-identifier that can be summed, in the order of the source.
+///
+/// # Errors
+/// When a quasi-identifier does not fit its kind or hierarchy.
+pub fn summable(source: &Table, config: &Config) -> Result<Option<String>> {
+    for name in quasi(source, config) {
+        if Field::new(&name, source, config)?.is_number() {
+            return Ok(Some(name));
+        }
+    }
+    Ok(None)
+}
+
+/// Draws queries whose true answer is not 0.
+///
+/// Every query has a condition on every column: an ordered column between two random points of its domain (decimals and times: two
+/// random values of the source); a category is, with equal chance, one random value or one random inner node of its tree (a column without one has the root alone). Query i is the same whatever
+/// else is drawn.
+///
+/// # Errors
+/// When a column is unknown or not released, the summed one has no numbers, there is no column for conditions, or too many draws in
+/// a row have the answer 0.
+pub fn draw(source: &Table, config: &Config, workload: &Workload) -> Result<Vec<Query>> {
+    let sum = workload.sum.as_deref();
+    let names = if workload.on.is_empty() { quasi(source, config) } else { workload.on.clone() };
+    let mut on: Vec<&str> = names.iter().map(String::as_str).filter(|name| Some(*name) != sum).collect();
+    on.sort_unstable();
+    on.dedup();
+    if on.is_empty() {
+        return Err(Error::config("no column is left for conditions: name some beside the summed one, --on a,b"));
+    }
+    let released: Vec<String> =
+        source.columns.iter().map(|column| column.name.clone()).filter(|name| is_released(name, config)).collect();
+    if let Some(name) = on.iter().copied().chain(sum).find(|name| !released.iter().any(|known| known == name)) {
+        return Err(Error::config(not_released(name, &released)));
+    }
+    let fields = on.iter().copied().chain(sum).map(|name| Field::new(name, source, config)).collect::<Result<Vec<_>>>()?;
+    if let Some(name) = sum.filter(|_| !fields[on.len()].is_number()) {
+        return Err(Error::config(format!("column `{name}` has no numbers: only numbers can be summed")));
+    }
+    let truth = originals(&fields, source)?;
+    let query = |number: u64| {
+        // Counts and sums have streams of their own.
+        let mut rng = Rng::at(workload.seed, 2 * number + u64::from(sum.is_some()));
+        for _ in 0..DRAWS {
+            let conditions = fields[..on.len()].iter().map(|field| (field.name.to_string(), condition(field, &mut rng)));
+            let query = Query { sum: workload.sum.clone(), conditions: conditions.collect() };
+            let tests = tests(&query, &fields).map_err(|(column, why)| Error::config(format!("column `{column}`: {why}")))?;
+            if total(&truth, &tests) != 0.0 {
+                return Ok(query);
+            }
+        }
+        Err(Error::config(format!(
+            "{DRAWS} random queries in a row have the answer 0 on this table: use fewer columns, --on a,b, or queries of your own"
+        )))
+    };
+    (0..workload.queries).into_par_iter().map(query).collect()
+}
+
+fn quasi(source: &Table, config: &Config) -> Vec<String> {
+    let is_quasi = |name: &String| config.column(name).is_some_and(|line| line.role == Role::Quasi);
+    source.columns.iter().map(|column| column.name.clone()).filter(is_quasi).collect()
+}
+
+fn is_released(name: &str, config: &Config) -> bool {
+    match config.column(name).map(|line| line.role) {
+        Some(role) => role != Role::Identifier,
+        None => config.rest == Some(Rest::Keep),
+    }
+}
+
+#[allow(clippy::cast_possible_truncation, reason = "there are fewer than 2^32 nodes")]
+fn condition(field: &Field<'_>, rng: &mut Rng) -> Condition {
+    match &field.domain {
+        Domain::Ordered(ordered) => {
+            let ((one, text), (other, last)) = (point(field, ordered, rng), point(field, ordered, rng));
+            let (from, to) = if one <= other { (text, last) } else { (last, text) };
+            Condition::Range { from: Some(from), to: Some(to) }
+        }
+        Domain::Tree(tree) => {
+            let leaves = tree.leaves() as u64;
+            if rng.below(2) == 0 {
+                Condition::Values(vec![tree.leaf_label(rng.below(leaves) as u32).to_string()])
+            } else {
+                let inner = leaves + rng.below(tree.nodes() as u64 - leaves);
+                Condition::Node { node: tree.label(inner as u32).to_string() }
+            }
+        }
+    }
+}
+
+/// A random point of an ordered column's domain, and how it is written. Where values are measured and not counted, one of the
+/// source's values: between two random reals the least and the greatest value would never lie.
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::cast_precision_loss,
+    reason = "whole numbers, days and places stay below 2^53"
+)]
+fn point(field: &Field<'_>, ordered: &Ordered, rng: &mut Rng) -> (f64, String) {
+    let (least, greatest) = field.ends;
+    match (ordered.unit, ordered.values.len()) {
+        (Unit::Decimal | Unit::Second, 1..) => {
+            let at = rng.below(ordered.values.len() as u64) as usize;
+            (ordered.values[at], ordered.texts[at].clone())
+        }
+        _ => {
+            let point = least + rng.below((greatest - least) as u64 + 1) as f64;
+            (point, field.text(point))
+        }
+    }
+}

@@ -1,0 +1,285 @@
+//! The privacy models: one predicate on the counts of a class.
+//!
+//! # Complexity
+//! k is O(1). Alpha, distinct, entropy, recursive and t with equal distances cost the values that occur in the class; t with ordered
+//! distances costs the domain, with hierarchical ones the domain and its tree.
+//!
+//! # References
+//! (alpha,k): Wong, Li, Fu, Wang, KDD 2006. Frequency l: He et al., PAKDD 2012, definition 3. Distinct, entropy and recursive l:
+//! Machanavajjhala, Gehrke, Kifer, Venkitasubramaniam, ICDE 2006. t-closeness: Li, Li, Venkatasubramanian, ICDE 2007.
+
+mod feasible;
+mod lack;
+mod tally;
+
+pub use feasible::Excess;
+pub use tally::Tally;
+
+use crate::codes::{Code, CodeRange};
+use crate::request::ratio::Ratio;
+
+/// What must hold on a class. A `column` is the place of a sensitive column in the [`Tally`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Model {
+    /// At least this many rows.
+    K(u64),
+    /// No value, or not these values together, fills more than a share of the class.
+    Alpha {
+        /// The sensitive column.
+        column: usize,
+        /// The greatest share.
+        alpha: Ratio,
+        /// The values that are counted together, each once; with none, every value is counted alone.
+        values: Option<Vec<Code>>,
+    },
+    /// At least `l` different values.
+    Distinct {
+        /// The sensitive column.
+        column: usize,
+        /// How many.
+        l: u64,
+    },
+    /// The entropy of the values is at least ln l.
+    Entropy {
+        /// The sensitive column.
+        column: usize,
+        /// The effective number of values.
+        l: Ratio,
+    },
+    /// Recursive (c,l)-diversity: the greatest count is below `c` times the sum of the l-th greatest and all smaller ones.
+    Recursive {
+        /// The sensitive column.
+        column: usize,
+        /// The factor.
+        c: Ratio,
+        /// The rank, at least 1.
+        l: u64,
+    },
+    /// The earth mover's distance between the values of the class and those of the whole table is at most `t`.
+    Closeness {
+        /// The sensitive column.
+        column: usize,
+        /// The greatest distance.
+        t: Ratio,
+        /// How far apart two values are.
+        ground: Ground,
+    },
+}
+
+/// How far apart two values of a sensitive column are, from 0 to 1.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ground {
+    /// Any two differ by 1.
+    Equal,
+    /// By their ranks, over the greatest difference of ranks; codes are in value order and values that no row has take no rank.
+    Ordered,
+    /// By the height of their lowest common ancestor, over the height of the root.
+    Hierarchical {
+        /// The inner nodes, children before parents and from left to right, so that the root comes last. The codes are the leaves,
+        /// at height 0, in tree order. The root covers every code of the column, even if it is the only inner node.
+        nodes: Vec<GroundNode>,
+    },
+}
+
+/// An inner node of a [`Ground::Hierarchical`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GroundNode {
+    /// The codes below it.
+    pub range: CodeRange,
+    /// How high it stands, at least 1 and never below a child's height.
+    pub height: u32,
+}
+
+/// All rules of one set of classes, together with what the whole table looks like.
+#[derive(Clone, Debug)]
+pub struct Privacy {
+    /// What must hold, all of it.
+    pub models: Vec<Model>,
+    /// How often each value of each sensitive column occurs in the whole table: what closeness is measured against.
+    pub totals: Vec<Vec<u64>>,
+    /// The sum of the totals of a column, kept so that a class is judged without walking through its domain.
+    rows: u64,
+}
+
+impl Privacy {
+    /// These models on a table with these counts; the counts may be left empty if no model looks at sensitive values.
+    pub fn new(models: Vec<Model>, totals: Vec<Vec<u64>>) -> Privacy {
+        let rows = totals.first().map_or(0, |column| column.iter().sum());
+        debug_assert!(totals.iter().all(|column| column.iter().sum::<u64>() == rows), "every row has a value in every column");
+        Privacy { models, totals, rows }
+    }
+
+    /// True when every model holds on the class. An empty class does not hold.
+    ///
+    /// **The union law: if two classes hold, their union holds.** Every algorithm relies on it, and because of it a table can be
+    /// released exactly when the whole of it as one class holds. A model that breaks it may not join. Why it is true:
+    ///
+    /// - k: sizes add up.
+    /// - alpha: the share in a union lies between the shares in its parts.
+    /// - distinct: a union has every value of its parts.
+    /// - entropy: it is concave, so that of a mixture is at least the mean of its parts'. (Logarithms are rounded: see the tolerance.)
+    /// - recursive: the greatest count of a union is at most the sum of the parts', and so is the sum of the l - 1 greatest, which
+    ///   leaves at least the sum of the tails.
+    /// - closeness: moving each part's earth moves the union's, so the distance is at most the mean of the parts'.
+    ///
+    /// All but entropy is decided in integers, for tables of up to 2^32 rows.
+    pub fn holds(&self, class: &Tally) -> bool {
+        class.size() > 0 && self.models.iter().all(|model| self.model_holds(model, class))
+    }
+
+    /// The greatest k that is asked for, at least 1.
+    pub fn k(&self) -> u64 {
+        let ks = self.models.iter().map(|model| if let Model::K(k) = model { *k } else { 1 });
+        ks.fold(1, u64::max)
+    }
+
+    /// No class of fewer rows holds.
+    pub fn least_rows(&self) -> u64 {
+        let least = self.models.iter().map(|model| match model {
+            Model::K(k) => *k,
+            Model::Alpha { alpha, values: None, .. } if alpha.num() > 0 => alpha.den().div_ceil(alpha.num()),
+            Model::Distinct { l, .. } | Model::Recursive { l, .. } => *l,
+            Model::Alpha { .. } | Model::Entropy { .. } | Model::Closeness { .. } => 1,
+        });
+        least.fold(1, u64::max)
+    }
+
+    /// False when the size of a class decides alone, so that nobody need count sensitive values.
+    pub fn needs_sensitive(&self) -> bool {
+        self.models.iter().any(|model| !matches!(model, Model::K(_)))
+    }
+
+    fn model_holds(&self, model: &Model, class: &Tally) -> bool {
+        let counts = |column| class.present(column).map(|(_, count)| count);
+        match model {
+            Model::K(k) => class.size() >= *k,
+            Model::Alpha { column, alpha, values: None } => {
+                alpha.at_least_share(counts(*column).max().unwrap_or(0), class.size())
+            }
+            Model::Alpha { column, alpha, values: Some(values) } => {
+                alpha.at_least_share(count_together(class, *column, values), class.size())
+            }
+            Model::Distinct { column, l } => class.distinct(*column) >= *l,
+            Model::Entropy { column, l } => entropy_holds(*l, class.size(), counts(*column)),
+            Model::Recursive { column, c, l } => recursive_holds(*c, top_and_tail(*l, counts(*column))),
+            Model::Closeness { column, t, ground } => {
+                let (work, longest) = self.distance(*column, ground, class);
+                product_at_most((work, t.den()), (longest, t.num()))
+            }
+        }
+    }
+
+    /// The earth mover's distance of a class to the whole table as an exact fraction, 0/0 when there is but one value.
+    ///
+    /// With c of n rows in the class and C of N in the table, a value has c N - C n too much earth, in units of 1 / (n N).
+    fn distance(&self, column: usize, ground: &Ground, class: &Tally) -> (u128, u128) {
+        let totals = &self.totals[column];
+        let surplus =
+            |count: u64, total: u64| i128::from(count) * i128::from(self.rows) - i128::from(total) * i128::from(class.size());
+        let earth = u128::from(self.rows) * u128::from(class.size());
+        match ground {
+            Ground::Equal => {
+                let too_much = |(code, count)| surplus(count, totals[code as usize]).max(0).unsigned_abs();
+                (class.present(column).map(too_much).sum(), earth)
+            }
+            Ground::Ordered => {
+                let (mut work, mut carried, mut steps) = (0, 0, 0_u128);
+                for (code, &total) in (0..).zip(totals).filter(|&(_, &total)| total > 0) {
+                    carried += surplus(class.count(column, code), total);
+                    work += carried.unsigned_abs();
+                    steps += 1;
+                }
+                (work, earth * steps.saturating_sub(1))
+            }
+            Ground::Hierarchical { nodes } => {
+                let surplus = (0..).zip(totals).map(|(code, &total)| (code, surplus(class.count(column, code), total)));
+                (work_in_tree(nodes, surplus), earth * nodes.last().map_or(0, |root| u128::from(root.height)))
+            }
+        }
+    }
+}
+
+/// What it costs to level out the surplus of every leaf, in units of height: at each node what its children have too much and too
+/// little cancels as far as it can, and the rest goes up.
+fn work_in_tree(nodes: &[GroundNode], leaves: impl Iterator<Item = (Code, i128)>) -> u128 {
+    let mut leaves = leaves.peekable();
+    // Subtrees whose parent has not come yet: their least code and what they could not level out.
+    let mut open: Vec<(Code, i128)> = Vec::new();
+    let mut work = 0;
+    for node in nodes {
+        while let Some(leaf) = leaves.next_if(|&(code, _)| code <= node.range.hi) {
+            open.push(leaf);
+        }
+        let (mut too_much, mut too_little) = (0, 0);
+        while let Some((_, surplus)) = open.pop_if(|&mut (code, _)| code >= node.range.lo) {
+            too_much += surplus.max(0);
+            too_little -= surplus.min(0);
+        }
+        work += u128::from(node.height) * too_much.min(too_little).unsigned_abs();
+        open.push((node.range.lo, too_much - too_little));
+    }
+    // A leaf outside the root would be left out of the distance and let a class pass that should not.
+    assert!(leaves.next().is_none() && open.len() <= 1, "the last ground node is the root and covers every code");
+    work
+}
+
+fn count_together(class: &Tally, column: usize, values: &[Code]) -> u64 {
+    values.iter().map(|&code| class.count(column, code)).sum()
+}
+
+/// The greatest count, and the sum of the l-th greatest and all smaller ones.
+fn top_and_tail(l: u64, counts: impl Iterator<Item = u64>) -> (u64, u64) {
+    let mut counts: Vec<u64> = counts.collect();
+    let top = counts.iter().copied().max().unwrap_or(0);
+    let tail = match usize::try_from(l.saturating_sub(1)) {
+        Ok(0) => counts.iter().sum(),
+        Ok(head) if head < counts.len() => {
+            let (_, _, smaller) = counts.select_nth_unstable_by(head - 1, |a, b| b.cmp(a));
+            smaller.iter().sum()
+        }
+        _ => 0,
+    };
+    (top, tail)
+}
+
+fn recursive_holds(c: Ratio, (top, tail): (u64, u64)) -> bool {
+    u128::from(top) * u128::from(c.den()) < u128::from(c.num()) * u128::from(tail)
+}
+
+/// The unit of logarithms, 2^-48: as fine as `f64` is at ln 2^32, the logarithm of the longest table.
+const LN_UNIT: f64 = 281_474_976_710_656.0;
+
+/// How many units of logarithm, about 3e-14 in all, the entropy may fall short. A logarithm is wrong by one unit at most and by a
+/// half more once it is rounded, and three of them meet: that of the class, the mean of those of the counts, and that of l. Without
+/// this, three equally frequent values would not have entropy ln 3. It is no more than that: at l = 3 a class of 3 million rows that is
+/// one row off an equal split is still told apart.
+const ENTROPY_TOLERANCE: i128 = 8;
+
+/// The logarithm in whole units: sums of integers do not depend on the order of their terms.
+#[allow(clippy::cast_possible_truncation, reason = "the logarithm of a 64-bit number is below 45, so the product is below 2^54")]
+fn ln_units(x: f64) -> i128 {
+    (x.ln() * LN_UNIT).round() as i128
+}
+
+/// The size times the entropy, in units of logarithm: n ln n - sum of c ln c.
+#[allow(clippy::cast_precision_loss, reason = "counts are below 2^53")]
+fn entropy_units(size: u64, counts: impl Iterator<Item = u64>) -> i128 {
+    let weighted = |count: u64| i128::from(count) * ln_units(count as f64);
+    weighted(size) - counts.map(weighted).sum::<i128>()
+}
+
+fn entropy_holds(l: Ratio, size: u64, counts: impl Iterator<Item = u64>) -> bool {
+    entropy_units(size, counts) >= i128::from(size) * (ln_units(l.to_f64()) - ENTROPY_TOLERANCE)
+}
+
+/// a b <= c d for `(a, b)` and `(c, d)`, in 192 bits.
+fn product_at_most(left: (u128, u64), right: (u128, u64)) -> bool {
+    let wide = |(a, b): (u128, u64)| {
+        let low = (a & u128::from(u64::MAX)) * u128::from(b);
+        ((a >> 64) * u128::from(b) + (low >> 64), low & u128::from(u64::MAX))
+    };
+    wide(left) <= wide(right)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,140 @@
+//! From rings of tuples to the proof that the judge of non-homogeneous releases wants: which row of the source and which written row
+//! stand at each place.
+
+use std::io::{Read, Write};
+
+use crate::audit::{Proof, ProofRing};
+use crate::codes::RowId;
+use crate::error::{Error, Result};
+use crate::problem::Problem;
+use crate::problem::recoding::Rings;
+use crate::release::Release;
+
+/// The proof for a release of these rings.
+///
+/// Rows with equal tuples are interchangeable: those that went to a class are given to the places which sent such a row there.
+///
+/// # Errors
+/// When the carried cells cannot be gathered.
+pub fn proof(problem: &Problem, rings: &Rings, release: &Release) -> Result<Proof> {
+    let mut tuple_of: Vec<u32> = vec![0; usize::try_from(problem.row_count()).expect("rows fit in memory")];
+    for tuple in (0u32..).take(problem.tuples()) {
+        problem.rows_of(tuple).iter().for_each(|&row| tuple_of[row as usize] = tuple);
+    }
+    // For each written row its class and tuple, and the same for each place that sent a row.
+    let written = release.written()?;
+    let mut rows: Vec<(u32, u32, u32)> =
+        (0u32..).zip(&written).map(|(at, &(source, class))| (class, tuple_of[source as usize], at)).collect();
+    let mut senders: Vec<(u32, u32, u32)> = Vec::with_capacity(rows.len());
+    // For each place the one whose row goes with the box that begins here.
+    let mut sent: Vec<usize> = Vec::with_capacity(rows.len());
+    let mut from = 0;
+    for ring in &rings.rings {
+        for place in 0..ring.places {
+            let of = from + (place + ring.shift) % ring.places;
+            senders.push((rings.classes[from + place], rings.tuples[of], place_id(from + place)));
+            sent.push(of);
+        }
+        from += ring.places;
+    }
+    rows.sort_unstable();
+    senders.sort_unstable();
+    let mut proof = Proof {
+        rings: rings.rings.iter().map(|ring| ProofRing { places: ring.places, window: ring.window }).collect(),
+        persons: vec![0; rows.len()],
+        released: vec![0; rows.len()],
+    };
+    for (&(_, _, at), &(_, _, place)) in rows.iter().zip(&senders) {
+        proof.released[place as usize] = at;
+        proof.persons[sent[place as usize]] = written[at as usize].0;
+    }
+    Ok(proof)
+}
+
+/// Writes a proof as CSV: a line a place, ring after ring.
+///
+/// # Errors
+/// When the file cannot be written.
+pub fn write(proof: &Proof, file: impl Write) -> std::io::Result<()> {
+    let mut writer = csv::Writer::from_writer(file);
+    let mut places = proof.persons.iter().zip(&proof.released);
+    writer.write_record(HEADER)?;
+    for (number, ring) in (1u64..).zip(&proof.rings) {
+        for (&person, &released) in places.by_ref().take(ring.places) {
+            let cells = [number, ring.window as u64, u64::from(person) + 1, u64::from(released) + 1];
+            writer.write_record(cells.map(|cell| cell.to_string()))?;
+        }
+    }
+    writer.flush()
+}
+
+/// Reads a proof that [`write()`] wrote.
+///
+/// # Errors
+/// When it is not one; the line is named.
+pub fn read(file: impl Read) -> Result<Proof> {
+    let mut reader = csv::Reader::from_reader(file);
+    let is_proof = reader.headers().is_ok_and(|header| header.iter().eq(HEADER));
+    if !is_proof {
+        return Err(Error::data(format!("this is not a proof: its first line is not {}", HEADER.join(","))));
+    }
+    let mut proof = Proof::default();
+    let mut number = 0;
+    for (line, record) in (2u64..).zip(reader.records()) {
+        let fault = || Error::data(format!("line {line} of the proof is not four whole numbers of a proof"));
+        let record = record.map_err(|_| fault())?;
+        let cells: Option<Vec<u64>> = record.iter().map(|cell| cell.parse().ok()).collect();
+        let [ring, window, person, released] = cells.and_then(|cells| cells.try_into().ok()).ok_or_else(fault)?;
+        let row = |cell: u64| cell.checked_sub(1).and_then(|row| RowId::try_from(row).ok()).ok_or_else(fault);
+        let window = usize::try_from(window).map_err(|_| fault())?;
+        if proof.rings.is_empty() || ring != number {
+            proof.rings.push(ProofRing { places: 0, window });
+            number = ring;
+        }
+        let last = proof.rings.last_mut().expect("there is one");
+        if last.window != window {
+            return Err(fault());
+        }
+        last.places += 1;
+        proof.persons.push(row(person)?);
+        proof.released.push(row(released)?);
+    }
+    Ok(proof)
+}
+
+const HEADER: [&str; 4] = ["ring", "window", "source_row", "released_row"];
+
+fn place_id(place: usize) -> RowId {
+    RowId::try_from(place).expect("there are as many places as rows")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_proof_is_read_as_it_was_written() {
+        let rings = vec![ProofRing { places: 2, window: 2 }, ProofRing { places: 3, window: 2 }];
+        let proof = Proof { rings, persons: vec![4, 0, 1, 2, 3], released: vec![0, 2, 1, 4, 3] };
+        let mut file = Vec::new();
+        write(&proof, &mut file).unwrap();
+        assert_eq!(std::str::from_utf8(&file).unwrap().lines().nth(3).unwrap(), "2,2,2,2");
+        assert_eq!(read(&*file).unwrap(), proof);
+    }
+
+    #[test]
+    fn what_is_no_proof_is_refused_with_its_line() {
+        let head = HEADER.join(",");
+        for (text, said) in [
+            ("age,zip\n1,2\n".to_string(), "this is not a proof"),
+            (format!("{head}\n1,2,1\n"), "line 2"),
+            (format!("{head}\n1,2,1,1\n1,3,2,2\n"), "line 3"),
+            (format!("{head}\n1,2,0,1\n"), "line 2"),
+            (format!("{head}\n1,2,1,4294967297\n"), "line 2"),
+            (format!("{head}\n1,2,1,-1\n"), "line 2"),
+        ] {
+            let why = read(text.as_bytes()).unwrap_err().to_string();
+            assert!(why.contains(said), "{why}");
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! How ranges are written: labels, sets, or bounds.
+
+use std::sync::Arc;
+
+use arrow_array::{Array, ArrayRef, Date32Array, Float64Array, Int64Array, StringArray, TimestampMicrosecondArray};
+use arrow_schema::{DataType, Field};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::codes::{Code, CodeRange, Codes};
+use crate::domain::attribute::{Attribute, Domain, Ordered, Unit, set_label};
+use crate::domain::encode::nanoseconds;
+use crate::domain::taxonomy::Taxonomy;
+use crate::error::{Error, Result};
+use crate::problem::Problem;
+use crate::problem::partition::Piece;
+use crate::problem::recoding::Recoding;
+use crate::request::{Config, Publish};
+
+/// A released column: its distinct cells, and for each class which of them it shows.
+#[derive(Debug)]
+pub(crate) struct Shown {
+    pub(crate) field: Field,
+    pub(crate) cells: ArrayRef,
+    pub(crate) of_class: Codes,
+}
+
+/// The columns that an attribute is released as: one, or with bounds two or three.
+///
+/// # Errors
+/// When two generalizations would be written alike, or one would be written as a text that means missing.
+pub(crate) fn columns(problem: &Problem, recoding: &Recoding, at: usize, config: &Config) -> Result<Vec<Shown>> {
+    let attribute = &problem.attributes()[at];
+    let publish = config.output.publish;
+    if let (Publish::Bounds, Domain::Ordered(ordered)) = (publish, &attribute.domain) {
+        let (ranges, of_class) = ranges(recoding, at);
+        let columns = bounds(attribute, ordered, &ranges)?.into_iter();
+        return Ok(columns.map(|(field, cells)| Shown { field, cells, of_class: of_class.clone() }).collect());
+    }
+    let (cells, of_class) = labels(problem, recoding, at, publish);
+    check(&attribute.name, &cells, &config.missing)?;
+    Ok(vec![Shown { field: text(&attribute.name), cells: Arc::new(cells), of_class }])
+}
+
+/// What is written for each generalization of an attribute, and which of them each class shows.
+fn labels(problem: &Problem, recoding: &Recoding, at: usize, publish: Publish) -> (StringArray, Codes) {
+    let attribute = &problem.attributes()[at];
+    match (publish, &attribute.domain) {
+        _ if let Some(all) = recoding.published() => {
+            let blocks = &all.attributes[at];
+            let labels = blocks.blocks.iter().map(|block| Some(block.label.as_str()).filter(|label| !label.is_empty()));
+            let block_of = |class: &[Piece]| blocks.of_code[problem.code(at, class[0].tuple) as usize];
+            let of_class = recoding.classes().iter().map(|class| block_of(class).expect("every value that occurs has a block"));
+            (labels.collect(), of_class.collect())
+        }
+        (Publish::Set, Domain::Tree(tree)) if tree.is_flat() && !recoding.is_of_rings() => sets(problem, recoding, at, tree),
+        _ => {
+            let (ranges, of_class) = ranges(recoding, at);
+            let labels = ranges.iter().map(|&range| Some(attribute.label(range)).filter(|label| !label.is_empty()));
+            (labels.collect(), of_class)
+        }
+    }
+}
+
+/// Whoever reads the release tells generalizations apart by their texts: none may be written as another, or as a missing value. Hierarchies
+/// and orders are checked when they are read, so that this finds nothing; it is what a release is never written without.
+fn check(name: &str, labels: &StringArray, missing: &[String]) -> Result<()> {
+    let mut seen = FxHashSet::default();
+    let is_missing = |label: &str| missing.iter().any(|marker| marker.trim() == label.trim());
+    for label in labels.iter().flatten() {
+        if is_missing(label) {
+            return Err(Error::config(format!(
+                "column `{name}`: a generalized value would be written as a text that means missing: rename the group, or leave the text out \
+                 of missing"
+            )));
+        }
+        if !seen.insert(label) {
+            return Err(alike(name));
+        }
+    }
+    if labels.null_count() > 1 { Err(alike(name)) } else { Ok(()) }
+}
+
+fn alike(name: &str) -> Error {
+    Error::config(format!(
+        "column `{name}`: two different generalizations would be written alike, so nothing was written: rename the value or the group that \
+         reads like a set, a range or another group"
+    ))
+}
+
+/// The distinct ranges that classes show on an attribute, rising, and which one each class shows.
+fn ranges(recoding: &Recoding, at: usize) -> (Vec<CodeRange>, Codes) {
+    let of_class: Vec<CodeRange> = (0..recoding.classes().len()).map(|class| recoding.shown(class)[at]).collect();
+    let mut distinct = of_class.clone();
+    distinct.sort_unstable();
+    distinct.dedup();
+    let place =
+        |range| Code::try_from(distinct.binary_search(range).expect("it is one of them")).expect("fewer ranges than rows");
+    let codes = of_class.iter().map(place).collect();
+    (distinct, codes)
+}
+
+fn text(name: &str) -> Field {
+    Field::new(name, DataType::Utf8, true)
+}
+
+/// The values present in each class, `{a, b}`; one value alone stands as it is.
+fn sets(problem: &Problem, recoding: &Recoding, at: usize, tree: &Taxonomy) -> (StringArray, Codes) {
+    let mut known: FxHashMap<Vec<Code>, Code> = FxHashMap::default();
+    let mut cells: Vec<Option<String>> = Vec::new();
+    let mut of_class = Codes::new();
+    // Where a rule stands on fewer columns, the classes of those columns must go on looking alike: they show one set.
+    let decided = problem.decided_with(at);
+    let shown = |class: usize| -> Vec<CodeRange> { decided.iter().map(|&attribute| recoding.shown(class)[attribute]).collect() };
+    let mut alike: FxHashMap<Vec<CodeRange>, Vec<Code>> = FxHashMap::default();
+    for (class, pieces) in recoding.classes().iter().enumerate() {
+        alike.entry(shown(class)).or_default().extend(pieces.iter().map(|piece| problem.code(at, piece.tuple)));
+    }
+    alike.values_mut().for_each(|codes| {
+        codes.sort_unstable();
+        codes.dedup();
+    });
+    for class in 0..recoding.classes().len() {
+        let codes = alike[&shown(class)].clone();
+        let next = Code::try_from(cells.len()).expect("fewer sets than rows");
+        let index = *known.entry(codes).or_insert_with_key(|codes| {
+            let cell = set_label(codes.iter().map(|&code| tree.leaf_label(code)));
+            cells.push(Some(cell).filter(|cell| !cell.is_empty()));
+            next
+        });
+        of_class.push(index);
+    }
+    (StringArray::from(cells), of_class)
+}
+
+/// `age_min`, `age_max`, and where the column has missing values `age_missing`: no, yes, or maybe (then the bounds say nothing).
+pub(crate) fn bounds(attribute: &Attribute, ordered: &Ordered, ranges: &[CodeRange]) -> Result<Vec<(Field, ArrayRef)>> {
+    let missing = Code::try_from(ordered.values.len()).expect("fewer values than rows");
+    let ends = |end: fn(&CodeRange) -> Code| -> Vec<Option<usize>> {
+        ranges.iter().map(|range| (range.hi < missing).then(|| end(range) as usize)).collect()
+    };
+    let (lows, highs) = (ends(|range| range.lo), ends(|range| range.hi));
+    if ordered.unit == Unit::Second {
+        if ordered.texts.iter().any(|text| nanoseconds(text).is_none()) {
+            return Err(Error::data(format!(
+                "column `{0}`: a time lies beyond those that a typed column of times can hold, such as the end of the year 9999; publish labels",
+                attribute.name
+            )));
+        }
+        let ends = lows
+            .iter()
+            .zip(&highs)
+            .filter_map(|(lo, hi)| Some((micros(ordered, (*lo)?, Cut::Down), micros(ordered, (*hi)?, Cut::Up))));
+        let mut seen = FxHashSet::default();
+        if !ends.into_iter().all(|ends| seen.insert(ends)) {
+            return Err(Error::data(format!(
+                "column `{0}`: times that are less than a microsecond apart would have the same bounds; publish labels",
+                attribute.name
+            )));
+        }
+    }
+    let mut columns = Vec::new();
+    for (suffix, cells) in [("min", typed(ordered, &lows, Cut::Down)), ("max", typed(ordered, &highs, Cut::Up))] {
+        columns.push((Field::new(format!("{}_{suffix}", attribute.name), cells.data_type().clone(), true), cells));
+    }
+    if ordered.missing {
+        let state = |range: &CodeRange| match (range.lo == missing, range.hi == missing) {
+            (true, _) => "yes",
+            (false, true) => "maybe",
+            (false, false) => "no",
+        };
+        let cells: StringArray = ranges.iter().map(|range| Some(state(range))).collect();
+        columns.push((text(&format!("{}_missing", attribute.name)), Arc::new(cells)));
+    }
+    Ok(columns)
+}
+
+/// Times are cut to microseconds outwards, so that the bounds still hold every value.
+#[derive(Clone, Copy)]
+enum Cut {
+    Down,
+    Up,
+}
+
+/// The instant of a code, exactly but for the cut.
+fn micros(ordered: &Ordered, code: usize, cut: Cut) -> i64 {
+    let exact = nanoseconds(&ordered.texts[code]).expect("it was read as an instant");
+    let cut = match cut {
+        Cut::Down => exact.div_euclid(1_000),
+        Cut::Up => -(-exact).div_euclid(1_000),
+    };
+    i64::try_from(cut).expect("the instants that can be read fit in microseconds")
+}
+
+/// Cells of the type that the attribute's numbers have.
+#[allow(clippy::cast_possible_truncation, reason = "whole numbers, days and microseconds were read from their texts")]
+fn typed(ordered: &Ordered, ends: &[Option<usize>], cut: Cut) -> ArrayRef {
+    let numbers = ends.iter().map(|end| end.map(|code| ordered.values[code]));
+    match ordered.unit {
+        Unit::Whole => Arc::new(numbers.map(|number| number.map(|x| x as i64)).collect::<Int64Array>()),
+        Unit::Decimal => Arc::new(numbers.collect::<Float64Array>()),
+        Unit::Day => Arc::new(numbers.map(|number| number.map(|x| x as i32)).collect::<Date32Array>()),
+        Unit::Second => {
+            let micros = ends.iter().map(|end| end.map(|code| micros(ordered, code, cut)));
+            Arc::new(micros.collect::<TimestampMicrosecondArray>().with_timezone_opt(ordered.zone.clone()))
+        }
+        Unit::Place => Arc::new(ends.iter().map(|end| end.map(|code| &ordered.texts[code])).collect::<StringArray>()),
+    }
+}

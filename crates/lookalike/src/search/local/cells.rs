@@ -1,0 +1,71 @@
+//! A large set of tuples, cut coarsely into cells that are solved one by one, in parallel: the time grows with the number of cells.
+
+use rayon::prelude::*;
+
+use super::{cluster, mondrian, top_down};
+use crate::codes::real;
+use crate::domain::penalty::Penalty;
+use crate::problem::partition::{Partition, joined, rows};
+use crate::search::boxes::Aim;
+use crate::search::boxes::split::{self, Block};
+use crate::search::budget::Budget;
+use crate::search::task::{Task, cut_to_the_end};
+
+/// A cell has no more tuples than this.
+const CELL: usize = if cfg!(test) { 20 } else { 10_000 };
+
+/// So many tries `cluster` takes for each cut, as in its paper.
+pub(crate) const TRIES: u32 = 15;
+
+/// Classes by `top-down` or `cluster`, whatever is better, cell by cell; in cells for which no time is left, by `mondrian`, which takes
+/// hardly any.
+pub(crate) fn in_cells(task: &Task, penalty: &Penalty) -> Partition {
+    let solve = |cell: Block| {
+        let mut pieces = cell.pieces;
+        let task = Task { pieces: &joined(&mut pieces).collect::<Vec<_>>(), ..*task };
+        if task.budget.is_spent() {
+            let unlimited = Budget::unlimited();
+            return mondrian::mondrian(&Task { budget: &unlimited, ..task }, mondrian::Ties::Together);
+        }
+        least(&task, penalty, vec![top_down::top_down(&task, Aim::Table), cluster::cluster(&Task { rounds: TRIES, ..task })]).1
+    };
+    let solved: Vec<Partition> = cells(task, penalty).into_par_iter().map(solve).collect();
+    let mut whole = Partition::default();
+    solved.into_iter().for_each(|part| whole.append(part));
+    whole
+}
+
+/// The one that loses least, the first of equals, and what it loses.
+pub(crate) fn least(task: &Task, penalty: &Penalty, partitions: Vec<Partition>) -> (f64, Partition) {
+    let with_loss = |partition: Partition| (loss(task, penalty, &partition), partition);
+    partitions.into_iter().map(with_loss).min_by(|one, other| one.0.total_cmp(&other.0)).expect("there are some")
+}
+
+/// What all rows pay.
+pub(crate) fn loss(task: &Task, penalty: &Penalty, partition: &Partition) -> f64 {
+    let of_class = |class: &[_]| real(rows(class)) * penalty.of_box(&task.ranges(class));
+    // Summed in one order, whatever the threads.
+    let costs: Vec<f64> = (0..partition.len()).into_par_iter().map(|class| of_class(partition.class(class))).collect();
+    costs.iter().sum()
+}
+
+/// Cells of not too many tuples that each hold, as far as they can be had.
+fn cells(task: &Task, penalty: &Penalty) -> Vec<Block> {
+    let whole = Block::shuffled(task.problem, task.attributes, task.pieces.to_vec(), task.seed);
+    cut_to_the_end(
+        whole,
+        || task.problem.tally(),
+        |block: &Block| block.pieces.len() > 4 * CELL,
+        |block, tally, done| {
+            let is_small = block.pieces.len() <= CELL || task.budget.is_spent();
+            let halves = if is_small { None } else { split::halves(penalty, Aim::Table, task.rounds, &block, 0) };
+            match halves.filter(|(one, other)| task.holds(tally, &one.pieces) && task.holds(tally, &other.pieces)) {
+                Some((one, other)) => vec![one, other],
+                None => {
+                    done.push(block);
+                    Vec::new()
+                }
+            }
+        },
+    )
+}

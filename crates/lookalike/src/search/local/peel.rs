@@ -1,0 +1,445 @@
+//! Take out what is dense, from fine to coarse: what is left at each degree of coarseness is what could not be shown finer.
+//!
+//! A *pattern* says for each attribute how coarsely it is looked at: a value itself, a node so high in its hierarchy, a window so wide on its
+//! line, or anything. Patterns come in the order of what rows under them pay in the mean. Under each, the tuples still there are grouped by
+//! what they would show; every group that holds becomes a class, which then shows no more than its rows need, and is gone. So outliers
+//! end in coarse classes with other outliers, and drag no dense region along. Tuples that no pattern takes join the class where that
+//! costs least. When time runs short the patterns end, and `top-down` sees to what is left, cell by cell.
+//!
+//! With few attributes all patterns are listed. With many there are too many: then patterns are drawn from what is still there, each
+//! such that some tuple and its nearest neighbours are one group.
+//!
+//! # Guarantee
+//! Every class holds every rule.
+//!
+//! # Complexity
+//! O(p n) for p patterns and n tuples at worst; a pattern only looks at tuples whose group would be large enough if the lines were left
+//! out, mostly few. O(n) space for each choice of levels without the lines.
+//!
+//! # Reference
+//! Ours.
+
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+
+use super::cells;
+use crate::codes::{Code, CodeRange, real};
+use crate::domain::penalty::Penalty;
+use crate::problem::partition::{Partition, Piece, joined, rows};
+use crate::rng::Rng;
+use crate::search::boxes::nearest::{Seeker, Tree};
+use crate::search::boxes::split;
+use crate::search::boxes::{Aim, Boxes};
+use crate::search::task::Task;
+
+/// At most so many patterns are listed.
+const LISTED: usize = if cfg!(test) { 200 } else { 25_000 };
+
+/// So many patterns are drawn at a time, each from so many tuples.
+const DRAWN: usize = if cfg!(test) { 20 } else { 2000 };
+const SAMPLE: usize = if cfg!(test) { 50 } else { 3000 };
+
+/// Drawing ends when a round takes less than this share of what is left.
+const WORTH: f64 = 0.02;
+
+/// The windows on a line are halved so many times.
+const HALVINGS: i32 = 4;
+
+/// Patterns may take this share of the time.
+const PATTERNS: f64 = 0.6;
+
+/// A class shows this much of a window on a line, in the mean.
+const SHOWN: f64 = 0.7;
+
+/// A hierarchy has at most so many levels here, without the values themselves.
+const MOST_LEVELS: usize = 6;
+
+pub(crate) fn peel(task: &Task) -> Partition {
+    let penalty = Penalty::new(task.problem.attributes(), task.attributes);
+    let mut pieces = task.pieces.to_vec();
+    let sets = split::shuffled(task.problem, task.attributes, &mut pieces, task.seed);
+    let time = task.budget.part(PATTERNS);
+    let patterns = Task { budget: &time, ..*task };
+    let mut peeler = Peeler::new(&patterns, &penalty, &sets);
+    match peeler.listed() {
+        Some(patterns) => {
+            for pattern in patterns {
+                if peeler.alive_count == 0 || time.is_spent() {
+                    break;
+                }
+                peeler.take(&pattern);
+            }
+        }
+        None => peeler.draw(),
+    }
+    let left: Vec<Piece> = peeler.alive().flat_map(|set| sets[set as usize]).copied().collect();
+    let mut tally = task.problem.tally();
+    if !time.is_spent() || left.is_empty() || !task.holds(&mut tally, &left) {
+        return peeler.end();
+    }
+    let mut partition = Partition::default();
+    peeler.classes.into_iter().for_each(|mut class| partition.push(joined(&mut class)));
+    partition.append(cells::in_cells(&Task { pieces: &left, ..*task }, &penalty));
+    partition
+}
+
+/// One way to look at an attribute.
+struct Level {
+    /// What each code is part of.
+    groups: Vec<u32>,
+    count: u64,
+    /// What a row pays in the mean.
+    cost: f64,
+}
+
+/// Sets with the group that each is in under the levels of some attributes, and how many sets were alive then.
+#[derive(Default)]
+struct Kept {
+    alive: usize,
+    sets: Vec<(u32, u32)>,
+}
+
+/// A table from keys to groups that is emptied at once: what an earlier round wrote does not count.
+#[derive(Default)]
+struct Slots {
+    slots: Vec<Slot>,
+    round: u32,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Slot {
+    key: u64,
+    before: u32,
+    group: u32,
+    round: u32,
+}
+
+impl Slots {
+    /// Empties the table and makes room for so many keys.
+    fn clear(&mut self, keys: usize) {
+        self.round += 1;
+        if self.slots.len() < 2 * keys {
+            self.slots = vec![Slot::default(); (2 * keys).next_power_of_two()];
+        }
+    }
+
+    /// The group of a key within an earlier group; `next` if the key is new.
+    #[inline]
+    fn group(&mut self, before: u32, key: u64, next: u32) -> u32 {
+        // The high bits of the product are stirred most.
+        let stirred = (key ^ u64::from(before) << 32).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let mask = self.slots.len() - 1;
+        let mut at = usize::try_from(stirred >> 32).expect("32 bits") & mask;
+        loop {
+            let slot = &mut self.slots[at];
+            if slot.round != self.round {
+                *slot = Slot { key, before, group: next, round: self.round };
+                return next;
+            }
+            if slot.key == key && slot.before == before {
+                return slot.group;
+            }
+            at = (at + 1) & mask;
+        }
+    }
+}
+
+/// Sets of equal rows, and what has become of them.
+struct Peeler<'a> {
+    task: &'a Task<'a>,
+    penalty: &'a Penalty,
+    sets: &'a [&'a [Piece]],
+    /// The codes of each set, side by side.
+    cells: Vec<Code>,
+    rows: Vec<u64>,
+    is_alive: Vec<bool>,
+    alive_count: usize,
+    levels: Vec<Vec<Level>>,
+    /// Attributes with few levels first; the others are looked at within the groups of these.
+    first: Vec<usize>,
+    second: Vec<usize>,
+    /// For levels of the first attributes: sets whose group is large enough.
+    kept: FxHashMap<Vec<u8>, Kept>,
+    slots: Slots,
+    classes: Vec<Vec<Piece>>,
+    /// What no class has fewer rows than.
+    least: u64,
+}
+
+impl<'a> Peeler<'a> {
+    fn new(task: &'a Task, penalty: &'a Penalty, sets: &'a [&'a [Piece]]) -> Peeler<'a> {
+        let width = task.attributes.len();
+        let codes = |set: &&[Piece]| task.attributes.iter().map(|&at| task.problem.code(at, set[0].tuple)).collect::<Vec<Code>>();
+        let cells: Vec<Code> = sets.iter().flat_map(codes).collect();
+        let sizes: Vec<u64> = sets.iter().map(|set| rows(set)).collect();
+        let levels: Vec<Vec<Level>> = (0..width)
+            .map(|at| {
+                let codes = cells.iter().skip(at).step_by(width).copied();
+                levels(penalty, at, task.problem.attributes()[task.attributes[at]].codes(), codes.zip(sizes.iter().copied()))
+            })
+            .collect();
+        let mut order: Vec<usize> = (0..width).collect();
+        order.sort_by_key(|&at| (levels[at].len(), at));
+        let all: f64 = levels.iter().map(|levels| real(levels.len() as u64).ln()).sum();
+        let mut half = 0.0;
+        let (first, second) = order.into_iter().partition(|&at| {
+            half += real(levels[at].len() as u64).ln();
+            half <= all * 0.6
+        });
+        Peeler {
+            task,
+            penalty,
+            sets,
+            cells,
+            rows: sizes,
+            is_alive: vec![true; sets.len()],
+            alive_count: sets.len(),
+            levels,
+            first,
+            second,
+            kept: FxHashMap::default(),
+            slots: Slots::default(),
+            classes: Vec::new(),
+            least: task.privacy.k().max(task.privacy.least_rows()),
+        }
+    }
+
+    fn row(&self, set: u32) -> &[Code] {
+        let width = self.penalty.width();
+        &self.cells[set as usize * width..][..width]
+    }
+
+    /// The sets that no class has.
+    fn alive(&self) -> impl Iterator<Item = u32> {
+        (0u32..).zip(&self.is_alive).filter(|&(_, &alive)| alive).map(|(set, _)| set)
+    }
+
+    /// What a row pays in the mean under a pattern.
+    fn cost(&self, pattern: &[u8]) -> f64 {
+        pattern.iter().zip(&self.levels).map(|(&level, levels)| levels[usize::from(level)].cost).sum()
+    }
+
+    /// All patterns in order, unless they are too many.
+    fn listed(&self) -> Option<Vec<Vec<u8>>> {
+        let mut patterns: Vec<Vec<u8>> = vec![Vec::new()];
+        for levels in &self.levels {
+            if patterns.len() * levels.len() > LISTED {
+                return None;
+            }
+            let longer = |pattern: &Vec<u8>| {
+                let pattern = pattern.clone();
+                (0u8..).take(levels.len()).map(move |level| [pattern.as_slice(), &[level]].concat())
+            };
+            patterns = patterns.iter().flat_map(longer).collect();
+        }
+        self.sort(&mut patterns);
+        Some(patterns)
+    }
+
+    fn sort(&self, patterns: &mut Vec<Vec<u8>>) {
+        patterns.sort_by(|one, other| self.cost(one).total_cmp(&self.cost(other)).then_with(|| one.cmp(other)));
+        patterns.dedup();
+    }
+
+    /// Rounds of patterns drawn from what is still there.
+    fn draw(&mut self) {
+        for round in 0.. {
+            let alive: Vec<u32> = self.alive().collect();
+            if alive.is_empty() || self.task.budget.is_spent() {
+                return;
+            }
+            let mut lots = Rng::at(self.task.seed, 1 + round);
+            let mut sample = alive.clone();
+            lots.shuffle(&mut sample);
+            sample.truncate(SAMPLE);
+            let drawn = &sample[..sample.len().min(DRAWN)];
+            let mut patterns: Vec<Vec<u8>> = drawn.par_iter().map(|&set| self.around(set, &sample, alive.len())).collect();
+            self.sort(&mut patterns);
+            self.kept.clear();
+            for pattern in patterns {
+                if self.task.budget.is_spent() {
+                    return;
+                }
+                self.take(&pattern);
+            }
+            if real((alive.len() - self.alive_count) as u64) < WORTH * real(alive.len() as u64) {
+                return;
+            }
+        }
+    }
+
+    /// The finest pattern under which a set is one group with its nearest in a sample, as many as make a class in all that are there.
+    fn around(&self, set: u32, sample: &[u32], alive: usize) -> Vec<u8> {
+        let here: Vec<CodeRange> = self.row(set).iter().map(|&code| CodeRange::one(code)).collect();
+        let mut near: Vec<(f64, u32)> =
+            sample.iter().map(|&other| (self.penalty.of_join_row(&here, self.row(other)), other)).collect();
+        near.sort_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));
+        // So many rows of the sample stand for a class.
+        let wanted = real(self.least) * real(sample.len() as u64) / real(alive.max(1) as u64);
+        let (mut ranges, mut found) = (here, 0);
+        for (_, other) in near {
+            if real(found) >= wanted.max(real(self.rows[set as usize] + 1)) {
+                break;
+            }
+            found += self.rows[other as usize];
+            ranges.iter_mut().zip(self.row(other)).for_each(|(range, &code)| *range = range.join(CodeRange::one(code)));
+        }
+        let level = |(range, levels): (&CodeRange, &Vec<Level>)| {
+            let is_one = |level: &Level| level.groups[range.lo as usize] == level.groups[range.hi as usize];
+            u8::try_from(levels.iter().position(is_one).expect("the last level is anything")).expect("there are few levels")
+        };
+        ranges.iter().zip(&self.levels).map(level).collect()
+    }
+
+    /// Takes every group that holds under a pattern.
+    fn take(&mut self, pattern: &[u8]) {
+        let head: Vec<u8> = self.first.iter().map(|&at| pattern[at]).collect();
+        let mut kept = self.kept.remove(&head).unwrap_or_default();
+        if kept.alive > 2 * self.alive_count || kept.alive == 0 {
+            kept = Kept { alive: self.alive_count, sets: self.alive().map(|set| (set, 0)).collect() };
+            let (groups, sizes) = self.group(&kept.sets, true, pattern);
+            kept.sets.iter_mut().zip(&groups).for_each(|(set, &group)| set.1 = group);
+            kept.sets.retain(|&(_, group)| sizes[group as usize] >= self.least);
+        } else {
+            kept.sets.retain(|&(set, _)| self.is_alive[set as usize]);
+        }
+        let (groups, sizes) = self.group(&kept.sets, false, pattern);
+        self.take_groups(&kept.sets, &groups, &sizes);
+        self.kept.insert(head, kept);
+    }
+
+    /// Makes classes of the groups that hold.
+    fn take_groups(&mut self, kept: &[(u32, u32)], groups: &[u32], sizes: &[u64]) {
+        if sizes.iter().all(|&size| size < self.least) {
+            return;
+        }
+        let mut members: Vec<Vec<u32>> = vec![Vec::new(); sizes.len()];
+        for (&(set, _), &group) in kept.iter().zip(groups) {
+            if sizes[group as usize] >= self.least {
+                members[group as usize].push(set);
+            }
+        }
+        let mut tally = self.task.problem.tally();
+        for sets in members.into_iter().filter(|sets| !sets.is_empty()) {
+            let class: Vec<Piece> = sets.iter().flat_map(|&set| self.sets[set as usize]).copied().collect();
+            if self.task.holds(&mut tally, &class) {
+                self.alive_count -= sets.len();
+                sets.iter().for_each(|&set| self.is_alive[set as usize] = false);
+                self.classes.push(class);
+            }
+        }
+    }
+
+    /// Groups sets that are in one group already and look the same on the first or the second attributes under a pattern: the group of
+    /// each set, and the rows of each group.
+    fn group(&mut self, sets: &[(u32, u32)], is_first: bool, pattern: &[u8]) -> (Vec<u32>, Vec<u64>) {
+        let attributes = if is_first { &self.first } else { &self.second };
+        let levels: Vec<(usize, &Level)> =
+            attributes.iter().map(|&at| (at, &self.levels[at][usize::from(pattern[at])])).collect();
+        let width = self.penalty.width();
+        let mut sizes: Vec<u64> = Vec::new();
+        let mut groups = Vec::with_capacity(sets.len());
+        self.slots.clear(sets.len());
+        for &(set, before) in sets {
+            let row = &self.cells[set as usize * width..][..width];
+            // Two keys may happen to be equal only if there are very many groups: a class is none the less what it is.
+            let add = |key: u64, &(at, level): &(usize, &Level)| {
+                key.wrapping_mul(level.count).wrapping_add(u64::from(level.groups[row[at] as usize]))
+            };
+            let next = u32::try_from(sizes.len()).expect("there are fewer groups than rows");
+            let group = self.slots.group(before, levels.iter().fold(0, add), next);
+            if group == next {
+                sizes.push(0);
+            }
+            sizes[group as usize] += self.rows[set as usize];
+            groups.push(group);
+        }
+        (groups, sizes)
+    }
+
+    /// What no pattern took joins the class where that costs least.
+    fn end(mut self) -> Partition {
+        let mut left: Vec<Piece> = Vec::new();
+        let alive: Vec<u32> = self.alive().collect();
+        let ranges = self.classes.iter().flat_map(|class| self.task.ranges(class)).collect();
+        let mut boxes = Boxes::of(self.penalty, ranges, self.classes.iter().map(|class| rows(class)));
+        let mut tree = Tree::build(&boxes);
+        let mut tally = self.task.problem.tally();
+        for set in alive {
+            let ranges: Vec<CodeRange> = self.row(set).iter().map(|&code| CodeRange::one(code)).collect();
+            let seeker = Seeker { group: u32::MAX, aim: Aim::Table, rows: self.rows[set as usize], ranges: &ranges, lots: 0 };
+            let pieces = self.sets[set as usize];
+            let found = if self.task.budget.is_spent() { Vec::new() } else { tree.several(&boxes, &seeker, 0.0, 1) };
+            let taker = found.first().filter(|&&class| {
+                let pieces = [self.classes[class as usize].as_slice(), pieces].concat();
+                self.task.holds(&mut tally, &pieces)
+            });
+            let Some(&class) = taker else {
+                left.extend_from_slice(pieces);
+                continue;
+            };
+            self.classes[class as usize].extend_from_slice(pieces);
+            let joined: Vec<CodeRange> = boxes.ranges(class).iter().zip(&ranges).map(|(one, &other)| one.join(other)).collect();
+            boxes.set(class, &joined, boxes.rows(class) + self.rows[set as usize]);
+            tree.touch(&boxes, class);
+        }
+        let holding = self.classes.into_iter().map(|mut class| joined(&mut class).collect()).collect();
+        self.task.sweep(holding, left)
+    }
+}
+
+/// The ways to look at an attribute, from the values themselves to anything, each coarser than the one before or as coarse but set off.
+fn levels(penalty: &Penalty, at: usize, codes: usize, rows: impl Iterator<Item = (Code, u64)>) -> Vec<Level> {
+    let mut counts = vec![0; codes];
+    rows.for_each(|(code, rows)| counts[code as usize] += rows);
+    let codes: Vec<Code> = (0..).zip(&counts).filter(|&(_, &count)| count > 0).map(|(code, _)| code).collect();
+    let all = real(counts.iter().sum::<u64>().max(1));
+    let weight = penalty.weight(at);
+    let mut found: Vec<Level> = Vec::new();
+    let mut add = |groups: Vec<u32>, shown: f64| {
+        if found.last().is_some_and(|last: &Level| last.groups == groups) {
+            return;
+        }
+        let mut ends: FxHashMap<u32, CodeRange> = FxHashMap::default();
+        for &code in &codes {
+            let one = CodeRange::one(code);
+            ends.entry(groups[code as usize]).and_modify(|range| *range = range.join(one)).or_insert(one);
+        }
+        let pays = |&code: &Code| real(counts[code as usize]) * penalty.of(at, ends[&groups[code as usize]]);
+        let cost = codes.iter().map(pays).sum::<f64>() / all * shown;
+        let count = 1 + u64::from(groups.iter().copied().max().unwrap_or(0));
+        found.push(Level { groups, count, cost });
+    };
+    // Codes from the least on, as long as what the group shows costs no more than this; the first group only half of it when set off.
+    let windows = |most: f64, set_off: bool| {
+        let (mut groups, mut group, mut first) = (vec![0; counts.len()], 0, None);
+        for &code in &codes {
+            let from: Code = *first.get_or_insert(code);
+            let room = if set_off && group == 0 { most / 2.0 } else { most };
+            if penalty.of(at, CodeRange { lo: from, hi: code }) > room {
+                (group, first) = (group + 1, Some(code));
+            }
+            groups[code as usize] = group;
+        }
+        groups
+    };
+    add(windows(0.0, false), 1.0);
+    if penalty.is_line(at) {
+        for halving in (1..=HALVINGS).rev() {
+            let most = weight * 0.5_f64.powi(halving);
+            add(windows(most, false), SHOWN);
+            add(windows(most, true), SHOWN);
+        }
+    } else if !penalty.is_flat(at) {
+        let neighbours =
+            codes.iter().flat_map(|&lo| codes.iter().take(64).map(move |&hi| CodeRange { lo: lo.min(hi), hi: lo.max(hi) }));
+        let mut costs: Vec<f64> =
+            neighbours.map(|range| penalty.of(at, range)).filter(|&cost| cost > 0.0 && cost < weight).collect();
+        costs.sort_by(f64::total_cmp);
+        costs.dedup();
+        let most = costs.len().min(MOST_LEVELS);
+        (1..=most).for_each(|level| add(windows(costs[level * costs.len() / (most + 1)], false), 1.0));
+    }
+    add(vec![0; counts.len()], 1.0);
+    found
+}

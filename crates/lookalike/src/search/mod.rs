@@ -1,0 +1,173 @@
+//! Finds answers: the only room that may take long. It knows no files, no tables and no text.
+//!
+//! [`Algorithm`] is the list. To add one: a file in `local/` or `global/`, a `mod` line there, and here a variant, its name and its
+//! place in `ALL`; `stages.rs` has the arm that calls it.
+
+pub mod bound;
+pub(crate) mod boxes;
+pub mod budget;
+pub mod global;
+mod local;
+mod outcome;
+mod stages;
+mod suppress;
+mod task;
+#[cfg(test)]
+mod tests;
+
+pub use outcome::{Outcome, Status, anonymize, anonymize_in_time};
+#[cfg(test)]
+pub(crate) use task::ENDLESS;
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::rng::Key;
+
+use global::{Cost, Techniques};
+
+/// How classes are found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Algorithm {
+    /// The best of the local ones below, improved as long as there is time and it pays.
+    #[default]
+    Auto,
+    /// Split at the median of the widest attribute; equal values stay together.
+    Mondrian,
+    /// The same, but rows at the median are dealt to both sides.
+    MondrianRelaxed,
+    /// Merge each group that does not hold with the one that costs least.
+    BottomUp,
+    /// The same, but a merge costs what one row of the union pays.
+    BottomUpRow,
+    /// Split at the two rows farthest apart, then mend the groups that do not hold.
+    TopDown,
+    /// The same, but a row goes where one row then pays less.
+    TopDownRow,
+    /// Take out what is dense, from fine to coarse.
+    Peel,
+    /// Split around two means; deal out what rules on sensitive values keep from being split.
+    Cluster,
+    /// Rows on rings, each with the box of those that follow: **not** homogeneous, see [`Algorithm::is_homogeneous`].
+    Ring,
+    /// Specialize down the hierarchies, from everything as `*`, where the rows hold.
+    Specialize,
+    /// Global recoding, exactly: of all partitions that the columns' schemes allow, those of least cost.
+    Optimal,
+    /// Global recoding, exactly: all values of a column at one level of its hierarchy, by search of the lattice of levels.
+    Incognito,
+}
+
+impl Algorithm {
+    /// Every algorithm, for tests, benches, help and tables.
+    pub const ALL: [Algorithm; 13] = [
+        Algorithm::Auto,
+        Algorithm::Mondrian,
+        Algorithm::MondrianRelaxed,
+        Algorithm::BottomUp,
+        Algorithm::BottomUpRow,
+        Algorithm::TopDown,
+        Algorithm::TopDownRow,
+        Algorithm::Peel,
+        Algorithm::Cluster,
+        Algorithm::Ring,
+        Algorithm::Specialize,
+        Algorithm::Optimal,
+        Algorithm::Incognito,
+    ];
+
+    /// Every algorithm whose releases are homogeneous.
+    pub fn homogeneous() -> impl Iterator<Item = Algorithm> {
+        Algorithm::ALL.into_iter().filter(|algorithm| algorithm.is_homogeneous())
+    }
+
+    /// The name in configurations and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Algorithm::Auto => "auto",
+            Algorithm::Mondrian => "mondrian",
+            Algorithm::MondrianRelaxed => "mondrian-relaxed",
+            Algorithm::BottomUp => "bottom-up",
+            Algorithm::BottomUpRow => "bottom-up-row",
+            Algorithm::TopDown => "top-down",
+            Algorithm::TopDownRow => "top-down-row",
+            Algorithm::Peel => "peel",
+            Algorithm::Cluster => "cluster",
+            Algorithm::Ring => "ring",
+            Algorithm::Specialize => "specialize",
+            Algorithm::Optimal => "optimal",
+            Algorithm::Incognito => "incognito",
+        }
+    }
+
+    /// True when rows that could be the same person show the same, so that classes of equal rows hold the rules. Otherwise every
+    /// person is compatible with as many released rows as a class has, and every released row with as many persons, and the
+    /// release needs another judge: [`audit::audit_rings`](crate::audit::audit_rings).
+    pub fn is_homogeneous(self) -> bool {
+        self != Algorithm::Ring
+    }
+
+    /// True when it goes on as long as there is time and it pays, so that the end of its time is no reason to call it stopped.
+    pub fn is_anytime(self) -> bool {
+        self == Algorithm::Auto
+    }
+
+    /// True when a value is always published the same way.
+    pub fn is_global(self) -> bool {
+        matches!(self, Algorithm::Optimal | Algorithm::Incognito)
+    }
+}
+
+impl fmt::Display for Algorithm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Algorithm {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Algorithm, String> {
+        let names = || Algorithm::ALL.map(Algorithm::name).join(", ");
+        Algorithm::ALL
+            .into_iter()
+            .find(|algorithm| algorithm.name() == text)
+            .ok_or_else(|| format!("there is no algorithm `{text}`; there are {}", names()))
+    }
+}
+
+/// What to run, and from which seed.
+#[derive(Clone, Copy, Debug)]
+pub struct Search {
+    /// How classes are found.
+    pub algorithm: Algorithm,
+    /// Where a search takes random turns, they come from here.
+    pub seed: u64,
+    /// What decides who is with whom where rows are dealt out at random.
+    pub key: Key,
+    /// How many times the search for two rows far apart starts again from the farthest it found, or how many tries `cluster` takes for
+    /// each cut.
+    pub rounds: u32,
+    /// What a global recoding makes as small as it can.
+    pub cost: Cost,
+    /// How `optimal` goes about it.
+    pub techniques: Techniques,
+    /// How many steps `auto` takes to improve what it has; without a number, as long as it pays.
+    pub steps: Option<u64>,
+}
+
+impl Search {
+    /// This algorithm from this seed, with as many rounds as its paper takes: three, and fifteen for `cluster`.
+    pub fn new(algorithm: Algorithm, seed: u64) -> Search {
+        let rounds = if algorithm == Algorithm::Cluster { 15 } else { 3 };
+        Search {
+            algorithm,
+            seed,
+            key: Key::from_seed(seed),
+            rounds,
+            cost: Cost::default(),
+            techniques: Techniques::default(),
+            steps: None,
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! One call of a local algorithm, and what they all need: rows that change sides, the end of a search that is out of time, cuts in parallel.
+
+use rayon::prelude::*;
+
+use crate::codes::{CodeRange, real};
+use crate::domain::penalty::Penalty;
+use crate::problem::Problem;
+use crate::problem::partition::{Partition, Piece, joined, rows};
+use crate::problem::privacy::{Privacy, Tally};
+use crate::rng::{Draws, Key};
+use crate::search::boxes::split::{self, Block};
+use crate::search::budget::Budget;
+
+/// A search with this seed comes to a step without end.
+#[cfg(test)]
+pub(crate) const ENDLESS: u64 = 0xe4d1_e550;
+
+/// One call of an algorithm: cut these pieces into classes along these attributes so that each class holds. All pieces
+/// together hold, so there is always an answer.
+#[derive(Debug)]
+pub(crate) struct Task<'a> {
+    pub(crate) problem: &'a Problem,
+    pub(crate) attributes: &'a [usize],
+    pub(crate) privacy: &'a Privacy,
+    /// Each tuple once.
+    pub(crate) pieces: &'a [Piece],
+    pub(crate) seed: u64,
+    pub(crate) key: Key,
+    pub(crate) rounds: u32,
+    pub(crate) budget: &'a Budget,
+}
+
+impl Task<'_> {
+    /// Keeps classes for whoever cannot wait for the end, with what they lose. A task of one of several stages has nobody who waits.
+    pub(crate) fn keep(&self, loss: f64, classes: impl FnOnce() -> Partition) {
+        let most: f64 = self.problem.attributes().iter().map(|attribute| attribute.weight).sum();
+        let left_out = self.problem.row_count() - rows(self.pieces);
+        self.budget.keep(loss + real(left_out) * most, || {
+            let partition = classes();
+            let ranges = partition.iter().flat_map(|class| self.problem.ranges(class)).collect();
+            (partition, ranges)
+        });
+    }
+
+    /// What is drawn for this task alone.
+    pub(crate) fn draws(&self) -> Draws {
+        self.key.draws(self.seed)
+    }
+
+    /// True when these pieces as one class hold.
+    pub(crate) fn holds(&self, tally: &mut Tally, pieces: &[Piece]) -> bool {
+        if !self.privacy.needs_sensitive() {
+            return rows(pieces) >= self.privacy.k();
+        }
+        tally.clear();
+        self.problem.count_into(tally, pieces);
+        self.privacy.holds(tally)
+    }
+
+    /// The box around pieces, on the task's attributes.
+    pub(crate) fn ranges(&self, pieces: &[Piece]) -> Vec<CodeRange> {
+        let range = |&at: &usize| {
+            let codes = pieces.iter().map(|piece| CodeRange::one(self.problem.code(at, piece.tuple)));
+            codes.reduce(CodeRange::join).expect("there are rows")
+        };
+        self.attributes.iter().map(range).collect()
+    }
+
+    /// A group does not borrow more rows than this, but merges: k rows, or a few more under rules on shares, where it could take hundreds
+    /// until it holds, to be found out by trying.
+    pub(crate) fn longest_loan(&self) -> u64 {
+        self.privacy.k().max(if cfg!(test) { 3 } else { 16 })
+    }
+
+    /// Moves the cheapest rows from a block to one that does not hold until it does. False when the lender would not hold then, when
+    /// more rows than [`Task::longest_loan`] would have to move, or when the budget is spent.
+    pub(crate) fn lend(&self, penalty: &Penalty, tally: &mut Tally, lender: &mut Block, short: &mut Block) -> bool {
+        let k = self.privacy.k();
+        let had = short.rows();
+        let both = lender.rows() + had;
+        let mut counted = 0;
+        tally.clear();
+        let is_lent = split::lend(penalty, lender, short, |short| {
+            self.problem.count_into(tally, &short.pieces[counted..]);
+            counted = short.pieces.len();
+            let lacking = k.saturating_sub(tally.size());
+            match lacking {
+                0 if self.privacy.holds(tally) => Some(0),
+                _ if self.budget.is_spent() || tally.size() - had + lacking.max(1) > self.longest_loan() => None,
+                _ => (both - tally.size() >= k + lacking.max(1)).then_some(lacking.max(1)),
+            }
+        });
+        is_lent && self.holds(tally, &lender.pieces)
+    }
+
+    /// Classes out of groups that hold and of pieces that a search had no time for: these are taken in their order until they
+    /// hold, and what is left in the end joins the class before, and that the one before, until all holds.
+    pub(crate) fn sweep(&self, mut holding: Vec<Vec<Piece>>, mut left: Vec<Piece>) -> Partition {
+        left.sort_unstable();
+        let mut tally = self.problem.tally();
+        let mut open: Vec<Piece> = Vec::new();
+        for piece in left {
+            open.push(piece);
+            self.problem.count_into(&mut tally, &[piece]);
+            if self.privacy.holds(&tally) {
+                holding.push(std::mem::take(&mut open));
+                tally.clear();
+            }
+        }
+        while !open.is_empty() && !self.holds(&mut tally, &open) {
+            open.append(&mut holding.pop().expect("all pieces together hold"));
+        }
+        let mut partition = Partition::default();
+        for mut group in holding.into_iter().chain((!open.is_empty()).then_some(open)) {
+            partition.push(joined(&mut group));
+        }
+        partition
+    }
+}
+
+/// Cuts a set and its parts until nothing can be cut: large ones level by level, then each small one to its end, in parallel. `cut`
+/// returns the parts that may be cut further and adds what is done; each thread has something to write on.
+pub(crate) fn cut_to_the_end<S: Send, D: Send, T>(
+    whole: S,
+    scratch: impl Fn() -> T + Sync,
+    is_large: impl Fn(&S) -> bool,
+    cut: impl Fn(S, &mut T, &mut Vec<D>) -> Vec<S> + Sync,
+) -> Vec<D> {
+    let (mut large, mut small, mut all) = (vec![whole], Vec::new(), Vec::new());
+    while !large.is_empty() {
+        let cut_once = |scratch: &mut T, set: S| {
+            let mut done = Vec::new();
+            (cut(set, scratch, &mut done), done)
+        };
+        let cuts: Vec<(Vec<S>, Vec<D>)> = large.into_par_iter().map_init(&scratch, cut_once).collect();
+        large = Vec::new();
+        for (parts, done) in cuts {
+            all.extend(done);
+            for part in parts {
+                if is_large(&part) { large.push(part) } else { small.push(part) }
+            }
+        }
+    }
+    let cut_on = |scratch: &mut T, set: S| {
+        let (mut open, mut done) = (vec![set], Vec::new());
+        while let Some(set) = open.pop() {
+            open.extend(cut(set, scratch, &mut done));
+        }
+        done
+    };
+    let ends: Vec<Vec<D>> = small.into_par_iter().map_init(&scratch, cut_on).collect();
+    all.extend(ends.into_iter().flatten());
+    all
+}
+
+/// The attributes, those first on which rows differ most: whoever adds up penalties can stop early.
+pub(crate) fn telling_first(problem: &Problem, attributes: &[usize], pieces: &[Piece]) -> Vec<usize> {
+    let penalty = Penalty::new(problem.attributes(), attributes);
+    // Some pairs, far from each other in the order of the pieces and not all equally far.
+    let pairs =
+        || (0..pieces.len().min(4096)).map(|at| (pieces[at * (pieces.len() / 4096).max(1)], pieces[at * 7919 % pieces.len()]));
+    let differ = |at: usize| -> f64 {
+        let code = |piece: Piece| CodeRange::one(problem.code(attributes[at], piece.tuple));
+        pairs().map(|(one, other)| penalty.of(at, code(one).join(code(other)))).sum()
+    };
+    let mut order: Vec<(f64, usize)> = (0..attributes.len()).map(|at| (differ(at), attributes[at])).collect();
+    order.sort_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
+    order.into_iter().map(|(_, attribute)| attribute).collect()
+}

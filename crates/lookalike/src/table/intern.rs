@@ -1,0 +1,204 @@
+//! Numbers the distinct values of one column as they appear.
+
+use std::hash::{BuildHasher, Hasher};
+
+use arrow_array::{Array, StringArray};
+use arrow_buffer::ArrowNativeType;
+use rustc_hash::{FxBuildHasher, FxHashMap};
+
+use crate::codes::{Code, Codes, RowId};
+use crate::table::Coded;
+
+/// The longest text, in bytes, that is its own key.
+const SHORT: usize = 8;
+
+/// A [`Coded`] column while it grows, with what finds the code of a text.
+///
+/// Most cells of most tables are short: those are looked up by their bytes as one number, without a look at the text that was stored.
+/// Longer ones are looked up by their hash and compared. No text is stored twice.
+pub(super) struct Interner {
+    coded: Coded,
+    missing: Option<Code>,
+    short: FxHashMap<u64, Code>,
+    long: FxHashMap<u64, Code>,
+    /// Long texts whose hash another text had before them.
+    clashing: FxHashMap<String, Code>,
+}
+
+impl Interner {
+    pub(super) fn new() -> Interner {
+        Interner {
+            coded: Coded { values: Vec::new(), first_row: Vec::new(), codes: Codes::new() },
+            missing: None,
+            short: FxHashMap::default(),
+            long: FxHashMap::default(),
+            clashing: FxHashMap::default(),
+        }
+    }
+
+    /// Codes the cells of the next rows, of which the first is row `first`. The caller sees to it that row numbers fit.
+    pub(super) fn extend(&mut self, cells: &StringArray, first: usize) {
+        let bytes = cells.value_data();
+        // Sorted and skewed columns repeat themselves.
+        let mut last_short = None;
+        let mut last_long = None;
+        for (at, ends) in cells.value_offsets().windows(2).enumerate() {
+            let (start, end) = (ends[0].as_usize(), ends[1].as_usize());
+            let code = if cells.is_null(at) {
+                self.missing_code(first + at)
+            } else if end - start <= SHORT {
+                let key = short_key(bytes, start, end);
+                match last_short {
+                    Some((same, code)) if same == key => code,
+                    _ => {
+                        let code = self.short_code(key, cells, at, first);
+                        last_short = Some((key, code));
+                        code
+                    }
+                }
+            } else {
+                let text = &bytes[start..end];
+                match last_long {
+                    Some((same, code)) if same == text => code,
+                    _ => {
+                        let code = self.long_code(hash(text), cells.value(at), first + at);
+                        last_long = Some((text, code));
+                        code
+                    }
+                }
+            };
+            self.coded.codes.push(code);
+        }
+    }
+
+    pub(super) fn finish(mut self) -> Coded {
+        self.coded.codes.shrink_to_fit();
+        self.coded.values.shrink_to_fit();
+        self.coded.first_row.shrink_to_fit();
+        self.coded
+    }
+
+    fn missing_code(&mut self, row: usize) -> Code {
+        match self.missing {
+            Some(code) => code,
+            None => *self.missing.insert(append(&mut self.coded, None, row)),
+        }
+    }
+
+    fn short_code(&mut self, key: u64, cells: &StringArray, at: usize, first: usize) -> Code {
+        *self.short.entry(key).or_insert_with(|| append(&mut self.coded, Some(cells.value(at)), first + at))
+    }
+
+    fn long_code(&mut self, hash: u64, text: &str, row: usize) -> Code {
+        let coded = &mut self.coded;
+        let code = *self.long.entry(hash).or_insert_with(|| append(coded, Some(text), row));
+        if self.coded.values[code as usize].as_deref() == Some(text) {
+            return code;
+        }
+        match self.clashing.get(text) {
+            Some(&code) => code,
+            None => {
+                let code = append(&mut self.coded, Some(text), row);
+                self.clashing.insert(text.to_owned(), code);
+                code
+            }
+        }
+    }
+}
+
+fn append(coded: &mut Coded, value: Option<&str>, row: usize) -> Code {
+    let narrow = |n: usize| u32::try_from(n).expect("the reader stops before row numbers run out");
+    let code: Code = narrow(coded.values.len());
+    let row: RowId = narrow(row);
+    coded.values.push(value.map(str::to_owned));
+    coded.first_row.push(row);
+    code
+}
+
+/// A short text as a number, different for different texts: the bytes, and above them a mark that tells the length. The mark is a byte
+/// that no UTF-8 text has, so it cannot be taken for the eighth byte of a text.
+fn short_key(bytes: &[u8], start: usize, end: usize) -> u64 {
+    let length = end - start;
+    let word = match bytes.get(start..start + 8).and_then(|eight| eight.first_chunk()) {
+        Some(&eight) => u64::from_le_bytes(eight),
+        None => {
+            let mut eight = [0; 8];
+            eight[..length].copy_from_slice(&bytes[start..end]);
+            u64::from_le_bytes(eight)
+        }
+    };
+    if length == SHORT { word } else { word & ((1 << (8 * length)) - 1) | (0xf8 + length as u64) << 56 }
+}
+
+fn hash(text: &[u8]) -> u64 {
+    let mut hasher = FxBuildHasher.build_hasher();
+    hasher.write(text);
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_number_the_values_in_order_of_first_appearance() {
+        let mut interner = Interner::new();
+        interner.extend(&StringArray::from(vec![Some("b"), None, Some("a"), Some("b")]), 0);
+        interner.extend(&StringArray::from(vec![None, Some("c"), Some("c"), Some("a")]), 4);
+        let coded = interner.finish();
+        let value = |text: &str| Some(text.to_owned());
+        assert_eq!(coded.values, [value("b"), None, value("a"), value("c")]);
+        assert_eq!(coded.first_row, [0, 1, 2, 5]);
+        assert_eq!(coded.codes.iter().collect::<Vec<_>>(), [0, 1, 2, 0, 1, 3, 3, 2]);
+    }
+
+    #[test]
+    fn an_empty_text_is_not_a_missing_value() {
+        let mut interner = Interner::new();
+        interner.extend(&StringArray::from(vec![Some(""), None, Some("")]), 0);
+        assert_eq!(interner.finish().codes.iter().collect::<Vec<_>>(), [0, 1, 0]);
+    }
+
+    #[test]
+    fn short_texts_have_different_keys_wherever_they_stand() {
+        let texts = [
+            "",
+            "a",
+            "aa",
+            "a\0",
+            "\0",
+            "\0\0",
+            "1234567",
+            "12345678",
+            "123456\u{7ff}",
+            "ü",
+            "\u{10ffff}\u{10ffff}",
+            "abcd\u{10ffff}",
+        ];
+        let mut keys = std::collections::BTreeSet::new();
+        for text in texts {
+            let alone = short_key(text.as_bytes(), 0, text.len());
+            let among = format!("xyz{text}uvw and more");
+            assert_eq!(short_key(among.as_bytes(), 3, 3 + text.len()), alone);
+            assert!(keys.insert(alone), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn texts_with_the_same_hash_stay_apart() {
+        let mut interner = Interner::new();
+        let codes = ["first", "second", "third", "second", "first", "third"].map(|text| interner.long_code(42, text, 0));
+        assert_eq!(codes, [0, 1, 2, 1, 0, 2]);
+    }
+
+    #[test]
+    fn a_column_of_distinct_values_keeps_them_apart() {
+        let texts: Vec<String> = (0..20_000).map(|i| format!("{}{}", "x".repeat(i % 5), i * 701)).collect();
+        let mut interner = Interner::new();
+        interner.extend(&StringArray::from_iter_values(&texts), 0);
+        interner.extend(&StringArray::from_iter_values(texts.iter().rev()), texts.len());
+        let coded = interner.finish();
+        assert_eq!(coded.values.len(), texts.len());
+        assert!(coded.codes.iter().eq((0..20_000).chain((0..20_000).rev())));
+    }
+}
