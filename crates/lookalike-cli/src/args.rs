@@ -1,4 +1,4 @@
-//! What can be typed. Nothing is judged here; [`Request::config`](crate::args::Request::config) does that.
+//! What can be typed. Nothing is judged here; [`RequestFlags::request`](crate::args::RequestFlags::request) does that.
 
 mod compare;
 mod hierarchy;
@@ -120,7 +120,7 @@ pub(crate) struct Check {
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
-    pub(crate) request: Request,
+    pub(crate) request: RequestFlags,
 }
 
 /// Flags of `anonymize`.
@@ -147,7 +147,7 @@ pub(crate) struct Anonymize {
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
     #[command(flatten)]
-    pub(crate) request: Request,
+    pub(crate) request: RequestFlags,
     #[command(flatten)]
     pub(crate) release: Release,
 }
@@ -249,7 +249,7 @@ pub(crate) struct Apply {
     #[command(flatten)]
     pub(crate) writing: Writing,
     #[command(flatten)]
-    pub(crate) request: Request,
+    pub(crate) request: RequestFlags,
 }
 
 /// Flags of `verify`.
@@ -272,7 +272,7 @@ pub(crate) struct Verify {
     #[command(flatten)]
     pub(crate) released: Released,
     #[command(flatten)]
-    pub(crate) request: Request,
+    pub(crate) request: RequestFlags,
 }
 
 const CONFIDENTIAL: &str = "\
@@ -311,7 +311,7 @@ pub(crate) struct Query {
     #[command(flatten)]
     pub(crate) released: Released,
     #[command(flatten)]
-    pub(crate) request: Request,
+    pub(crate) request: RequestFlags,
 }
 
 /// How a table is read.
@@ -325,7 +325,7 @@ pub(crate) struct Reading {
 /// What the columns are and what must hold. Shared by `check`, `anonymize`, `apply`, `verify`, `query`, `report`
 /// and, but for the file, `compare`.
 #[derive(Debug, Args)]
-pub(crate) struct Request {
+pub(crate) struct RequestFlags {
     /// Read the request from a TOML file (see init); flags win over it, column by column
     #[arg(short, long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,

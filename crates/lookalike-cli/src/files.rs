@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use lookalike::request::HierarchyConfig;
-use lookalike::{Config, Result, table};
+use lookalike::request::HierarchySpec;
+use lookalike::{Request, Result, table};
 
-use crate::args::{Columns, Request};
+use crate::args::{Columns, RequestFlags};
 use crate::request::usage;
 use crate::show;
 
@@ -13,23 +13,23 @@ use crate::show;
 pub(crate) type Output<'a> = (&'static str, &'a Path);
 
 /// What a request reads beside its tables.
-pub(crate) fn of_request(request: &Request, config: &Config) -> Vec<PathBuf> {
-    read_by(request.config.as_slice(), &request.columns, [config])
+pub(crate) fn of_request(flags: &RequestFlags, request: &Request) -> Vec<PathBuf> {
+    read_by(flags.config.as_slice(), &flags.columns, [request])
 }
 
 /// The files that configurations come from, and the orders and hierarchies that they name.
-pub(crate) fn read_by<'a>(files: &[PathBuf], columns: &Columns, configs: impl IntoIterator<Item = &'a Config>) -> Vec<PathBuf> {
+pub(crate) fn read_by<'a>(files: &[PathBuf], columns: &Columns, configs: impl IntoIterator<Item = &'a Request>) -> Vec<PathBuf> {
     let orders = columns.order.iter().map(|pair| PathBuf::from(&pair.value));
     files.iter().cloned().chain(orders).chain(configs.into_iter().flat_map(hierarchies)).collect()
 }
 
 /// The hierarchy files of a configuration.
-fn hierarchies(config: &Config) -> impl Iterator<Item = PathBuf> {
-    let file = |hierarchy: &HierarchyConfig| match hierarchy {
-        HierarchyConfig::File(path) => Some(path.clone()),
+fn hierarchies(request: &Request) -> impl Iterator<Item = PathBuf> {
+    let file = |hierarchy: &HierarchySpec| match hierarchy {
+        HierarchySpec::File(path) => Some(path.clone()),
         _ => None,
     };
-    config.columns.values().filter_map(move |column| column.hierarchy.as_ref().and_then(file))
+    request.columns.values().filter_map(move |column| column.hierarchy.as_ref().and_then(file))
 }
 
 /// Refuses an output that is the input, another file that is read, or another output, under whatever name: `--force` means an older

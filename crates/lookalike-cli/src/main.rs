@@ -102,7 +102,7 @@ fn threads(wanted: Option<usize>) -> Result<()> {
 fn code(kind: &ErrorKind) -> u8 {
     match kind {
         ErrorKind::Infeasible { .. } => NOT_MET,
-        ErrorKind::Config { .. } | ErrorKind::Hierarchy { .. } => USAGE,
+        ErrorKind::Request { .. } | ErrorKind::Hierarchy { .. } => USAGE,
         ErrorKind::Data { .. } => DATA,
         ErrorKind::Exhausted { .. } => EXHAUSTED,
         ErrorKind::Io { .. } => IO,

@@ -19,7 +19,7 @@ use lookalike::rng::Key;
 use lookalike::table::Table;
 use lookalike::table::{self, Access, FileType, Format, Pending};
 use lookalike::{
-    Algorithm, Budget, Config, Cost, Error, ErrorKind, Optimum, Outcome, Problem, Result, Search, Status, Techniques,
+    Algorithm, Budget, Request, Cost, Error, ErrorKind, Optimum, Outcome, Problem, Result, Search, Status, Techniques,
     anonymize_in_time, problem::partition, release::proof,
 };
 
@@ -32,7 +32,7 @@ use crate::{interrupt, show, warn};
 /// What to make out of what.
 #[derive(Debug)]
 pub(crate) struct Job<'a> {
-    pub(crate) config: &'a Config,
+    pub(crate) request: &'a Request,
     pub(crate) data: &'a Path,
     /// What the request reads beside the data.
     pub(crate) reads: Vec<PathBuf>,
@@ -129,28 +129,28 @@ enum Plan<'a> {
 
 /// Runs the job. Whatever cannot succeed is found out as early as it can be.
 pub(crate) fn run(job: &Job, progress: &mut Progress) -> Result<Done> {
-    let config = job.config;
+    let request = job.request;
     let file_type = table::file_type(job.out)?;
     files::refuse_overlap(job.data, &job.reads, &job.outputs())?;
     drop(Pending::beside(job.out, job.force)?);
-    config.suppress()?;
-    config.time()?;
-    config.max_loss()?;
+    request.suppress()?;
+    request.time()?;
+    request.max_loss()?;
     let plan = plan(job)?;
     let before = stamp(job.data);
 
     progress.stage("read");
-    let source = table::open(job.data, config.input.delimiter)?;
-    let roles = request::roles(config, &source)?;
-    config.rules(&roles)?;
+    let source = table::open(job.data, request.input.delimiter)?;
+    let roles = request::roles(request, &source)?;
+    request.rules(&roles)?;
     let treatments = treatments(source.names(), &roles);
     table::check_columns(file_type, &source, |name| roles.sensitive.contains(name) || roles.keep.contains(name))?;
-    let persons = person_columns(source.names(), config);
+    let persons = person_columns(source.names(), request);
     let (table, counted) = source.read_and_count(&treatments, &persons)?;
     if cells(file_type) == Cells::Text {
         release::check_text(&table, &roles)?;
     }
-    let warnings = warn::of_request(config, &counted);
+    let warnings = warn::of_request(request, &counted);
 
     // The release is laid out in the write stage.
     let Found { release, proof, recoding, search } = find(job, plan, &roles, table, cells(file_type), warnings, progress)?;
@@ -161,11 +161,11 @@ pub(crate) fn run(job: &Job, progress: &mut Progress) -> Result<Done> {
 
     progress.stage("verify");
     let verdict = match &proof {
-        None => verdict(pending.path(), file_type, config)?,
+        None => verdict(pending.path(), file_type, request)?,
         Some(proof) => {
-            let release = read(pending.path(), delimiter(file_type), config, View::ReleaseAgainstSource)?;
-            let judged = read(job.data, config.input.delimiter, config, View::Source)
-                .and_then(|source| audit::audit_rings(&release, &source, config, Some(proof)));
+            let release = read(pending.path(), delimiter(file_type), request, View::ReleaseAgainstSource)?;
+            let judged = read(job.data, request.input.delimiter, request, View::Source)
+                .and_then(|source| audit::audit_rings(&release, &source, request, Some(proof)));
             // The table was read twice: what is found wrong may be wrong in the second reading alone.
             match judged {
                 Ok(verdict) if verdict.holds() => verdict,
@@ -197,15 +197,15 @@ pub(crate) fn run(job: &Job, progress: &mut Progress) -> Result<Done> {
 fn plan<'a>(job: &Job<'a>) -> Result<Plan<'a>> {
     match &job.way {
         Way::Search(wanted) => {
-            let search = Search { key: Key::of(job.config.seed), ..search(job.config, job.seed, wanted.techniques)? };
+            let search = Search { key: Key::of(job.request.seed), ..search(job.request, job.seed, wanted.techniques)? };
             refuse_ring(job, search.algorithm)?;
             refuse_secrets(job, wanted, search.algorithm)?;
             Ok(Plan::Search(search))
         }
-        Way::Apply { .. } if job.config.non_homogeneous => {
+        Way::Apply { .. } if job.request.non_homogeneous => {
             Err(usage("what a recoding file makes is homogeneous, which is more: leave out non_homogeneous"))
         }
-        Way::Apply { .. } if job.config.output.publish == Publish::Bounds => Err(usage(
+        Way::Apply { .. } if job.request.output.publish == Publish::Bounds => Err(usage(
             "a recoding file says which labels are published, and new rows may have other bounds: publish labels, not bounds",
         )),
         Way::Apply { file } => Ok(Plan::Apply(file)),
@@ -223,19 +223,19 @@ fn find(
     progress: &mut Progress,
 ) -> Result<Found> {
     progress.stage("encode");
-    warnings.extend(disclosures(&table, roles, job.config)?);
-    let problem = Arc::new(Problem::new(&table, roles, job.config)?);
+    warnings.extend(disclosures(&table, roles, job.request)?);
+    let problem = Arc::new(Problem::new(&table, roles, job.request)?);
     table.columns.iter_mut().for_each(|column| column.coded = None);
     warnings.extend_from_slice(problem.warnings());
     warnings.extend(warn::hopeless(&problem));
-    warnings.extend(unused(&plan, job.config));
+    warnings.extend(unused(&plan, job.request));
     warnings.iter().for_each(|warning| progress.warn(warning));
 
     let effort = if let Way::Search(wanted) = &job.way { wanted.bound } else { Effort::None };
     let mut bound = None;
     let outcome = match plan {
         Plan::Search(search) => {
-            let time = time(job.config, search)?;
+            let time = time(job.request, search)?;
             let effort = effort.with(search.algorithm);
             // A long search shows how near it is to the bound; after a short one there is only as much time to look for it.
             if search.algorithm.is_anytime() {
@@ -261,7 +261,7 @@ fn find(
         }
         Plan::Apply(file) => {
             progress.stage("apply");
-            let recoding = recoding_file::apply(file, &problem, job.config)?;
+            let recoding = recoding_file::apply(file, &problem, job.request)?;
             Outcome { recoding, status: Status::Heuristic, rings: None, optimum: None }
         }
     };
@@ -283,13 +283,13 @@ fn find(
         tuples: problem.tuples(),
         warnings,
     };
-    warn::refuse_loss(&searched, job.config)?;
-    for warning in warn::of_release(&searched, job.config) {
+    warn::refuse_loss(&searched, job.request)?;
+    for warning in warn::of_release(&searched, job.request) {
         progress.warn(&warning);
         searched.warnings.push(warning);
     }
     progress.stage("write");
-    let release = Release::new(&problem, recoding, &table, roles, job.config, Key::of(job.config.seed), cells)?;
+    let release = Release::new(&problem, recoding, &table, roles, job.request, Key::of(job.request.seed), cells)?;
     let proof = outcome.rings.map(|rings| proof::proof(&problem, &rings, &release)).transpose()?;
     let wanted = matches!(&job.way, Way::Search(wanted) if wanted.recoding.is_some());
     let global = recoding.published().filter(|_| wanted);
@@ -298,10 +298,10 @@ fn find(
 }
 
 /// What was said but changes nothing.
-fn unused(plan: &Plan, config: &Config) -> Vec<String> {
+fn unused(plan: &Plan, request: &Request) -> Vec<String> {
     let Plan::Search(search) = plan else { return Vec::new() };
     let is_about = [
-        (config.steps.is_some() && !search.algorithm.is_anytime(), "the number of steps", Algorithm::Auto),
+        (request.steps.is_some() && !search.algorithm.is_anytime(), "the number of steps", Algorithm::Auto),
         (
             search.techniques != Techniques::default() && search.algorithm != Algorithm::Optimal,
             "how to branch",
@@ -313,15 +313,15 @@ fn unused(plan: &Plan, config: &Config) -> Vec<String> {
 }
 
 /// Reads the written file back and judges it.
-pub(crate) fn verdict(file: &Path, file_type: FileType, config: &Config) -> Result<Verdict> {
-    audit::audit(&read(file, delimiter(file_type), config, View::Release)?, config)
+pub(crate) fn verdict(file: &Path, file_type: FileType, request: &Request) -> Result<Verdict> {
+    audit::audit(&read(file, delimiter(file_type), request, View::Release)?, request)
 }
 
 /// Reads a table for the audit. Only a release in a text file has guards before formulas, unless it was asked for without them.
-pub(crate) fn read(path: &Path, delimiter: Option<char>, config: &Config, view: View) -> Result<Table> {
+pub(crate) fn read(path: &Path, delimiter: Option<char>, request: &Request, view: View) -> Result<Table> {
     let opened = table::open(path, delimiter)?;
-    let is_guarded = view != View::Source && opened.is_csv() && !config.output.raw_formulas;
-    let treatments = audit::treatments(opened.names(), config, view);
+    let is_guarded = view != View::Source && opened.is_csv() && !request.output.raw_formulas;
+    let treatments = audit::treatments(opened.names(), request, view);
     let mut table = opened.read(&treatments)?;
     if is_guarded {
         audit::unguard(&mut table);
@@ -338,10 +338,10 @@ pub(crate) fn delimiter(file_type: FileType) -> Option<char> {
 }
 
 /// The search that the configuration asks for.
-pub(crate) fn search(config: &Config, seed: u64, techniques: Techniques) -> Result<Search> {
+pub(crate) fn search(request: &Request, seed: u64, techniques: Techniques) -> Result<Search> {
     let named = |name: &str| Algorithm::from_str(name).map_err(usage);
-    let algorithm = config.algorithm.as_deref().map_or(Ok(Algorithm::default()), named)?;
-    match (algorithm.is_homogeneous(), config.non_homogeneous) {
+    let algorithm = request.algorithm.as_deref().map_or(Ok(Algorithm::default()), named)?;
+    match (algorithm.is_homogeneous(), request.non_homogeneous) {
         (false, false) => Err(usage(format!(
             "{algorithm} makes non-homogeneous releases: every row could be any of k released rows, but these do not show the same, and \
              whoever knows where one row went learns that of others; say --non-homogeneous if that is what you want"
@@ -351,21 +351,21 @@ pub(crate) fn search(config: &Config, seed: u64, techniques: Techniques) -> Resu
         ))),
         _ => Ok(()),
     }?;
-    if !algorithm.is_homogeneous() && config.output.publish == Publish::Set {
+    if !algorithm.is_homogeneous() && request.output.publish == Publish::Set {
         return Err(usage("a row of ring covers values that it does not list: --publish label or bounds, not set"));
     }
     let usual = Search::new(algorithm, seed);
-    let cost = config.cost.as_deref().map_or(Ok(usual.cost), |name| Cost::from_str(name).map_err(usage))?;
-    Ok(Search { rounds: config.rounds()?.unwrap_or(usual.rounds), cost, techniques, steps: config.steps, ..usual })
+    let cost = request.cost.as_deref().map_or(Ok(usual.cost), |name| Cost::from_str(name).map_err(usage))?;
+    Ok(Search { rounds: request.rounds()?.unwrap_or(usual.rounds), cost, techniques, steps: request.steps, ..usual })
 }
 
 /// How long `auto` searches when nobody says it.
 pub(crate) const USUAL_TIME: Duration = Duration::from_secs(10);
 
 /// How long a search may take: `auto` would take any time, unless its steps are counted.
-pub(crate) fn time(config: &Config, search: Search) -> Result<Option<Duration>> {
+pub(crate) fn time(request: &Request, search: Search) -> Result<Option<Duration>> {
     let is_limited = search.algorithm.is_anytime() && search.steps.is_none();
-    Ok(config.time()?.or(is_limited.then_some(USUAL_TIME)))
+    Ok(request.time()?.or(is_limited.then_some(USUAL_TIME)))
 }
 
 /// What to show while a search runs that tells how far it is.
@@ -391,7 +391,7 @@ fn refuse_ring(job: &Job, algorithm: Algorithm) -> Result<()> {
         () if algorithm.is_homogeneous() => Ok(()),
         () if std::fs::metadata(job.data).is_ok_and(|about| !about.is_file()) => Err(usage(TWICE)),
         () if job.data == Path::new("-") => Err(usage(TWICE)),
-        () if job.config.output.order == Order::Input => {
+        () if job.request.output.order == Order::Input => {
             Err(usage("in the order of the input the rows of ring tell who is who: leave out --input-order"))
         }
         () => Ok(()),

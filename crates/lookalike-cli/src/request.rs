@@ -1,4 +1,4 @@
-//! From flags and a TOML file to one [`Config`]: the file first, then every flag over it.
+//! From flags and a TOML file to one [`Request`]: the file first, then every flag over it.
 
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
@@ -6,42 +6,42 @@ use std::str::FromStr;
 
 use lookalike::request::ratio::Ratio;
 use lookalike::request::{
-    ColumnConfig, DateConfig, DateUnit, Distance, HierarchyConfig, IntervalsConfig, Kind, Order, PrefixConfig, Recursive, Rest,
+    ColumnRequest, DateSpec, DateUnit, Distance, HierarchySpec, IntervalsSpec, Kind, Order, PrefixSpec, Recursive, Rest,
     Role, Roles, Share, SubsetRule,
 };
 use lookalike::table::Source;
-use lookalike::{Config, Error, ErrorKind, Result};
+use lookalike::{Request, Error, ErrorKind, Result};
 
-use crate::args::{Columns, How, Pair, Reading, Release, Released, Request, Rules, Writing};
+use crate::args::{Columns, How, Pair, Reading, Release, Released, RequestFlags, Rules, Writing};
 
 /// The error for a request that makes no sense.
 pub(crate) fn usage(why: impl Into<String>) -> Error {
-    ErrorKind::Config { why: why.into() }.into()
+    ErrorKind::Request { why: why.into() }.into()
 }
 
-impl Request {
+impl RequestFlags {
     /// The file's configuration with the flags laid over it.
-    pub(crate) fn config(&self) -> Result<Config> {
-        let mut config = match &self.config {
-            Some(path) => Config::read(path)?,
-            None => Config::default(),
+    pub(crate) fn request(&self) -> Result<Request> {
+        let mut request = match &self.config {
+            Some(path) => Request::read(path)?,
+            None => Request::default(),
         };
-        lay_over(&mut config, &self.reading, &self.columns, &self.rules)?;
-        Ok(config)
+        lay_over(&mut request, &self.reading, &self.columns, &self.rules)?;
+        Ok(request)
     }
 }
 
 /// Lays what every request can say over the configuration.
-pub(crate) fn lay_over(config: &mut Config, reading: &Reading, columns: &Columns, rules: &Rules) -> Result<()> {
+pub(crate) fn lay_over(request: &mut Request, reading: &Reading, columns: &Columns, rules: &Rules) -> Result<()> {
     if reading.delimiter.is_some() {
-        config.input.delimiter = reading.delimiter;
+        request.input.delimiter = reading.delimiter;
     }
-    columns.lay_over(config)?;
-    rules.lay_over(config)
+    columns.lay_over(request)?;
+    rules.lay_over(request)
 }
 
 impl Columns {
-    fn lay_over(&self, config: &mut Config) -> Result<()> {
+    fn lay_over(&self, request: &mut Request) -> Result<()> {
         let given = [
             ("--qi", Role::Quasi, &self.qi),
             ("--sensitive", Role::Sensitive, &self.sensitive),
@@ -56,35 +56,35 @@ impl Columns {
                 }
                 seen.push((name, flag));
                 // What the file says about a column of another role would not fit.
-                if config.column(name).is_none_or(|line| line.role != role) {
-                    config.columns.insert(name.clone(), ColumnConfig::new(role));
+                if request.column(name).is_none_or(|line| line.role != role) {
+                    request.columns.insert(name.clone(), ColumnRequest::new(role));
                 }
             }
         }
         if self.rest.is_some() {
-            config.rest = self.rest;
+            request.rest = self.rest;
         }
         if !self.missing.is_empty() {
-            config.missing.clone_from(&self.missing);
+            request.missing.clone_from(&self.missing);
         }
         for pair in &self.kind {
-            line(config, "--kind", pair)?.kind = Some(kind(pair)?);
+            line(request, "--kind", pair)?.kind = Some(kind(pair)?);
         }
         for pair in &self.weight {
-            line(config, "--weight", pair)?.weight = Some(parsed("--weight", "a number", pair)?);
+            line(request, "--weight", pair)?.weight = Some(parsed("--weight", "a number", pair)?);
         }
         for pair in &self.hierarchy {
-            line(config, "--hierarchy", pair)?.hierarchy = Some(hierarchy(pair)?);
+            line(request, "--hierarchy", pair)?.hierarchy = Some(hierarchy(pair)?);
         }
         for pair in &self.order {
-            line(config, "--order", pair)?.order = Some(order(pair)?);
+            line(request, "--order", pair)?.order = Some(order(pair)?);
         }
         for name in &self.dependent {
-            match (config.columns.get_mut(name), config.rest) {
+            match (request.columns.get_mut(name), request.rest) {
                 (Some(line), _) => line.dependent = true,
                 (None, Some(Rest::Keep)) => {
-                    let line = ColumnConfig { dependent: true, ..ColumnConfig::new(Role::Keep) };
-                    config.columns.insert(name.clone(), line);
+                    let line = ColumnRequest { dependent: true, ..ColumnRequest::new(Role::Keep) };
+                    request.columns.insert(name.clone(), line);
                 }
                 (None, _) => return Err(no_role("--dependent", name)),
             }
@@ -94,39 +94,39 @@ impl Columns {
 }
 
 impl Rules {
-    fn lay_over(&self, config: &mut Config) -> Result<()> {
+    fn lay_over(&self, request: &mut Request) -> Result<()> {
         if self.k.is_some() {
-            config.k = self.k;
+            request.k = self.k;
         }
         if !self.k_on.is_empty() {
-            config.rules = self.k_on.iter().map(|rule| SubsetRule { k: rule.k, columns: rule.columns.clone() }).collect();
+            request.rules = self.k_on.iter().map(|rule| SubsetRule { k: rule.k, columns: rule.columns.clone() }).collect();
         }
         for pair in &self.alpha {
-            line(config, "--alpha", pair)?.alpha = Some(share("--alpha", pair)?);
+            line(request, "--alpha", pair)?.alpha = Some(share("--alpha", pair)?);
         }
         for pair in &self.values {
-            line(config, "--values", pair)?.values = Some(pair.value.split(',').map(String::from).collect());
+            line(request, "--values", pair)?.values = Some(pair.value.split(',').map(String::from).collect());
         }
         for pair in &self.l {
-            line(config, "--l", pair)?.l = Some(parsed("--l", "a whole number", pair)?);
+            line(request, "--l", pair)?.l = Some(parsed("--l", "a whole number", pair)?);
         }
         for pair in &self.distinct_l {
-            line(config, "--distinct-l", pair)?.distinct = Some(parsed("--distinct-l", "a whole number", pair)?);
+            line(request, "--distinct-l", pair)?.distinct = Some(parsed("--distinct-l", "a whole number", pair)?);
         }
         for pair in &self.entropy_l {
-            line(config, "--entropy-l", pair)?.entropy = Some(share("--entropy-l", pair)?);
+            line(request, "--entropy-l", pair)?.entropy = Some(share("--entropy-l", pair)?);
         }
         for pair in &self.recursive {
-            line(config, "--recursive", pair)?.recursive = Some(recursive(pair)?);
+            line(request, "--recursive", pair)?.recursive = Some(recursive(pair)?);
         }
         for pair in &self.t {
-            line(config, "--t", pair)?.t = Some(share("--t", pair)?);
+            line(request, "--t", pair)?.t = Some(share("--t", pair)?);
         }
         for pair in &self.distance {
-            line(config, "--distance", pair)?.distance = Some(distance(pair)?);
+            line(request, "--distance", pair)?.distance = Some(distance(pair)?);
         }
         if let Some(suppress) = self.suppress {
-            config.limits.suppress = Some(Share(suppress));
+            request.limits.suppress = Some(Share(suppress));
         }
         Ok(())
     }
@@ -134,41 +134,41 @@ impl Rules {
 
 impl Release {
     /// Lays these flags over the configuration.
-    pub(crate) fn lay_over(&self, config: &mut Config) -> Result<()> {
+    pub(crate) fn lay_over(&self, request: &mut Request) -> Result<()> {
         if let Some(algorithm) = &self.algorithm {
-            config.algorithm = Some(algorithm.clone());
+            request.algorithm = Some(algorithm.clone());
         }
-        self.writing.lay_over(config);
-        self.how.lay_over(config)
+        self.writing.lay_over(request);
+        self.how.lay_over(request)
     }
 }
 
 impl How {
     /// Lays these flags over the configuration.
-    pub(crate) fn lay_over(&self, config: &mut Config) -> Result<()> {
+    pub(crate) fn lay_over(&self, request: &mut Request) -> Result<()> {
         if self.rounds.is_some() {
-            config.rounds = self.rounds;
+            request.rounds = self.rounds;
         }
         if self.steps.is_some() {
-            config.steps = self.steps;
+            request.steps = self.steps;
         }
         if let Some(cost) = &self.cost {
-            config.cost = Some(cost.clone());
+            request.cost = Some(cost.clone());
         }
         if let Some(time) = &self.time {
-            config.limits.time = Some(time.clone());
+            request.limits.time = Some(time.clone());
         }
         if let Some(publish) = self.publish {
-            config.output.publish = publish;
+            request.output.publish = publish;
         }
-        config.non_homogeneous |= self.non_homogeneous;
-        config.output.snap |= self.snap;
+        request.non_homogeneous |= self.non_homogeneous;
+        request.output.snap |= self.snap;
         for scheme in &self.scheme {
             match scheme.split_once('=') {
-                None => config.scheme = Some(scheme.clone()),
+                None => request.scheme = Some(scheme.clone()),
                 Some((column, name)) => {
                     let pair = Pair { column: column.to_string(), value: name.to_string() };
-                    line(config, "--scheme", &pair)?.scheme = Some(pair.value.clone());
+                    line(request, "--scheme", &pair)?.scheme = Some(pair.value.clone());
                 }
             }
         }
@@ -178,49 +178,49 @@ impl How {
 
 impl Released {
     /// Lays these flags over the configuration.
-    pub(crate) fn lay_over(&self, config: &mut Config) {
-        config.output.raw_formulas |= self.raw_formulas;
+    pub(crate) fn lay_over(&self, request: &mut Request) {
+        request.output.raw_formulas |= self.raw_formulas;
     }
 }
 
 impl Writing {
     /// Lays these flags over the configuration.
-    pub(crate) fn lay_over(&self, config: &mut Config) {
+    pub(crate) fn lay_over(&self, request: &mut Request) {
         if self.input_order {
-            config.output.order = Order::Input;
+            request.output.order = Order::Input;
         }
-        config.output.raw_formulas |= self.raw_formulas;
+        request.output.raw_formulas |= self.raw_formulas;
         if let Some(most) = self.max_loss {
-            config.limits.max_loss = Some(Share(most));
+            request.limits.max_loss = Some(Share(most));
         }
     }
 }
 
 /// The table to read: the one that was typed, else the configuration's.
-pub(crate) fn data(typed: Option<&PathBuf>, config: &Config) -> Result<PathBuf> {
-    typed.or(config.input.path.as_ref()).cloned().ok_or_else(|| {
+pub(crate) fn data(typed: Option<&PathBuf>, request: &Request) -> Result<PathBuf> {
+    typed.or(request.input.path.as_ref()).cloned().ok_or_else(|| {
         let here = if Path::new("lookalike.toml").exists() { " (there is one here: -c lookalike.toml)" } else { "" };
         usage(format!("no table: name a file, - for standard input, or a configuration that names one{here}"))
     })
 }
 
 /// The role of every column. Where the first line of the table may be a row, no message shows its names, which may be cells.
-pub(crate) fn roles(config: &Config, source: &Source) -> Result<Roles> {
-    config.roles(source.names()).map_err(|error| without_names(error, config, source))
+pub(crate) fn roles(request: &Request, source: &Source) -> Result<Roles> {
+    request.roles(source.names()).map_err(|error| without_names(error, request, source))
 }
 
 /// The error of a request that does not fit a table, without the names of the table where these may be cells.
-pub(crate) fn without_names(error: Error, config: &Config, source: &Source) -> Error {
+pub(crate) fn without_names(error: Error, request: &Request, source: &Source) -> Error {
     match () {
         () if source.is_headless() => headless(source),
-        () if source.is_csv() && is_strange(config, source) => strange(&error, source),
+        () if source.is_csv() && is_strange(request, source) => strange(&error, source),
         () => error,
     }
 }
 
 /// True when the request names columns and the table has none of them: perhaps its first line is a row.
-fn is_strange(config: &Config, source: &Source) -> bool {
-    !config.columns.is_empty() && config.columns.keys().all(|name| !source.names().contains(name))
+fn is_strange(request: &Request, source: &Source) -> bool {
+    !request.columns.is_empty() && request.columns.keys().all(|name| !source.names().contains(name))
 }
 
 /// The error without the names of the table, which may be cells.
@@ -245,8 +245,8 @@ pub(crate) fn headless(source: &Source) -> Error {
 }
 
 /// True when at least one rule was asked for.
-pub(crate) fn has_rule(config: &Config) -> bool {
-    let ruled = |line: &ColumnConfig| {
+pub(crate) fn has_rule(request: &Request) -> bool {
+    let ruled = |line: &ColumnRequest| {
         line.alpha.is_some()
             || line.l.is_some()
             || line.distinct.is_some()
@@ -254,11 +254,11 @@ pub(crate) fn has_rule(config: &Config) -> bool {
             || line.recursive.is_some()
             || line.t.is_some()
     };
-    config.k.is_some() || !config.rules.is_empty() || config.columns.values().any(ruled)
+    request.k.is_some() || !request.rules.is_empty() || request.columns.values().any(ruled)
 }
 
-fn line<'a>(config: &'a mut Config, flag: &str, pair: &Pair) -> Result<&'a mut ColumnConfig> {
-    config.columns.get_mut(&pair.column).ok_or_else(|| no_role(flag, &pair.column))
+fn line<'a>(request: &'a mut Request, flag: &str, pair: &Pair) -> Result<&'a mut ColumnRequest> {
+    request.columns.get_mut(&pair.column).ok_or_else(|| no_role(flag, &pair.column))
 }
 
 fn no_role(flag: &str, column: &str) -> Error {
@@ -305,22 +305,22 @@ pub(crate) fn unit(text: &str) -> Option<DateUnit> {
     })
 }
 
-fn hierarchy(pair: &Pair) -> Result<HierarchyConfig> {
+fn hierarchy(pair: &Pair) -> Result<HierarchySpec> {
     let bad = |why: &dyn Display| usage(format!("--hierarchy {}=...: {why}", pair.column));
     Ok(match pair.value.split_once(':') {
         Some(("intervals", widths)) => {
             let intervals = list(widths).ok_or_else(|| bad(&"widths are numbers, finest first: intervals:5,10,20"))?;
-            HierarchyConfig::Intervals(IntervalsConfig { intervals, origin: 0.0, bottom: None, top: None })
+            HierarchySpec::Intervals(IntervalsSpec { intervals, origin: 0.0, bottom: None, top: None })
         }
         Some(("prefix", lengths)) => {
             let prefix = list(lengths).ok_or_else(|| bad(&"lengths are whole numbers, longest first: prefix:4,3,2"))?;
-            HierarchyConfig::Prefix(PrefixConfig { prefix })
+            HierarchySpec::Prefix(PrefixSpec { prefix })
         }
         Some(("date", units)) => {
             let date: Option<Vec<DateUnit>> = units.split(',').map(|text| unit(text.trim())).collect();
             let date =
                 date.ok_or_else(|| bad(&"units are day, month, quarter, year or decade, finest first: date:month,year"))?;
-            HierarchyConfig::Date(DateConfig { date })
+            HierarchySpec::Date(DateSpec { date })
         }
         Some((name, _)) if is_word(name) && !Path::new(&pair.value).exists() => {
             return Err(bad(&format!(
@@ -328,7 +328,7 @@ fn hierarchy(pair: &Pair) -> Result<HierarchyConfig> {
                  name of a file"
             )));
         }
-        _ => HierarchyConfig::File(PathBuf::from(&pair.value)),
+        _ => HierarchySpec::File(PathBuf::from(&pair.value)),
     })
 }
 
@@ -369,24 +369,24 @@ mod tests {
     use crate::args::{Cli, Command};
     use clap::Parser;
 
-    fn config(flags: &str) -> Result<Config> {
+    fn request(flags: &str) -> Result<Request> {
         let typed = ["lookalike", "check", "t.csv"].into_iter().chain(flags.split_whitespace());
         match Cli::try_parse_from(typed).unwrap().command {
-            Command::Check(check) => check.request.config(),
+            Command::Check(check) => check.request.request(),
             other => panic!("{other:?}"),
         }
     }
 
     #[test]
     fn flags_say_the_same_as_the_file() {
-        let flags = config(
+        let flags = request(
             "--qi age,zip,edu,when,w --sensitive d --identifier name --keep ward --rest keep -k 10 --k-on 1000:age,zip \
              --kind age=numeric --weight age=2 --hierarchy age=intervals:5,10 --hierarchy zip=prefix:4,3 \
              --hierarchy when=date:month,year --hierarchy w=w.csv --order edu=low,high --missing ? --missing NA --alpha d=0.5 \
              --values d=HIV,Flu --l d=3 --distinct-l d=2 --entropy-l d=2.5 --recursive d=3:2 --t d=0.2 --distance d=ordered \
              --suppress 1% --dependent ward --delimiter tab",
         );
-        let file = Config::parse(
+        let file = Request::parse(
             r#"
             k = 10
             rest = "keep"
@@ -428,10 +428,10 @@ mod tests {
             ("--sensitive d --alpha d=often", "not a ratio"),
             ("--sensitive d --recursive d=3", "C:L"),
         ] {
-            let error = config(flags).unwrap_err().to_string();
+            let error = request(flags).unwrap_err().to_string();
             assert!(error.contains(why), "{flags}: {error}");
         }
-        assert!(config("--qi a --qi a,b").is_ok(), "twice the same role is no contradiction");
-        assert_eq!(config("--qi a --weight a=b=2").unwrap_err().to_string(), "--weight a=...: not a number");
+        assert!(request("--qi a --qi a,b").is_ok(), "twice the same role is no contradiction");
+        assert_eq!(request("--qi a --weight a=b=2").unwrap_err().to_string(), "--weight a=...: not a number");
     }
 }

@@ -5,7 +5,7 @@ use lookalike::domain::attribute::Domain;
 use lookalike::evaluate::profile::repeated_persons;
 use lookalike::request::Share;
 use lookalike::table::Counted;
-use lookalike::{Config, Error, ErrorKind, Problem, Result, Status};
+use lookalike::{Request, Error, ErrorKind, Problem, Result, Status};
 
 use crate::pipeline::Searched;
 use crate::request::has_rule;
@@ -15,14 +15,14 @@ use crate::show::{count, percent};
 const NOTHING_LEFT: f64 = 0.99;
 
 /// What the request and the columns that stand for persons give reason to say.
-pub(crate) fn of_request(config: &Config, counted: &[Counted]) -> Vec<String> {
-    one_row(config).into_iter().chain(counted.iter().filter_map(repeated_persons)).collect()
+pub(crate) fn of_request(request: &Request, counted: &[Counted]) -> Vec<String> {
+    one_row(request).into_iter().chain(counted.iter().filter_map(repeated_persons)).collect()
 }
 
 /// A class of one row hides nobody.
-pub(crate) fn one_row(config: &Config) -> Option<String> {
-    let others = Config { k: None, rules: config.rules.iter().filter(|rule| rule.k > 1).cloned().collect(), ..config.clone() };
-    let protects_nobody = config.k == Some(1) && !has_rule(&others);
+pub(crate) fn one_row(request: &Request) -> Option<String> {
+    let others = Request { k: None, rules: request.rules.iter().filter(|rule| rule.k > 1).cloned().collect(), ..request.clone() };
+    let protects_nobody = request.k == Some(1) && !has_rule(&others);
     protects_nobody.then(|| {
         "k = 1 protects nobody: every row is a class of its own and is published as it is; take at least -k 2, better -k 5"
             .to_string()
@@ -54,14 +54,14 @@ pub(crate) fn hopeless(problem: &Problem) -> Vec<String> {
 }
 
 /// What is wrong with a release that holds, but of which nothing is left.
-pub(crate) fn of_release(found: &Searched, config: &Config) -> Vec<String> {
+pub(crate) fn of_release(found: &Searched, request: &Request) -> Vec<String> {
     let columns = || found.quasi.iter().zip(&found.shown);
     let lost: Vec<&String> = columns().filter(|(_, shown)| shown.whole >= NOTHING_LEFT).map(|(name, _)| name).collect();
     if found.loss.gcp >= NOTHING_LEFT || lost.len() == found.quasi.len() {
-        let no_distance = |(name, line): (&String, &lookalike::request::ColumnConfig)| {
+        let no_distance = |(name, line): (&String, &lookalike::request::ColumnRequest)| {
             line.t.is_some_and(|Share(t)| t.num() == 0).then(|| name.clone())
         };
-        let why = match config.columns.iter().find_map(no_distance) {
+        let why = match request.columns.iter().find_map(no_distance) {
             Some(name) => format!(
                 "t = 0 on column `{name}` asks every class for the shares of the whole table, which hardly more than one class can have; \
                  allow more, such as --t {name}=0.2"
@@ -90,8 +90,8 @@ pub(crate) fn of_release(found: &Searched, config: &Config) -> Vec<String> {
 }
 
 /// Refuses a release that loses more than was allowed.
-pub(crate) fn refuse_loss(found: &Searched, config: &Config) -> Result<()> {
-    let Some(most) = config.max_loss()? else { return Ok(()) };
+pub(crate) fn refuse_loss(found: &Searched, request: &Request) -> Result<()> {
+    let Some(most) = request.max_loss()? else { return Ok(()) };
     if found.loss.gcp <= most + 1e-12 {
         return Ok(());
     }

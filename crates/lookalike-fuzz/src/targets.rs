@@ -4,12 +4,12 @@ use std::path::Path;
 
 use lookalike::audit::{self, View};
 use lookalike::release::{Cells, Release};
-use lookalike::request::{HierarchyConfig, Role};
+use lookalike::request::{HierarchySpec, Role};
 use lookalike::rng::Key;
 use lookalike::synthetic::{self, Synthetic};
 use lookalike::table::{Table, Treatment};
 use lookalike::{
-    Algorithm, Budget, Config, Problem, Search, anonymize, domain::hierarchy, evaluate::query, problem, release::proof,
+    Algorithm, Budget, Request, Problem, Search, anonymize, domain::hierarchy, evaluate::query, problem, release::proof,
     release::recoding_file, table,
 };
 
@@ -141,33 +141,33 @@ fn hierarchy(bytes: &[u8]) -> bool {
     let Ok(rows) = hierarchy::read(&path) else { return false };
     let leaves: Vec<String> = rows.rows.iter().take(12).map(|row| row[0].clone()).collect();
     let body: String = leaves.iter().map(|leaf| format!("{},x\n", quoted(leaf))).collect();
-    let mut config = Config::parse("k = 2\n[columns]\nv = { role = 'quasi', kind = 'categorical' }\nw = { role = 'keep' }")
+    let mut request = Request::parse("k = 2\n[columns]\nv = { role = 'quasi', kind = 'categorical' }\nw = { role = 'keep' }")
         .expect("a request");
-    if let Some(line) = config.columns.get_mut("v") {
-        line.hierarchy = Some(HierarchyConfig::File(path.clone()));
+    if let Some(line) = request.columns.get_mut("v") {
+        line.hierarchy = Some(HierarchySpec::File(path.clone()));
     }
-    is_released_true(&format!("v,w\n{body}{body}"), &config)
+    is_released_true(&format!("v,w\n{body}{body}"), &request)
 }
 
 /// Anonymizes a table in memory and lets the audit compare the release with it. False when the request is refused.
-fn is_released_true(text: &str, config: &Config) -> bool {
+fn is_released_true(text: &str, request: &Request) -> bool {
     let open = || table::open_text(text.to_string(), Path::new("table"));
     let Ok(source) = open() else { return false };
-    let Ok(roles) = config.roles(source.names()) else { return false };
+    let Ok(roles) = request.roles(source.names()) else { return false };
     let treatments = problem::treatments(source.names(), &roles);
     let Ok(table) = source.read(&treatments) else { return false };
-    let Ok(problem) = Problem::new(&table, &roles, config) else { return false };
+    let Ok(problem) = Problem::new(&table, &roles, request) else { return false };
     for algorithm in [Algorithm::Mondrian, Algorithm::BottomUp] {
         let outcome = anonymize(&problem, Search::new(algorithm, 1), &Budget::unlimited());
-        let Ok(release) = Release::new(&problem, &outcome.recoding, &table, &roles, config, Key::from_seed(1), Cells::Typed)
+        let Ok(release) = Release::new(&problem, &outcome.recoding, &table, &roles, request, Key::from_seed(1), Cells::Typed)
         else {
             return false;
         };
         let released = table::in_memory(release.schema(), release.batches(), |at| release.batch(at)).expect("batches are text");
         let source = open().expect("it was opened before");
-        let treatments = audit::treatments(source.names(), config, View::Source);
+        let treatments = audit::treatments(source.names(), request, View::Source);
         let original = source.read(&treatments).expect("it was read before");
-        let verdict = audit::audit_against(&released, &original, config).expect("the audit can judge what was made");
+        let verdict = audit::audit_against(&released, &original, request).expect("the audit can judge what was made");
         assert!(verdict.holds(), "the engine and the audit read a table in two ways: {:?}", verdict.truth);
     }
     true
@@ -183,26 +183,26 @@ fn recodings() -> Vec<Vec<u8>> {
 fn recoding(bytes: &[u8]) -> bool {
     let Some(text) = as_text(bytes) else { return false };
     let toml = "k = 1\nrest = 'drop'\n[columns]\nage = { role = 'quasi' }\nsex = { role = 'quasi' }";
-    let mut config = Config::parse(toml).expect("a request");
-    let Ok(file) = recoding_file::parse(text, &config) else { return false };
-    file.settle_kinds(&mut config);
+    let mut request = Request::parse(toml).expect("a request");
+    let Ok(file) = recoding_file::parse(text, &request) else { return false };
+    file.settle_kinds(&mut request);
     let table = "age,sex\n20,f\n29,m\n31,f\n,m\n60,f\n";
     let Ok(source) = table::open_text(table.to_string(), Path::new("table")) else { return false };
-    let Ok(roles) = config.roles(source.names()) else { return false };
+    let Ok(roles) = request.roles(source.names()) else { return false };
     let Ok(table) = source.read(&[Treatment::Code; 2]) else { return false };
-    let Ok(problem) = Problem::new(&table, &roles, &config) else { return false };
-    recoding_file::apply(&file, &problem, &config).is_ok()
+    let Ok(problem) = Problem::new(&table, &roles, &request) else { return false };
+    recoding_file::apply(&file, &problem, &request).is_ok()
 }
 
 fn proofs() -> Vec<Vec<u8>> {
-    let config = Config::parse("k = 2\nnon_homogeneous = true\n[columns]\na = { role = 'quasi' }").expect("a request");
+    let request = Request::parse("k = 2\nnon_homogeneous = true\n[columns]\na = { role = 'quasi' }").expect("a request");
     let source = table::open_text("a\n1\n2\n3\n4\n5\n6\n7\n".to_string(), Path::new("t")).expect("a table");
-    let roles = config.roles(source.names()).expect("a role");
+    let roles = request.roles(source.names()).expect("a role");
     let table = source.read(&[Treatment::Code]).expect("rows");
-    let problem = Problem::new(&table, &roles, &config).expect("feasible");
+    let problem = Problem::new(&table, &roles, &request).expect("feasible");
     let outcome = anonymize(&problem, Search::new(Algorithm::Ring, 1), &Budget::unlimited());
     let release =
-        Release::new(&problem, &outcome.recoding, &table, &roles, &config, Key::from_seed(1), Cells::Text).expect("a release");
+        Release::new(&problem, &outcome.recoding, &table, &roles, &request, Key::from_seed(1), Cells::Text).expect("a release");
     let rings = outcome.rings.expect("ring makes rings");
     let mut text = Vec::new();
     proof::write(&proof::proof(&problem, &rings, &release).expect("a proof"), &mut text).expect("memory");
@@ -221,7 +221,7 @@ fn requests() -> Vec<Vec<u8>> {
 
 /// A request is refused, or a release under it is true.
 fn request(bytes: &[u8]) -> bool {
-    let Some(Ok(config)) = as_text(bytes).map(Config::parse) else { return false };
+    let Some(Ok(request)) = as_text(bytes).map(Request::parse) else { return false };
     let mut body = "age,zip,day,edu,ill,note\n".to_string();
     for row in 0..24 {
         let edu = ["low", "mid", "high"][row % 3];
@@ -230,14 +230,14 @@ fn request(bytes: &[u8]) -> bool {
             &format!("{},5{}{}1,2024-0{}-1{},{edu},{ill},n{row}\n", 15 + row * 7 % 60, row % 3, row % 2, 1 + row % 9, row % 9);
     }
     // What a release of it is compared with has all its columns.
-    if config.columns.values().any(|line| matches!(line.hierarchy, Some(HierarchyConfig::File(_)))) || config.non_homogeneous {
+    if request.columns.values().any(|line| matches!(line.hierarchy, Some(HierarchySpec::File(_)))) || request.non_homogeneous {
         return true;
     }
     let is_new = |name: &String| !["age", "zip", "day", "edu", "ill", "note"].contains(&name.as_str());
-    if config.columns.keys().any(is_new) || !config.columns.values().any(|line| line.role == Role::Quasi) {
+    if request.columns.keys().any(is_new) || !request.columns.values().any(|line| line.role == Role::Quasi) {
         return true;
     }
-    is_released_true(&body, &config)
+    is_released_true(&body, &request)
 }
 
 fn queries() -> Vec<Vec<u8>> {
@@ -272,7 +272,7 @@ fn labels() -> Vec<Vec<u8>> {
 fn label(bytes: &[u8]) -> bool {
     let Some(text) = as_text(bytes).filter(|text| !text.contains('\0')) else { return false };
     for kind in ["numeric", "date", "categorical"] {
-        let config = Config::parse(&format!("k = 1\n[columns]\nv = {{ role = 'quasi', kind = '{kind}' }}")).expect("a request");
+        let request = Request::parse(&format!("k = 1\n[columns]\nv = {{ role = 'quasi', kind = '{kind}' }}")).expect("a request");
         let table = |cells: [&str; 2]| {
             let body: String = cells.iter().map(|cell| format!("{}\n", quoted(cell))).collect();
             let source = table::open_text(format!("v\n{body}"), Path::new("t")).ok()?;
@@ -281,11 +281,11 @@ fn label(bytes: &[u8]) -> bool {
         let value =
             ["20", "2024-03-17", "a"][["numeric", "date", "categorical"].iter().position(|known| *known == kind).unwrap_or(0)];
         let (Some(release), Some(source)) = (table([text, value]), table([value, value])) else { continue };
-        let _ = audit::audit_against(&release, &source, &config);
+        let _ = audit::audit_against(&release, &source, &request);
         // What stands in braces is a set, and `*` is any value: such values are written otherwise, or refused.
         if kind == "categorical" && !text.is_empty() && text != "*" && !text.starts_with('{') {
             let (Some(release), Some(source)) = (table([text, value]), table([text, value])) else { continue };
-            let verdict = audit::audit_against(&release, &source, &config).expect("labels are text");
+            let verdict = audit::audit_against(&release, &source, &request).expect("labels are text");
             assert!(verdict.truth.is_none_or(|truth| truth.holds()), "a value does not cover itself");
         }
     }

@@ -40,7 +40,7 @@ pub enum ErrorKind {
         why: String,
     },
     /// What was asked for makes no sense: an unknown column, k = 0, a column without a role.
-    Config {
+    Request {
         /// What and where, and the way out.
         why: String,
     },
@@ -75,8 +75,8 @@ impl Error {
         ErrorKind::Data { why: why.into() }.into()
     }
 
-    pub(crate) fn config(why: impl Into<String>) -> Error {
-        ErrorKind::Config { why: why.into() }.into()
+    pub(crate) fn request(why: impl Into<String>) -> Error {
+        ErrorKind::Request { why: why.into() }.into()
     }
 
     pub(crate) fn exhausted(why: impl Into<String>) -> Error {
@@ -105,7 +105,7 @@ impl fmt::Display for Error {
             ErrorKind::Hierarchy { place, line: 0, why } => write!(f, "hierarchy of {place}: {why}"),
             ErrorKind::Hierarchy { place, line, why } => write!(f, "hierarchy {place}, line {line}: {why}"),
             ErrorKind::Data { why }
-            | ErrorKind::Config { why }
+            | ErrorKind::Request { why }
             | ErrorKind::Infeasible { why }
             | ErrorKind::Exhausted { why } => f.write_str(why),
         }

@@ -7,25 +7,25 @@
 //! ```
 //!
 //! ```
-//! use lookalike::{Algorithm, Budget, Config, Problem, Search, anonymize, audit, table, evaluate::loss::loss, release::{Cells, Release}, rng::Key, table::Treatment};
+//! use lookalike::{Algorithm, Budget, Request, Problem, Search, anonymize, audit, table, evaluate::loss::loss, release::{Cells, Release}, rng::Key, table::Treatment};
 //!
 //! # fn main() -> lookalike::Result<()> {
 //! # let folder = tempfile::tempdir().unwrap();
 //! # let (data, safe) = (folder.path().join("data.csv"), folder.path().join("safe.csv"));
 //! # std::fs::write(&data, "age,sex,illness\n34,f,flu\n36,f,gout\n51,m,flu\n58,m,cold\n").unwrap();
-//! let config = Config::parse("k = 2\ncolumns.age.role = 'quasi'\ncolumns.sex.role = 'quasi'\ncolumns.illness.role = 'keep'")?;
+//! let request = Request::parse("k = 2\ncolumns.age.role = 'quasi'\ncolumns.sex.role = 'quasi'\ncolumns.illness.role = 'keep'")?;
 //! let source = io::open(&data, None)?;
-//! let roles = config.roles(source.names())?;
+//! let roles = request.roles(source.names())?;
 //! let table = source.read(&[Treatment::Code, Treatment::Code, Treatment::Carry])?;
-//! let problem = Problem::new(&table, &roles, &config)?;
+//! let problem = Problem::new(&table, &roles, &request)?;
 //! let outcome = anonymize(&problem, Search::new(Algorithm::Mondrian, 1), &Budget::unlimited());
 //! assert!(loss(&problem, &outcome.recoding).gcp < 0.1);
-//! let release = Release::new(&problem, &outcome.recoding, &table, &roles, &config, Key::from_system(), Cells::Text)?;
+//! let release = Release::new(&problem, &outcome.recoding, &table, &roles, &request, Key::from_system(), Cells::Text)?;
 //! let pending = io::Pending::beside(&safe, false)?;
 //! io::write(pending.file()?, &safe, io::file_type(&safe)?, release.schema(), release.batches(), |at| release.batch(at))?;
 //! let mut released = io::open(pending.path(), None)?.read(&[Treatment::Code; 3])?;
 //! audit::unguard(&mut released);
-//! assert!(audit::audit(&released, &config)?.holds());
+//! assert!(audit::audit(&released, &request)?.holds());
 //! pending.publish()?;
 //! # assert_eq!(std::fs::read_to_string(&safe).unwrap(), "age,sex,illness\n[34-36],f,flu\n[34-36],f,gout\n[51-58],m,cold\n[51-58],m,flu\n");
 //! # Ok(())
@@ -51,7 +51,7 @@ mod testing;
 pub use error::{Error, ErrorKind, Result};
 pub use problem::Problem;
 pub use problem::bound::{Bound, BoundKind};
-pub use request::Config;
+pub use request::Request;
 pub use search::bound::{bound, tight};
 pub use search::boxes::split::far_pair_shares;
 pub use search::budget::Budget;

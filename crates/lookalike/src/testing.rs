@@ -7,7 +7,7 @@ use arrow_schema::DataType;
 
 use crate::codes::Codes;
 use crate::problem::Problem;
-use crate::request::{Config, Roles};
+use crate::request::{Request, Roles};
 use crate::rng::Rng;
 use crate::table::{Coded, Column, Table};
 
@@ -35,17 +35,17 @@ pub(crate) fn table(text: &str) -> Table {
 }
 
 /// The request in TOML, met with the table.
-pub(crate) fn request(table: &Table, toml: &str) -> (Roles, Config) {
-    let config = Config::parse(toml).unwrap();
+pub(crate) fn request(table: &Table, toml: &str) -> (Roles, Request) {
+    let request = Request::parse(toml).unwrap();
     let names: Vec<String> = table.columns.iter().map(|column| column.name.clone()).collect();
-    (config.roles(&names).unwrap(), config)
+    (request.roles(&names).unwrap(), request)
 }
 
 /// The problem of a table in text under a request in TOML.
 pub(crate) fn problem(text: &str, toml: &str) -> crate::Result<Problem> {
     let table = table(text);
-    let (roles, config) = request(&table, toml);
-    Problem::new(&table, &roles, &config)
+    let (roles, request) = request(&table, toml);
+    Problem::new(&table, &roles, &request)
 }
 
 /// A seeded table with a numeric, a second numeric, a categorical quasi-identifier and a sensitive column, some cells missing.

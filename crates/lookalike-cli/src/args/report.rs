@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
-use super::{Released, Request, effort};
+use super::{Released, RequestFlags, effort};
 use crate::bounds::Effort;
 
 const EDITIONS: &str = "\
@@ -45,7 +45,7 @@ pub(crate) struct Report {
     #[command(flatten)]
     pub(crate) released: Released,
     #[command(flatten)]
-    pub(crate) request: Request,
+    pub(crate) request: RequestFlags,
 }
 
 /// For whom a page is.

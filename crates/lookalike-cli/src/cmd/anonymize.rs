@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use lookalike::audit::{Finding, NonHomogeneous, RuleVerdict, Verdict};
-use lookalike::{Algorithm, Config, Optimum, Result, Status, rng, table};
+use lookalike::{Algorithm, Request, Optimum, Result, Status, rng, table};
 use serde_json::{Map, Value, json};
 
 use crate::args::{Anonymize, Global};
@@ -17,26 +17,26 @@ use crate::{BUG, bounds, files, interrupt};
 
 /// Runs the command.
 pub(crate) fn run(args: &Anonymize, global: &Global) -> Result<ExitCode> {
-    let mut config = args.request.config()?;
-    args.release.lay_over(&mut config)?;
-    refuse_unused(args, &config)?;
-    let data = request::data(args.data.as_ref(), &config)?;
-    let out = output(args.output.as_ref(), &config)?;
-    config.seed = args.seed.or(config.seed);
-    let seed = config.seed.unwrap_or_else(rng::seed_from_system);
+    let mut request = args.request.request()?;
+    args.release.lay_over(&mut request)?;
+    refuse_unused(args, &request)?;
+    let data = request::data(args.data.as_ref(), &request)?;
+    let out = output(args.output.as_ref(), &request)?;
+    request.seed = args.seed.or(request.seed);
+    let seed = request.seed.unwrap_or_else(rng::seed_from_system);
     let techniques = args.release.how.techniques();
     let bound = args.release.how.bound;
     let way = Way::Search(Wanted { techniques, bound, proof: args.proof.as_deref(), recoding: args.recoding.as_deref() });
-    let reads = files::of_request(&args.request, &config);
-    make(&Job { config: &config, data: &data, reads, out: &out, force: args.force, seed, way }, args.json, global)
+    let reads = files::of_request(&args.request, &request);
+    make(&Job { request: &request, data: &data, reads, out: &out, force: args.force, seed, way }, args.json, global)
 }
 
 /// Flags that only global algorithms heed say nothing to the others.
-fn refuse_unused(args: &Anonymize, config: &Config) -> Result<()> {
+fn refuse_unused(args: &Anonymize, request: &Request) -> Result<()> {
     let is_global = |name: &str| name.parse::<Algorithm>().is_ok_and(Algorithm::is_global);
     let named = [("--scheme", !args.release.how.scheme.is_empty()), ("--cost", args.release.how.cost.is_some())];
     match named.into_iter().find(|(_, is_given)| *is_given) {
-        Some((flag, _)) if !config.algorithm.as_deref().is_some_and(is_global) => {
+        Some((flag, _)) if !request.algorithm.as_deref().is_some_and(is_global) => {
             Err(usage(format!("{flag} goes with --algorithm optimal: the others show ranges, not blocks")))
         }
         _ => Ok(()),
@@ -64,8 +64,8 @@ pub(crate) fn make(job: &Job, json: bool, global: &Global) -> Result<ExitCode> {
 }
 
 /// Where the release goes: what was typed, else the configuration's, else a pipe.
-fn output(typed: Option<&PathBuf>, config: &Config) -> Result<PathBuf> {
-    match typed.or(config.output.path.as_ref()) {
+fn output(typed: Option<&PathBuf>, request: &Request) -> Result<PathBuf> {
+    match typed.or(request.output.path.as_ref()) {
         Some(path) => Ok(path.clone()),
         None if !std::io::stdout().is_terminal() => Ok(PathBuf::from("-")),
         None => Err(usage("no output: name a file for the release, -o safe.csv (or -o - for the terminal)")),
@@ -318,9 +318,9 @@ mod tests {
     fn a_file_that_breaks_a_rule_is_told_as_our_bug() {
         let mut file = tempfile::NamedTempFile::new().unwrap();
         file.write_all(b"name,age\ncanary,30\ncanary,30\ncanary,31\n").unwrap();
-        let config = Config::parse("k = 2\n[columns]\nage = { role = \"quasi\" }\nname = { role = \"identifier\" }").unwrap();
+        let request = Request::parse("k = 2\n[columns]\nage = { role = \"quasi\" }\nname = { role = \"identifier\" }").unwrap();
         let csv = lookalike::table::file_type(Path::new("-")).unwrap();
-        let verdict = pipeline::verdict(file.path(), csv, &config).unwrap();
+        let verdict = pipeline::verdict(file.path(), csv, &request).unwrap();
         assert!(!verdict.holds());
         let told = complaint(&verdict);
         for part in

@@ -11,13 +11,13 @@ use crate::pipeline::{Job, Way};
 
 /// Runs the command.
 pub(crate) fn run(args: &Apply, global: &Global) -> Result<ExitCode> {
-    let mut config = args.request.config()?;
-    args.writing.lay_over(&mut config);
-    let file = recoding_file::read(&args.recoding, &config)?;
-    file.settle_kinds(&mut config);
-    let seed = config.seed.unwrap_or_else(rng::seed_from_system);
-    let mut reads = files::of_request(&args.request, &config);
+    let mut request = args.request.request()?;
+    args.writing.lay_over(&mut request);
+    let file = recoding_file::read(&args.recoding, &request)?;
+    file.settle_kinds(&mut request);
+    let seed = request.seed.unwrap_or_else(rng::seed_from_system);
+    let mut reads = files::of_request(&args.request, &request);
     reads.push(args.recoding.clone());
     let way = Way::Apply { file: &file };
-    make(&Job { config: &config, data: &args.data, reads, out: &args.output, force: args.force, seed, way }, args.json, global)
+    make(&Job { request: &request, data: &args.data, reads, out: &args.output, force: args.force, seed, way }, args.json, global)
 }

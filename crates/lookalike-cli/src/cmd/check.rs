@@ -17,27 +17,27 @@ use crate::warn;
 
 /// Runs the command. Without a rule it only measures.
 pub(crate) fn run(args: &Check) -> Result<ExitCode> {
-    let mut config = args.request.config()?;
+    let mut request = args.request.request()?;
     // Columns without a role are not looked at, so nothing has to be decided about them.
-    config.rest = config.rest.or(Some(Rest::Keep));
-    let data = request::data(args.data.as_ref(), &config)?;
-    let source = table::open(&data, config.input.delimiter)?;
+    request.rest = request.rest.or(Some(Rest::Keep));
+    let data = request::data(args.data.as_ref(), &request)?;
+    let source = table::open(&data, request.input.delimiter)?;
     // Nor about those that a release has left out.
-    config.columns.retain(|name, line| matches!(line.role, Role::Quasi | Role::Sensitive) || source.names().contains(name));
-    let roles = request::roles(&config, &source)?;
-    if has_rule(&config) {
-        config.rules(&roles)?;
+    request.columns.retain(|name, line| matches!(line.role, Role::Quasi | Role::Sensitive) || source.names().contains(name));
+    let roles = request::roles(&request, &source)?;
+    if has_rule(&request) {
+        request.rules(&roles)?;
     }
-    let treatments = audit::treatments(source.names(), &config, View::Release);
-    let persons = person_columns(source.names(), &config);
+    let treatments = audit::treatments(source.names(), &request, View::Release);
+    let persons = person_columns(source.names(), &request);
     let (table, counted) = source.read_and_count(&treatments, &persons)?;
-    let warnings = warn::of_request(&config, &counted);
+    let warnings = warn::of_request(&request, &counted);
     table.check_header()?;
-    let (measures, rules) = if has_rule(&config) {
-        let verdict = audit::audit(&table, &config)?;
+    let (measures, rules) = if has_rule(&request) {
+        let verdict = audit::audit(&table, &request)?;
         (verdict.measures, verdict.rules)
     } else {
-        (audit::measures(&table, &config)?, Vec::new())
+        (audit::measures(&table, &request)?, Vec::new())
     };
     let holds = rules.iter().all(|rule| rule.violations == 0);
     let code = if holds { 0 } else { NOT_MET };

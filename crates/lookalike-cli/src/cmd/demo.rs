@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use lookalike::synthetic::Synthetic;
 use lookalike::table::{Coded, Table, Treatment};
-use lookalike::{Config, Error, ErrorKind, Result, table};
+use lookalike::{Request, Error, ErrorKind, Result, table};
 
 use crate::args::{Demo, Global};
 use crate::cmd::anonymize::{CLASSES, loss_line, refused, rule_line};
@@ -49,10 +49,10 @@ pub(crate) fn run(args: &Demo, global: &Global) -> Result<ExitCode> {
     let (data, toml, safe) = (folder.join("patients.csv"), folder.join("lookalike.toml"), folder.join("safe.csv"));
     synth::write(Synthetic::Hospital, args.rows, args.seed, &data, true)?;
     write_text(&toml, true, REQUEST)?;
-    let config = Config { seed: Some(args.seed), ..Config::read(&toml)? };
+    let request = Request { seed: Some(args.seed), ..Request::read(&toml)? };
     let mut progress = Progress::new(global.quiet);
     let way = Way::Search(Wanted::default());
-    let job = Job { config: &config, data: &data, reads: Vec::new(), out: &safe, force: true, seed: args.seed, way };
+    let job = Job { request: &request, data: &data, reads: Vec::new(), out: &safe, force: true, seed: args.seed, way };
     let done = pipeline::run(&job, &mut progress)?;
     if !done.published {
         return Ok(refused(&done.verdict));
@@ -62,7 +62,7 @@ pub(crate) fn run(args: &Demo, global: &Global) -> Result<ExitCode> {
     let verdict = &done.verdict;
     let mut text =
         format!("A made-up table of {} (nobody in it exists):\n\n{before}\n", counted(done.search.rows, "patient", "patients"));
-    text += &format!("The same table, released with k = {}:\n\n{after}\n", config.k.unwrap_or(1));
+    text += &format!("The same table, released with k = {}:\n\n{after}\n", request.k.unwrap_or(1));
     text += &show::wrap(
         &format!("Every row has at least {} lookalikes on ", count(verdict.measures.k.saturating_sub(1))),
         &done.search.quasi,

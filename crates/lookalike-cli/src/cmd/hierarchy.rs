@@ -6,9 +6,9 @@ use std::process::ExitCode;
 use lookalike::domain::attribute::Domain;
 use lookalike::domain::hierarchy;
 use lookalike::domain::taxonomy::Taxonomy;
-use lookalike::request::{ColumnConfig, DateConfig, HierarchyConfig, IntervalsConfig, Kind, PrefixConfig, Rest, Role};
+use lookalike::request::{ColumnRequest, DateSpec, HierarchySpec, IntervalsSpec, Kind, PrefixSpec, Rest, Role};
 use lookalike::table::{Table, Treatment};
-use lookalike::{Config, Problem, Result, table};
+use lookalike::{Request, Problem, Result, table};
 
 use crate::USAGE;
 use crate::args::{ColumnOf, Global, Hierarchy, HierarchyCheck, HierarchyCommand, HierarchyNew, Reading};
@@ -62,7 +62,7 @@ fn check(args: &HierarchyCheck) -> Result<ExitCode> {
             }
             return show::verdict(show::print(&text), USAGE);
         }
-        attribute(&table, column, HierarchyConfig::File(args.file.clone()), None)?;
+        attribute(&table, column, HierarchySpec::File(args.file.clone()), None)?;
         let values = table.coded(column).values.len() as u64;
         text += &format!("it has all {} of column {column}\n", count(values));
     }
@@ -89,18 +89,18 @@ fn strangers(tree: &Taxonomy, table: &Table, column: &str) -> Vec<String> {
 fn make(new: &HierarchyNew, is_quiet: bool) -> Result<ExitCode> {
     let (of, how, kind) = match new {
         HierarchyNew::Intervals { widths, origin, bottom, top, of } => {
-            let how = IntervalsConfig { intervals: widths.clone(), origin: *origin, bottom: *bottom, top: *top };
-            (of, HierarchyConfig::Intervals(how), Kind::Numeric)
+            let how = IntervalsSpec { intervals: widths.clone(), origin: *origin, bottom: *bottom, top: *top };
+            (of, HierarchySpec::Intervals(how), Kind::Numeric)
         }
         HierarchyNew::Prefix { keep, of } => {
-            (of, HierarchyConfig::Prefix(PrefixConfig { prefix: keep.clone() }), Kind::Categorical)
+            (of, HierarchySpec::Prefix(PrefixSpec { prefix: keep.clone() }), Kind::Categorical)
         }
-        HierarchyNew::Date { units, of } => (of, HierarchyConfig::Date(DateConfig { date: units.clone() }), Kind::Date),
+        HierarchyNew::Date { units, of } => (of, HierarchySpec::Date(DateSpec { date: units.clone() }), Kind::Date),
     };
     write(of, how, kind, is_quiet)
 }
 
-fn write(of: &ColumnOf, how: HierarchyConfig, kind: Kind, is_quiet: bool) -> Result<ExitCode> {
+fn write(of: &ColumnOf, how: HierarchySpec, kind: Kind, is_quiet: bool) -> Result<ExitCode> {
     files::refuse_overlap(&of.data, &[], &[("-o", &of.output)])?;
     let table = column_of(&of.data, &of.column, &of.reading)?;
     let tree = match attribute(&table, &of.column, how, Some(kind))? {
@@ -136,11 +136,11 @@ fn column_of(data: &Path, column: &str, reading: &Reading) -> Result<Table> {
 }
 
 /// The column as the engine would take it, with this hierarchy.
-fn attribute(table: &Table, column: &str, how: HierarchyConfig, kind: Option<Kind>) -> Result<Domain> {
-    let mut config = Config { k: Some(1), rest: Some(Rest::Drop), ..Config::default() };
-    let line = ColumnConfig { kind, hierarchy: Some(how), ..ColumnConfig::new(Role::Quasi) };
-    config.columns.insert(column.to_string(), line);
-    let roles = config.roles(&[column.to_string()])?;
-    let problem = Problem::new(table, &roles, &config)?;
+fn attribute(table: &Table, column: &str, how: HierarchySpec, kind: Option<Kind>) -> Result<Domain> {
+    let mut request = Request { k: Some(1), rest: Some(Rest::Drop), ..Request::default() };
+    let line = ColumnRequest { kind, hierarchy: Some(how), ..ColumnRequest::new(Role::Quasi) };
+    request.columns.insert(column.to_string(), line);
+    let roles = request.roles(&[column.to_string()])?;
+    let problem = Problem::new(table, &roles, &request)?;
     Ok(problem.attributes()[0].domain.clone())
 }

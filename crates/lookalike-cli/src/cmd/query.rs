@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use lookalike::audit::View;
 use lookalike::evaluate::query::{self, Answer, Condition, Summary, Workload};
 use lookalike::table::Table;
-use lookalike::{Config, Result};
+use lookalike::{Request, Result};
 use serde_json::{Value, json};
 
 use crate::args::{Global, Query};
@@ -22,18 +22,18 @@ struct Group<'a> {
 
 /// Runs the command.
 pub(crate) fn run(args: &Query, global: &Global) -> Result<ExitCode> {
-    let mut config = args.request.config()?;
-    args.released.lay_over(&mut config);
+    let mut request = args.request.request()?;
+    args.released.lay_over(&mut request);
     // The file of queries first: a fault in it is told before large tables are read.
     let own = args.queries.as_deref().map(query::read).transpose()?;
-    let source = read(&args.source, &config, View::Source)?;
-    let release = read(&args.release, &config, View::ReleaseAgainstSource)?;
+    let source = read(&args.source, &request, View::Source)?;
+    let release = read(&args.release, &request, View::ReleaseAgainstSource)?;
     let seed = own.is_none().then_some(args.seed);
     let queries = match own {
         Some(queries) => queries,
-        None => random(args, &source, &config, global)?,
+        None => random(args, &source, &request, global)?,
     };
-    let answers = query::answer(&source, &release, &config, &queries)?;
+    let answers = query::answer(&source, &release, &request, &queries)?;
     let groups = groups(&queries, &answers);
     if args.each {
         show::warning("every truth below is counted in the source: keep this list as confidential as the source");
@@ -60,18 +60,18 @@ pub(crate) fn run(args: &Query, global: &Global) -> Result<ExitCode> {
 }
 
 /// Counts over all columns, and sums of one over the others where there is one.
-fn random(args: &Query, source: &Table, config: &Config, global: &Global) -> Result<Vec<query::Query>> {
+fn random(args: &Query, source: &Table, request: &Request, global: &Global) -> Result<Vec<query::Query>> {
     let counts = Workload { queries: args.count, seed: args.seed, sum: None, on: args.on.clone() };
-    let mut queries = query::draw(source, config, &counts)?;
+    let mut queries = query::draw(source, request, &counts)?;
     let sum = match &args.sum {
         Some(column) => Some(column.clone()),
-        None => query::summable(source, config)?,
+        None => query::summable(source, request)?,
     };
     // Sums have conditions on other columns than the summed one.
     let others = queries.first().is_some_and(|query| query.conditions.keys().any(|column| Some(column) != sum.as_ref()));
     match sum {
         Some(_) if others || args.sum.is_some() => {
-            queries.extend(query::draw(source, config, &Workload { sum, ..counts })?);
+            queries.extend(query::draw(source, request, &Workload { sum, ..counts })?);
         }
         _ if global.quiet => {}
         Some(column) => show::say(&format!("no sums: `{column}` is the only column, so none is left for conditions")),

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use lookalike::audit::{self, Finding, Proof, Statement, Verdict, View};
 use lookalike::request::Role;
 use lookalike::table::{Column, Table};
-use lookalike::{Config, ErrorKind, Result, release::proof, table};
+use lookalike::{Request, ErrorKind, Result, release::proof, table};
 use serde_json::json;
 
 use crate::NOT_MET;
@@ -18,21 +18,21 @@ use crate::show::{self, count};
 
 /// Runs the command.
 pub(crate) fn run(args: &Verify) -> Result<ExitCode> {
-    let mut config = args.request.config()?;
-    args.released.lay_over(&mut config);
-    config.non_homogeneous |= args.non_homogeneous || args.proof.is_some();
+    let mut request = args.request.request()?;
+    args.released.lay_over(&mut request);
+    request.non_homogeneous |= args.non_homogeneous || args.proof.is_some();
     let view = if args.source.is_some() { View::ReleaseAgainstSource } else { View::Release };
-    let release = read(&args.release, &config, view)?;
+    let release = read(&args.release, &request, view)?;
     let verdict = match &args.source {
-        None if config.non_homogeneous => {
+        None if request.non_homogeneous => {
             return Err(usage("a non-homogeneous release can only be judged against its source: --source DATA"));
         }
-        None => audit::audit(&release, &config)?,
-        Some(source) if config.non_homogeneous => {
+        None => audit::audit(&release, &request)?,
+        Some(source) if request.non_homogeneous => {
             let proof = args.proof.as_deref().map(proof).transpose()?;
-            audit::audit_rings(&release, &read(source, &config, View::Source)?, &config, proof.as_ref())?
+            audit::audit_rings(&release, &read(source, &request, View::Source)?, &request, proof.as_ref())?
         }
-        Some(source) => audit::audit_against(&release, &read(source, &config, View::Source)?, &config)?,
+        Some(source) => audit::audit_against(&release, &read(source, &request, View::Source)?, &request)?,
     };
     let holds = verdict.holds();
     let printed = if args.json {
@@ -41,7 +41,7 @@ pub(crate) fn run(args: &Verify) -> Result<ExitCode> {
         object["holds"] = json!(holds);
         show::json(&object)
     } else {
-        show::print(&text(&verdict, &quasi(&release, &config)))
+        show::print(&text(&verdict, &quasi(&release, &request)))
     };
     show::verdict(printed, if holds { 0 } else { NOT_MET })
 }
@@ -52,13 +52,13 @@ fn proof(path: &Path) -> Result<Proof> {
 }
 
 /// Reads a table for the judge.
-pub(crate) fn read(path: &Path, config: &Config, view: View) -> Result<Table> {
+pub(crate) fn read(path: &Path, request: &Request, view: View) -> Result<Table> {
     // The delimiter of the configuration is that of the source; a release is written with that of its ending.
     let between = match view {
-        View::Source => config.input.delimiter,
+        View::Source => request.input.delimiter,
         _ => table::file_type(path).ok().and_then(pipeline::delimiter),
     };
-    pipeline::read(path, between, config, view)
+    pipeline::read(path, between, request, view)
 }
 
 fn text(verdict: &Verdict, quasi: &[String]) -> String {
@@ -90,8 +90,8 @@ fn text(verdict: &Verdict, quasi: &[String]) -> String {
 }
 
 /// The quasi-identifiers in the order of the release, which may show one as two columns of bounds.
-pub(crate) fn quasi(release: &Table, config: &Config) -> Vec<String> {
-    let is_quasi = |name: &str| config.column(name).is_some_and(|line| line.role == Role::Quasi);
+pub(crate) fn quasi(release: &Table, request: &Request) -> Vec<String> {
+    let is_quasi = |name: &str| request.column(name).is_some_and(|line| line.role == Role::Quasi);
     let of = |column: &Column| {
         [column.name.as_str()].into_iter().chain(column.name.strip_suffix("_min")).find(|name| is_quasi(name)).map(String::from)
     };

@@ -14,7 +14,7 @@ use super::reading::{place_of_instant, place_of_number, present};
 use super::surface::Shown;
 use crate::codes::Codes;
 use crate::error::Result;
-use crate::request::{ColumnConfig, HierarchyConfig, Kind};
+use crate::request::{ColumnRequest, HierarchySpec, Kind};
 use crate::table::{Coded, Table};
 
 /// What one row of the release shows of a quasi-identifier.
@@ -109,7 +109,7 @@ impl Scale<'_> {
     }
 }
 
-fn scale<'a>(values: &[Option<&str>], column: &'a ColumnConfig) -> Scale<'a> {
+fn scale<'a>(values: &[Option<&str>], column: &'a ColumnRequest) -> Scale<'a> {
     let all = |place: fn(&str) -> Option<i128>| values.iter().flatten().all(|text| place(text).is_some());
     // Digits behind a leading zero are a code: 02139 is not 2139.
     let is_code = |text: &&str| text.len() > 1 && text.starts_with('0') && text.chars().all(|c| c.is_ascii_digit());
@@ -119,9 +119,9 @@ fn scale<'a>(values: &[Option<&str>], column: &'a ColumnConfig) -> Scale<'a> {
         (Some(Kind::Date), ..) => Scale::Instants,
         (Some(Kind::Categorical), ..) => Scale::Unordered,
         (_, Some(order), _) => Scale::Order(order),
-        (Some(Kind::Ordinal), ..) | (_, _, Some(HierarchyConfig::Prefix(_))) => Scale::Unordered,
-        (_, _, Some(HierarchyConfig::Intervals(_))) => Scale::Numbers,
-        (_, _, Some(HierarchyConfig::Date(_))) => Scale::Instants,
+        (Some(Kind::Ordinal), ..) | (_, _, Some(HierarchySpec::Prefix(_))) => Scale::Unordered,
+        (_, _, Some(HierarchySpec::Intervals(_))) => Scale::Numbers,
+        (_, _, Some(HierarchySpec::Date(_))) => Scale::Instants,
         _ if !codes && all(place_of_number) => Scale::Numbers,
         _ if all(place_of_instant) => Scale::Instants,
         _ => Scale::Unordered,
@@ -203,7 +203,7 @@ struct Dictionary<'a> {
 }
 
 impl<'a> Dictionary<'a> {
-    fn new(source: &Coded, column: &'a ColumnConfig, spellings: &[String]) -> Result<Dictionary<'a>> {
+    fn new(source: &Coded, column: &'a ColumnRequest, spellings: &[String]) -> Result<Dictionary<'a>> {
         let values: Vec<Option<&str>> = source.values.iter().map(|value| present(value.as_deref(), spellings)).collect();
         let scale = scale(&values, column);
         let place: Vec<Option<i128>> = values.iter().map(|value| value.and_then(|text| scale.place(text))).collect();
@@ -306,7 +306,7 @@ impl<'a> Dictionary<'a> {
 pub(crate) fn first_untold(
     values: &[(Option<String>, u32)],
     labels: &[&str],
-    column: &ColumnConfig,
+    column: &ColumnRequest,
     spellings: &[String],
 ) -> Result<Option<usize>> {
     let texts = values.iter().map(|(text, _)| text.clone()).collect();
@@ -317,7 +317,7 @@ pub(crate) fn first_untold(
 }
 
 impl Cover {
-    pub(super) fn new(source: &Coded, cells: &[Cell<'_>], column: &ColumnConfig, spellings: &[String]) -> Result<Cover> {
+    pub(super) fn new(source: &Coded, cells: &[Cell<'_>], column: &ColumnRequest, spellings: &[String]) -> Result<Cover> {
         let dictionary = Dictionary::new(source, column, spellings)?;
         let cells: Vec<Covered> = cells.iter().map(|&cell| dictionary.read(cell, spellings)).collect();
         let mut cover = Cover { cells, rank: dictionary.rank, answers: Vec::new() };

@@ -9,7 +9,7 @@ use super::path::{Hierarchy, open};
 use super::reading::{place_of_instant, place_of_number};
 use super::rules::{Sameness, Sensitive, Tally};
 use crate::error::{Error, Result};
-use crate::request::{Config, Distance};
+use crate::request::{Request, Distance};
 
 /// How far values are apart, prepared for one sensitive column.
 #[derive(Debug)]
@@ -63,17 +63,17 @@ impl Fraction {
     }
 }
 
-pub(super) fn ground(distance: Distance, column: &str, sensitive: &Sensitive<'_>, config: &Config) -> Result<Ground> {
+pub(super) fn ground(distance: Distance, column: &str, sensitive: &Sensitive<'_>, request: &Request) -> Result<Ground> {
     match distance {
         Distance::Equal => Ok(Ground::Equal),
-        Distance::Ordered => ordered(column, sensitive, config),
-        Distance::Hierarchical => tree(column, sensitive, config),
+        Distance::Ordered => ordered(column, sensitive, request),
+        Distance::Hierarchical => tree(column, sensitive, request),
     }
 }
 
 /// Values in the order of their numbers, of the configured list, or of time; the missing value comes last.
-fn ordered(column: &str, sensitive: &Sensitive<'_>, config: &Config) -> Result<Ground> {
-    let line = config.column(column);
+fn ordered(column: &str, sensitive: &Sensitive<'_>, request: &Request) -> Result<Ground> {
+    let line = request.column(column);
     let order = line.and_then(|line| line.order.as_ref());
     // A kind that is said goes before an order, and an order before what the texts look like.
     let key = |text: &str| match (sensitive.sameness, order) {
@@ -113,9 +113,9 @@ fn ordered(column: &str, sensitive: &Sensitive<'_>, config: &Config) -> Result<G
 }
 
 /// The column's hierarchy as nodes with heights: a leaf has 0, any other node one more than its highest child.
-fn tree(column: &str, sensitive: &Sensitive<'_>, config: &Config) -> Result<Ground> {
-    let Some(hierarchy) = config.column(column).and_then(|line| line.hierarchy.as_ref()) else {
-        return Err(Error::config(format!("column `{column}`: the hierarchical distance needs a hierarchy")));
+fn tree(column: &str, sensitive: &Sensitive<'_>, request: &Request) -> Result<Ground> {
+    let Some(hierarchy) = request.column(column).and_then(|line| line.hierarchy.as_ref()) else {
+        return Err(Error::request(format!("column `{column}`: the hierarchical distance needs a hierarchy")));
     };
     let hierarchy = open(hierarchy)?;
     let mut tree = Nodes::default();
@@ -137,8 +137,8 @@ fn tree(column: &str, sensitive: &Sensitive<'_>, config: &Config) -> Result<Grou
                 let above = nodes.iter().filter(|node| *node != text).map(String::as_str).chain(["*"]);
                 tree.add(&above.collect::<Vec<_>>())
             }),
-            (None, Hierarchy::File(lines)) if lines.find_missing(&config.missing).is_some() => {
-                lines.find_missing(&config.missing).map(|line| leaves[line])
+            (None, Hierarchy::File(lines)) if lines.find_missing(&request.missing).is_some() => {
+                lines.find_missing(&request.missing).map(|line| leaves[line])
             }
             // Without a line of its own the missing value hangs from the root, beside all others.
             (None, _) => {

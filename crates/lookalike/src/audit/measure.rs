@@ -9,7 +9,7 @@ use super::rules::{Rule, Sensitive, Tally};
 use super::surface::Surface;
 use super::{RuleVerdict, surface};
 use crate::error::{Error, Result};
-use crate::request::{Config, Distance, ModelSpec, RuleSpec, Share};
+use crate::request::{Request, Distance, ModelSpec, RuleSpec, Share};
 use crate::table::Table;
 
 /// What the classes of a table are like, whatever rules there are.
@@ -98,7 +98,7 @@ const BANDS: [u64; 14] = [1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1_000, 10_000, 
 /// Counts the classes anew and asks every rule about each of them.
 pub(super) fn judge(
     table: &Table,
-    config: &Config,
+    request: &Request,
     surface: &Surface,
     specs: &[RuleSpec],
 ) -> Result<(Measures, Vec<RuleVerdict>)> {
@@ -107,26 +107,26 @@ pub(super) fn judge(
     let mut verdicts: Vec<Option<RuleVerdict>> = specs.iter().map(|_| None).collect();
     for (spec, verdict) in specs.iter().zip(&mut verdicts).filter(|(spec, _)| spec.model.column().is_none()) {
         *verdict = Some(if spec.columns == surface.roles.quasi {
-            on_sizes(spec, &classes, config)
+            on_sizes(spec, &classes, request)
         } else {
-            on_sizes(spec, &classes_of(table, surface, &spec.columns)?, config)
+            on_sizes(spec, &classes_of(table, surface, &spec.columns)?, request)
         });
     }
-    let mut measures = sizes(&classes, config);
+    let mut measures = sizes(&classes, request);
     for name in &surface.roles.sensitive {
-        let sensitive = Sensitive::new(coded(table, name)?, name, config);
+        let sensitive = Sensitive::new(coded(table, name)?, name, request);
         let mut rules = Vec::new();
         for (at, spec) in specs.iter().enumerate().filter(|(_, spec)| spec.model.column().is_some_and(|column| column == name)) {
             if spec.columns != surface.roles.quasi {
-                return Err(Error::config(format!("a rule on column `{name}` must stand on all quasi-identifiers")));
+                return Err(Error::request(format!("a rule on column `{name}` must stand on all quasi-identifiers")));
             }
             let ground = match &spec.model {
-                ModelSpec::Closeness { distance, .. } => ground(*distance, name, &sensitive, config)?,
+                ModelSpec::Closeness { distance, .. } => ground(*distance, name, &sensitive, request)?,
                 _ => Ground::Equal,
             };
-            rules.push((at, Rule::new(spec, Some(&sensitive), ground, &config.missing)));
+            rules.push((at, Rule::new(spec, Some(&sensitive), ground, &request.missing)));
         }
-        measures.sensitive.push(spread(name, &sensitive, (&classes, &rows_of), &mut rules, config)?);
+        measures.sensitive.push(spread(name, &sensitive, (&classes, &rows_of), &mut rules, request)?);
         for (at, rule) in rules {
             verdicts[at] = Some(rule.verdict());
         }
@@ -143,8 +143,8 @@ fn classes_of(table: &Table, surface: &Surface, names: &[String]) -> Result<Clas
     Ok(fold.finish())
 }
 
-fn on_sizes(spec: &RuleSpec, classes: &Classes, config: &Config) -> RuleVerdict {
-    let mut rule = Rule::new(spec, None, Ground::Equal, &config.missing);
+fn on_sizes(spec: &RuleSpec, classes: &Classes, request: &Request) -> RuleVerdict {
+    let mut rule = Rule::new(spec, None, Ground::Equal, &request.missing);
     for &size in &classes.sizes {
         rule.ask(&Tally { size: u64::from(size), counts: &[], present: &[] }, None);
     }
@@ -152,7 +152,7 @@ fn on_sizes(spec: &RuleSpec, classes: &Classes, config: &Config) -> RuleVerdict 
 }
 
 #[allow(clippy::cast_precision_loss, reason = "for display")]
-fn sizes(classes: &Classes, config: &Config) -> Measures {
+fn sizes(classes: &Classes, request: &Request) -> Measures {
     let rows = classes.of.len() as u64;
     let smallest = classes.sizes.iter().copied().min().map_or(0, u64::from);
     let band = |from: u64, to: Option<u64>| {
@@ -168,7 +168,7 @@ fn sizes(classes: &Classes, config: &Config) -> Measures {
     let risk = Risk {
         highest: 1.0 / smallest as f64,
         average: classes.sizes.len() as f64 / rows as f64,
-        above: config.k.map(|k| below(k) as f64 / rows as f64),
+        above: request.k.map(|k| below(k) as f64 / rows as f64),
         at_risk: THRESHOLDS.map(|one_in| AtRisk { one_in, rows: below(one_in) }).to_vec(),
     };
     Measures {
@@ -190,12 +190,12 @@ fn spread(
     sensitive: &Sensitive<'_>,
     (classes, rows_of): (&Classes, &Rows),
     rules: &mut [(usize, Rule<'_>)],
-    config: &Config,
+    request: &Request,
 ) -> Result<SensitiveMeasures> {
-    let line = config.column(name);
+    let line = request.column(name);
     let asked = line.filter(|line| matches!(line.t, Some(Share(_)))).and_then(|line| line.distance);
     let asked = match asked {
-        Some(distance) if distance != Distance::Equal => Some(ground(distance, name, sensitive, config)?),
+        Some(distance) if distance != Distance::Equal => Some(ground(distance, name, sensitive, request)?),
         _ => None,
     };
     let mut worst = SensitiveMeasures {

@@ -41,7 +41,7 @@ pub use truth::{Finding, Method, Statement, Truth};
 use serde::Serialize;
 
 use crate::error::{Error, Result};
-use crate::request::Config;
+use crate::request::Request;
 use crate::table::{Coded, Table};
 
 /// What the judge found.
@@ -119,10 +119,10 @@ pub struct ClassExcerpt {
 /// # Errors
 /// When the release lacks a quasi-identifier or a sensitive column, a column has no role, or the configuration makes no sense.
 /// A broken rule is no error: it stands in the verdict.
-pub fn audit(release: &Table, config: &Config) -> Result<Verdict> {
-    let surface = surface::surface(release, config)?;
-    let specs = config.rules(&surface.roles)?;
-    let (measures, rules) = measure::judge(release, config, &surface, &specs)?;
+pub fn audit(release: &Table, request: &Request) -> Result<Verdict> {
+    let surface = surface::surface(release, request)?;
+    let specs = request.rules(&surface.roles)?;
+    let (measures, rules) = measure::judge(release, request, &surface, &specs)?;
     Ok(Verdict {
         rows: measures.rows,
         classes: measures.classes,
@@ -140,9 +140,9 @@ pub fn audit(release: &Table, config: &Config) -> Result<Verdict> {
 ///
 /// # Errors
 /// As [`audit`], and when the source lacks a quasi-identifier or a hierarchy file cannot be read.
-pub fn audit_against(release: &Table, source: &Table, config: &Config) -> Result<Verdict> {
-    let mut verdict = audit(release, config)?;
-    verdict.truth = Some(truth::check(release, source, config, truth::LIMITS)?);
+pub fn audit_against(release: &Table, source: &Table, request: &Request) -> Result<Verdict> {
+    let mut verdict = audit(release, request)?;
+    verdict.truth = Some(truth::check(release, source, request, truth::LIMITS)?);
     Ok(verdict)
 }
 
@@ -153,13 +153,13 @@ pub fn audit_against(release: &Table, source: &Table, config: &Config) -> Result
 ///
 /// # Errors
 /// As [`audit_against`], and when the proof is another release's, or is missing and needed.
-pub fn audit_rings(release: &Table, source: &Table, config: &Config, proof: Option<&Proof>) -> Result<Verdict> {
-    let surface = surface::surface(release, config)?;
-    let specs = config.rules(&surface.roles)?;
-    let (measures, _) = measure::judge(release, config, &surface, &[])?;
+pub fn audit_rings(release: &Table, source: &Table, request: &Request, proof: Option<&Proof>) -> Result<Verdict> {
+    let surface = surface::surface(release, request)?;
+    let specs = request.rules(&surface.roles)?;
+    let (measures, _) = measure::judge(release, request, &surface, &[])?;
     let (sense, rules, truth) = match proof {
-        Some(proof) => rings::by_proof(release, source, config, &specs, proof)?,
-        None => rings::by_search(release, source, config, &specs)?,
+        Some(proof) => rings::by_proof(release, source, request, &specs, proof)?,
+        None => rings::by_search(release, source, request, &specs)?,
     };
     let (rows, classes) = (measures.rows, measures.classes);
     Ok(Verdict { rows, classes, measures, rules, leaks: surface.leaks, truth: Some(truth), non_homogeneous: Some(sense) })
@@ -169,9 +169,9 @@ pub fn audit_rings(release: &Table, source: &Table, config: &Config, proof: Opti
 ///
 /// # Errors
 /// As [`audit`].
-pub fn measures(table: &Table, config: &Config) -> Result<Measures> {
-    let surface = surface::surface(table, config)?;
-    Ok(measure::judge(table, config, &surface, &[])?.0)
+pub fn measures(table: &Table, request: &Request) -> Result<Measures> {
+    let surface = surface::surface(table, request)?;
+    Ok(measure::judge(table, request, &surface, &[])?.0)
 }
 
 /// The codes of a column that the reader should have coded.

@@ -6,7 +6,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::reading::{day_shown, is_missing, number, place_of_instant, place_of_number};
 use crate::error::{Error, Result};
-use crate::request::{DateUnit, HierarchyConfig, IntervalsConfig};
+use crate::request::{DateUnit, HierarchySpec, IntervalsSpec};
 
 /// A hierarchy, ready to be asked.
 #[derive(Debug)]
@@ -14,7 +14,7 @@ pub(super) enum Hierarchy<'a> {
     File(Lines),
     Prefix(&'a [usize]),
     Date(&'a [DateUnit]),
-    Intervals(&'a IntervalsConfig),
+    Intervals(&'a IntervalsSpec),
 }
 
 /// The lines of a hierarchy file: a leaf and its ancestors, each label once.
@@ -26,12 +26,12 @@ pub(super) struct Lines {
     by_instant: FxHashMap<i128, usize>,
 }
 
-pub(super) fn open(config: &HierarchyConfig) -> Result<Hierarchy<'_>> {
-    Ok(match config {
-        HierarchyConfig::File(path) => Hierarchy::File(read(path)?),
-        HierarchyConfig::Prefix(prefix) => Hierarchy::Prefix(&prefix.prefix),
-        HierarchyConfig::Date(date) => Hierarchy::Date(&date.date),
-        HierarchyConfig::Intervals(intervals) => Hierarchy::Intervals(intervals),
+pub(super) fn open(request: &HierarchySpec) -> Result<Hierarchy<'_>> {
+    Ok(match request {
+        HierarchySpec::File(path) => Hierarchy::File(read(path)?),
+        HierarchySpec::Prefix(prefix) => Hierarchy::Prefix(&prefix.prefix),
+        HierarchySpec::Date(date) => Hierarchy::Date(&date.date),
+        HierarchySpec::Intervals(intervals) => Hierarchy::Intervals(intervals),
     })
 }
 
@@ -170,18 +170,18 @@ impl Hierarchy<'_> {
             Hierarchy::File(lines) => return lines.ancestors(text).map(<[String]>::to_vec),
             Hierarchy::Prefix(lengths) => lengths.iter().map(|&kept| masked(text, kept)).collect(),
             Hierarchy::Date(units) => units.iter().map(|&unit| unit_label(text, unit)).collect::<Option<Vec<_>>>()?,
-            Hierarchy::Intervals(config) => {
+            Hierarchy::Intervals(request) => {
                 let x = number(text)?;
-                let side = if config.bottom.is_some_and(|bottom| x < bottom) {
+                let side = if request.bottom.is_some_and(|bottom| x < bottom) {
                     Some("low")
                 } else {
-                    config.top.is_some_and(|top| x >= top).then_some("high")
+                    request.top.is_some_and(|top| x >= top).then_some("high")
                 };
                 let node = |(level, width): (usize, &f64)| match side {
                     Some(side) => format!("{level} {side}"),
-                    None => format!("{level} {}", ((x - config.origin) / width).floor()),
+                    None => format!("{level} {}", ((x - request.origin) / width).floor()),
                 };
-                config.intervals.iter().enumerate().map(node).collect()
+                request.intervals.iter().enumerate().map(node).collect()
             }
         };
         nodes.dedup();

@@ -15,7 +15,7 @@ use super::truth::{self, Finding, LIMITS, Method, Sides, Truth};
 use super::{RuleVerdict, coded};
 use crate::codes::{Codes, RowId};
 use crate::error::{Error, Result};
-use crate::request::{Config, ModelSpec, RuleSpec};
+use crate::request::{Request, ModelSpec, RuleSpec};
 use crate::table::Table;
 
 /// Which released rows each person could be, ring by ring. It is as secret as the source: it tells who could be who far better than
@@ -55,8 +55,8 @@ pub struct NonHomogeneous {
 pub(super) type Findings = (NonHomogeneous, Vec<RuleVerdict>, Truth);
 
 /// Judges by a proof: on its rings nothing is left to search for.
-pub(super) fn by_proof(release: &Table, source: &Table, config: &Config, specs: &[RuleSpec], proof: &Proof) -> Result<Findings> {
-    let Sides { mut truth, carried, quasi } = truth::sides(release, source, config)?;
+pub(super) fn by_proof(release: &Table, source: &Table, request: &Request, specs: &[RuleSpec], proof: &Proof) -> Result<Findings> {
+    let Sides { mut truth, carried, quasi } = truth::sides(release, source, request)?;
     fits(proof, release.rows, source.rows)?;
     let rings: Vec<Ring<'_>> = proof.rings().collect();
     let bags = || quasi.iter().map(|quasi| Bag::new(quasi.known)).collect::<Vec<Bag>>();
@@ -95,11 +95,11 @@ pub(super) fn by_proof(release: &Table, source: &Table, config: &Config, specs: 
             format!("{broken} released rows do not cover all the source rows that the proof says they do"),
         );
     }
-    Ok((sense, on_windows(release, config, specs, &rings)?, truth))
+    Ok((sense, on_windows(release, request, specs, &rings)?, truth))
 }
 
 /// Judges without a proof: searches the whole table for k ways to give rows to persons that have no pair in common.
-pub(super) fn by_search(release: &Table, source: &Table, config: &Config, specs: &[RuleSpec]) -> Result<Findings> {
+pub(super) fn by_search(release: &Table, source: &Table, request: &Request, specs: &[RuleSpec]) -> Result<Findings> {
     let needs_proof =
         |why: &str| Error::data(format!("{why}: verify it with the proof that was kept when it was made (--proof FILE)"));
     if specs.iter().any(|spec| spec.model.column().is_some()) {
@@ -108,8 +108,8 @@ pub(super) fn by_search(release: &Table, source: &Table, config: &Config, specs:
     if release.rows != source.rows {
         return Err(needs_proof("rows were left out, and a non-homogeneous release does not tell which"));
     }
-    let mut sides = truth::sides(release, source, config)?;
-    truth::compare(&mut sides, (release.rows, source.rows), config.output.order, LIMITS);
+    let mut sides = truth::sides(release, source, request)?;
+    truth::compare(&mut sides, (release.rows, source.rows), request.output.order, LIMITS);
     let Sides { mut truth, quasi, .. } = sides;
     let asked = |spec: &RuleSpec| if let ModelSpec::K(k) = spec.model { k } else { 1 };
     let k = specs.iter().map(asked).max().unwrap_or(1);
@@ -124,7 +124,7 @@ pub(super) fn by_search(release: &Table, source: &Table, config: &Config, specs:
         );
     }
     let judged = |spec: &RuleSpec| {
-        let mut rule = Rule::new(spec, None, Ground::Equal, &config.missing);
+        let mut rule = Rule::new(spec, None, Ground::Equal, &request.missing);
         rule.ask(&Tally { size: candidates, counts: &[], present: &[] }, None);
         RuleVerdict { measure: CANDIDATES, ..rule.verdict() }
     };
@@ -254,13 +254,13 @@ fn has_shift(ring: &Ring<'_>, rows: impl Fn(RowId) -> u32, persons: impl Fn(RowI
 }
 
 /// Asks every rule about the released rows that each person could be.
-fn on_windows(release: &Table, config: &Config, specs: &[RuleSpec], rings: &[Ring<'_>]) -> Result<Vec<RuleVerdict>> {
+fn on_windows(release: &Table, request: &Request, specs: &[RuleSpec], rings: &[Ring<'_>]) -> Result<Vec<RuleVerdict>> {
     // Each window is one person's, and counts for one row.
     let of_persons = |verdict: RuleVerdict| RuleVerdict { rows: verdict.violations, ..verdict };
     let mut verdicts = Vec::new();
     for spec in specs {
         let Some(column) = spec.model.column() else {
-            let mut rule = Rule::new(spec, None, Ground::Equal, &config.missing);
+            let mut rule = Rule::new(spec, None, Ground::Equal, &request.missing);
             for ring in rings {
                 let size = ring.window as u64;
                 ring.released.iter().for_each(|_| rule.ask(&Tally { size, counts: &[], present: &[] }, None));
@@ -268,12 +268,12 @@ fn on_windows(release: &Table, config: &Config, specs: &[RuleSpec], rings: &[Rin
             verdicts.push(of_persons(RuleVerdict { measure: CANDIDATES, ..rule.verdict() }));
             continue;
         };
-        let sensitive = Sensitive::new(coded(release, column)?, column, config);
+        let sensitive = Sensitive::new(coded(release, column)?, column, request);
         let ground = match &spec.model {
-            ModelSpec::Closeness { distance, .. } => ground(*distance, column, &sensitive, config)?,
+            ModelSpec::Closeness { distance, .. } => ground(*distance, column, &sensitive, request)?,
             _ => Ground::Equal,
         };
-        let mut rule = Rule::new(spec, Some(&sensitive), ground, &config.missing);
+        let mut rule = Rule::new(spec, Some(&sensitive), ground, &request.missing);
         let mut bag = Bag::new(sensitive.values.len());
         for ring in rings {
             bag.slide(

@@ -10,7 +10,7 @@ use super::ground::{Fraction, Ground, distance};
 use super::reading::{exact_number, is_missing, place_of_instant, place_of_number};
 use crate::codes::{Code, RowId};
 use crate::request::ratio::Ratio;
-use crate::request::{ColumnConfig, Config, Distance, HierarchyConfig, Kind, ModelSpec, RuleSpec};
+use crate::request::{ColumnRequest, Request, Distance, HierarchySpec, Kind, ModelSpec, RuleSpec};
 use crate::table::Coded;
 
 /// By how much, relative to ln l, the entropy of a class may fall short of ln l: logarithms are rounded, and a class of l equally
@@ -33,10 +33,10 @@ pub(super) struct Sensitive<'a> {
 }
 
 impl<'a> Sensitive<'a> {
-    pub(super) fn new(coded: &'a Coded, column: &str, config: &Config) -> Sensitive<'a> {
-        let missing = &config.missing;
+    pub(super) fn new(coded: &'a Coded, column: &str, request: &Request) -> Sensitive<'a> {
+        let missing = &request.missing;
         let texts = || coded.values.iter().map(|text| text.as_deref().filter(|text| !is_missing(text, missing)));
-        let sameness = sameness(config.column(column), texts().flatten());
+        let sameness = sameness(request.column(column), texts().flatten());
         let mut numbers: FxHashMap<Option<Cow<'_, str>>, u32> = FxHashMap::default();
         let (value, values, first_row, totals) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let mut all = Sensitive { coded, sameness, value, values, first_row, totals, rows: 0 };
@@ -73,11 +73,11 @@ pub(super) enum Sameness {
 }
 
 /// What the column's line says; the ordered distance takes texts for numbers or instants without being told.
-fn sameness<'t>(line: Option<&ColumnConfig>, mut texts: impl Iterator<Item = &'t str>) -> Sameness {
+fn sameness<'t>(line: Option<&ColumnRequest>, mut texts: impl Iterator<Item = &'t str>) -> Sameness {
     let Some(line) = line else { return Sameness::Text };
     match (line.kind, &line.order, &line.hierarchy) {
-        (Some(Kind::Numeric), ..) | (None, None, Some(HierarchyConfig::Intervals(_))) => Sameness::Number,
-        (Some(Kind::Date), ..) | (None, None, Some(HierarchyConfig::Date(_))) => Sameness::Instant,
+        (Some(Kind::Numeric), ..) | (None, None, Some(HierarchySpec::Intervals(_))) => Sameness::Number,
+        (Some(Kind::Date), ..) | (None, None, Some(HierarchySpec::Date(_))) => Sameness::Instant,
         (None, None, None) if line.t.is_some() && line.distance == Some(Distance::Ordered) => {
             if texts.all(|text| place_of_number(text).is_some()) { Sameness::Number } else { Sameness::Instant }
         }

@@ -3,7 +3,7 @@
 use super::guard::unguarded;
 use crate::codes::RowId;
 use crate::error::{Error, Result};
-use crate::request::{Config, Rest, Role, Roles, list};
+use crate::request::{Request, Rest, Role, Roles, list};
 use crate::table::{Table, Treatment};
 
 /// What the judge wants a table for.
@@ -20,25 +20,25 @@ pub enum View {
 /// What the reader should do with each column, so that the audit finds what it needs.
 ///
 /// No column of a release is skipped, not even one it should not have: the judge has to see that it is there.
-pub fn treatments(names: &[String], config: &Config, view: View) -> Vec<Treatment> {
-    let of = |name: &String| treatment(name, names, config, view);
+pub fn treatments(names: &[String], request: &Request, view: View) -> Vec<Treatment> {
+    let of = |name: &String| treatment(name, names, request, view);
     let written: Vec<Treatment> = names.iter().map(of).collect();
     if view == View::Source {
         return written;
     }
     // Names may be guarded, which only their cells can tell: what either reading needs is coded.
     let names: Vec<String> = names.iter().map(|name| unguarded(name).to_string()).collect();
-    let of = |name: &String| treatment(name, &names, config, view);
+    let of = |name: &String| treatment(name, &names, request, view);
     written.into_iter().zip(&names).map(|(written, name)| if written == Treatment::Code { written } else { of(name) }).collect()
 }
 
-fn treatment(name: &str, names: &[String], config: &Config, view: View) -> Treatment {
-    let role = config.column(name).map(|column| column.role);
+fn treatment(name: &str, names: &[String], request: &Request, view: View) -> Treatment {
+    let role = request.column(name).map(|column| column.role);
     match view {
-        View::Source if role == Some(Role::Identifier) || (role.is_none() && config.rest == Some(Rest::Drop)) => Treatment::Skip,
+        View::Source if role == Some(Role::Identifier) || (role.is_none() && request.rest == Some(Rest::Drop)) => Treatment::Skip,
         _ if matches!(role, Some(Role::Quasi | Role::Sensitive)) => Treatment::Code,
         View::Source => Treatment::Compare,
-        _ if bounds_of(name, names, config).is_some() => Treatment::Code,
+        _ if bounds_of(name, names, request).is_some() => Treatment::Code,
         View::ReleaseAgainstSource => Treatment::Compare,
         View::Release => Treatment::Carry,
     }
@@ -88,7 +88,7 @@ pub(crate) struct Surface {
     pub(crate) leaks: Vec<String>,
 }
 
-pub(crate) fn surface(release: &Table, config: &Config) -> Result<Surface> {
+pub(crate) fn surface(release: &Table, request: &Request) -> Result<Surface> {
     let names: Vec<String> = release.columns.iter().map(|column| column.name.clone()).collect();
     if release.rows == 0 {
         return Err(Error::data("the table has no rows: there is nothing to check"));
@@ -96,21 +96,21 @@ pub(crate) fn surface(release: &Table, config: &Config) -> Result<Surface> {
     if RowId::try_from(release.rows).is_err() {
         return Err(Error::data("the table has more than 4,294,967,295 rows"));
     }
-    for (name, column) in &config.columns {
+    for (name, column) in &request.columns {
         let wanted = matches!(column.role, Role::Quasi | Role::Sensitive);
-        if wanted && !names.contains(name) && !(column.role == Role::Quasi && has_bounds(name, &names, config)) {
+        if wanted && !names.contains(name) && !(column.role == Role::Quasi && has_bounds(name, &names, request)) {
             return Err(Error::data(format!("the release has no column `{name}`; it has {}", list(&names))));
         }
     }
     let mut found = Surface { quasi: Vec::new(), roles: Roles::default(), leaks: Vec::new() };
     let mut unsettled = Vec::new();
     for name in &names {
-        match (config.column(name).map(|column| column.role), config.rest) {
+        match (request.column(name).map(|column| column.role), request.rest) {
             (Some(Role::Quasi), _) => found.quasi.push(Shown::Label(name.clone())),
             (Some(Role::Sensitive), _) => found.roles.sensitive.push(name.clone()),
             (Some(Role::Identifier), _) => found.leaks.push(format!("identifier `{name}` is in the release")),
             (Some(Role::Keep), _) => found.roles.keep.push(name.clone()),
-            (None, rest) => match (bounds_of(name, &names, config), rest) {
+            (None, rest) => match (bounds_of(name, &names, request), rest) {
                 (Some(quasi), _) => found.quasi.extend(shown_once(quasi, name, &names)),
                 (None, Some(Rest::Keep)) => found.roles.keep.push(name.clone()),
                 (None, Some(Rest::Drop)) => {
@@ -122,12 +122,12 @@ pub(crate) fn surface(release: &Table, config: &Config) -> Result<Surface> {
     }
     if !unsettled.is_empty() {
         let names = list(&unsettled);
-        return Err(Error::config(format!(
+        return Err(Error::request(format!(
             "no role for {names}: give each a role, or settle the rest with --rest drop or --rest keep"
         )));
     }
     if found.quasi.is_empty() {
-        return Err(Error::config("no quasi-identifier: name the columns that could be joined with outside data, --qi a,b,c"));
+        return Err(Error::request("no quasi-identifier: name the columns that could be joined with outside data, --qi a,b,c"));
     }
     found.roles.quasi = found.quasi.iter().map(|shown| shown.name().to_string()).collect();
     Ok(found)
@@ -141,21 +141,21 @@ fn shown_once(quasi: &str, column: &str, names: &[String]) -> Option<Shown> {
 }
 
 /// True when the release shows the quasi-identifier by its bounds. A column that has a line of its own is never taken for one.
-fn has_bounds(quasi: &str, names: &[String], config: &Config) -> bool {
+fn has_bounds(quasi: &str, names: &[String], request: &Request) -> bool {
     ["min", "max"].iter().all(|end| {
         let name = format!("{quasi}_{end}");
-        names.contains(&name) && config.column(&name).is_none()
+        names.contains(&name) && request.column(&name).is_none()
     })
 }
 
 /// The quasi-identifier whose bounds this column is part of.
-fn bounds_of<'a>(name: &str, names: &[String], config: &'a Config) -> Option<&'a str> {
-    if config.column(name).is_some() {
+fn bounds_of<'a>(name: &str, names: &[String], request: &'a Request) -> Option<&'a str> {
+    if request.column(name).is_some() {
         return None;
     }
     ["_min", "_max", "_missing"].iter().filter_map(|end| name.strip_suffix(end)).find_map(|stem| {
-        let (quasi, column) = config.columns.get_key_value(stem)?;
-        let shown = column.role == Role::Quasi && !names.contains(quasi) && has_bounds(quasi, names, config);
+        let (quasi, column) = request.columns.get_key_value(stem)?;
+        let shown = column.role == Role::Quasi && !names.contains(quasi) && has_bounds(quasi, names, request);
         shown.then_some(quasi.as_str())
     })
 }

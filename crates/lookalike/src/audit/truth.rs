@@ -19,7 +19,7 @@ use super::reading::{exact_number, place_of_instant, present};
 use super::surface::{Shown, surface};
 use crate::codes::{Codes, RowId};
 use crate::error::{Error, Result};
-use crate::request::{Config, Order, Rest, Role, list};
+use crate::request::{Request, Order, Rest, Role, list};
 use crate::table::{Column, Table};
 
 /// How far the comparison with the source goes.
@@ -122,9 +122,9 @@ pub(super) struct Sides<'a> {
     pub(super) quasi: Vec<Quasi<'a>>,
 }
 
-pub(super) fn check(release: &Table, source: &Table, config: &Config, limits: Limits) -> Result<Truth> {
-    let mut sides = sides(release, source, config)?;
-    compare(&mut sides, (release.rows, source.rows), config.output.order, limits);
+pub(super) fn check(release: &Table, source: &Table, request: &Request, limits: Limits) -> Result<Truth> {
+    let mut sides = sides(release, source, request)?;
+    compare(&mut sides, (release.rows, source.rows), request.output.order, limits);
     Ok(sides.truth)
 }
 
@@ -138,14 +138,14 @@ pub(super) fn compare(sides: &mut Sides<'_>, rows: (usize, usize), order: Order,
     }
 }
 
-pub(super) fn sides<'a>(release: &'a Table, source: &'a Table, config: &Config) -> Result<Sides<'a>> {
-    let shown = surface(release, config)?;
+pub(super) fn sides<'a>(release: &'a Table, source: &'a Table, request: &Request) -> Result<Sides<'a>> {
+    let shown = surface(release, request)?;
     if RowId::try_from(release.rows + source.rows).is_err() {
         return Err(Error::data("release and source have more than 4,294,967,295 rows together"));
     }
     let (rows, source_rows) = (release.rows as u64, source.rows as u64);
     let suppressed = source_rows.saturating_sub(rows);
-    let suppression_allowed = rows <= source_rows && config.suppress()?.at_least_share(suppressed, source_rows);
+    let suppression_allowed = rows <= source_rows && request.suppress()?.at_least_share(suppressed, source_rows);
     let mut truth = Truth {
         suppressed,
         suppression_allowed,
@@ -159,16 +159,16 @@ pub(super) fn sides<'a>(release: &'a Table, source: &'a Table, config: &Config) 
     let mut carried = Vec::new();
     for name in shown.roles.sensitive.iter().chain(&shown.roles.keep) {
         match (release.column(name), source.column(name)) {
-            (Some(released), Some(original)) => carried.push(alike(released, original, &config.missing)?),
+            (Some(released), Some(original)) => carried.push(alike(released, original, &request.missing)?),
             _ => truth.reject(format!("column `{name}` of the release is not in the source")),
         }
     }
     let lost: Vec<String> =
-        source.columns.iter().map(|column| column.name.clone()).filter(|name| is_lost(name, release, config)).collect();
+        source.columns.iter().map(|column| column.name.clone()).filter(|name| is_lost(name, release, request)).collect();
     if !lost.is_empty() {
         truth.reject(format!("not in the release, although the configuration keeps them: {}", list(&lost)));
     }
-    let quasi = shown.quasi.iter().map(|shown| quasi(shown, release, source, config)).collect::<Result<Vec<_>>>()?;
+    let quasi = shown.quasi.iter().map(|shown| quasi(shown, release, source, request)).collect::<Result<Vec<_>>>()?;
     Ok(Sides { truth, carried, quasi })
 }
 
@@ -196,10 +196,10 @@ fn suppression(rows: u64, source_rows: u64, allowed: bool) -> Statement {
 }
 
 /// True for a column of the source that should be in the release as it is, and is not there.
-fn is_lost(name: &str, release: &Table, config: &Config) -> bool {
-    let kept = match config.column(name) {
+fn is_lost(name: &str, release: &Table, request: &Request) -> bool {
+    let kept = match request.column(name) {
         Some(column) => matches!(column.role, Role::Keep | Role::Sensitive),
-        None => config.rest == Some(Rest::Keep),
+        None => request.rest == Some(Rest::Keep),
     };
     kept && release.column(name).is_none()
 }
@@ -234,15 +234,15 @@ fn alike<'a>(released: &'a Column, original: &'a Column, missing: &[String]) -> 
 }
 
 /// One quasi-identifier on both sides, its released cells read against its original values.
-fn quasi<'a>(shown: &Shown, release: &'a Table, source: &'a Table, config: &Config) -> Result<Quasi<'a>> {
+fn quasi<'a>(shown: &Shown, release: &'a Table, source: &'a Table, request: &Request) -> Result<Quasi<'a>> {
     let name = shown.name();
-    let column = config.column(name).ok_or_else(|| Error::config(format!("column `{name}` has no role")))?;
+    let column = request.column(name).ok_or_else(|| Error::request(format!("column `{name}` has no role")))?;
     if source.column(name).is_none() {
         return Err(Error::data(format!("the source has no column `{name}`")));
     }
     let original = coded(source, name)?;
     let (cells, texts) = cells(shown, release)?;
-    let cover = Cover::new(original, &texts, column, &config.missing)?;
+    let cover = Cover::new(original, &texts, column, &request.missing)?;
     Ok(Quasi { cells, shown: texts.len(), values: &original.codes, known: original.values.len(), cover })
 }
 

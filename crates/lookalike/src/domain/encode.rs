@@ -7,22 +7,22 @@ use crate::domain::attribute::{ANY, Attribute, Domain, Ordered, Unit, is_in_brac
 use crate::domain::hierarchy::{self, Steps};
 use crate::domain::taxonomy::Taxonomy;
 use crate::error::{Error, Result};
-use crate::request::{ColumnConfig, Config, DateConfig, DateUnit, HierarchyConfig, Kind, Role};
+use crate::request::{ColumnRequest, Request, DateSpec, DateUnit, HierarchySpec, Kind, Role};
 use crate::table::Coded;
 
 /// What a column needs beside its cells.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wish<'a> {
     pub(crate) name: &'a str,
-    pub(crate) column: Option<&'a ColumnConfig>,
+    pub(crate) column: Option<&'a ColumnRequest>,
     /// Texts that mean "missing" beside the empty cell.
     pub(crate) missing: &'a [String],
     pub(crate) snap: bool,
 }
 
 impl<'a> Wish<'a> {
-    pub(crate) fn new(name: &'a str, config: &'a Config) -> Wish<'a> {
-        Wish { name, column: config.column(name), missing: &config.missing, snap: config.output.snap }
+    pub(crate) fn new(name: &'a str, request: &'a Request) -> Wish<'a> {
+        Wish { name, column: request.column(name), missing: &request.missing, snap: request.output.snap }
     }
 }
 
@@ -60,7 +60,7 @@ pub(crate) fn ordered_codes(wish: Wish, coded: &Coded) -> Result<(Kind, usize, V
         Kind::Ordinal => ordinal(wish, &values, coded)?,
         kind @ (Kind::Numeric | Kind::Date) => line(wish, kind, &values, coded)?,
         Kind::Categorical => {
-            return Err(Error::config(format!(
+            return Err(Error::request(format!(
                 "column `{0}`: the ordered distance needs numbers, dates, or an order (--order {0}=low,high)",
                 wish.name
             )));
@@ -78,9 +78,9 @@ fn kind(wish: Wish, values: &[Option<String>], coded: &Coded) -> Result<Kind> {
         return Ok(Kind::Ordinal);
     }
     match column.and_then(|column| column.hierarchy.as_ref()) {
-        Some(HierarchyConfig::File(_) | HierarchyConfig::Prefix(_)) => return Ok(Kind::Categorical),
-        Some(HierarchyConfig::Intervals(_)) => return Ok(Kind::Numeric),
-        Some(HierarchyConfig::Date(_)) => return Ok(Kind::Date),
+        Some(HierarchySpec::File(_) | HierarchySpec::Prefix(_)) => return Ok(Kind::Categorical),
+        Some(HierarchySpec::Intervals(_)) => return Ok(Kind::Numeric),
+        Some(HierarchySpec::Date(_)) => return Ok(Kind::Date),
         None => {}
     }
     match guess(values) {
@@ -232,14 +232,14 @@ fn misfit(wish: Wish, kind: Kind, row: u32) -> Error {
 
 /// True when the dates of a column can be published by month and year.
 pub(crate) fn has_calendar(name: &str, coded: &Coded) -> bool {
-    let months = HierarchyConfig::Date(DateConfig { date: vec![DateUnit::Month, DateUnit::Year] });
-    let column = ColumnConfig { kind: Some(Kind::Date), hierarchy: Some(months), ..ColumnConfig::new(Role::Quasi) };
+    let months = HierarchySpec::Date(DateSpec { date: vec![DateUnit::Month, DateUnit::Year] });
+    let column = ColumnRequest { kind: Some(Kind::Date), hierarchy: Some(months), ..ColumnRequest::new(Role::Quasi) };
     attribute(Wish { name, column: Some(&column), missing: &[], snap: false }, coded).is_ok()
 }
 
 /// Refuses two spellings of one instant whose calendar days differ, where days are published: the one label would be untrue of the other.
 fn has_one_calendar(wish: Wish, text: &str, spelt: &str, row: u32) -> Result<()> {
-    let by_calendar = matches!(wish.column.and_then(|column| column.hierarchy.as_ref()), Some(HierarchyConfig::Date(_)));
+    let by_calendar = matches!(wish.column.and_then(|column| column.hierarchy.as_ref()), Some(HierarchySpec::Date(_)));
     if by_calendar && hierarchy::as_written(text) != hierarchy::as_written(spelt) {
         return Err(Error::data(format!(
             "column `{}`, data row {}: another row has the same instant in another time zone, so their calendar days differ; convert \
@@ -295,27 +295,27 @@ pub(crate) fn counted(wish: Wish, coded: &Coded) -> Result<Vec<Option<String>>> 
 
 /// The kind of a column as far as the request says it; categorical where it does not.
 pub(crate) fn said(wish: Wish) -> Kind {
-    let of_hierarchy = |column: &ColumnConfig| match column.hierarchy {
-        Some(HierarchyConfig::Intervals(_)) => Some(Kind::Numeric),
-        Some(HierarchyConfig::Date(_)) => Some(Kind::Date),
+    let of_hierarchy = |column: &ColumnRequest| match column.hierarchy {
+        Some(HierarchySpec::Intervals(_)) => Some(Kind::Numeric),
+        Some(HierarchySpec::Date(_)) => Some(Kind::Date),
         _ => None,
     };
-    let of = |column: &ColumnConfig| column.kind.or(if column.order.is_some() { None } else { of_hierarchy(column) });
+    let of = |column: &ColumnRequest| column.kind.or(if column.order.is_some() { None } else { of_hierarchy(column) });
     wish.column.and_then(of).unwrap_or(Kind::Categorical)
 }
 
 /// The intervals of a numeric column, if it has a hierarchy.
 fn steps(wish: Wish, numbers: &[f64], texts: &[String]) -> Result<Option<Steps>> {
-    let Some(config) = wish.column.and_then(|column| column.hierarchy.as_ref()) else {
+    let Some(request) = wish.column.and_then(|column| column.hierarchy.as_ref()) else {
         return Ok(None);
     };
-    match config {
-        HierarchyConfig::File(path) => {
+    match request {
+        HierarchySpec::File(path) => {
             hierarchy::file_steps(&hierarchy::read_of(path, wish.name, wish.missing)?, wish.name, numbers, texts).map(Some)
         }
-        HierarchyConfig::Intervals(config) => hierarchy::intervals(wish.name, config, numbers, texts).map(Some),
-        HierarchyConfig::Date(config) => hierarchy::date_steps(wish.name, config, numbers, texts).map(Some),
-        HierarchyConfig::Prefix(_) => Err(Error::config(format!(
+        HierarchySpec::Intervals(request) => hierarchy::intervals(wish.name, request, numbers, texts).map(Some),
+        HierarchySpec::Date(request) => hierarchy::date_steps(wish.name, request, numbers, texts).map(Some),
+        HierarchySpec::Prefix(_) => Err(Error::request(format!(
             "column `{0}` is numeric, a prefix hierarchy is for codes: say --kind {0}=categorical, or use intervals",
             wish.name
         ))),
@@ -326,18 +326,18 @@ fn steps(wish: Wish, numbers: &[f64], texts: &[String]) -> Result<Option<Steps>>
 fn ordinal(wish: Wish, values: &[Option<String>], coded: &Coded) -> Result<(Domain, Vec<Code>)> {
     let name = wish.name;
     let Some(order) = wish.column.and_then(|column| column.order.as_ref()) else {
-        return Err(Error::config(format!(
+        return Err(Error::request(format!(
             "column `{name}` is ordinal but has no order: order = [\"low\", \"high\"], or --order {name}=low,high"
         )));
     };
     let mut places: FxHashMap<&str, usize> = FxHashMap::default();
     for (place, label) in order.iter().enumerate() {
         if places.insert(label, place).is_some() {
-            return Err(Error::config(format!("the order of column `{name}` names `{label}` twice")));
+            return Err(Error::request(format!("the order of column `{name}` names `{label}` twice")));
         }
         let is_range = format!(" {label} ").contains(" .. ") || (label.starts_with('[') && label.ends_with(']'));
         if is_range || label == ANY || is_in_braces(label) {
-            return Err(Error::config(format!(
+            return Err(Error::request(format!(
                 "the order of column `{name}` has a label that reads like a range or a set: `{label}`"
             )));
         }
@@ -378,12 +378,12 @@ fn between(texts: &[String]) -> &'static str {
 fn tree(wish: Wish, values: &[Option<String>], coded: &Coded) -> Result<(Domain, Vec<Code>)> {
     let name = wish.name;
     let taxonomy = match wish.column.and_then(|column| column.hierarchy.as_ref()) {
-        Some(HierarchyConfig::File(path)) => {
+        Some(HierarchySpec::File(path)) => {
             hierarchy::taxonomy(&hierarchy::read_of(path, name, wish.missing)?, name, values, &coded.first_row)?
         }
-        Some(HierarchyConfig::Prefix(config)) => hierarchy::prefix(name, &config.prefix, values, &coded.first_row)?,
-        Some(HierarchyConfig::Intervals(_) | HierarchyConfig::Date(_)) => {
-            return Err(Error::config(format!("column `{name}` is categorical: intervals and dates need kind numeric or date")));
+        Some(HierarchySpec::Prefix(request)) => hierarchy::prefix(name, &request.prefix, values, &coded.first_row)?,
+        Some(HierarchySpec::Intervals(_) | HierarchySpec::Date(_)) => {
+            return Err(Error::request(format!("column `{name}` is categorical: intervals and dates need kind numeric or date")));
         }
         None => flat(wish, values, coded)?,
     };

@@ -11,7 +11,7 @@ use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
 use crate::codes::{Code, RowId, real};
 use crate::error::{Error, Result};
-use crate::request::{Config, Roles};
+use crate::request::{Request, Roles};
 use crate::table::{Coded, Column, Table};
 
 /// A column of which more than this share of rows has a value of its own is nearly a name.
@@ -33,15 +33,15 @@ const MOST_PAIRS: usize = 300;
 ///
 /// # Errors
 /// When one column determines a quasi-identifier and its line does not say that this is meant.
-pub fn disclosures(table: &Table, roles: &Roles, config: &Config) -> Result<Vec<String>> {
+pub fn disclosures(table: &Table, roles: &Roles, request: &Request) -> Result<Vec<String>> {
     let mut warnings = Vec::new();
     let mut single = Vec::new();
     for (name, how) in published(roles) {
         let Some(column) = table.column(name) else { continue };
-        let is_meant = config.column(name).is_some_and(|line| line.dependent);
+        let is_meant = request.column(name).is_some_and(|line| line.dependent);
         let facts = facts(table, column, roles)?;
         if let (Some(quasi), false) = (&facts.determines, is_meant) {
-            return Err(Error::config(format!(
+            return Err(Error::request(format!(
                 "column `{name}` is {how} but determines the quasi-identifier `{quasi}`: whoever sees one knows the other; drop it, \
                  make it a quasi-identifier, or accept it with --dependent {name}"
             )));
@@ -229,8 +229,8 @@ mod tests {
     fn found(more: &str) -> Result<Vec<String>> {
         let table = testing::table(&people());
         let toml = format!("k = 2\nrest = \"drop\"\n[columns]\nage = {{ role = \"quasi\" }}\n{more}");
-        let (roles, config) = testing::request(&table, &toml);
-        disclosures(&table, &roles, &config)
+        let (roles, request) = testing::request(&table, &toml);
+        disclosures(&table, &roles, &request)
     }
 
     #[test]
@@ -262,8 +262,8 @@ mod tests {
             let toml = format!(
                 "k = 2\n[columns]\nage = {{ role = \"quasi\" }}\ntens = {{ role = \"{tens}\" }}\nones = {{ role = \"{ones}\" }}\nward = {{ role = \"keep\" }}"
             );
-            let (roles, config) = testing::request(&table, &toml);
-            disclosures(&table, &roles, &config).unwrap()
+            let (roles, request) = testing::request(&table, &toml);
+            disclosures(&table, &roles, &request).unwrap()
         };
         for (tens, ones) in [("keep", "keep"), ("keep", "sensitive"), ("sensitive", "sensitive")] {
             let told = of(tens, ones);

@@ -24,7 +24,7 @@ use crate::problem::privacy::{Privacy, Tally};
 use crate::problem::sensitive::Watched;
 use crate::problem::tuples::{Recoded, distinct, renumbered};
 use crate::request::ratio::Ratio;
-use crate::request::{Config, ModelSpec, Publish, Roles, RuleSpec};
+use crate::request::{Request, ModelSpec, Publish, Roles, RuleSpec};
 use crate::rng::{Key, TRIMMING};
 use crate::table::{Coded, Table, Treatment};
 
@@ -68,37 +68,37 @@ impl Problem {
     ///
     /// # Errors
     /// [`Data`](crate::ErrorKind::Data) when a cell does not fit its column's kind or hierarchy,
-    /// [`Config`](crate::ErrorKind::Config) when the request makes no sense, [`Infeasible`](crate::ErrorKind::Infeasible) when no
+    /// [`Request`](crate::ErrorKind::Request) when the request makes no sense, [`Infeasible`](crate::ErrorKind::Infeasible) when no
     /// release can meet the rules.
-    pub fn new(table: &Table, roles: &Roles, config: &Config) -> Result<Problem> {
+    pub fn new(table: &Table, roles: &Roles, request: &Request) -> Result<Problem> {
         if table.rows == 0 {
             return Err(Error::data("the table has no rows: there is nothing to release"));
         }
         table.check_header()?;
-        check_bounds(table, roles, config)?;
-        if config.missing.iter().any(|marker| marker.trim() == ANY) {
-            return Err(Error::config("`*` cannot mean missing: it is what is published for any value"));
+        check_bounds(table, roles, request)?;
+        if request.missing.iter().any(|marker| marker.trim() == ANY) {
+            return Err(Error::request("`*` cannot mean missing: it is what is published for any value"));
         }
-        let rules = config.rules(roles)?;
-        let suppress = config.suppress()?;
+        let rules = request.rules(roles)?;
+        let suppress = request.suppress()?;
         let coded: Vec<(&String, &Coded)> = roles.quasi.iter().map(|name| (name, table.coded(name))).collect();
         let encoded: Vec<(Attribute, Vec<Code>)> =
-            coded.par_iter().map(|(name, coded)| encode::attribute(Wish::new(name, config), coded)).collect::<Result<_>>()?;
+            coded.par_iter().map(|(name, coded)| encode::attribute(Wish::new(name, request), coded)).collect::<Result<_>>()?;
         let (mut attributes, maps): (Vec<Attribute>, Vec<Vec<Code>>) = encoded.into_iter().unzip();
         attributes.iter_mut().for_each(|attribute| keep_zone(attribute, table));
-        let schemes = attributes.iter().map(|attribute| scheme(attribute, config)).collect::<Result<_>>()?;
-        let mut warnings = unsnapped(&attributes, config);
-        let watched = Watched::new(table, roles, &rules, config, &mut warnings)?;
+        let schemes = attributes.iter().map(|attribute| scheme(attribute, request)).collect::<Result<_>>()?;
+        let mut warnings = unsnapped(&attributes, request);
+        let watched = Watched::new(table, roles, &rules, request, &mut warnings)?;
 
         let mut columns: Vec<Recoded> = coded.iter().zip(&maps).map(|((_, coded), map)| Recoded::new(coded, map)).collect();
         columns.extend(watched.columns.iter().map(|column| Recoded::new(table.coded(&column.name), &column.map)));
         // What ring promises holds only if nobody can repeat what is drawn.
-        let key = if config.non_homogeneous { Key::from_system() } else { Key::of(config.seed) };
+        let key = if request.non_homogeneous { Key::from_system() } else { Key::of(request.seed) };
         let (rows, starts) = distinct(&columns, table.rows);
         let (rows, starts) = match columns.split_at(attributes.len()) {
             (_, []) => (rows, starts),
             // The tests of this crate number tuples by hand.
-            _ if cfg!(test) && config.seed.is_none() => (rows, starts),
+            _ if cfg!(test) && request.seed.is_none() => (rows, starts),
             (quasi, _) => renumbered(quasi, &rows, &starts, key),
         };
         let first = |column: &Recoded| -> Codes {
@@ -376,24 +376,24 @@ pub fn treatments(names: &[String], roles: &Roles) -> Vec<Treatment> {
 const MOST_IN_SETS: usize = 1_000;
 
 /// What was asked for, or a scheme that fits the values.
-fn scheme(attribute: &Attribute, config: &Config) -> Result<Scheme> {
+fn scheme(attribute: &Attribute, request: &Request) -> Result<Scheme> {
     let name = &attribute.name;
-    let asked = config.column(name).and_then(|line| line.scheme.as_ref()).or(config.scheme.as_ref());
+    let asked = request.column(name).and_then(|line| line.scheme.as_ref()).or(request.scheme.as_ref());
     let asked =
-        asked.map(|text| text.parse::<Scheme>().map_err(|why| Error::config(format!("column `{name}`: {why}")))).transpose()?;
+        asked.map(|text| text.parse::<Scheme>().map_err(|why| Error::request(format!("column `{name}`: {why}")))).transpose()?;
     match (&attribute.domain, asked) {
         (Domain::Ordered(ordered), None) => Ok(if ordered.steps.is_some() { Scheme::Ghs } else { Scheme::Ops }),
         (Domain::Tree(_), None) => Ok(Scheme::Ghs),
         (Domain::Ordered(ordered), Some(scheme)) => {
             let is_of_nodes = matches!(scheme, Scheme::Bhs | Scheme::Ghs);
             if ordered.published().is_some() && !is_of_nodes {
-                return Err(Error::config(format!(
+                return Err(Error::request(format!(
                     "column `{name}`: snap shows whole intervals of the hierarchy, which {scheme} would cut: take ghs or bhs, or leave out snap"
                 )));
             }
             Ok(scheme.on_a_line())
         }
-        (Domain::Tree(tree), Some(Scheme::Sps | Scheme::Gsps)) if tree.leaves() > MOST_IN_SETS => Err(Error::config(format!(
+        (Domain::Tree(tree), Some(Scheme::Sps | Scheme::Gsps)) if tree.leaves() > MOST_IN_SETS => Err(Error::request(format!(
             "column `{name}` has {} values, which fall into too many sets: take ghs, gops or ops for it",
             tree.leaves()
         ))),
@@ -402,17 +402,17 @@ fn scheme(attribute: &Attribute, config: &Config) -> Result<Scheme> {
 }
 
 /// Bounds need names that are free, and say exactly what snapping hides.
-fn check_bounds(table: &Table, roles: &Roles, config: &Config) -> Result<()> {
-    if config.output.publish != Publish::Bounds {
+fn check_bounds(table: &Table, roles: &Roles, request: &Request) -> Result<()> {
+    if request.output.publish != Publish::Bounds {
         return Ok(());
     }
-    if config.output.snap {
-        return Err(Error::config("snap hides exact ends and bounds publishes them: choose one"));
+    if request.output.snap {
+        return Err(Error::request("snap hides exact ends and bounds publishes them: choose one"));
     }
     for name in &roles.quasi {
         for taken in ["min", "max", "missing"].map(|end| format!("{name}_{end}")) {
-            if table.column(&taken).is_some() || config.column(&taken).is_some() {
-                return Err(Error::config(format!(
+            if table.column(&taken).is_some() || request.column(&taken).is_some() {
+                return Err(Error::request(format!(
                     "bounds of column `{name}` need the name `{taken}`, which another column has: rename it"
                 )));
             }
@@ -430,9 +430,9 @@ fn keep_zone(attribute: &mut Attribute, table: &Table) {
 }
 
 /// Numeric columns whose exact ends are published although intervals were asked for.
-fn unsnapped(attributes: &[Attribute], config: &Config) -> Vec<String> {
+fn unsnapped(attributes: &[Attribute], request: &Request) -> Vec<String> {
     let exact = |attribute: &&Attribute| match &attribute.domain {
-        Domain::Ordered(ordered) => config.output.snap && ordered.steps.is_none() && ordered.unit != Unit::Place,
+        Domain::Ordered(ordered) => request.output.snap && ordered.steps.is_none() && ordered.unit != Unit::Place,
         Domain::Tree(_) => false,
     };
     let warning = |attribute: &Attribute| {

@@ -9,7 +9,7 @@ use crate::domain::taxonomy::{Node, Taxonomy};
 use crate::error::{Error, Result};
 use crate::problem::privacy::{Ground, GroundNode, Model};
 use crate::request::ratio::Ratio;
-use crate::request::{Config, Distance, HierarchyConfig, Kind, ModelSpec, Roles, RuleSpec};
+use crate::request::{Request, Distance, HierarchySpec, Kind, ModelSpec, Roles, RuleSpec};
 use crate::table::{Coded, Table};
 
 /// The sensitive columns that some rule looks at, with their codes.
@@ -38,7 +38,7 @@ impl Watched {
         table: &Table,
         roles: &Roles,
         rules: &[RuleSpec],
-        config: &Config,
+        request: &Request,
         warnings: &mut Vec<String>,
     ) -> Result<Watched> {
         let mut columns = Vec::new();
@@ -51,12 +51,12 @@ impl Watched {
                 ));
                 continue;
             }
-            let column = WatchedColumn::new(name, table.coded(name), &rules, config)?;
+            let column = WatchedColumn::new(name, table.coded(name), &rules, request)?;
             warnings.extend(column.near(table.coded(name)));
             for rule in rules {
                 if let ModelSpec::Alpha { values, .. } = &rule.model {
                     if !values.is_empty() && !values.iter().any(|value| column.code(value).is_some()) {
-                        return Err(Error::config(format!(
+                        return Err(Error::request(format!(
                             "none of the values that alpha names occurs in column `{name}`: check their spelling"
                         )));
                     }
@@ -105,8 +105,8 @@ impl Watched {
 }
 
 impl WatchedColumn {
-    fn new(name: &str, coded: &Coded, rules: &[&RuleSpec], config: &Config) -> Result<WatchedColumn> {
-        let wish = Wish::new(name, config);
+    fn new(name: &str, coded: &Coded, rules: &[&RuleSpec], request: &Request) -> Result<WatchedColumn> {
+        let wish = Wish::new(name, request);
         let distance = rules.iter().find_map(|rule| match rule.model {
             ModelSpec::Closeness { distance, .. } => Some(distance),
             _ => None,
@@ -131,13 +131,13 @@ impl WatchedColumn {
         for (text, &code) in texts.iter().zip(&map) {
             let value = text.as_ref().map_or(String::new(), |text| encode::spelling(kind, text));
             if counted.insert(value, code).is_some_and(|other| other != code) {
-                return Err(Error::config(format!(
+                return Err(Error::request(format!(
                     "column `{name}`: its hierarchy has one {} under two spellings, which are one value: make them alike in the source",
                     if kind == Kind::Date { "instant" } else { "number" }
                 )));
             }
         }
-        Ok(WatchedColumn { name: name.to_string(), map, values, counted, kind, missing: config.missing.clone(), taxonomy })
+        Ok(WatchedColumn { name: name.to_string(), map, values, counted, kind, missing: request.missing.clone(), taxonomy })
     }
 
     /// The code of a value that a rule names.
@@ -179,11 +179,11 @@ fn by_text(values: &[Option<String>]) -> (usize, Vec<Code>) {
 fn sensitive_tree(wish: Wish, coded: &Coded) -> Result<Taxonomy> {
     let values = encode::present(wish, coded);
     match wish.column.and_then(|column| column.hierarchy.as_ref()) {
-        Some(HierarchyConfig::File(path)) => {
+        Some(HierarchySpec::File(path)) => {
             hierarchy::taxonomy(&hierarchy::read_of(path, wish.name, wish.missing)?, wish.name, &values, &coded.first_row)
         }
-        Some(HierarchyConfig::Prefix(config)) => hierarchy::prefix(wish.name, &config.prefix, &values, &coded.first_row),
-        _ => Err(Error::config(format!(
+        Some(HierarchySpec::Prefix(request)) => hierarchy::prefix(wish.name, &request.prefix, &values, &coded.first_row),
+        _ => Err(Error::request(format!(
             "column `{}`: the hierarchical distance needs a hierarchy, a file or a prefix specification",
             wish.name
         ))),

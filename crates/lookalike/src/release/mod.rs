@@ -29,7 +29,7 @@ use crate::problem::Problem;
 use crate::problem::partition::{self, Piece};
 use crate::problem::recoding::Recoding;
 use crate::release::guard::Guard;
-use crate::request::{Config, Order, Roles};
+use crate::request::{Request, Order, Roles};
 use crate::rng::{DEALING, Draws, Key};
 use crate::table::Table;
 
@@ -104,18 +104,18 @@ impl Release {
         recoding: &Recoding,
         table: &Table,
         roles: &Roles,
-        config: &Config,
+        request: &Request,
         key: Key,
         cells: Cells,
     ) -> Result<Release> {
-        let guard = Guard::new(cells == Cells::Text && !config.output.raw_formulas);
+        let guard = Guard::new(cells == Cells::Text && !request.output.raw_formulas);
         let as_text = cells == Cells::Text;
         let mut fields = Vec::new();
         let mut columns = Vec::new();
         let mut starts = vec![0];
         for column in &table.columns {
             if let Some(at) = roles.quasi.iter().position(|name| *name == column.name) {
-                for Shown { field, cells, of_class } in published::columns(problem, recoding, at, config)? {
+                for Shown { field, cells, of_class } in published::columns(problem, recoding, at, request)? {
                     let cells = if as_text { as_type(&cells, &text_type(cells.data_type()))? } else { cells };
                     fields.push(Field::new(guard.name(field.name()), cells.data_type().clone(), true));
                     columns.push(ReleasedColumn::Quasi { cells, of_class });
@@ -136,7 +136,7 @@ impl Release {
             batches: Vec::new(),
             starts,
             widest: 0,
-            order: config.output.order,
+            order: request.output.order,
             guard,
         };
         release.widest = release.carried().map(|chunks| chunks.iter().map(widest).max().unwrap_or(0)).sum();
@@ -511,11 +511,11 @@ mod tests {
     /// The rows of a release, class by class, as its batches have them.
     fn released(text: &str, toml: &str) -> (Vec<usize>, Vec<(String, String)>) {
         let table = crate::testing::table(text);
-        let (roles, config) = crate::testing::request(&table, toml);
-        let problem = Problem::new(&table, &roles, &config).unwrap();
+        let (roles, request) = crate::testing::request(&table, toml);
+        let problem = Problem::new(&table, &roles, &request).unwrap();
         let search = crate::Search::new(crate::Algorithm::Mondrian, 1);
         let recoding = crate::anonymize(&problem, search, &crate::Budget::unlimited()).recoding;
-        let release = Release::new(&problem, &recoding, &table, &roles, &config, Key::from_seed(1), Cells::Typed).unwrap();
+        let release = Release::new(&problem, &recoding, &table, &roles, &request, Key::from_seed(1), Cells::Typed).unwrap();
         let (mut sizes, mut rows) = (Vec::new(), Vec::new());
         for at in 0..release.batches() {
             let batch = release.batch(at).unwrap();

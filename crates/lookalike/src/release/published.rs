@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::problem::Problem;
 use crate::problem::partition::Piece;
 use crate::problem::recoding::Recoding;
-use crate::request::{Config, Publish};
+use crate::request::{Request, Publish};
 
 /// A released column: its distinct cells, and for each class which of them it shows.
 #[derive(Debug)]
@@ -28,16 +28,16 @@ pub(crate) struct Shown {
 ///
 /// # Errors
 /// When two generalizations would be written alike, or one would be written as a text that means missing.
-pub(crate) fn columns(problem: &Problem, recoding: &Recoding, at: usize, config: &Config) -> Result<Vec<Shown>> {
+pub(crate) fn columns(problem: &Problem, recoding: &Recoding, at: usize, request: &Request) -> Result<Vec<Shown>> {
     let attribute = &problem.attributes()[at];
-    let publish = config.output.publish;
+    let publish = request.output.publish;
     if let (Publish::Bounds, Domain::Ordered(ordered)) = (publish, &attribute.domain) {
         let (ranges, of_class) = ranges(recoding, at);
         let columns = bounds(attribute, ordered, &ranges)?.into_iter();
         return Ok(columns.map(|(field, cells)| Shown { field, cells, of_class: of_class.clone() }).collect());
     }
     let (cells, of_class) = labels(problem, recoding, at, publish);
-    check(&attribute.name, &cells, &config.missing)?;
+    check(&attribute.name, &cells, &request.missing)?;
     Ok(vec![Shown { field: text(&attribute.name), cells: Arc::new(cells), of_class }])
 }
 
@@ -68,7 +68,7 @@ fn check(name: &str, labels: &StringArray, missing: &[String]) -> Result<()> {
     let is_missing = |label: &str| missing.iter().any(|marker| marker.trim() == label.trim());
     for label in labels.iter().flatten() {
         if is_missing(label) {
-            return Err(Error::config(format!(
+            return Err(Error::request(format!(
                 "column `{name}`: a generalized value would be written as a text that means missing: rename the group, or leave the text out \
                  of missing"
             )));
@@ -81,7 +81,7 @@ fn check(name: &str, labels: &StringArray, missing: &[String]) -> Result<()> {
 }
 
 fn alike(name: &str) -> Error {
-    Error::config(format!(
+    Error::request(format!(
         "column `{name}`: two different generalizations would be written alike, so nothing was written: rename the value or the group that \
          reads like a set, a range or another group"
     ))

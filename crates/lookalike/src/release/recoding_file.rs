@@ -36,7 +36,7 @@ use crate::error::{Error, Result};
 use crate::problem::partition;
 use crate::problem::recoding::Recoding;
 use crate::problem::{Problem, percent_up};
-use crate::request::{ColumnConfig, Config, Kind, Role, list};
+use crate::request::{ColumnRequest, Request, Kind, Role, list};
 
 /// A recoding file. What [`parse`] returns has blocks that are whole and apart.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
@@ -131,9 +131,9 @@ fn kind(attribute: &Attribute) -> Kind {
 ///
 /// # Errors
 /// As [`parse`], and when the file cannot be read.
-pub fn read(path: &Path, config: &Config) -> Result<RecodingFile> {
+pub fn read(path: &Path, request: &Request) -> Result<RecodingFile> {
     let text = std::fs::read_to_string(path).map_err(|source| Error::io(path, source))?;
-    parse(&text, config).map_err(|error| Error::config(format!("{}: {error}", path.display())))
+    parse(&text, request).map_err(|error| Error::request(format!("{}: {error}", path.display())))
 }
 
 /// Reads the text of a file that is meant for a request.
@@ -141,7 +141,7 @@ pub fn read(path: &Path, config: &Config) -> Result<RecodingFile> {
 /// # Errors
 /// When it is no recoding file of a version that this program knows, its blocks overlap or lack something, or its columns are not the
 /// quasi-identifiers of the request.
-pub fn parse(text: &str, config: &Config) -> Result<RecodingFile> {
+pub fn parse(text: &str, request: &Request) -> Result<RecodingFile> {
     /// Of any version.
     #[derive(Deserialize)]
     struct Any {
@@ -151,40 +151,40 @@ pub fn parse(text: &str, config: &Config) -> Result<RecodingFile> {
     let fault = |error: &toml::de::Error| {
         let line = |at: usize| text.as_bytes()[..at.min(text.len())].iter().filter(|&&byte| byte == b'\n').count() + 1;
         let place = error.span().map_or(String::new(), |span| format!("line {}: ", line(span.start)));
-        Error::config(format!(
+        Error::request(format!(
             "{place}not as in a recoding file (docs/configuration.md has the form): make it anew, anonymize --recoding FILE"
         ))
     };
     match toml::from_str::<Any>(text).map_err(|error| fault(&error))?.version {
         Some(VERSION) => {}
-        None => return Err(Error::config("no recoding file: it has no version")),
+        None => return Err(Error::request("no recoding file: it has no version")),
         Some(version) => {
-            return Err(Error::config(format!(
+            return Err(Error::request(format!(
                 "recoding file version {version} is unknown; this program knows version {VERSION}"
             )));
         }
     }
     let file: RecodingFile = toml::from_str(text).map_err(|error| fault(&error))?;
-    let quasi = |line: &ColumnConfig| line.role == Role::Quasi;
-    let asked: BTreeSet<&String> = config.columns.iter().filter(|(_, line)| quasi(line)).map(|(name, _)| name).collect();
+    let quasi = |line: &ColumnRequest| line.role == Role::Quasi;
+    let asked: BTreeSet<&String> = request.columns.iter().filter(|(_, line)| quasi(line)).map(|(name, _)| name).collect();
     let known: BTreeSet<&String> = file.columns.keys().collect();
     if asked != known {
         let names = |names: BTreeSet<&String>| list(&names.into_iter().cloned().collect::<Vec<_>>());
-        return Err(Error::config(format!(
+        return Err(Error::request(format!(
             "it recodes {} and the quasi-identifiers are {}: they must be the same columns",
             names(known),
             names(asked)
         )));
     }
     for (name, column) in &file.columns {
-        column.check(config.column(name)).map_err(|why| Error::config(format!("column `{name}`{why}")))?;
+        column.check(request.column(name)).map_err(|why| Error::request(format!("column `{name}`{why}")))?;
     }
     Ok(file)
 }
 
 impl Column {
     /// Blocks are whole and apart; else what is wrong, and in which of them.
-    fn check(&self, line: Option<&ColumnConfig>) -> std::result::Result<(), String> {
+    fn check(&self, line: Option<&ColumnRequest>) -> std::result::Result<(), String> {
         if self.blocks.is_empty() {
             return Err(" has no blocks".into());
         }
@@ -219,7 +219,7 @@ impl Column {
     }
 
     /// The ends of the ordered blocks as numbers, rising, each with the block's place.
-    fn spans(&self, line: Option<&ColumnConfig>) -> std::result::Result<Vec<(f64, f64, usize)>, String> {
+    fn spans(&self, line: Option<&ColumnRequest>) -> std::result::Result<Vec<(f64, f64, usize)>, String> {
         let order = line.and_then(|line| line.order.as_deref());
         let place = |text: &str| match self.kind {
             Kind::Numeric => number(text),
@@ -251,10 +251,10 @@ impl Column {
 
 impl RecodingFile {
     /// Tells the request what kinds the columns have where it leaves that open: a few new rows may look like another kind.
-    pub fn settle_kinds(&self, config: &mut Config) {
+    pub fn settle_kinds(&self, request: &mut Request) {
         for (name, column) in &self.columns {
-            let line = config.columns.get_mut(name);
-            let open = |line: &&mut ColumnConfig| line.kind.is_none() && line.order.is_none() && line.hierarchy.is_none();
+            let line = request.columns.get_mut(name);
+            let open = |line: &&mut ColumnRequest| line.kind.is_none() && line.order.is_none() && line.hierarchy.is_none();
             line.filter(open).into_iter().for_each(|line| line.kind = Some(column.kind));
         }
     }
@@ -266,9 +266,9 @@ impl RecodingFile {
 ///
 /// # Errors
 /// [`Data`](crate::ErrorKind::Data) when no block has a value, [`Infeasible`](crate::ErrorKind::Infeasible) when more rows would be left
-/// out than may be, [`Config`](crate::ErrorKind::Config) when a column is of another kind or a label does not say what its block has.
-pub fn apply(file: &RecodingFile, problem: &Problem, config: &Config) -> Result<Recoding> {
-    let attributes = problem.attributes().iter().enumerate().map(|(at, attribute)| blocks(file, problem, at, attribute, config));
+/// out than may be, [`Request`](crate::ErrorKind::Request) when a column is of another kind or a label does not say what its block has.
+pub fn apply(file: &RecodingFile, problem: &Problem, request: &Request) -> Result<Recoding> {
+    let attributes = problem.attributes().iter().enumerate().map(|(at, attribute)| blocks(file, problem, at, attribute, request));
     let recoding = Recoding::global(problem, Generalization { attributes: attributes.collect::<Result<_>>()? });
     let (gone, rows) = (partition::rows(recoding.suppressed()), problem.row_count());
     if gone <= problem.allowance() {
@@ -276,7 +276,7 @@ pub fn apply(file: &RecodingFile, problem: &Problem, config: &Config) -> Result<
     }
     let share = percent_up(gone, rows);
     // Rows cannot be left out under t, nor all of them.
-    let is_close = config.columns.values().any(|line| line.t.is_some());
+    let is_close = request.columns.values().any(|line| line.t.is_some());
     let way = if is_close || gone == rows { String::new() } else { format!(", or allow that share (--suppress {share})") };
     Err(Error::infeasible(format!(
         "{share} of the rows are in classes that do not hold by this recoding file, more than may be left out: apply it to more rows at once{way}"
@@ -284,15 +284,15 @@ pub fn apply(file: &RecodingFile, problem: &Problem, config: &Config) -> Result<
 }
 
 /// The blocks of an attribute in the codes of the problem: those that occur.
-fn blocks(file: &RecodingFile, problem: &Problem, at: usize, attribute: &Attribute, config: &Config) -> Result<Blocks> {
+fn blocks(file: &RecodingFile, problem: &Problem, at: usize, attribute: &Attribute, request: &Request) -> Result<Blocks> {
     let name = &attribute.name;
-    let unfit = |why: String| Error::config(format!("column `{name}`{why}"));
+    let unfit = |why: String| Error::request(format!("column `{name}`{why}"));
     let column = file.columns.get(name).ok_or_else(|| unfit(" is not in the recoding file".into()))?;
     if column.kind != kind(attribute) {
         let named = format!("{:?}", column.kind).to_lowercase();
         return Err(unfit(format!(" is {named} in the recoding file and of another kind here: say --kind {name}={named}")));
     }
-    let spans = column.spans(config.column(name)).map_err(unfit)?;
+    let spans = column.spans(request.column(name)).map_err(unfit)?;
     let place_of = column.places(attribute, &spans);
     let mut first_row = vec![None; attribute.codes()];
     for tuple in (0u32..).take(problem.tuples()) {
@@ -328,8 +328,8 @@ fn blocks(file: &RecodingFile, problem: &Problem, at: usize, attribute: &Attribu
         .map(|code| (value(attribute, code), found.of_code[code as usize].expect("every value that occurs has a block")))
         .collect();
     let labels: Vec<&str> = found.blocks.iter().map(|block| block.label.as_str()).collect();
-    let line = config.column(name).ok_or_else(|| unfit(" has no role".into()))?;
-    if let Some(value) = first_untold(&told, &labels, line, &config.missing)? {
+    let line = request.column(name).ok_or_else(|| unfit(" has no role".into()))?;
+    if let Some(value) = first_untold(&told, &labels, line, &request.missing)? {
         let place = number_of.iter().position(|number| *number == Some(told[value].1)).expect("a block of the file");
         return Err(unfit(format!(
             ", block {} of the recoding file: what it shows does not cover a value that it has: take the hierarchy that the file was made \
@@ -436,12 +436,12 @@ mod tests {
         for seed in 0..60 {
             let mut rng = Rng::new(seed);
             let table = table(&mut rng, 80);
-            let (roles, config) = testing::request(&table, &toml(&file));
-            let problem = Problem::new(&table, &roles, &config).unwrap();
+            let (roles, request) = testing::request(&table, &toml(&file));
+            let problem = Problem::new(&table, &roles, &request).unwrap();
             let found = random(&problem, &mut rng);
             let text = text(problem.attributes(), &found);
-            let read = parse(&text, &config).unwrap_or_else(|error| panic!("seed {seed}: {error}\n{text}"));
-            let applied = apply(&read, &problem, &config).unwrap_or_else(|error| panic!("seed {seed}: {error}\n{text}"));
+            let read = parse(&text, &request).unwrap_or_else(|error| panic!("seed {seed}: {error}\n{text}"));
+            let applied = apply(&read, &problem, &request).unwrap_or_else(|error| panic!("seed {seed}: {error}\n{text}"));
             assert_eq!(applied.generalization(), Some(&found), "seed {seed}");
         }
     }
@@ -455,8 +455,8 @@ mod tests {
         for seed in 0..400 {
             let mut rng = Rng::new(seed);
             let table = table(&mut rng, 60);
-            let (roles, config) = testing::request(&table, &toml(&file));
-            let problem = Problem::new(&table, &roles, &config).unwrap();
+            let (roles, request) = testing::request(&table, &toml(&file));
+            let problem = Problem::new(&table, &roles, &request).unwrap();
             let good = text(problem.attributes(), &random(&problem, &mut rng));
             let mut lines: Vec<String> = good.lines().map(String::from).collect();
             for _ in 0..=rng.below(2) {
@@ -472,7 +472,7 @@ mod tests {
                     }
                 }
             }
-            match parse(&lines.join("\n"), &config).and_then(|read| apply(&read, &problem, &config)) {
+            match parse(&lines.join("\n"), &request).and_then(|read| apply(&read, &problem, &request)) {
                 Ok(recoding) => {
                     done += 1;
                     assert_eq!(partition::rows(recoding.suppressed()), 0, "k = 1");
@@ -501,8 +501,8 @@ mod tests {
 
     #[test]
     fn blocks_must_be_whole_and_apart() {
-        let config = Config::parse(REQUEST).unwrap();
-        parse(GOOD, &config).unwrap();
+        let request = Request::parse(REQUEST).unwrap();
+        parse(GOOD, &request).unwrap();
         for (from, to, told) in [
             ("version = 1\n", "", "it has no version"),
             ("version = 1", "version = 2", "version 2 is unknown"),
@@ -531,26 +531,26 @@ mod tests {
             ),
         ] {
             assert!(GOOD.contains(from), "{from}");
-            let error = parse(&GOOD.replace(from, to), &config).unwrap_err();
-            assert!(matches!(error.kind(), crate::ErrorKind::Config { .. }));
+            let error = parse(&GOOD.replace(from, to), &request).unwrap_err();
+            assert!(matches!(error.kind(), crate::ErrorKind::Request { .. }));
             let error = error.to_string();
             assert!(error.contains(told) && !error.contains("canary\"") && !error.contains("canary\n"), "{to}: {error}");
         }
         let empty = "version = 1\n[columns.age]\nkind = \"numeric\"\nlevels = 1\nblocks = []\n";
-        let config = Config::parse("k = 2\ncolumns = { age = { role = 'quasi' } }").unwrap();
-        assert_eq!(parse(empty, &config).unwrap_err().to_string(), "column `age` has no blocks");
+        let request = Request::parse("k = 2\ncolumns = { age = { role = 'quasi' } }").unwrap();
+        assert_eq!(parse(empty, &request).unwrap_err().to_string(), "column `age` has no blocks");
     }
 
     #[test]
     fn what_lies_inside_is_covered_and_gaps_are_told_by_their_first_row() {
         let applied = |ages: &[&str], edit: &dyn Fn(&str) -> String| {
             let rows: String = ages.iter().map(|age| format!("{age},f\n{age},m\n")).collect();
-            let mut config = Config::parse(REQUEST).unwrap();
-            let file = parse(&edit(GOOD), &config)?;
-            file.settle_kinds(&mut config);
+            let mut request = Request::parse(REQUEST).unwrap();
+            let file = parse(&edit(GOOD), &request)?;
+            file.settle_kinds(&mut request);
             let table = testing::table(&format!("age,sex\n{rows}"));
-            let roles = config.roles(&["age".into(), "sex".into()])?;
-            apply(&file, &Problem::new(&table, &roles, &config)?, &config)
+            let roles = request.roles(&["age".into(), "sex".into()])?;
+            apply(&file, &Problem::new(&table, &roles, &request)?, &request)
         };
         let same = |text: &str| text.to_string();
         let found = applied(&["2.5", "9", "", "5.0"], &same).unwrap();

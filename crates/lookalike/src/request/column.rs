@@ -37,7 +37,7 @@ pub enum Kind {
 /// One column's line.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-pub struct ColumnConfig {
+pub struct ColumnRequest {
     /// What the column is.
     pub role: Role,
     /// Quasi-identifiers: how values relate; found from the cells when absent. Sensitive: `numeric` orders t-closeness by value.
@@ -48,7 +48,7 @@ pub struct ColumnConfig {
     pub weight: Option<f64>,
     /// What may be published instead of a value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub hierarchy: Option<HierarchyConfig>,
+    pub hierarchy: Option<HierarchySpec>,
     /// The labels of an ordinal column, least first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub order: Option<Vec<String>>,
@@ -84,10 +84,10 @@ pub struct ColumnConfig {
     pub dependent: bool,
 }
 
-impl ColumnConfig {
+impl ColumnRequest {
     /// A column of that role with nothing else said.
-    pub fn new(role: Role) -> ColumnConfig {
-        ColumnConfig {
+    pub fn new(role: Role) -> ColumnRequest {
+        ColumnRequest {
             role,
             kind: None,
             weight: None,
@@ -136,21 +136,21 @@ pub enum Distance {
     untagged,
     expecting = "a hierarchy is a file name in quotes, or { intervals = [5, 10] }, { prefix = [4, 3] } or { date = [\"month\", \"year\"] }"
 )]
-pub enum HierarchyConfig {
+pub enum HierarchySpec {
     /// No header, `;` or `,` between, a line a leaf: the value, then its ancestors up to the root.
     File(PathBuf),
     /// Widths of intervals, finest first, each a multiple of the one before.
-    Intervals(IntervalsConfig),
+    Intervals(IntervalsSpec),
     /// How many leading characters are kept, longest first: `53712`, `5371*`, `537**`.
-    Prefix(PrefixConfig),
+    Prefix(PrefixSpec),
     /// Which calendar units, finest first.
-    Date(DateConfig),
+    Date(DateSpec),
 }
 
 /// `{ intervals = [5, 10, 20], origin = 0, bottom = 20, top = 80 }`
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-pub struct IntervalsConfig {
+pub struct IntervalsSpec {
     /// Widths, finest first, each a multiple of the one before.
     pub intervals: Vec<f64>,
     /// Where an interval begins.
@@ -167,7 +167,7 @@ pub struct IntervalsConfig {
 /// `{ prefix = [4, 3, 2] }`
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-pub struct PrefixConfig {
+pub struct PrefixSpec {
     /// How many leading characters are kept, longest first.
     pub prefix: Vec<usize>,
 }
@@ -175,7 +175,7 @@ pub struct PrefixConfig {
 /// `{ date = ["month", "year", "decade"] }`
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-pub struct DateConfig {
+pub struct DateSpec {
     /// Calendar units, finest first.
     pub date: Vec<DateUnit>,
 }

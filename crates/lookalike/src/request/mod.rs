@@ -1,14 +1,14 @@
 //! What was asked for: roles, kinds, weights, hierarchies, rules and limits, as plain data.
 //!
 //! The same structure is read from TOML and filled from command-line flags, and both the engine and the audit start from it.
-//! Nothing here has seen the table yet; [`Config::roles`] meets its column names, [`Problem::new`](crate::Problem::new) its cells.
+//! Nothing here has seen the table yet; [`Request::roles`] meets its column names, [`Problem::new`](crate::Problem::new) its cells.
 
 mod column;
 pub mod ratio;
 mod rule;
 
 pub use column::{
-    ColumnConfig, DateConfig, DateUnit, Distance, HierarchyConfig, IntervalsConfig, Kind, PrefixConfig, Recursive, Role, Share,
+    ColumnRequest, DateSpec, DateUnit, Distance, HierarchySpec, IntervalsSpec, Kind, PrefixSpec, Recursive, Role, Share,
 };
 pub use rule::{ModelSpec, Roles, RuleSpec};
 pub(crate) use rule::{did_you_mean, list};
@@ -25,7 +25,7 @@ use crate::request::ratio::Ratio;
 /// The whole request.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Config {
+pub struct Request {
     /// The form of this file; 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<u32>,
@@ -67,7 +67,7 @@ pub struct Config {
     /// Where the release goes and how it shows ranges.
     pub output: Output,
     /// Role and treatment of each column.
-    pub columns: BTreeMap<String, ColumnConfig>,
+    pub columns: BTreeMap<String, ColumnRequest>,
     /// Further k rules, each on its own columns.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rules: Vec<SubsetRule>,
@@ -164,50 +164,50 @@ pub struct Limits {
     pub max_loss: Option<Share>,
 }
 
-impl Config {
+impl Request {
     /// Reads a TOML file; paths in it are taken from the folder it lies in.
     ///
     /// # Errors
     /// When the file cannot be read, is no TOML, or has a key that nobody knows.
-    pub fn read(path: &Path) -> Result<Config> {
+    pub fn read(path: &Path) -> Result<Request> {
         let text = std::fs::read_to_string(path).map_err(|source| Error::io(path, source))?;
-        let mut config = Config::parse(&text).map_err(|error| Error::config(format!("{}: {error}", path.display())))?;
+        let mut request = Request::parse(&text).map_err(|error| Error::request(format!("{}: {error}", path.display())))?;
         let folder = path.parent().unwrap_or(Path::new(""));
         let from_here = |file: &mut PathBuf| {
             if *file != Path::new("-") {
                 *file = folder.join(&*file);
             }
         };
-        config.input.path.iter_mut().for_each(from_here);
-        config.output.path.iter_mut().for_each(from_here);
-        for column in config.columns.values_mut() {
-            if let Some(HierarchyConfig::File(file)) = &mut column.hierarchy {
+        request.input.path.iter_mut().for_each(from_here);
+        request.output.path.iter_mut().for_each(from_here);
+        for column in request.columns.values_mut() {
+            if let Some(HierarchySpec::File(file)) = &mut column.hierarchy {
                 from_here(file);
             }
         }
-        Ok(config)
+        Ok(request)
     }
 
     /// Parses the text of a TOML configuration.
     ///
     /// # Errors
     /// When it is no TOML, has an unknown key, or a version that this program does not know.
-    pub fn parse(text: &str) -> Result<Config> {
-        let config: Config = toml::from_str(text).map_err(|error| match is_request(text) {
-            true => Error::config(error.to_string().trim_end()),
+    pub fn parse(text: &str) -> Result<Request> {
+        let request: Request = toml::from_str(text).map_err(|error| match is_request(text) {
+            true => Error::request(error.to_string().trim_end()),
             // A table that was named by mistake: the words of the error would quote a row.
-            false => Error::config("this is no request in TOML: no line says KEY = VALUE; lookalike init writes one"),
+            false => Error::request("this is no request in TOML: no line says KEY = VALUE; lookalike init writes one"),
         })?;
-        match config.version {
-            None | Some(1) => Ok(config),
+        match request.version {
+            None | Some(1) => Ok(request),
             Some(version) => {
-                Err(Error::config(format!("configuration version {version} is unknown; this program knows version 1")))
+                Err(Error::request(format!("configuration version {version} is unknown; this program knows version 1")))
             }
         }
     }
 
     /// The column's line, if it has one.
-    pub fn column(&self, name: &str) -> Option<&ColumnConfig> {
+    pub fn column(&self, name: &str) -> Option<&ColumnRequest> {
         self.columns.get(name)
     }
 
@@ -218,7 +218,7 @@ impl Config {
     pub fn suppress(&self) -> Result<Ratio> {
         let Share(share) = self.limits.suppress.unwrap_or(Share(Ratio::new(0, 1).expect("1 is not 0")));
         if share.num() >= share.den() {
-            return Err(Error::config("suppress must lie below 100%: a release needs rows"));
+            return Err(Error::request("suppress must lie below 100%: a release needs rows"));
         }
         Ok(share)
     }
@@ -230,7 +230,7 @@ impl Config {
     pub fn max_loss(&self) -> Result<Option<f64>> {
         match self.limits.max_loss {
             Some(Share(share)) if share.num() > share.den() => {
-                Err(Error::config("max_loss is a share of the detail, at most 100%: for thirty percent write 30% or 0.3"))
+                Err(Error::request("max_loss is a share of the detail, at most 100%: for thirty percent write 30% or 0.3"))
             }
             share => Ok(share.map(|Share(share)| share.to_f64())),
         }
@@ -242,7 +242,7 @@ impl Config {
     /// When it is 0.
     pub fn rounds(&self) -> Result<Option<u32>> {
         match self.rounds {
-            Some(0) => Err(Error::config("rounds is at least 1: without one there is nothing to choose from")),
+            Some(0) => Err(Error::request("rounds is at least 1: without one there is nothing to choose from")),
             rounds => Ok(rounds),
         }
     }
@@ -253,7 +253,7 @@ impl Config {
     /// When the text is not a number with `ms`, `s`, `m` or `h`.
     pub fn time(&self) -> Result<Option<Duration>> {
         let Some(text) = &self.limits.time else { return Ok(None) };
-        let bad = || Error::config("time is a number and a unit: 500ms, 60s, 5m, 1h");
+        let bad = || Error::request("time is a number and a unit: 500ms, 60s, 5m, 1h");
         let split = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
         let (number, unit) = text.split_at(split);
         let number: f64 = number.trim().parse().map_err(|_| bad())?;

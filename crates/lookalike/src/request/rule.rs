@@ -1,6 +1,6 @@
 //! Roles and rules by column name: what the engine and the audit both start from.
 
-use super::{ColumnConfig, Config, Distance, Recursive, Rest, Role, Share};
+use super::{ColumnRequest, Request, Distance, Recursive, Rest, Role, Share};
 use crate::error::{Error, Result};
 use crate::request::ratio::Ratio;
 
@@ -96,7 +96,7 @@ pub enum ModelSpec {
     },
 }
 
-impl Config {
+impl Request {
     /// Gives every column of the table its role.
     ///
     /// # Errors
@@ -121,14 +121,14 @@ impl Config {
             list.push(name.clone());
         }
         if !unsettled.is_empty() {
-            return Err(Error::config(format!(
+            return Err(Error::request(format!(
                 "no role for {}: give each a role (--qi, --sensitive, --identifier, --keep, or [columns] in the configuration), \
                  or settle the rest with --rest drop or --rest keep",
                 list(&unsettled)
             )));
         }
         if roles.quasi.is_empty() {
-            return Err(Error::config(format!(
+            return Err(Error::request(format!(
                 "no quasi-identifier: name the columns that could be joined with outside data, --qi a,b,c; the table has {}",
                 list(names)
             )));
@@ -152,15 +152,15 @@ impl Config {
                 continue;
             }
             if column.weight.is_some() {
-                return Err(Error::config(format!("column `{name}` is sensitive: a weight belongs to a quasi-identifier")));
+                return Err(Error::request(format!("column `{name}` is sensitive: a weight belongs to a quasi-identifier")));
             }
             if column.values.is_some() && column.alpha.is_none() {
-                return Err(Error::config(format!(
+                return Err(Error::request(format!(
                     "column `{name}` names values but no alpha: add alpha = 0.5 or drop the values"
                 )));
             }
             if column.distance.is_some() && column.t.is_none() {
-                return Err(Error::config(format!(
+                return Err(Error::request(format!(
                     "column `{name}` names a distance but no t: add t = 0.2 or drop the distance"
                 )));
             }
@@ -168,11 +168,11 @@ impl Config {
             let column_name = || name.clone();
             if let Some(Share(alpha)) = column.alpha {
                 if alpha.num() == 0 || alpha.num() > alpha.den() {
-                    return Err(Error::config(format!("{} must lie above 0 and at most 1", at("alpha"))));
+                    return Err(Error::request(format!("{} must lie above 0 and at most 1", at("alpha"))));
                 }
                 let values = column.values.clone().unwrap_or_default();
                 if column.values.is_some() && values.is_empty() {
-                    return Err(Error::config(format!("{} is an empty list: name a value or leave the key out", at("values"))));
+                    return Err(Error::request(format!("{} is an empty list: name a value or leave the key out", at("values"))));
                 }
                 push(ModelSpec::Alpha { column: column_name(), alpha, values });
             }
@@ -184,22 +184,22 @@ impl Config {
             }
             if let Some(Share(l)) = column.entropy {
                 if l.num() < l.den() {
-                    return Err(Error::config(format!("{} must be at least 1", at("entropy"))));
+                    return Err(Error::request(format!("{} must be at least 1", at("entropy"))));
                 }
                 push(ModelSpec::Entropy { column: column_name(), l });
             }
             if let Some(Recursive { c: Share(c), l }) = column.recursive {
                 if c.num() == 0 {
-                    return Err(Error::config(format!("c in {} must be above 0", at("recursive"))));
+                    return Err(Error::request(format!("c in {} must be above 0", at("recursive"))));
                 }
                 push(ModelSpec::Recursive { column: column_name(), c, l: positive(l, &at("recursive"))? });
             }
             if let Some(Share(t)) = column.t {
                 if t.num() > t.den() {
-                    return Err(Error::config(format!("{} must lie between 0 and 1", at("t"))));
+                    return Err(Error::request(format!("{} must lie between 0 and 1", at("t"))));
                 }
                 if self.limits.suppress.is_some_and(|Share(share)| share.num() > 0) {
-                    return Err(Error::config(
+                    return Err(Error::request(
                         "t-closeness measures each class against the whole table, so no row may be left out: drop --suppress or t",
                     ));
                 }
@@ -209,24 +209,24 @@ impl Config {
         for rule in &self.rules {
             for name in &rule.columns {
                 if !roles.quasi.contains(name) {
-                    return Err(Error::config(format!(
+                    return Err(Error::request(format!(
                         "a rule stands on column `{name}`, which is not a quasi-identifier; those are {}",
                         list(&roles.quasi)
                     )));
                 }
             }
             if rule.columns.is_empty() {
-                return Err(Error::config("a rule names no columns: columns = [\"a\", \"b\"]"));
+                return Err(Error::request("a rule names no columns: columns = [\"a\", \"b\"]"));
             }
             rules.push(RuleSpec { columns: rule.columns.clone(), model: ModelSpec::K(positive(rule.k, "k of a rule")?) });
         }
         if rules.is_empty() {
-            return Err(Error::config("no rule: say how many rows must look alike, -k 5"));
+            return Err(Error::request("no rule: say how many rows must look alike, -k 5"));
         }
         let unruled: Vec<String> =
             roles.quasi.iter().filter(|name| !rules.iter().any(|rule| rule.columns.contains(name))).cloned().collect();
         if !unruled.is_empty() {
-            return Err(Error::config(format!(
+            return Err(Error::request(format!(
                 "no rule is about {}, so it would be published as it is: add a rule on all quasi-identifiers (-k 5), or keep it",
                 list(&unruled)
             )));
@@ -239,7 +239,7 @@ impl Config {
 fn unknown_column(name: &str, known: &[String]) -> Error {
     let bounds = known.contains(&format!("{name}_min"));
     let hint = if bounds { "; it was published as bounds: use verify".to_string() } else { did_you_mean(name, known) };
-    Error::config(format!("there is no column `{name}`{hint} (the table has {})", list(known)))
+    Error::request(format!("there is no column `{name}`{hint} (the table has {})", list(known)))
 }
 
 /// A hint at the name that was likely meant, empty when none is near.
@@ -280,10 +280,10 @@ pub(crate) fn list(names: &[String]) -> String {
 }
 
 fn positive(number: u64, what: &str) -> Result<u64> {
-    if number == 0 { Err(Error::config(format!("{what} must be at least 1"))) } else { Ok(number) }
+    if number == 0 { Err(Error::request(format!("{what} must be at least 1"))) } else { Ok(number) }
 }
 
-fn refuse_sensitive_keys(name: &str, column: &ColumnConfig) -> Result<()> {
+fn refuse_sensitive_keys(name: &str, column: &ColumnRequest) -> Result<()> {
     let has_rule = column.alpha.is_some()
         || column.values.is_some()
         || column.l.is_some()
@@ -293,18 +293,18 @@ fn refuse_sensitive_keys(name: &str, column: &ColumnConfig) -> Result<()> {
         || column.t.is_some()
         || column.distance.is_some();
     if has_rule {
-        return Err(Error::config(format!(
+        return Err(Error::request(format!(
             "column `{name}` has a rule for a sensitive column but another role: set role = \"sensitive\" or drop the rule"
         )));
     }
     if column.role != Role::Quasi && (column.weight.is_some() || column.hierarchy.is_some() || column.order.is_some()) {
-        return Err(Error::config(format!(
+        return Err(Error::request(format!(
             "column `{name}` has a weight, hierarchy or order but is no quasi-identifier: set role = \"quasi\" or drop them"
         )));
     }
     match column.weight {
         Some(weight) if !(0.0..=MOST_WEIGHT).contains(&weight) => {
-            Err(Error::config(format!("weight of column `{name}` must be a number from 0 to {MOST_WEIGHT}")))
+            Err(Error::request(format!("weight of column `{name}` must be a number from 0 to {MOST_WEIGHT}")))
         }
         _ => Ok(()),
     }

@@ -1,6 +1,6 @@
 //! The laws, for every algorithm and rule.
 
-use lookalike::{Algorithm, Config};
+use lookalike::{Algorithm, Request};
 
 use crate::support::{hospital, publish};
 
@@ -29,9 +29,9 @@ const RULES: [&str; 11] = [
     "distinct = 2, l = 2, t = 0.5",
 ];
 
-fn config(k: u64, rule: &str, more: &str, order: &str) -> Config {
+fn request(k: u64, rule: &str, more: &str, order: &str) -> Request {
     let sensitive = if rule.is_empty() { String::new() } else { format!(", {}", rule.replace("ORDER", order)) };
-    Config::parse(&format!("k = {k}\n{more}\n{COLUMNS}\ndiagnosis = {{ role = \"sensitive\"{sensitive} }}\n")).unwrap()
+    Request::parse(&format!("k = {k}\n{more}\n{COLUMNS}\ndiagnosis = {{ role = \"sensitive\"{sensitive} }}\n")).unwrap()
 }
 
 /// The diagnoses of a table, as a TOML list.
@@ -45,14 +45,14 @@ fn order(path: &std::path::Path) -> String {
 }
 
 /// The same columns in several makes: hierarchies of all kinds, none at all, labels in an order.
-fn makes(config: &Config) -> [Config; 3] {
-    let mut flat = config.clone();
+fn makes(request: &Request) -> [Request; 3] {
+    let mut flat = request.clone();
     flat.columns.values_mut().for_each(|column| column.hierarchy = None);
     let mut ordinal = flat.clone();
     let order = ["single", "married", "divorced", "widowed"].map(String::from).to_vec();
     ordinal.columns.get_mut("marital").unwrap().order = Some(order);
-    ordinal.columns.get_mut("zip").unwrap().hierarchy = config.columns["zip"].hierarchy.clone();
-    [config.clone(), flat, ordinal]
+    ordinal.columns.get_mut("zip").unwrap().hierarchy = request.columns["zip"].hierarchy.clone();
+    [request.clone(), flat, ordinal]
 }
 
 #[test]
@@ -62,14 +62,14 @@ fn every_algorithm_meets_every_rule_on_the_written_file() {
         let input = hospital(folder.path(), seed, rows);
         let order = order(&input);
         for (rule, k) in RULES.iter().flat_map(|rule| [(rule, 2), (rule, 7)]) {
-            for (make, config) in makes(&config(k, rule, "", &order)).iter().enumerate() {
+            for (make, request) in makes(&request(k, rule, "", &order)).iter().enumerate() {
                 // t in a tree needs the tree of the sensitive column, which one make alone has.
                 if make > 0 && rule.contains("hierarchical") {
                     continue;
                 }
                 for algorithm in Algorithm::ALL {
                     let what = format!("{algorithm}, k = {k}, {rule}, table {seed}, make {make}");
-                    let done = match publish(&input, &folder.path().join("safe.csv"), config, algorithm, 1) {
+                    let done = match publish(&input, &folder.path().join("safe.csv"), request, algorithm, 1) {
                         Ok(done) => done,
                         Err(error) if error.is_infeasible() && rows < 200 => continue,
                         Err(error) => panic!("{what}: {error}"),
@@ -106,8 +106,8 @@ fn every_way_to_publish_is_true_and_holds_in_every_format() {
     for way in ways {
         for algorithm in Algorithm::ALL {
             for file in ["safe.csv", "safe.tsv.gz", "safe.csv.zst", "safe.parquet", "safe.arrow"] {
-                let config = config(5, "l = 2", way, "");
-                let done = publish(&input, &folder.path().join(file), &config, algorithm, 1).unwrap();
+                let request = request(5, "l = 2", way, "");
+                let done = publish(&input, &folder.path().join(file), &request, algorithm, 1).unwrap();
                 assert!(done.verdict.holds(), "{way}, {algorithm}, {file}: {:?}", done.verdict);
                 assert_eq!(done.verdict.classes, done.classes, "{way}, {algorithm}, {file}: two classes look alike");
                 let truth = done.verdict.truth.unwrap();
@@ -141,7 +141,7 @@ fn values_that_read_like_labels_are_never_taken_for_them() {
     tree.flush().unwrap();
     let file = folder.path().join("tree.csv").display().to_string();
     for output in ["", "publish = \"set\"", "publish = \"bounds\"", "snap = true"] {
-        let config = Config::parse(&format!(
+        let request = Request::parse(&format!(
             "k = 3\n[output]\n{output}\n[columns]\ntree = {{ role = \"quasi\", hierarchy = {file:?}, scheme = \"gsps\" }}\n\
              flat = {{ role = \"quasi\", scheme = \"sps\" }}\n\"=line\" = {{ role = \"quasi\", hierarchy = {{ intervals = [2, 4], bottom = -2 }} }}\n\
              ill = {{ role = \"sensitive\", alpha = 0.9, values = [\"'=b\"] }}\n"
@@ -153,7 +153,7 @@ fn values_that_read_like_labels_are_never_taken_for_them() {
             }
             for name in ["safe.csv", "safe.parquet"] {
                 let what = format!("{algorithm}, {output}, {name}");
-                let done = publish(&folder.path().join("odd.csv"), &folder.path().join(name), &config, algorithm, 1)
+                let done = publish(&folder.path().join("odd.csv"), &folder.path().join(name), &request, algorithm, 1)
                     .unwrap_or_else(|error| panic!("{what}: {error}"));
                 assert!(done.verdict.holds(), "{what}: {:?}", done.verdict);
                 assert_eq!(done.verdict.classes, done.classes, "{what}: two classes look alike");
@@ -174,10 +174,10 @@ fn the_bytes_depend_on_neither_threads_nor_the_order_of_the_input() {
     // The shifts of rings come from the system's randomness, on purpose.
     for algorithm in Algorithm::homogeneous() {
         for more in ["", "[limits]\nsuppress = \"2%\""] {
-            let config = config(5, "l = 2", more, "");
+            let request = request(5, "l = 2", more, "");
             let run = |threads: usize, input: &std::path::Path| {
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-                pool.install(|| publish(input, &folder.path().join("safe.csv"), &config, algorithm, 1)).unwrap().bytes
+                pool.install(|| publish(input, &folder.path().join("safe.csv"), &request, algorithm, 1)).unwrap().bytes
             };
             let expected = run(1, &input);
             assert!(run(1, &input) == expected, "{algorithm}: twice");
@@ -192,7 +192,7 @@ fn k_of_1_changes_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let input = hospital(folder.path(), 10, 300);
     for algorithm in Algorithm::ALL {
-        let done = publish(&input, &folder.path().join("same.csv"), &config(1, "", "", ""), algorithm, 1).unwrap();
+        let done = publish(&input, &folder.path().join("same.csv"), &request(1, "", "", ""), algorithm, 1).unwrap();
         assert!(done.loss.ncp.abs() < 1e-12, "{algorithm}");
         let without_name = |text: &str| {
             let mut lines: Vec<String> = text.lines().map(|line| line.split_once(',').unwrap().1.to_string()).collect();
@@ -209,10 +209,10 @@ fn k_of_1_changes_nothing() {
 fn the_audit_rejects_a_release_once_one_cell_is_made_unique() {
     let folder = tempfile::tempdir().unwrap();
     let input = hospital(folder.path(), 11, 300);
-    let config = config(3, "", "", "");
+    let request = request(3, "", "", "");
     let safe = folder.path().join("safe.csv");
     for algorithm in Algorithm::homogeneous() {
-        let done = publish(&input, &safe, &config, algorithm, 1).unwrap();
+        let done = publish(&input, &safe, &request, algorithm, 1).unwrap();
         assert!(done.verdict.holds());
         let text = String::from_utf8(done.bytes).unwrap();
         let mut lines: Vec<String> = text.lines().map(String::from).collect();
@@ -220,7 +220,7 @@ fn the_audit_rejects_a_release_once_one_cell_is_made_unique() {
         lines[150] = format!("23.125,{rest}");
         std::fs::write(&safe, lines.join("\n")).unwrap();
         let source = lookalike::table::open(&safe, None).unwrap();
-        let treatments = lookalike::audit::treatments(source.names(), &config, lookalike::audit::View::Release);
-        assert!(!lookalike::audit::audit(&source.read(&treatments).unwrap(), &config).unwrap().holds(), "{algorithm}");
+        let treatments = lookalike::audit::treatments(source.names(), &request, lookalike::audit::View::Release);
+        assert!(!lookalike::audit::audit(&source.read(&treatments).unwrap(), &request).unwrap().holds(), "{algorithm}");
     }
 }

@@ -6,28 +6,28 @@ use std::path::Path;
 use lookalike::release::{Cells, Release};
 use lookalike::rng::Key;
 use lookalike::table::Table;
-use lookalike::{Algorithm, Budget, Config, Outcome, Problem, Search, anonymize, problem, table};
+use lookalike::{Algorithm, Budget, Request, Outcome, Problem, Search, anonymize, problem, table};
 
 /// A table and its request, ready to be released under any key.
 struct Case {
     table: Table,
-    config: Config,
+    request: Request,
 }
 
 impl Case {
     fn new(text: &str, toml: &str) -> Case {
-        let config = Config::parse(toml).unwrap();
+        let request = Request::parse(toml).unwrap();
         let source = table::open_text(text.to_string(), Path::new("table")).unwrap();
-        let roles = config.roles(source.names()).unwrap();
+        let roles = request.roles(source.names()).unwrap();
         let treatments = problem::treatments(source.names(), &roles);
-        Case { table: source.read(&treatments).unwrap(), config }
+        Case { table: source.read(&treatments).unwrap(), request }
     }
 
     /// The outcome of a search with this seed, and its problem.
     fn search(&self, algorithm: Algorithm, seed: u64) -> (Problem, Outcome) {
-        let config = Config { seed: Some(seed), ..self.config.clone() };
+        let request = Request { seed: Some(seed), ..self.request.clone() };
         let names: Vec<String> = self.table.columns.iter().map(|column| column.name.clone()).collect();
-        let problem = Problem::new(&self.table, &config.roles(&names).unwrap(), &config).unwrap();
+        let problem = Problem::new(&self.table, &request.roles(&names).unwrap(), &request).unwrap();
         let outcome = anonymize(&problem, Search { steps: Some(20), ..Search::new(algorithm, seed) }, &Budget::unlimited());
         (problem, outcome)
     }
@@ -35,8 +35,8 @@ impl Case {
     /// What every row of the release under this key shows, and its note.
     fn rows(&self, (problem, outcome): &(Problem, Outcome), key: Key) -> Vec<(String, String)> {
         let names: Vec<String> = self.table.columns.iter().map(|column| column.name.clone()).collect();
-        let roles = self.config.roles(&names).unwrap();
-        let release = Release::new(problem, &outcome.recoding, &self.table, &roles, &self.config, key, Cells::Typed).unwrap();
+        let roles = self.request.roles(&names).unwrap();
+        let release = Release::new(problem, &outcome.recoding, &self.table, &roles, &self.request, key, Cells::Typed).unwrap();
         let table = table::in_memory(release.schema(), release.batches(), |batch| release.batch(batch)).unwrap();
         let cell = |row: usize, name: &str| {
             let coded = table.coded(name);
@@ -135,8 +135,8 @@ fn no_algorithm_parts_equal_rows_by_their_sensitive_values() {
     let mut judged = 0;
     for algorithm in Algorithm::homogeneous().filter(|algorithm| !algorithm.is_global()) {
         let beside = |seed: u64| -> Option<String> {
-            let config = Config { seed: Some(seed), steps: Some(20), ..case.config.clone() };
-            let case = Case { table: case.table.clone(), config };
+            let request = Request { seed: Some(seed), steps: Some(20), ..case.request.clone() };
+            let case = Case { table: case.table.clone(), request };
             let rows = case.rows(&case.search(algorithm, seed), Key::from_seed(seed));
             let mixed: String = rows.iter().filter(|(shown, _)| shown.starts_with('[')).map(|(_, note)| note.as_str()).collect();
             Some(mixed).filter(|mixed| mixed.len() == 3)

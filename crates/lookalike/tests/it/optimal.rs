@@ -7,7 +7,7 @@ use std::path::Path;
 use lookalike::domain::scheme::Scheme;
 use lookalike::problem::treatments;
 use lookalike::table::{Coded, Treatment};
-use lookalike::{Algorithm, Budget, Config, Cost, Problem, Search, Status, anonymize, table};
+use lookalike::{Algorithm, Budget, Request, Cost, Problem, Search, Status, anonymize, table};
 
 use crate::support::real_tables;
 
@@ -38,7 +38,7 @@ fn prepare(data: &Path, folder: &Path) {
     std::fs::write(folder.join("adult.csv"), text).unwrap();
 }
 
-fn config(data: &Path, folder: &Path, scheme: Scheme, k: u64) -> Config {
+fn request(data: &Path, folder: &Path, scheme: Scheme, k: u64) -> Request {
     let line = |name: &&str| {
         let file = if *name == "age" { folder.join("age.csv") } else { data.join(format!("hierarchies/adult/{name}.csv")) };
         // Ages stand on a line: sets of them are intervals.
@@ -46,7 +46,7 @@ fn config(data: &Path, folder: &Path, scheme: Scheme, k: u64) -> Config {
         format!("{name} = {{ role = \"quasi\", kind = \"categorical\", hierarchy = '{}', scheme = \"{own}\" }}\n", file.display())
     };
     let columns: String = COLUMNS.iter().map(line).collect();
-    Config::parse(&format!("k = {k}\n[limits]\nsuppress = \"99.99%\"\n[columns]\n{columns}")).unwrap()
+    Request::parse(&format!("k = {k}\n[limits]\nsuppress = \"99.99%\"\n[columns]\n{columns}")).unwrap()
 }
 
 #[test]
@@ -58,11 +58,11 @@ fn more_freedom_never_costs_more_at_the_optimum() {
     for k in [2, 5, 10, 50, 100] {
         for cost in [Cost::Dm, Cost::Hdm] {
             let value = |scheme: Scheme| {
-                let config = config(&data, folder.path(), scheme, k);
+                let request = request(&data, folder.path(), scheme, k);
                 let opened = table::open(&source, None).unwrap();
-                let roles = config.roles(opened.names()).unwrap();
+                let roles = request.roles(opened.names()).unwrap();
                 let how = treatments(opened.names(), &roles);
-                let problem = Problem::new(&opened.read(&how).unwrap(), &roles, &config).unwrap();
+                let problem = Problem::new(&opened.read(&how).unwrap(), &roles, &request).unwrap();
                 let outcome = anonymize(&problem, Search { cost, ..Search::new(Algorithm::Optimal, 1) }, &Budget::unlimited());
                 assert_eq!(outcome.status, Status::Optimal, "{scheme} {cost} {k}");
                 let found = outcome.optimum.unwrap();
@@ -91,9 +91,9 @@ fn incognito_finds_the_minimal_nodes_of_adult_that_trying_all_6480_finds() {
         format!("{name} = {{ role = \"quasi\", kind = \"categorical\", hierarchy = '{}' }}\n", file(name).display())
     };
     let columns: String = EIGHT.iter().map(line).collect();
-    let config = Config::parse(&format!("k = 5\nrest = \"drop\"\n[columns]\n{columns}")).unwrap();
+    let request = Request::parse(&format!("k = 5\nrest = \"drop\"\n[columns]\n{columns}")).unwrap();
     let source = table::open(&data.join("adult_30162.csv.zst"), None).unwrap();
-    let roles = config.roles(source.names()).unwrap();
+    let roles = request.roles(source.names()).unwrap();
     let how = treatments(source.names(), &roles);
     let table = source.read(&how).unwrap();
     // In the order of the table, as the problem has them.
@@ -140,7 +140,7 @@ fn incognito_finds_the_minimal_nodes_of_adult_that_trying_all_6480_finds() {
         |levels: &&Vec<usize>| holds[*levels] && (0..8).filter_map(|at| lower(levels, at)).all(|lower| !holds[&lower]);
     let expected: BTreeSet<Vec<usize>> = holds.keys().filter(is_minimal).cloned().collect();
 
-    let problem = Problem::new(&table, &roles, &config).unwrap();
+    let problem = Problem::new(&table, &roles, &request).unwrap();
     let outcome = anonymize(&problem, Search::new(Algorithm::Incognito, 1), &Budget::unlimited());
     let found = outcome.optimum.unwrap().minimal;
     let found: BTreeSet<Vec<usize>> = found.iter().map(|levels| levels.iter().map(|&level| level as usize).collect()).collect();
@@ -189,11 +189,11 @@ fn sets_are_the_least_also_where_the_hierarchy_has_values_that_do_not_occur() {
         std::fs::write(&data, format!("u\n{rows}")).unwrap();
         let toml =
             format!("k = {k}\nscheme = \"sps\"\n[columns]\nu = {{ role = \"quasi\", hierarchy = '{}' }}\n", hierarchy.display());
-        let config = Config::parse(&toml).unwrap();
+        let request = Request::parse(&toml).unwrap();
         let source = table::open(&data, None).unwrap();
-        let roles = config.roles(source.names()).unwrap();
+        let roles = request.roles(source.names()).unwrap();
         let how = treatments(source.names(), &roles);
-        let problem = Problem::new(&source.read(&how).unwrap(), &roles, &config).unwrap();
+        let problem = Problem::new(&source.read(&how).unwrap(), &roles, &request).unwrap();
         let outcome = anonymize(&problem, Search::new(Algorithm::Optimal, 1), &Budget::unlimited());
         let found = outcome.optimum.unwrap();
         assert!(

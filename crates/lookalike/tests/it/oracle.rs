@@ -4,7 +4,7 @@ use lookalike::evaluate::loss::loss;
 use lookalike::problem::partition::{Partition, Piece};
 use lookalike::problem::recoding::Recoding;
 use lookalike::table::Treatment;
-use lookalike::{Algorithm, Budget, Config, Problem, Search, anonymize, table};
+use lookalike::{Algorithm, Budget, Request, Problem, Search, anonymize, table};
 
 use crate::support::tiny;
 
@@ -44,15 +44,15 @@ fn no_heuristic_beats_the_best_of_all_partitions_and_refusals_are_right() {
                 })
                 .filter(|groups: &Vec<Vec<usize>>| groups.iter().all(|group| holds(group)))
                 .collect();
-            let config = Config::parse(&format!(
+            let request = Request::parse(&format!(
                 "k = {k}\n[columns]\nage = {{ role = \"quasi\" }}\npay = {{ role = \"quasi\" }}\ntown = {{ role = \"quasi\" }}\n\
                  ill = {{ role = \"sensitive\", l = {l} }}\n"
             ))
             .unwrap();
             let source = table::open(&input, None).unwrap();
-            let roles = config.roles(source.names()).unwrap();
+            let roles = request.roles(source.names()).unwrap();
             let table = source.read(&[Treatment::CodeAndCarry; 4]).unwrap();
-            let problem = match Problem::new(&table, &roles, &config) {
+            let problem = match Problem::new(&table, &roles, &request) {
                 Err(error) => {
                     assert!(error.is_infeasible() && groupings.is_empty(), "{error}");
                     refused += 1;

@@ -9,18 +9,18 @@ use lookalike::evaluate::query::{Workload, answer, draw, summarize};
 use lookalike::problem::partition::{Partition, Piece};
 use lookalike::problem::recoding::Recoding;
 use lookalike::rng::Rng;
-use lookalike::{Algorithm, Budget, Config, Problem, Search, anonymize, problem, table};
+use lookalike::{Algorithm, Budget, Request, Problem, Search, anonymize, problem, table};
 
 use crate::support::{publish, read};
 
 fn problem(folder: &Path, text: &str, toml: &str) -> Problem {
     let path = folder.join("table.csv");
     std::fs::write(&path, text).unwrap();
-    let config = Config::parse(toml).unwrap();
+    let request = Request::parse(toml).unwrap();
     let source = table::open(&path, None).unwrap();
-    let roles = config.roles(source.names()).unwrap();
+    let roles = request.roles(source.names()).unwrap();
     let treatments = problem::treatments(source.names(), &roles);
-    Problem::new(&source.read(&treatments).unwrap(), &roles, &config).unwrap()
+    Problem::new(&source.read(&treatments).unwrap(), &roles, &request).unwrap()
 }
 
 const GREEDY: [Algorithm; 4] = [Algorithm::BottomUp, Algorithm::BottomUpRow, Algorithm::TopDown, Algorithm::TopDownRow];
@@ -101,10 +101,10 @@ const TWO_ANONYMOUS: &str = "job,birth,postcode,illness\nCat1,*,4350,HIV\nCat1,*
 const HALF_DEASSOCIATED: &str = "job,birth,postcode,illness\n*,1975,4350,HIV\n*,*,4350,HIV\n*,1955,5432,flu\n*,1955,5432,fever\n\
                                  *,*,4350,flu\n*,1975,4350,fever\n";
 
-fn patients_config(rule: &str) -> Config {
+fn patients_config(rule: &str) -> Request {
     let quasi = "{ role = \"quasi\", kind = \"categorical\" }";
     let sensitive = format!("{{ role = \"sensitive\"{rule} }}");
-    Config::parse(&format!("k = 2\n[columns]\njob = {quasi}\nbirth = {quasi}\npostcode = {quasi}\nillness = {sensitive}\n"))
+    Request::parse(&format!("k = 2\n[columns]\njob = {quasi}\nbirth = {quasi}\npostcode = {quasi}\nillness = {sensitive}\n"))
         .unwrap()
 }
 
@@ -120,9 +120,9 @@ fn a_class_of_two_patients_with_hiv_passes_k_but_not_alpha() {
     };
     let source = at("table1.csv", PATIENTS);
     let judged = |view: &Path, rule: &str| {
-        let config = patients_config(rule);
-        let released = read(view, &config, View::ReleaseAgainstSource).unwrap();
-        audit_against(&released, &read(&source, &config, View::Source).unwrap(), &config).unwrap()
+        let request = patients_config(rule);
+        let released = read(view, &request, View::ReleaseAgainstSource).unwrap();
+        audit_against(&released, &read(&source, &request, View::Source).unwrap(), &request).unwrap()
     };
     let (second, third) = (at("table2.csv", TWO_ANONYMOUS), at("table3.csv", HALF_DEASSOCIATED));
     assert!(judged(&second, "").holds());
@@ -140,10 +140,10 @@ fn every_algorithm_finds_a_view_in_which_at_most_half_of_a_class_has_hiv() {
     let folder = tempfile::tempdir().unwrap();
     let input = folder.path().join("table1.csv");
     std::fs::write(&input, PATIENTS).unwrap();
-    let config = patients_config(HALF_ON_HIV);
+    let request = patients_config(HALF_ON_HIV);
     for algorithm in Algorithm::homogeneous() {
         for seed in 0..10 {
-            let done = publish(&input, &folder.path().join("view.csv"), &config, algorithm, seed).unwrap();
+            let done = publish(&input, &folder.path().join("view.csv"), &request, algorithm, seed).unwrap();
             assert!(done.verdict.holds(), "{algorithm}, seed {seed}: {:?}", done.verdict);
             let text = String::from_utf8(done.bytes).unwrap();
             let mut classes: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
@@ -177,13 +177,13 @@ fn uniform(folder: &Path, seed: u64, rows: usize) -> PathBuf {
 fn weights_pay_in_queries_on_the_heavy_columns() {
     let folder = tempfile::tempdir().unwrap();
     let input = uniform(folder.path(), 19, 10_000);
-    let config = |weights: [u32; 4]| {
+    let request = |weights: [u32; 4]| {
         let column = |(at, weight): (usize, &u32)| {
             format!("a{} = {{ role = \"quasi\", kind = \"numeric\", weight = {weight} }}\n", at + 1)
         };
-        Config::parse(&format!("k = 10\n[columns]\n{}", weights.iter().enumerate().map(column).collect::<String>())).unwrap()
+        Request::parse(&format!("k = 10\n[columns]\n{}", weights.iter().enumerate().map(column).collect::<String>())).unwrap()
     };
-    let equal = config([1; 4]);
+    let equal = request([1; 4]);
     let source = read(&input, &equal, View::Source).unwrap();
     let error = |release: &Path, on: &[&str]| {
         let workload = Workload { queries: 400, seed: 5, sum: None, on: on.iter().map(ToString::to_string).collect() };
@@ -194,7 +194,7 @@ fn weights_pay_in_queries_on_the_heavy_columns() {
     for algorithm in [Algorithm::BottomUp, Algorithm::TopDown] {
         let (plain, weighted) = (folder.path().join("plain.csv"), folder.path().join("weighted.csv"));
         publish(&input, &plain, &equal, algorithm, 1).unwrap();
-        publish(&input, &weighted, &config([8, 4, 2, 1]), algorithm, 1).unwrap();
+        publish(&input, &weighted, &request([8, 4, 2, 1]), algorithm, 1).unwrap();
         for (on, most) in [(&["a1"][..], 0.5), (&["a1", "a2"], 0.8), (&["a1", "a2", "a3"], 0.95)] {
             let (without, with) = (error(&plain, on), error(&weighted, on));
             eprintln!("{algorithm}, queries on {on:?}: error {without:.4} with equal weights, {with:.4} with 8, 4, 2, 1");

@@ -4,12 +4,12 @@ use std::path::Path;
 
 use lookalike::audit::View;
 use lookalike::evaluate::query::{Answer, Query, Workload, answer, draw, summable, summarize};
-use lookalike::{Algorithm, Config};
+use lookalike::{Algorithm, Request};
 
 use crate::support::{hospital, publish, read};
 
-fn config(k: u64, more: &str) -> Config {
-    Config::parse(&format!(
+fn request(k: u64, more: &str) -> Request {
+    Request::parse(&format!(
         "k = {k}\n{more}\n[columns]\nname = {{ role = \"identifier\" }}\nage = {{ role = \"quasi\", hierarchy = {{ intervals = [5, 10] }} }}\n\
          zip = {{ role = \"quasi\", hierarchy = {{ prefix = [4, 3, 2] }} }}\nsex = {{ role = \"quasi\" }}\nmarital = {{ role = \"quasi\" }}\n\
          admission = {{ role = \"quasi\", hierarchy = {{ date = [\"month\", \"year\"] }} }}\n\
@@ -19,28 +19,28 @@ fn config(k: u64, more: &str) -> Config {
 }
 
 /// Counts and sums over all quasi-identifiers, and over kept columns too.
-fn queries(input: &Path, config: &Config) -> Vec<Query> {
-    let source = read(input, config, View::Source).unwrap();
-    assert_eq!(summable(&source, config).unwrap().as_deref(), Some("age"));
+fn queries(input: &Path, request: &Request) -> Vec<Query> {
+    let source = read(input, request, View::Source).unwrap();
+    assert_eq!(summable(&source, request).unwrap().as_deref(), Some("age"));
     let one = |sum: Option<&str>, on: &[&str]| {
         let on = on.iter().map(ToString::to_string).collect();
-        draw(&source, config, &Workload { queries: 60, seed: 4, sum: sum.map(String::from), on }).unwrap()
+        draw(&source, request, &Workload { queries: 60, seed: 4, sum: sum.map(String::from), on }).unwrap()
     };
     [one(None, &[]), one(Some("age"), &[]), one(None, &["diagnosis", "ward", "age", "admission"])].concat()
 }
 
-fn answers(input: &Path, output: &Path, config: &Config, queries: &[Query]) -> Vec<Answer> {
-    publish(input, output, config, Algorithm::Mondrian, 1).unwrap();
-    let source = read(input, config, View::Source).unwrap();
-    answer(&source, &read(output, config, View::ReleaseAgainstSource).unwrap(), config, queries).unwrap()
+fn answers(input: &Path, output: &Path, request: &Request, queries: &[Query]) -> Vec<Answer> {
+    publish(input, output, request, Algorithm::Mondrian, 1).unwrap();
+    let source = read(input, request, View::Source).unwrap();
+    answer(&source, &read(output, request, View::ReleaseAgainstSource).unwrap(), request, queries).unwrap()
 }
 
 #[test]
 fn a_release_with_k_of_1_answers_everything_exactly() {
     let folder = tempfile::tempdir().unwrap();
     let input = hospital(folder.path(), 21, 300);
-    let config = config(1, "");
-    for answer in answers(&input, &folder.path().join("same.csv"), &config, &queries(&input, &config)) {
+    let request = request(1, "");
+    for answer in answers(&input, &folder.path().join("same.csv"), &request, &queries(&input, &request)) {
         assert!(answer.truth > 0.0 && answer.error() == Some(0.0), "{answer:?}");
     }
 }
@@ -58,14 +58,14 @@ fn labels_and_bounds_in_every_format_say_the_same() {
     });
     std::fs::write(&ages_missing, lines.collect::<String>()).unwrap();
     for input in [&input, &ages_missing] {
-        let label = config(5, "");
+        let label = request(5, "");
         let queries = queries(input, &label);
         let expected = answers(input, &folder.path().join("safe.csv"), &label, &queries);
         let inexact = expected.iter().filter(|answer| answer.error() > Some(0.01)).count();
         assert!(inexact > 100, "the release hides something: {inexact}");
         for way in ["", "[output]\npublish = \"bounds\""] {
             for file in ["safe.csv", "safe.tsv.gz", "safe.parquet", "safe.arrow"] {
-                let found = answers(input, &folder.path().join(file), &config(5, way), &queries);
+                let found = answers(input, &folder.path().join(file), &request(5, way), &queries);
                 for (found, expected) in found.iter().zip(&expected) {
                     assert!((found.truth - expected.truth).abs() < 1e-12, "{way}, {file}");
                     assert!((found.estimate - expected.estimate).abs() < 1e-9 * expected.truth, "{way}, {file}");
@@ -79,11 +79,11 @@ fn labels_and_bounds_in_every_format_say_the_same() {
 fn sets_intervals_and_suppression_are_answered_too() {
     let folder = tempfile::tempdir().unwrap();
     let input = hospital(folder.path(), 23, 400);
-    let label = config(5, "");
+    let label = request(5, "");
     let queries = queries(&input, &label);
     let expected = summarize(&answers(&input, &folder.path().join("safe.csv"), &label, &queries));
     for way in ["[output]\npublish = \"set\"", "[output]\nsnap = true", "[limits]\nsuppress = \"5%\""] {
-        let found = summarize(&answers(&input, &folder.path().join("safe.csv"), &config(5, way), &queries));
+        let found = summarize(&answers(&input, &folder.path().join("safe.csv"), &request(5, way), &queries));
         assert_eq!((found.queries, found.undefined), (180, 0), "{way}");
         assert!(found.mean_error.unwrap() < 3.0 * expected.mean_error.unwrap(), "{way}: {found:?}, {expected:?}");
         assert!(found != expected, "{way}");
@@ -94,12 +94,12 @@ fn sets_intervals_and_suppression_are_answered_too() {
 fn threads_do_not_show() {
     let folder = tempfile::tempdir().unwrap();
     let input = hospital(folder.path(), 24, 2_000);
-    let config = config(5, "");
+    let request = request(5, "");
     let run = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         let found = pool.install(|| {
-            let queries = queries(&input, &config);
-            let answers = answers(&input, &folder.path().join("safe.csv"), &config, &queries);
+            let queries = queries(&input, &request);
+            let answers = answers(&input, &folder.path().join("safe.csv"), &request, &queries);
             (queries, answers)
         });
         let bits: Vec<(u64, u64)> = found.1.iter().map(|answer| (answer.truth.to_bits(), answer.estimate.to_bits())).collect();

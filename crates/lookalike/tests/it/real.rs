@@ -2,29 +2,29 @@
 
 use std::path::Path;
 
-use lookalike::request::{ColumnConfig, HierarchyConfig, Kind, Role};
-use lookalike::{Algorithm, BoundKind, Budget, Config, Problem, bound, problem, table, tight};
+use lookalike::request::{ColumnRequest, HierarchySpec, Kind, Role};
+use lookalike::{Algorithm, BoundKind, Budget, Request, Problem, bound, problem, table, tight};
 
 use crate::support::{publish, real_tables};
 
 /// Adult in the configuration of Xu et al. 2006: eight quasi-identifiers, weights 1.
-fn adult(folder: &Path, k: u64) -> Config {
+fn adult(folder: &Path, k: u64) -> Request {
     let hierarchies = folder.join("hierarchies/adult-utility");
     let order: Vec<String> =
         std::fs::read_to_string(hierarchies.join("education-order.txt")).unwrap().lines().map(String::from).collect();
-    let mut config = Config::parse(&format!(
+    let mut request = Request::parse(&format!(
         "k = {k}\nrest = \"drop\"\n[columns]\nage = {{ role = \"quasi\" }}\neducation = {{ role = \"quasi\", order = {order:?} }}\n\
          sex = {{ role = \"quasi\" }}\nrace = {{ role = \"quasi\" }}\nnative-country = {{ role = \"quasi\" }}\n\
          occupation = {{ role = \"quasi\" }}\nmarital-status = {{ role = \"quasi\", hierarchy = \"marital-status.csv\" }}\n\
          workclass = {{ role = \"quasi\", hierarchy = \"workclass.csv\" }}\nsalary-class = {{ role = \"keep\" }}\n"
     ))
     .unwrap();
-    for column in config.columns.values_mut() {
-        if let Some(HierarchyConfig::File(file)) = &mut column.hierarchy {
+    for column in request.columns.values_mut() {
+        if let Some(HierarchySpec::File(file)) = &mut column.hierarchy {
             *file = hierarchies.join(&*file);
         }
     }
-    config
+    request
 }
 
 #[test]
@@ -54,12 +54,12 @@ fn adult_is_released_true_and_k_anonymous() {
 }
 
 fn adult_problem(data: &Path, k: u64) -> Problem {
-    let config = adult(data, k);
+    let request = adult(data, k);
     let source = table::open(&data.join("adult_30162.csv.zst"), None).unwrap();
-    let roles = config.roles(source.names()).unwrap();
+    let roles = request.roles(source.names()).unwrap();
     let treatments = problem::treatments(source.names(), &roles);
     let table = source.read(&treatments).unwrap();
-    Problem::new(&table, &roles, &config).unwrap()
+    Problem::new(&table, &roles, &request).unwrap()
 }
 
 /// Another program came to 3,103 in one round; the best release that is known costs 3,469.
@@ -91,15 +91,15 @@ fn distortion_falls_as_alpha_rises_and_rises_with_k() {
     let distortion = |k: u64, alpha: &str| {
         let rule = format!("salary-class = {{ role = \"sensitive\", alpha = {alpha}, values = [\">50K\"] }}");
         let toml = format!("k = {k}\nrest = \"drop\"\n[output]\nsnap = true\n[columns]\n{rule}\n");
-        let mut config = Config::parse(&toml).unwrap();
+        let mut request = Request::parse(&toml).unwrap();
         for name in quasi {
-            let mut column = ColumnConfig::new(Role::Quasi);
-            column.hierarchy = Some(HierarchyConfig::File(data.join(format!("hierarchies/adult/{name}.csv"))));
+            let mut column = ColumnRequest::new(Role::Quasi);
+            column.hierarchy = Some(HierarchySpec::File(data.join(format!("hierarchies/adult/{name}.csv"))));
             column.kind = (name == "age").then_some(Kind::Numeric);
-            config.columns.insert(name.to_string(), column);
+            request.columns.insert(name.to_string(), column);
         }
         let input = data.join("adult_45222.csv.zst");
-        let done = publish(&input, &folder.path().join("safe.csv"), &config, Algorithm::Specialize, 1).unwrap();
+        let done = publish(&input, &folder.path().join("safe.csv"), &request, Algorithm::Specialize, 1).unwrap();
         assert!(done.verdict.holds(), "k = {k}, alpha = {alpha}");
         eprintln!("adult, k = {k}, alpha = {alpha}: distortion {:.4}", done.loss.distortion);
         done.loss.distortion
@@ -116,16 +116,16 @@ fn a_survey_with_awkward_labels_is_released_true_and_diverse() {
     let Some(data) = real_tables() else { return };
     let folder = tempfile::tempdir().unwrap();
     let quasi = ["age", "gender", "education", "marital", "race", "workclass", "birthplace"];
-    let mut config = Config::parse("k = 50\nrest = \"drop\"\n[columns]\noccupation = { role = \"sensitive\", l = 5 }\n").unwrap();
+    let mut request = Request::parse("k = 50\nrest = \"drop\"\n[columns]\noccupation = { role = \"sensitive\", l = 5 }\n").unwrap();
     for name in quasi {
-        let mut column = ColumnConfig::new(Role::Quasi);
-        column.hierarchy = Some(HierarchyConfig::File(data.join(format!("hierarchies/acs2018/{name}.csv"))));
+        let mut column = ColumnRequest::new(Role::Quasi);
+        column.hierarchy = Some(HierarchySpec::File(data.join(format!("hierarchies/acs2018/{name}.csv"))));
         column.kind = (name == "age").then_some(Kind::Numeric);
-        config.columns.insert(name.to_string(), column);
+        request.columns.insert(name.to_string(), column);
     }
     for algorithm in Algorithm::ALL {
         let done =
-            publish(&data.join("acs2018_sal_occ.csv.zst"), &folder.path().join("safe.csv"), &config, algorithm, 1).unwrap();
+            publish(&data.join("acs2018_sal_occ.csv.zst"), &folder.path().join("safe.csv"), &request, algorithm, 1).unwrap();
         assert!(done.verdict.holds(), "{algorithm}: {:?}", done.verdict.truth);
         assert_eq!(done.verdict.rows, 295_243);
     }

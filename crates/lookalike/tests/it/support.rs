@@ -8,7 +8,7 @@ use lookalike::release::{Cells, Release};
 use lookalike::rng::{Key, Rng};
 use lookalike::synthetic::{self, Synthetic};
 use lookalike::table::Table;
-use lookalike::{Algorithm, Budget, Config, Problem, Result, Search, Techniques, anonymize, problem, release::proof, table};
+use lookalike::{Algorithm, Budget, Request, Problem, Result, Search, Techniques, anonymize, problem, release::proof, table};
 
 /// What became of a table.
 pub(crate) struct Done {
@@ -20,37 +20,37 @@ pub(crate) struct Done {
 }
 
 /// Anonymizes `input` into `output` and lets the audit judge the file against its source.
-pub(crate) fn publish(input: &Path, output: &Path, config: &Config, algorithm: Algorithm, seed: u64) -> Result<Done> {
-    let config = &Config { seed: Some(seed), ..config.clone() };
+pub(crate) fn publish(input: &Path, output: &Path, request: &Request, algorithm: Algorithm, seed: u64) -> Result<Done> {
+    let request = &Request { seed: Some(seed), ..request.clone() };
     let source = table::open(input, None)?;
-    let roles = config.roles(source.names())?;
+    let roles = request.roles(source.names())?;
     let treatments = problem::treatments(source.names(), &roles);
     let table = source.read(&treatments)?;
-    let problem = Problem::new(&table, &roles, config)?;
+    let problem = Problem::new(&table, &roles, request)?;
     // An exact search may go on for ever; after a few nodes it has a valid release like any other.
     let techniques = Techniques { seeding: false, most_nodes: 4, ..Techniques::default() };
     let outcome =
         anonymize(&problem, Search { techniques, steps: Some(200), ..Search::new(algorithm, seed) }, &Budget::unlimited());
     let file_type = table::file_type(output)?;
     let cells = if matches!(file_type.format, table::Format::Csv { .. }) { Cells::Text } else { Cells::Typed };
-    let release = Release::new(&problem, &outcome.recoding, &table, &roles, config, Key::from_seed(seed), cells)?;
+    let release = Release::new(&problem, &outcome.recoding, &table, &roles, request, Key::from_seed(seed), cells)?;
     let pending = table::Pending::beside(output, true)?;
     table::write(pending.file()?, output, file_type, release.schema(), release.batches(), |index| release.batch(index))?;
     pending.publish()?;
-    let released = read(output, config, View::ReleaseAgainstSource)?;
-    let original = read(input, config, View::Source)?;
+    let released = read(output, request, View::ReleaseAgainstSource)?;
+    let original = read(input, request, View::Source)?;
     let verdict = match &outcome.rings {
-        None => audit::audit_against(&released, &original, config)?,
-        Some(rings) => audit::audit_rings(&released, &original, config, Some(&proof::proof(&problem, rings, &release)?))?,
+        None => audit::audit_against(&released, &original, request)?,
+        Some(rings) => audit::audit_rings(&released, &original, request, Some(&proof::proof(&problem, rings, &release)?))?,
     };
     let classes = outcome.recoding.classes().len() as u64;
     Ok(Done { loss: loss(&problem, &outcome.recoding), classes, verdict, bytes: std::fs::read(output).unwrap() })
 }
 
-pub(crate) fn read(path: &Path, config: &Config, view: View) -> Result<Table> {
+pub(crate) fn read(path: &Path, request: &Request, view: View) -> Result<Table> {
     let source = table::open(path, None)?;
-    let treatments = audit::treatments(source.names(), config, view);
-    let is_guarded = view != View::Source && source.is_csv() && !config.output.raw_formulas;
+    let treatments = audit::treatments(source.names(), request, view);
+    let is_guarded = view != View::Source && source.is_csv() && !request.output.raw_formulas;
     let mut table = source.read(&treatments)?;
     if is_guarded {
         audit::unguard(&mut table);

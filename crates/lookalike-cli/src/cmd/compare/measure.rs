@@ -9,7 +9,7 @@ use lookalike::problem::bound::Bound;
 use lookalike::request::{Order, Rest, Role, Roles};
 use lookalike::table::{Table, Treatment};
 use lookalike::{
-    Algorithm, Budget, Config, Outcome, Problem, Result, Status, Techniques, anonymize, problem, problem::partition, table,
+    Algorithm, Budget, Request, Outcome, Problem, Result, Status, Techniques, anonymize, problem, problem::partition, table,
 };
 
 use crate::bounds::{self, Effort};
@@ -22,7 +22,7 @@ use crate::{interrupt, measure, pipeline};
 pub(super) struct RuleSet {
     /// What its rows are called.
     pub(super) name: String,
-    pub(super) config: Config,
+    pub(super) request: Request,
     /// Each k in turn; none where only other rules are asked for.
     pub(super) ks: Vec<Option<u64>>,
 }
@@ -94,23 +94,23 @@ impl Numbers {
 }
 
 /// What is left of a configuration when nothing is published: kept columns are not looked at, nor those without a role.
-pub(super) fn looked_at(config: &Config, names: &[String]) -> Result<(Config, Roles)> {
-    let mut config = Config { rest: config.rest.or(Some(Rest::Drop)), ..config.clone() };
-    config.roles(names)?;
-    config.columns.retain(|_, line| line.role != Role::Keep);
-    config.rest = Some(Rest::Drop);
-    config.output.order = Order::Canonical;
-    let roles = config.roles(names)?;
-    Ok((config, roles))
+pub(super) fn looked_at(request: &Request, names: &[String]) -> Result<(Request, Roles)> {
+    let mut request = Request { rest: request.rest.or(Some(Rest::Drop)), ..request.clone() };
+    request.roles(names)?;
+    request.columns.retain(|_, line| line.role != Role::Keep);
+    request.rest = Some(Rest::Drop);
+    request.output.order = Order::Canonical;
+    let roles = request.roles(names)?;
+    Ok((request, roles))
 }
 
 /// Reads what any of the sets looks at.
 pub(super) fn read(source: table::Source, sets: &[RuleSet]) -> Result<Table> {
     let mut all = vec![Treatment::Skip; source.names().len()];
     for set in sets {
-        let (config, roles) =
-            looked_at(&set.config, source.names()).map_err(|error| without_names(error, &set.config, &source))?;
-        set.ks.iter().try_for_each(|&k| Config { k, ..config.clone() }.rules(&roles).map(|_| ()))?;
+        let (request, roles) =
+            looked_at(&set.request, source.names()).map_err(|error| without_names(error, &set.request, &source))?;
+        set.ks.iter().try_for_each(|&k| Request { k, ..request.clone() }.rules(&roles).map(|_| ()))?;
         for (all, one) in all.iter_mut().zip(problem::treatments(source.names(), &roles)) {
             *all = if *all == Treatment::CodeAndCarry || one == Treatment::Skip { *all } else { one };
         }
@@ -134,7 +134,7 @@ pub(super) fn measure(table: &Table, sets: &[RuleSet], wanted: &Wanted, progress
     for (set, ground) in sets.iter().zip(&grounds) {
         for &k in &set.ks {
             let run = |algorithm, found| Run { rules: set.name.clone(), k, algorithm, found };
-            let (config, problem) = match ground.problem(k)? {
+            let (request, problem) = match ground.problem(k)? {
                 Ok(made) => made,
                 Err(why) => {
                     runs.extend(wanted.algorithms.iter().map(|&algorithm| run(algorithm, Found::NotMet(why.clone()))));
@@ -143,7 +143,7 @@ pub(super) fn measure(table: &Table, sets: &[RuleSet], wanted: &Wanted, progress
             };
             let new: Vec<&String> = problem.warnings().iter().filter(|warning| warned.insert((*warning).clone())).collect();
             new.into_iter().for_each(|warning| progress.warn(warning));
-            let quick = config.time()?.unwrap_or(pipeline::USUAL_TIME);
+            let quick = request.time()?.unwrap_or(pipeline::USUAL_TIME);
             let mut known: Vec<(Effort, Option<Bound>)> = Vec::new();
             for &algorithm in &wanted.algorithms {
                 if interrupt::is_cancelled() {
@@ -159,7 +159,7 @@ pub(super) fn measure(table: &Table, sets: &[RuleSet], wanted: &Wanted, progress
                     return Ok(runs);
                 }
                 let bound = known.iter().find(|known| known.0 == effort).and_then(|known| known.1);
-                let numbers = ground.run(&config, &problem, algorithm, bound)?;
+                let numbers = ground.run(&request, &problem, algorithm, bound)?;
                 runs.push(run(algorithm, Found::Met(Box::new(numbers))));
             }
         }
@@ -171,7 +171,7 @@ pub(super) fn measure(table: &Table, sets: &[RuleSet], wanted: &Wanted, progress
 struct Ground<'a> {
     table: &'a Table,
     wanted: &'a Wanted,
-    config: Config,
+    request: Request,
     roles: Roles,
     queries: Vec<Query>,
 }
@@ -179,31 +179,31 @@ struct Ground<'a> {
 impl<'a> Ground<'a> {
     fn new(table: &'a Table, set: &RuleSet, wanted: &'a Wanted, names: &[String], progress: &Progress) -> Result<Ground<'a>> {
         // Columns that no set looks at were not read.
-        let mut config = set.config.clone();
-        config.columns.retain(|name, _| names.contains(name));
-        let (config, roles) = looked_at(&config, names)?;
+        let mut request = set.request.clone();
+        request.columns.retain(|name, _| names.contains(name));
+        let (request, roles) = looked_at(&request, names)?;
         let workload = Workload { queries: wanted.queries, seed: wanted.seed, ..Workload::default() };
         let queries = match wanted.queries {
             0 => Vec::new(),
-            _ => measure::queries(table, &config, &workload, |why| progress.warn(why))?,
+            _ => measure::queries(table, &request, &workload, |why| progress.warn(why))?,
         };
-        Ok(Ground { table, wanted, config, roles, queries })
+        Ok(Ground { table, wanted, request, roles, queries })
     }
 
     /// The problem under this k, or why it has no solution.
-    fn problem(&self, k: Option<u64>) -> Result<std::result::Result<(Config, Problem), String>> {
-        let config = Config { k, seed: Some(self.wanted.seed), ..self.config.clone() };
-        match Problem::new(self.table, &self.roles, &config) {
-            Ok(problem) => Ok(Ok((config, problem))),
+    fn problem(&self, k: Option<u64>) -> Result<std::result::Result<(Request, Problem), String>> {
+        let request = Request { k, seed: Some(self.wanted.seed), ..self.request.clone() };
+        match Problem::new(self.table, &self.roles, &request) {
+            Ok(problem) => Ok(Ok((request, problem))),
             Err(error) if error.is_infeasible() => Ok(Err(error.to_string())),
             Err(error) => Err(error),
         }
     }
 
-    fn run(&self, config: &Config, problem: &Problem, algorithm: Algorithm, bound: Option<Bound>) -> Result<Numbers> {
-        let config = measure::asking_for(config, algorithm, self.wanted.seed);
-        let search = pipeline::search(&config, self.wanted.seed, self.wanted.techniques)?;
-        let budget = Budget::new(pipeline::time(&config, search)?, interrupt::cancel());
+    fn run(&self, request: &Request, problem: &Problem, algorithm: Algorithm, bound: Option<Bound>) -> Result<Numbers> {
+        let request = measure::asking_for(request, algorithm, self.wanted.seed);
+        let search = pipeline::search(&request, self.wanted.seed, self.wanted.techniques)?;
+        let budget = Budget::new(pipeline::time(&request, search)?, interrupt::cancel());
         let is_told = forget_peak();
         let begun = Instant::now();
         let outcome = anonymize(problem, search, &budget);
@@ -222,16 +222,16 @@ impl<'a> Ground<'a> {
             peak,
             broken: String::new(),
         };
-        self.judge(&config, problem, &outcome, &mut numbers)?;
+        self.judge(&request, problem, &outcome, &mut numbers)?;
         Ok(numbers)
     }
 
     /// Has the release judged, and asks it the queries.
-    fn judge(&self, config: &Config, problem: &Problem, outcome: &Outcome, numbers: &mut Numbers) -> Result<()> {
-        let judged = measure::judge(self.table, &self.roles, config, problem, outcome, self.wanted.seed)?;
+    fn judge(&self, request: &Request, problem: &Problem, outcome: &Outcome, numbers: &mut Numbers) -> Result<()> {
+        let judged = measure::judge(self.table, &self.roles, request, problem, outcome, self.wanted.seed)?;
         (numbers.released, numbers.smallest, numbers.broken) = (judged.rows, judged.smallest, judged.broken);
         if let Some(released) = judged.released.filter(|_| !self.queries.is_empty()) {
-            let answers = query::answer(self.table, &released, config, &self.queries)?;
+            let answers = query::answer(self.table, &released, request, &self.queries)?;
             numbers.error = query::summarize(&answers).median_error;
         }
         Ok(())

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use std::str::FromStr;
 
 use lookalike::table::{self, Pending};
-use lookalike::{Algorithm, Config, Error, ErrorKind, Result};
+use lookalike::{Algorithm, Request, Error, ErrorKind, Result};
 
 use crate::args::{Compare, Global};
 use crate::cmd::write_secret;
@@ -29,7 +29,7 @@ pub(crate) fn run(args: &Compare, global: &Global) -> Result<ExitCode> {
         algorithms: algorithms(args, &sets, global)?,
         techniques: args.how.techniques(),
         bound: args.how.bound,
-        seed: args.seed.or(sets[0].config.seed).unwrap_or(SEED),
+        seed: args.seed.or(sets[0].request.seed).unwrap_or(SEED),
         queries: args.queries,
     };
     for set in &sets {
@@ -41,7 +41,7 @@ pub(crate) fn run(args: &Compare, global: &Global) -> Result<ExitCode> {
 
     let mut progress = Progress::new(global.quiet);
     progress.stage("read");
-    let table = measure::read(table::open(&data, sets[0].config.input.delimiter)?, &sets)?;
+    let table = measure::read(table::open(&data, sets[0].request.input.delimiter)?, &sets)?;
     if let Some(folder) = &args.plots {
         std::fs::create_dir_all(folder).map_err(|source| Error::from(ErrorKind::Io { path: folder.clone(), source }))?;
     }
@@ -92,43 +92,43 @@ fn ended(runs: &[Run]) -> u8 {
 fn sets(args: &Compare) -> Result<Vec<RuleSet>> {
     let stem = |path: &PathBuf| path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
     let stems: Vec<String> = args.config.iter().map(stem).collect();
-    let set = |at: usize, mut config: Config| {
-        request::lay_over(&mut config, &args.reading, &args.columns, &args.rules)?;
-        args.how.lay_over(&mut config)?;
+    let set = |at: usize, mut request: Request| {
+        request::lay_over(&mut request, &args.reading, &args.columns, &args.rules)?;
+        args.how.lay_over(&mut request)?;
         let mut ks: Vec<Option<u64>> = args.ks.iter().copied().map(Some).collect();
         ks.sort_unstable();
         ks.dedup();
-        let ks = if ks.is_empty() { vec![config.k] } else { ks };
+        let ks = if ks.is_empty() { vec![request.k] } else { ks };
         let name = match stems.get(at) {
             Some(stem) if stems.iter().filter(|other| *other == stem).count() > 1 => args.config[at].display().to_string(),
             stem => stem.cloned().unwrap_or_default(),
         };
-        Ok(RuleSet { name, config, ks })
+        Ok(RuleSet { name, request, ks })
     };
     if let Some(path) = args.config.iter().enumerate().find_map(|(at, path)| args.config[..at].contains(path).then_some(path)) {
         return Err(usage(format!("{} is named twice: each set of rules needs a file of its own", path.display())));
     }
     if args.config.is_empty() {
-        return Ok(vec![set(0, Config::default())?]);
+        return Ok(vec![set(0, Request::default())?]);
     }
-    args.config.iter().enumerate().map(|(at, path)| set(at, Config::read(path)?)).collect()
+    args.config.iter().enumerate().map(|(at, path)| set(at, Request::read(path)?)).collect()
 }
 
 /// The one table that all sets are about.
 fn data(args: &Compare, sets: &[RuleSet]) -> Result<PathBuf> {
-    let input = |set: &RuleSet| (set.config.input.path.clone().filter(|_| args.data.is_none()), set.config.input.delimiter);
+    let input = |set: &RuleSet| (set.request.input.path.clone().filter(|_| args.data.is_none()), set.request.input.delimiter);
     if sets.iter().any(|set| input(set) != input(&sets[0])) {
         return Err(usage(
             "the configurations name different tables or delimiters: name one table, lookalike compare DATA -c ...",
         ));
     }
-    request::data(args.data.as_ref(), &sets[0].config)
+    request::data(args.data.as_ref(), &sets[0].request)
 }
 
 /// What was asked for, in the order of the list of all.
 fn algorithms(args: &Compare, sets: &[RuleSet], global: &Global) -> Result<Vec<Algorithm>> {
     let is_all = args.algorithms.iter().any(|name| name == "all");
-    let allows_others = sets.iter().any(|set| set.config.non_homogeneous);
+    let allows_others = sets.iter().any(|set| set.request.non_homogeneous);
     let is_wanted = |algorithm: &Algorithm| match () {
         () if is_all => algorithm.is_homogeneous() || allows_others,
         () if args.algorithms.is_empty() => {
@@ -145,8 +145,8 @@ fn algorithms(args: &Compare, sets: &[RuleSet], global: &Global) -> Result<Vec<A
     }
     if !allows_others && let Some(algorithm) = chosen.iter().find(|algorithm| !algorithm.is_homogeneous()) {
         // Says what that means.
-        let config = Config { algorithm: Some(algorithm.name().to_string()), ..Config::default() };
-        pipeline::search(&config, SEED, args.how.techniques())?;
+        let request = Request { algorithm: Some(algorithm.name().to_string()), ..Request::default() };
+        pipeline::search(&request, SEED, args.how.techniques())?;
     }
     if args.how.non_homogeneous && chosen.iter().all(|algorithm| algorithm.is_homogeneous()) {
         return Err(usage("--non-homogeneous goes with ring: --algorithms all, or a list with ring in it"));
@@ -162,10 +162,10 @@ fn algorithms(args: &Compare, sets: &[RuleSet], global: &Global) -> Result<Vec<A
 
 /// Finds out what makes no sense before anything is read.
 fn check(set: &RuleSet, wanted: &Wanted) -> Result<()> {
-    set.config.suppress()?;
-    set.config.time()?;
+    set.request.suppress()?;
+    set.request.time()?;
     for &algorithm in &wanted.algorithms {
-        pipeline::search(&crate::measure::asking_for(&set.config, algorithm, wanted.seed), wanted.seed, wanted.techniques)?;
+        pipeline::search(&crate::measure::asking_for(&set.request, algorithm, wanted.seed), wanted.seed, wanted.techniques)?;
     }
     Ok(())
 }
@@ -175,7 +175,7 @@ fn refuse(args: &Compare, sets: &[RuleSet], data: &Path, pictures: &[PathBuf]) -
     if args.json && args.csv.as_deref() == Some(Path::new("-")) {
         return Err(usage("--json and --csv - would both go to standard output: name a file for one, --csv FILE"));
     }
-    let reads = files::read_by(&args.config, &args.columns, sets.iter().map(|set| &set.config));
+    let reads = files::read_by(&args.config, &args.columns, sets.iter().map(|set| &set.request));
     let pictures = pictures.iter().filter(|path| path.parent().is_some_and(Path::exists)).map(|path| ("--plots", path.as_path()));
     let outputs: Vec<Output> = args.csv.iter().map(|path| ("--csv", path.as_path())).chain(pictures).collect();
     files::refuse_overlap(data, &reads, &outputs)?;

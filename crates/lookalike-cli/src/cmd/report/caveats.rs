@@ -51,7 +51,7 @@ pub(super) fn caveats(found: &Found<'_>, guard: Guard) -> Vec<Caveat> {
         "Whoever can rule out values for a person (a neighbour, a colleague) needs fewer than the others of the class to conclude the rest."
             .to_string(),
     ));
-    let seeded = found.config.output.order == Order::Input;
+    let seeded = found.request.output.order == Order::Input;
     list.push(caveat(
         "minimality",
         "Methods that lose as little as they can",

@@ -15,7 +15,7 @@ use lookalike::audit::{self, View};
 use lookalike::evaluate::profile::person_columns;
 use lookalike::evaluate::query::{self, Workload};
 use lookalike::table::{self, Pending};
-use lookalike::{Config, Problem, Result};
+use lookalike::{Request, Problem, Result};
 
 use crate::NOT_MET;
 use crate::args::{Edition, Global, Report};
@@ -34,51 +34,51 @@ const SEED: u64 = 1;
 
 /// Runs the command.
 pub(crate) fn run(args: &Report, global: &Global) -> Result<ExitCode> {
-    let mut config = args.request.config()?;
-    args.released.lay_over(&mut config);
-    if config.non_homogeneous {
+    let mut request = args.request.request()?;
+    args.released.lay_over(&mut request);
+    if request.non_homogeneous {
         return Err(usage("report tells of classes, and a non-homogeneous release has none: lookalike verify judges it"));
     }
-    refuse_overlap(args, &config)?;
+    refuse_overlap(args, &request)?;
     // What cannot be written is found out before large tables are read.
     for path in [Some(&args.output), args.json.as_ref()].into_iter().flatten() {
         drop(Pending::beside(path, args.force)?);
     }
-    let opened = table::open(&args.source, config.input.delimiter)?;
-    let roles = request::roles(&config, &opened)?;
-    let persons = person_columns(opened.names(), &config);
-    let treatments = audit::treatments(opened.names(), &config, View::Source);
+    let opened = table::open(&args.source, request.input.delimiter)?;
+    let roles = request::roles(&request, &opened)?;
+    let persons = person_columns(opened.names(), &request);
+    let treatments = audit::treatments(opened.names(), &request, View::Source);
     let (source, counted) = opened.read_and_count(&treatments, &persons)?;
-    let warnings = warn::of_request(&config, &counted);
+    let warnings = warn::of_request(&request, &counted);
     warnings.iter().for_each(|warning| show::warning(warning));
-    let release = read(&args.release, &config, View::ReleaseAgainstSource)?;
-    let verdict = audit::audit_against(&release, &source, &config)?;
+    let release = read(&args.release, &request, View::ReleaseAgainstSource)?;
+    let verdict = audit::audit_against(&release, &source, &request)?;
     let guard = match args.edition {
         Edition::Internal => Guard::None,
-        Edition::Public => Guard::Below(config.k.unwrap_or(verdict.measures.k).max(2)),
+        Edition::Public => Guard::Below(request.k.unwrap_or(verdict.measures.k).max(2)),
     };
     // A file that does not hold may have cells that say nothing; the page is written all the same.
     let holds = verdict.holds();
     let or_none = |error| if holds { Err(error) } else { Ok(None) };
-    let columns = query::columns(&source, &release, &config).map(Some).or_else(or_none)?;
+    let columns = query::columns(&source, &release, &request).map(Some).or_else(or_none)?;
     // For everybody, no answers of rows that were suppressed.
     let is_untold = guard != Guard::None && source.rows as u64 != verdict.rows;
     let errors = if args.queries == 0 || columns.is_none() || is_untold {
         None
     } else {
         let counts = Workload { queries: args.queries, seed: SEED, ..Workload::default() };
-        let asked = measure::queries(&source, &config, &counts, show::warning)?;
+        let asked = measure::queries(&source, &request, &counts, show::warning)?;
         (!asked.is_empty())
-            .then(|| query::answer(&source, &release, &config, &asked))
+            .then(|| query::answer(&source, &release, &request, &asked))
             .transpose()?
             .map(|found| query::summarize(&found))
     };
     // Where no release is possible there is no bound; the verdict has said so already.
-    let problem = Problem::new(&source, &roles, &Config { seed: Some(SEED), ..config.clone() }).ok();
+    let problem = Problem::new(&source, &roles, &Request { seed: Some(SEED), ..request.clone() }).ok();
     let bound = problem.and_then(|problem| bounds::bound_of(&problem, SEED, args.bound, QUICK));
-    let before = audit::measures(&source, &config)?;
-    let quasi = quasi(&release, &config);
-    let found = Found { verdict, before, columns, errors, bound, quasi, roles, counted, config: &config };
+    let before = audit::measures(&source, &request)?;
+    let quasi = quasi(&release, &request);
+    let found = Found { verdict, before, columns, errors, bound, quasi, roles, counted, request: &request };
     let told = numbers::told(&found, guard, (&args.source, &args.release));
     let object = object::object(&told);
     // What is counted in the source is as secret as the source.
@@ -99,8 +99,8 @@ pub(crate) fn run(args: &Report, global: &Global) -> Result<ExitCode> {
 }
 
 /// The page must not replace what it tells of, nor its numbers the page.
-fn refuse_overlap(args: &Report, config: &Config) -> Result<()> {
-    let mut reads = files::of_request(&args.request, config);
+fn refuse_overlap(args: &Report, request: &Request) -> Result<()> {
+    let mut reads = files::of_request(&args.request, request);
     reads.push(args.release.clone());
     let json = args.json.iter().map(|path| ("--json", path.as_path()));
     let outputs: Vec<Output> = std::iter::once(("-o", args.output.as_path())).chain(json).collect();

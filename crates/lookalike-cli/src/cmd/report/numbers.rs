@@ -7,7 +7,7 @@ use lookalike::evaluate::query::{Detail, Summary, certainty};
 use lookalike::problem::bound::Bound;
 use lookalike::request::Roles;
 use lookalike::table::Counted;
-use lookalike::{Config, problem::bound::BoundKind};
+use lookalike::{Request, problem::bound::BoundKind};
 
 use super::caveats::{self, Caveat};
 use crate::cmd::anonymize::{CLASSES, has_rule, ratio, rule_line};
@@ -27,7 +27,7 @@ pub(super) struct Found<'a> {
     pub(super) roles: Roles,
     /// Columns that may stand for persons.
     pub(super) counted: Vec<Counted>,
-    pub(super) config: &'a Config,
+    pub(super) request: &'a Request,
 }
 
 /// How counts of the source are told.

@@ -181,7 +181,7 @@ pub(super) fn check_folder(folder: &Path) -> Result<()> {
          acs2018_sal_occ.csv",
         folder.display()
     );
-    Err(ErrorKind::Config { why }.into())
+    Err(ErrorKind::Request { why }.into())
 }
 
 /// A hash that is the same for ever (FNV-1a), good enough to tell a table or a run from another.

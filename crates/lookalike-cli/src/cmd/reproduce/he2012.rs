@@ -3,9 +3,9 @@
 //! SAL and INCOME cannot be passed on: made-up tables with their columns and domain sizes stand in for them, and the survey of 2018
 //! beside, where it is at hand.
 
-use lookalike::request::{ColumnConfig, Kind, Rest, Role};
+use lookalike::request::{ColumnRequest, Kind, Rest, Role};
 use lookalike::synthetic::Synthetic;
-use lookalike::{Algorithm, Config};
+use lookalike::{Algorithm, Request};
 
 use super::Report;
 use super::claims::{Claim, Finding, Remarks, all, below, claim, geometric, linear, moves, named, r_squared, span};
@@ -57,10 +57,10 @@ fn columns(kind: Synthetic) -> [&'static str; 7] {
 }
 
 /// Every domain has an order: that of the numbers, or that of the alphabet.
-fn config(data: &Data, columns: &[&str], k: u64) -> Config {
-    let mut config = Config { k: Some(k), rest: Some(Rest::Drop), ..Config::default() };
+fn request(data: &Data, columns: &[&str], k: u64) -> Request {
+    let mut request = Request { k: Some(k), rest: Some(Rest::Drop), ..Request::default() };
     for name in columns {
-        let mut column = ColumnConfig::new(Role::Quasi);
+        let mut column = ColumnRequest::new(Role::Quasi);
         let values = || data.table.coded(name).values.iter().flatten();
         if values().all(|value| value.parse::<f64>().is_ok()) {
             column.kind = Some(Kind::Numeric);
@@ -69,9 +69,9 @@ fn config(data: &Data, columns: &[&str], k: u64) -> Config {
             labels.sort();
             column.order = Some(labels);
         }
-        config.columns.insert((*name).to_string(), column);
+        request.columns.insert((*name).to_string(), column);
     }
-    config
+    request
 }
 
 #[allow(clippy::cast_precision_loss, reason = "small whole numbers on an axis")]
@@ -91,14 +91,14 @@ fn found(lab: &Lab, name: &'static str, data: &Data, columns: &[&str], kind: Opt
     let mut by_k = Vec::new();
     for d in 3..=6 {
         let places: Vec<usize> = ks.iter().map(|&k| usize::try_from(k).unwrap_or(100)).collect();
-        let run = |k: usize, algorithm| lab.run(&Job::new(PAPER, data, config(data, &columns[..d], k as u64), algorithm));
+        let run = |k: usize, algorithm| lab.run(&Job::new(PAPER, data, request(data, &columns[..d], k as u64), algorithm));
         by_k.push((d, series(&places, &run)?));
     }
-    let by_d = series(&[3, 4, 5, 6], &|d, algorithm| lab.run(&Job::new(PAPER, data, config(data, &columns[..d], K), algorithm)))?;
+    let by_d = series(&[3, 4, 5, 6], &|d, algorithm| lab.run(&Job::new(PAPER, data, request(data, &columns[..d], K), algorithm)))?;
     let by_n = kind.map(|kind| {
         series(sizes, &|rows, algorithm| {
             let data = data::workers(kind, rows, SEED)?;
-            lab.run(&Job::new(PAPER, &data, config(&data, &columns[..7], K), algorithm))
+            lab.run(&Job::new(PAPER, &data, request(&data, &columns[..7], K), algorithm))
         })
     });
     Ok(Found { name, by_k, by_d, by_n: by_n.transpose()? })

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use lookalike::evaluate::loss::loss;
 use lookalike::evaluate::query::{self, Query, Workload};
-use lookalike::request::HierarchyConfig;
-use lookalike::{Algorithm, Budget, Config, Error, Outcome, Problem, Search, Status, anonymize};
+use lookalike::request::HierarchySpec;
+use lookalike::{Algorithm, Budget, Request, Error, Outcome, Problem, Search, Status, anonymize};
 
 use super::data::Data;
 use super::store::{Numbers, Store};
@@ -62,7 +62,7 @@ pub(super) struct Lab<'a> {
 pub(super) struct Job<'a> {
     pub(super) paper: &'static str,
     pub(super) data: &'a Data,
-    pub(super) config: Config,
+    pub(super) request: Request,
     pub(super) search: Search,
     pub(super) time: Option<Duration>,
     /// Queries to ask the release, and what their mean error is called.
@@ -71,8 +71,8 @@ pub(super) struct Job<'a> {
 
 impl<'a> Job<'a> {
     /// A run that ends by itself and is asked nothing.
-    pub(super) fn new(paper: &'static str, data: &'a Data, config: Config, algorithm: Algorithm) -> Job<'a> {
-        Job { paper, data, config, search: Search::new(algorithm, SEED), time: None, workloads: Vec::new() }
+    pub(super) fn new(paper: &'static str, data: &'a Data, request: Request, algorithm: Algorithm) -> Job<'a> {
+        Job { paper, data, request, search: Search::new(algorithm, SEED), time: None, workloads: Vec::new() }
     }
 }
 
@@ -92,22 +92,22 @@ impl<'a> Lab<'a> {
     }
 
     /// A hierarchy file of this name with this text.
-    pub(super) fn hierarchy(&self, name: &str, text: &str) -> Outcomes<HierarchyConfig> {
+    pub(super) fn hierarchy(&self, name: &str, text: &str) -> Outcomes<HierarchySpec> {
         let path = self.hierarchies.join(name);
         if std::fs::read_to_string(&path).ok().as_deref() != Some(text) {
             write_text(&path, true, text)?;
         }
-        Ok(HierarchyConfig::File(path))
+        Ok(HierarchySpec::File(path))
     }
 
     /// The numbers of a run.
     pub(super) fn run(&self, job: &Job) -> Outcomes<Numbers> {
-        let config = measure::asking_for(&job.config, job.search.algorithm, SEED);
+        let request = measure::asking_for(&job.request, job.search.algorithm, SEED);
         let what =
-            [job.data.fingerprint.clone(), written(&config), format!("{:?} {:?} {:?}", job.search, job.time, job.workloads)];
-        let k = config.k.map_or(String::new(), |k| format!(", k = {k}"));
-        let label = format!("{}, {} columns, {}{k}", job.data.name, config.columns.len(), job.search.algorithm);
-        self.kept(job.paper, &label, &what.join(" | "), || self.measure(job, &config))
+            [job.data.fingerprint.clone(), written(&request), format!("{:?} {:?} {:?}", job.search, job.time, job.workloads)];
+        let k = request.k.map_or(String::new(), |k| format!(", k = {k}"));
+        let label = format!("{}, {} columns, {}{k}", job.data.name, request.columns.len(), job.search.algorithm);
+        self.kept(job.paper, &label, &what.join(" | "), || self.measure(job, &request))
     }
 
     /// The numbers of any measurement: those that were kept, or new ones.
@@ -137,13 +137,13 @@ impl<'a> Lab<'a> {
         Ok(self.store.get(&key).unwrap_or(numbers))
     }
 
-    fn measure(&self, job: &Job, config: &Config) -> Outcomes<Numbers> {
+    fn measure(&self, job: &Job, request: &Request) -> Outcomes<Numbers> {
         if interrupt::is_cancelled() {
             return Err(Stop::Interrupted);
         }
         let names: Vec<String> = job.data.table.columns.iter().map(|column| column.name.clone()).collect();
-        let roles = config.roles(&names)?;
-        let problem = match Problem::new(&job.data.table, &roles, config) {
+        let roles = request.roles(&names)?;
+        let problem = match Problem::new(&job.data.table, &roles, request) {
             Ok(problem) => problem,
             Err(error) if error.is_infeasible() => return Ok(Numbers::from([("infeasible".to_string(), 1.0)])),
             Err(error) => return Err(error.into()),
@@ -154,14 +154,14 @@ impl<'a> Lab<'a> {
         }
         let mut numbers = numbers(&problem, &outcome);
         numbers.insert("seconds".to_string(), seconds);
-        let judged = measure::judge(&job.data.table, &roles, config, &problem, &outcome, SEED)?;
+        let judged = measure::judge(&job.data.table, &roles, request, &problem, &outcome, SEED)?;
         if !judged.broken.is_empty() {
             return Err(Stop::Broken(format!("{} on {}: {}", job.search.algorithm, job.data.name, judged.broken)));
         }
         for (name, workload) in judged.released.iter().flat_map(|_| &job.workloads) {
-            let queries = self.queries(job, config, workload)?;
+            let queries = self.queries(job, request, workload)?;
             let released = judged.released.as_ref().expect("asked only then");
-            let answers = query::answer(&job.data.table, released, config, &queries)?;
+            let answers = query::answer(&job.data.table, released, request, &queries)?;
             numbers.extend(query::summarize(&answers).mean_error.map(|error| (name.clone(), error)));
         }
         Ok(numbers)
@@ -183,12 +183,12 @@ impl<'a> Lab<'a> {
     }
 
     /// Draws queries once for all releases of a table.
-    fn queries(&self, job: &Job, config: &Config, workload: &Workload) -> Outcomes<Vec<Query>> {
+    fn queries(&self, job: &Job, request: &Request, workload: &Workload) -> Outcomes<Vec<Query>> {
         let key = format!("{} {workload:?}", job.data.fingerprint);
         if let Some(queries) = self.drawn.borrow().get(&key) {
             return Ok(queries.clone());
         }
-        let queries = query::draw(&job.data.table, config, workload)?;
+        let queries = query::draw(&job.data.table, request, workload)?;
         self.drawn.borrow_mut().insert(key, queries.clone());
         Ok(queries)
     }
@@ -216,12 +216,12 @@ fn numbers(problem: &Problem, outcome: &Outcome) -> Numbers {
 }
 
 /// The request as text; hierarchy files by their names, wherever the folder is.
-fn written(config: &Config) -> String {
-    let mut config = config.clone();
-    for column in config.columns.values_mut() {
-        if let Some(HierarchyConfig::File(path)) = &mut column.hierarchy {
+fn written(request: &Request) -> String {
+    let mut request = request.clone();
+    for column in request.columns.values_mut() {
+        if let Some(HierarchySpec::File(path)) = &mut column.hierarchy {
             *path = path.file_name().map(PathBuf::from).unwrap_or_default();
         }
     }
-    serde_json::to_string(&config).unwrap_or_default()
+    serde_json::to_string(&request).unwrap_or_default()
 }

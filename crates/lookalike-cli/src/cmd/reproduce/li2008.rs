@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use lookalike::request::ratio::Ratio;
-use lookalike::request::{ColumnConfig, Kind, Rest, Role, Share};
-use lookalike::{Algorithm, Branching, Config, Cost, Search, Techniques};
+use lookalike::request::{ColumnRequest, Kind, Rest, Role, Share};
+use lookalike::{Algorithm, Branching, Request, Cost, Search, Techniques};
 
 use super::Report;
 use super::claims::{ABOUT, COMPARABLE, Claim, Finding, Remarks, all, at_most, claim, moves, named, pairs, round};
@@ -65,14 +65,14 @@ fn columns_of(lab: &Lab) -> Vec<(f64, &'static [&'static str], f64)> {
 }
 
 fn exact(lab: &Lab, data: &Data, wanted: &Exact) -> Outcomes<Numbers> {
-    let mut config = Config { rest: Some(Rest::Drop), ..Config::default() };
+    let mut request = Request { rest: Some(Rest::Drop), ..Request::default() };
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a small whole number")]
     let k = wanted.k as u64;
-    config.k = Some(k);
+    request.k = Some(k);
     // Any number of rows may be left out, at the price of the metric.
-    config.limits.suppress = Ratio::new(9_999, 10_000).map(Share);
+    request.limits.suppress = Ratio::new(9_999, 10_000).map(Share);
     for name in wanted.columns {
-        let mut column = ColumnConfig::new(Role::Quasi);
+        let mut column = ColumnRequest::new(Role::Quasi);
         column.kind = Some(Kind::Categorical);
         let (file, tree) = match *name {
             "age" => ("five-years-age.csv".to_string(), taxonomies::five_years()),
@@ -87,11 +87,11 @@ fn exact(lab: &Lab, data: &Data, wanted: &Exact) -> Outcomes<Numbers> {
             (_, scheme) => scheme,
         };
         column.scheme = Some(scheme.to_lowercase());
-        config.columns.insert((*name).to_string(), column);
+        request.columns.insert((*name).to_string(), column);
     }
     let search = Search { cost: wanted.cost, techniques: wanted.techniques, ..Search::new(Algorithm::Optimal, SEED) };
     let time = Some(Duration::from_secs(lab.choose(10, 1)));
-    lab.run(&Job { search, time, ..Job::new(PAPER, data, config, Algorithm::Optimal) })
+    lab.run(&Job { search, time, ..Job::new(PAPER, data, request, Algorithm::Optimal) })
 }
 
 /// The least cost of each scheme for each k, on four columns.

@@ -1,8 +1,8 @@
 //! Wong, Li, Fu, Wang: (alpha,k)-Anonymity, KDD 2006: Top Down is `specialize`, eIncognito is `incognito` with the same rule.
 
 use lookalike::request::ratio::Ratio;
-use lookalike::request::{ColumnConfig, Kind, Rest, Role, Share};
-use lookalike::{Algorithm, Config, Cost, Search};
+use lookalike::request::{ColumnRequest, Kind, Rest, Role, Share};
+use lookalike::{Algorithm, Request, Cost, Search};
 
 use super::Report;
 use super::claims::{Claim, Finding, Remarks, all, at_most, claim, moves, named, times};
@@ -49,24 +49,24 @@ pub(super) fn run(lab: &Lab, adult: Option<&Rows>) -> Outcomes<Report> {
 
 /// The first so many columns are quasi-identifiers, and high salaries fill at most so many tenths of a class.
 fn run_one(lab: &Lab, data: &Data, algorithm: Algorithm, size: usize, tenths: u32, k: u64) -> Outcomes<Numbers> {
-    let mut config = Config { k: Some(k), rest: Some(Rest::Drop), ..Config::default() };
-    config.output.snap = true;
+    let mut request = Request { k: Some(k), rest: Some(Rest::Drop), ..Request::default() };
+    request.output.snap = true;
     for name in &NINE[..size] {
-        let mut column = ColumnConfig::new(Role::Quasi);
+        let mut column = ColumnRequest::new(Role::Quasi);
         let tree = match *name {
             "age" => taxonomies::ages(0, 100, 0),
             _ => taxonomies::file(Family::Usual, name).unwrap_or_default(),
         };
         column.kind = (*name == "age").then_some(Kind::Numeric);
         column.hierarchy = Some(lab.hierarchy(&format!("usual-{name}.csv"), &tree)?);
-        config.columns.insert((*name).to_string(), column);
+        request.columns.insert((*name).to_string(), column);
     }
-    let mut salary = ColumnConfig::new(Role::Sensitive);
+    let mut salary = ColumnRequest::new(Role::Sensitive);
     salary.alpha = Ratio::new(u64::from(tenths), 10).map(Share);
     salary.values = Some(vec![">50K".to_string()]);
-    config.columns.insert("salary-class".to_string(), salary);
+    request.columns.insert("salary-class".to_string(), salary);
     let search = Search { cost: Cost::Distortion, ..Search::new(algorithm, SEED) };
-    lab.run(&Job { search, ..Job::new(PAPER, data, config, algorithm) })
+    lab.run(&Job { search, ..Job::new(PAPER, data, request, algorithm) })
 }
 
 fn series(places: &[u32], run: impl Fn(Algorithm, u32) -> Outcomes<(f64, Numbers)>) -> Outcomes<Vec<Sweep>> {

@@ -51,14 +51,14 @@ fn cells_with_an_apostrophe_of_their_own_come_back_as_they_were() {
 fn alpha_on_a_value_with_an_apostrophe_counts_that_value_alone() {
     let dir = Workdir::new();
     let rows = |own: usize, bare: usize| format!("a,s\n{}{}", "1,'=x\n".repeat(own), "1,=x\n".repeat(bare));
-    let config = |value: &str| {
+    let request = |value: &str| {
         format!(
             "k = 2\n[columns]\na = {{ role = \"quasi\" }}\ns = {{ role = \"sensitive\", alpha = 0.25, values = [\"{value}\"] }}\n"
         )
     };
     dir.write("t.csv", rows(2, 6));
     for (value, code) in [("'=x", 0), ("=x", 1)] {
-        dir.write("c.toml", config(value));
+        dir.write("c.toml", request(value));
         for release in ["o.csv", "o.parquet"] {
             let run = dir.run(&format!("anonymize t.csv -c c.toml -o {release} --force"));
             assert_eq!(run.code, Some(code), "{value} {release}: {run:?}");

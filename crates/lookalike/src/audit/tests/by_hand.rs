@@ -1,7 +1,7 @@
 //! Small releases written by hand, with the verdict they deserve.
 
 use super::super::{Method, View, measures, treatments, unguard};
-use super::{audit, audit_against, compared, config, judged, table};
+use super::{audit, audit_against, compared, request, judged, table};
 use crate::table::Treatment;
 
 const ASKED: &str = "k = 2\n[columns]\nname = { role = \"identifier\" }\nage = { role = \"quasi\" }\nzip = { role = \"quasi\", \
@@ -63,7 +63,7 @@ fn small_classes_are_counted_named_and_banded() {
     assert_eq!((rule.violations, rule.rows, rule.worst, rule.measure), (5, 6, 1.0, "smallest class"));
     let examples: Vec<(u64, u64)> = rule.examples.iter().map(|class| (class.classes, class.size)).collect();
     assert_eq!(examples, [(4, 1), (1, 2)], "the worst first, those alike as one");
-    let measured = measures(&table(&lines), &config(&asked["k = 3\n".len()..])).unwrap();
+    let measured = measures(&table(&lines), &request(&asked["k = 3\n".len()..])).unwrap();
     let bands: Vec<(u64, Option<u64>, u64, u64)> = measured.histogram.iter().map(|b| (b.from, b.to, b.classes, b.rows)).collect();
     assert_eq!(bands, [(1, Some(1), 4, 4), (2, Some(2), 1, 2), (3, Some(4), 1, 3)]);
     assert_eq!((measured.uniques, measured.k, measured.risk.above), (4, 1, None));
@@ -168,7 +168,7 @@ fn columns_that_should_not_be_there_are_leaks_and_missing_ones_are_errors() {
     let with = |name: &str, config_text: &str| {
         let release: Vec<String> =
             RELEASE.iter().enumerate().map(|(i, line)| format!("{line}|{}", if i == 0 { name } else { "x" })).collect();
-        audit(&table(&release), &config(config_text))
+        audit(&table(&release), &request(config_text))
     };
     let leaky = with("name", ASKED).unwrap();
     assert!(!leaky.holds() && leaky.leaks == ["identifier `name` is in the release"]);
@@ -178,10 +178,10 @@ fn columns_that_should_not_be_there_are_leaks_and_missing_ones_are_errors() {
     assert!(with("other", ASKED).unwrap_err().to_string().starts_with("no role for `other`"));
     for name in ["age", "ill"] {
         let renamed: Vec<String> = RELEASE.iter().map(|line| line.replace(name, "renamed")).collect();
-        let error = audit(&table(&renamed), &config(&dropped)).unwrap_err().to_string();
+        let error = audit(&table(&renamed), &request(&dropped)).unwrap_err().to_string();
         assert!(error.starts_with(&format!("the release has no column `{name}`")), "{error}");
     }
-    let error = audit(&table(&RELEASE[..1]), &config(ASKED)).unwrap_err().to_string();
+    let error = audit(&table(&RELEASE[..1]), &request(ASKED)).unwrap_err().to_string();
     assert!(error.contains("no rows"), "{error}");
 }
 
@@ -192,10 +192,10 @@ fn a_kept_column_must_be_the_sources_own() {
         lines.iter().enumerate().map(|(i, line)| format!("{line}|{}", if i == 0 { name } else { "x" })).collect()
     };
     let (release, source) = (with(&RELEASE, "extra"), with(&SOURCE, "extra"));
-    assert!(audit_against(&table(&release), &table(&source), &config(&kept)).unwrap().holds());
-    let added = audit_against(&table(&release), &table(&SOURCE), &config(&kept)).unwrap();
+    assert!(audit_against(&table(&release), &table(&source), &request(&kept)).unwrap().holds());
+    let added = audit_against(&table(&release), &table(&SOURCE), &request(&kept)).unwrap();
     assert!(!added.holds() && !added.truth.unwrap().carried_unchanged);
-    let lost = audit_against(&table(&RELEASE), &table(&source), &config(&kept)).unwrap();
+    let lost = audit_against(&table(&RELEASE), &table(&source), &request(&kept)).unwrap();
     assert!(!lost.holds() && !lost.truth.unwrap().carried_unchanged);
 }
 
@@ -213,7 +213,7 @@ fn bounds_are_one_quasi_identifier() {
         assert_eq!(compared(&spoilt, &source, asked).truth.unwrap().violations, 1, "{line}");
     }
     let halved: Vec<String> = release.iter().map(|line| line.replace("age_max", "other")).collect();
-    assert!(audit(&table(&halved), &config(asked)).unwrap_err().to_string().contains("no column `age`"));
+    assert!(audit(&table(&halved), &request(asked)).unwrap_err().to_string().contains("no column `age`"));
     // A unique bound makes a class of its own even where the other bound agrees.
     let mut unique = release.to_vec();
     unique[1] = "19|25|no|a";
@@ -263,10 +263,10 @@ fn a_match_must_give_every_row_its_own_source_row() {
 fn a_number_may_be_spelt_differently_only_between_typed_files() {
     let asked = "k = 1\n[columns]\nage = { role = \"quasi\" }\nward = { role = \"keep\" }";
     let (release, source) = (table(&["age|ward", "1|5", "2|007"]), table(&["age|ward", "1|5.0", "2|7"]));
-    assert!(!audit_against(&release, &source, &config(asked)).unwrap().holds());
+    assert!(!audit_against(&release, &source, &request(asked)).unwrap().holds());
     let mut typed = source;
     typed.columns[1].data_type = arrow_schema::DataType::Float64;
-    assert!(audit_against(&release, &typed, &config(asked)).unwrap().holds());
+    assert!(audit_against(&release, &typed, &request(asked)).unwrap().holds());
 }
 
 #[test]
@@ -275,7 +275,7 @@ fn guards_and_spellings_of_missing_are_no_change() {
     let holds = |release: &[&str]| {
         let mut release = table(release);
         unguard(&mut release);
-        audit_against(&release, &table(&["age|=w", "|=a+b", "@x|'=c"]), &config(asked)).unwrap().holds()
+        audit_against(&release, &table(&["age|=w", "|=a+b", "@x|'=c"]), &request(asked)).unwrap().holds()
     };
     assert!(holds(&["age|'=w", "?|'=a+b", "'@x|''=c"]));
     assert!(!holds(&["age|'=w", "?|'=a+c", "'@x|''=c"]));
@@ -286,13 +286,13 @@ fn guards_and_spellings_of_missing_are_no_change() {
 #[test]
 fn the_reader_is_told_to_code_what_the_judge_needs_and_to_hide_nothing() {
     let names = |names: &[&str]| names.iter().map(|name| (*name).to_string()).collect::<Vec<_>>();
-    let asked = config(&format!("rest = \"drop\"\n{ASKED}"));
+    let asked = request(&format!("rest = \"drop\"\n{ASKED}"));
     let release = names(&["age_min", "age_max", "zip", "ill", "ward", "name", "new"]);
     use Treatment::{Carry, Code, Compare, Skip};
     assert_eq!(treatments(&release, &asked, View::Release), [Code, Code, Code, Code, Carry, Carry, Carry]);
     assert_eq!(treatments(&release, &asked, View::ReleaseAgainstSource), [Code, Code, Code, Code, Compare, Compare, Compare]);
     assert_eq!(treatments(&names(&["age", "name", "new", "ward"]), &asked, View::Source), [Code, Skip, Skip, Compare]);
-    let guarded = config("k = 2\n[columns]\n\"=a\" = { role = \"quasi\" }");
+    let guarded = request("k = 2\n[columns]\n\"=a\" = { role = \"quasi\" }");
     assert_eq!(treatments(&names(&["'=a", "b"]), &guarded, View::Release), [Code, Carry]);
     assert_eq!(treatments(&names(&["'=a_min", "'=a_max"]), &guarded, View::Release), [Code, Code]);
 }
@@ -310,7 +310,7 @@ fn large_groups_are_matched_within_the_limits() {
             source.push(format!("{}|{}|{c}|{}", a * 3 + seeded.below(3), b + seeded.below(2), (class + row) % 4));
         }
     }
-    let asked = config(
+    let asked = request(
         "k = 3\n[columns]\na = { role = \"quasi\" }\nb = { role = \"quasi\" }\nc = { role = \"quasi\" }\nill = { role = \"sensitive\" }",
     );
     let (release, source) = (table(&release), table(&source));

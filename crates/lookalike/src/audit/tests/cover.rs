@@ -1,12 +1,12 @@
 //! Every form of label, against every value it should and should not cover.
 
 use super::super::cover::{Cell, Cover};
-use super::{Seeded, coded, config};
+use super::{Seeded, coded, request};
 
 /// Which of the values the label covers, one letter each: `y` or `n`.
 fn covered(column: &str, values: &[&str], cell: Cell<'_>) -> String {
-    let config = config(&format!("missing = [\"?\"]\n[columns]\nc = {{ role = \"quasi\"{column} }}"));
-    let cover = Cover::new(&coded(values.iter().copied()), &[cell], &config.columns["c"], &config.missing).unwrap();
+    let request = request(&format!("missing = [\"?\"]\n[columns]\nc = {{ role = \"quasi\"{column} }}"));
+    let cover = Cover::new(&coded(values.iter().copied()), &[cell], &request.columns["c"], &request.missing).unwrap();
     (0..).zip(values).map(|(value, _)| if cover.covers(0, value) { 'y' } else { 'n' }).collect()
 }
 
@@ -209,7 +209,7 @@ fn bounds_cover_what_lies_between_and_say_what_is_missing() {
 fn the_tally_equals_one_test_after_another() {
     let mut seeded = Seeded(3);
     let values: Vec<String> = (0..20).map(|n| if n == 7 { String::new() } else { n.to_string() }).collect();
-    let config = config("[columns]\nc = { role = \"quasi\" }");
+    let request = request("[columns]\nc = { role = \"quasi\" }");
     for _ in 0..200 {
         let labels: Vec<String> = (0..6)
             .map(|_| match seeded.below(5) {
@@ -223,7 +223,7 @@ fn the_tally_equals_one_test_after_another() {
             })
             .collect();
         let cells: Vec<Cell<'_>> = labels.iter().map(|label| Cell::Label(Some(label.as_str()))).collect();
-        let cover = Cover::new(&coded(values.iter().map(String::as_str)), &cells, &config.columns["c"], &[]).unwrap();
+        let cover = Cover::new(&coded(values.iter().map(String::as_str)), &cells, &request.columns["c"], &[]).unwrap();
         let some: Vec<(u32, u64)> =
             (0..20).filter(|_| seeded.below(2) == 0).map(|code| (code, 1 + u64::from(code % 3))).collect();
         let chosen: Vec<u32> = (0..6).filter(|_| seeded.below(3) > 0).collect();

@@ -10,14 +10,14 @@ use super::super::cover::{Cell, Cover, members};
 use super::super::guard::unguarded;
 use super::super::path::{Hierarchy, open};
 use super::super::reading::{exact_number, place_of_instant, present};
-use super::{coded, config};
+use super::{coded, request};
 use crate::codes::{Code, CodeRange};
 use crate::domain::attribute::{Attribute, Domain, set_label};
 use crate::domain::encode::{self, Wish, spelling};
 use crate::domain::hierarchy;
 use crate::release::guard::guarded;
 use crate::release::published;
-use crate::request::{Config, HierarchyConfig, Kind};
+use crate::request::{Request, HierarchySpec, Kind};
 
 /// The blocks of the document with this word behind the fence.
 fn blocks(word: &str) -> Vec<String> {
@@ -44,7 +44,7 @@ fn list(text: &str) -> Vec<Option<String>> {
 const MISSING: &str = "missing = [\"?\", \"NA\"]";
 
 fn spellings() -> Vec<String> {
-    config(&format!("k = 1\n{MISSING}\n[columns]\na = {{ role = \"quasi\" }}")).missing
+    request(&format!("k = 1\n{MISSING}\n[columns]\na = {{ role = \"quasi\" }}")).missing
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn sets_are_written_and_read() {
 
 /// A column of an example: the request, the engine's attribute, the values and the code of each.
 struct Example {
-    config: Config,
+    request: Request,
     attribute: Attribute,
     values: Vec<Option<String>>,
     codes: Vec<Code>,
@@ -132,11 +132,11 @@ struct Example {
 fn example(block: &str) -> Example {
     let line = |key: &str| block.lines().find_map(|line| line.strip_prefix(key)).map(str::trim);
     let snap = if line("snap = true").is_some() { "[output]\nsnap = true\n" } else { "" };
-    let config = config(&format!("k = 1\n{snap}[columns]\na = {}", line("column = ").unwrap()));
+    let request = request(&format!("k = 1\n{snap}[columns]\na = {}", line("column = ").unwrap()));
     let values = list(line("values = ").unwrap());
     let column = coded(values.iter().map(|value| value.as_deref().unwrap_or_default()));
-    let (attribute, codes) = encode::attribute(Wish::new("a", &config), &column).unwrap();
-    Example { config, attribute, values, codes }
+    let (attribute, codes) = encode::attribute(Wish::new("a", &request), &column).unwrap();
+    Example { request, attribute, values, codes }
 }
 
 impl Example {
@@ -150,7 +150,7 @@ impl Example {
     /// The audit reads the cell as these values, all of their spellings, and no other.
     fn assert_covers(&self, cell: Cell<'_>, range: CodeRange) {
         let column = coded(self.values.iter().map(|value| value.as_deref().unwrap_or_default()));
-        let cover = Cover::new(&column, &[cell], &self.config.columns["a"], &self.config.missing).unwrap();
+        let cover = Cover::new(&column, &[cell], &self.request.columns["a"], &self.request.missing).unwrap();
         for (value, &code) in (0..).zip(&self.codes) {
             assert_eq!(cover.covers(0, value), range.contains(code), "{cell:?} on {:?}", self.values[value as usize]);
         }
@@ -206,8 +206,8 @@ fn hierarchy_files_are_read_alike() {
             .map(|line| Some(line.rsplit_once(": ").unwrap().0.to_string()).filter(|value| value != "(missing)"))
             .collect();
         let tree = hierarchy::taxonomy(&rows, "a", &values, &vec![0; values.len()]).unwrap();
-        let config = HierarchyConfig::File(path.clone());
-        let hierarchy = open(&config).unwrap();
+        let request = HierarchySpec::File(path.clone());
+        let hierarchy = open(&request).unwrap();
         for (value, line) in values.iter().zip(expected.lines()) {
             let labels: Vec<&str> = line.rsplit_once(": ").unwrap().1.split(" / ").collect();
             let leaf = tree.codes(std::slice::from_ref(value))[0].unwrap();

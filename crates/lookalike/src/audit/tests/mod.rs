@@ -11,7 +11,7 @@ use arrow_schema::DataType;
 
 use super::{Verdict, audit, audit_against};
 use crate::codes::Codes;
-use crate::request::Config;
+use crate::request::Request;
 use crate::table::{Coded, Column, Table};
 
 /// A small generator with a seed: the same numbers for ever.
@@ -58,14 +58,14 @@ fn coded<'a>(cells: impl Iterator<Item = &'a str>) -> Coded {
     all
 }
 
-fn config(text: &str) -> Config {
-    Config::parse(text).unwrap()
+fn request(text: &str) -> Request {
+    Request::parse(text).unwrap()
 }
 
 fn judged(release: &[&str], text: &str) -> Verdict {
-    audit(&table(release), &config(text)).unwrap()
+    audit(&table(release), &request(text)).unwrap()
 }
 
 fn compared(release: &[&str], source: &[&str], text: &str) -> Verdict {
-    audit_against(&table(release), &table(source), &config(text)).unwrap()
+    audit_against(&table(release), &table(source), &request(text)).unwrap()
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::super::truth::{self, LIMITS, Limits};
-use super::{Config, Seeded, audit_against, config, table_of};
+use super::{Request, Seeded, audit_against, request, table_of};
 
 type Rows = Vec<Vec<String>>;
 
@@ -14,11 +14,11 @@ const JOBS: [(&str, &str); 5] =
     [("nurse", "health"), ("surgeon", "health"), ("teacher", "school"), ("coach", "school"), ("actor", "arts")];
 const PETS: [&str; 3] = ["cat", "dog,big", "eel"];
 
-fn asked(folder: &std::path::Path, extra: &str) -> Config {
+fn asked(folder: &std::path::Path, extra: &str) -> Request {
     let file = folder.join("job.csv");
     let lines: String = JOBS.iter().map(|(job, field)| format!("{job};{field};any\n")).collect();
     std::fs::write(&file, lines).unwrap();
-    config(&format!(
+    request(&format!(
         "k = 2\nmissing = [\"?\"]\n[columns]\nage = {{ role = \"quasi\" }}\nzip = {{ role = \"quasi\", hierarchy = {{ prefix = [2, 1] }} }}\n\
          job = {{ role = \"quasi\", hierarchy = {:?} }}\npet = {{ role = \"quasi\" }}\n\
          ill = {{ role = \"sensitive\", alpha = \"2/3\" }}\nward = {{ role = \"keep\" }}\n{extra}",
@@ -204,12 +204,12 @@ fn the_judge_agrees_with_the_oracle_on_every_spoilt_release() {
         let mut released = release(&mut seeded, &originals);
         assert!(true_to(&released, &originals), "the oracle knows its own releases");
         mutate(&mut seeded, kind, &mut released, &originals);
-        let config = if seeded.below(2) == 0 { &strict } else { &lenient };
+        let request = if seeded.below(2) == 0 { &strict } else { &lenient };
         let allowed = originals.len() >= released.len()
             && (originals.len() == released.len()
-                || (std::ptr::eq(config, &lenient) && 5 * (originals.len() - released.len()) <= originals.len()));
+                || (std::ptr::eq(request, &lenient) && 5 * (originals.len() - released.len()) <= originals.len()));
         let (release, source) = (table_of(&named(&released)), table_of(&named(&originals)));
-        let verdict = audit_against(&release, &source, config).unwrap();
+        let verdict = audit_against(&release, &source, request).unwrap();
         let truth = verdict.truth.as_ref().unwrap();
         let place = || format!("mutation {kind}\n{released:?}\n{originals:?}\n{verdict:?}");
         let is_true = true_to(&released, &originals);
@@ -222,7 +222,7 @@ fn the_judge_agrees_with_the_oracle_on_every_spoilt_release() {
         rejected[kind] += usize::from(!verdict.holds());
         // Necessary conditions are weaker, and never reject what is true.
         for limits in [Limits { tests: 0, ..LIMITS }, Limits { edges: 0, ..LIMITS }] {
-            let bounded = truth::check(&release, &source, config, limits).unwrap();
+            let bounded = truth::check(&release, &source, request, limits).unwrap();
             assert!(!is_true || bounded.violations == 0, "{limits:?} {}", place());
             assert!(bounded.rows_matched + bounded.rows_only_bounded + bounded.violations >= released.len() as u64);
             let said = bounded.statements.iter().any(|statement| statement.finding == super::super::Finding::Partly);
@@ -238,7 +238,7 @@ fn the_judge_agrees_with_the_oracle_on_every_spoilt_release() {
 #[test]
 fn necessary_conditions_still_reject_what_is_far_from_true() {
     let folder = tempfile::tempdir().unwrap();
-    let config = asked(folder.path(), "");
+    let request = asked(folder.path(), "");
     let mut seeded = Seeded(77);
     let mut caught = [0; 2];
     for _ in 0..400 {
@@ -247,7 +247,7 @@ fn necessary_conditions_still_reject_what_is_far_from_true() {
         released[0][1] = "999".to_string();
         let (release, source) = (table_of(&named(&released)), table_of(&named(&originals)));
         for (caught, limits) in caught.iter_mut().zip([Limits { tests: 0, ..LIMITS }, Limits { edges: 0, ..LIMITS }]) {
-            *caught += usize::from(truth::check(&release, &source, &config, limits).unwrap().violations > 0);
+            *caught += usize::from(truth::check(&release, &source, &request, limits).unwrap().violations > 0);
         }
     }
     assert_eq!(caught, [400, 400]);
@@ -256,7 +256,7 @@ fn necessary_conditions_still_reject_what_is_far_from_true() {
 #[test]
 fn in_input_order_the_judge_agrees_with_a_comparison_of_each_row() {
     let folder = tempfile::tempdir().unwrap();
-    let config = asked(folder.path(), "[output]\norder = \"input\"");
+    let request = asked(folder.path(), "[output]\norder = \"input\"");
     let mut seeded = Seeded(31);
     let mut spoilt = 0;
     for round in 0..1500 {
@@ -273,7 +273,7 @@ fn in_input_order_the_judge_agrees_with_a_comparison_of_each_row() {
             row[QUASI..] == original[QUASI..] && (0..QUASI).all(|c| stands_for(c, &row[c], &original[c]))
         };
         let wrong = released.iter().zip(&originals).filter(|pair| !agrees(*pair)).count();
-        let truth = truth::check(&table_of(&named(&released)), &table_of(&named(&originals)), &config, LIMITS).unwrap();
+        let truth = truth::check(&table_of(&named(&released)), &table_of(&named(&originals)), &request, LIMITS).unwrap();
         assert_eq!(truth.violations, wrong as u64, "mutation {kind}\n{released:?}\n{originals:?}");
         spoilt += usize::from(wrong > 0);
     }

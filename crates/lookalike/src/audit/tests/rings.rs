@@ -1,7 +1,7 @@
 //! Releases that are not homogeneous: the search for disjoint ways against brute force, and proofs spoilt in many ways.
 
 use super::super::{Proof, ProofRing, audit_rings};
-use super::{Seeded, config, table};
+use super::{Seeded, table};
 use crate::table::Table;
 
 /// The greatest number of ways to give all rows to all persons of which no two have a pair in common, by trying all.
@@ -57,8 +57,8 @@ fn without_a_proof_as_many_disjoint_ways_are_found_as_there_are() {
         let expected = brute(&covers, &mut vec![vec![false; rows]; rows]);
         seen[usize::try_from(expected).unwrap()] += 1;
         for k in 1..=u64::try_from(rows).unwrap() {
-            let config = config(&format!("k = {k}\nnon_homogeneous = true\ncolumns.age = {{ role = \"quasi\" }}\n"));
-            let verdict = audit_rings(&release, &source, &config, None).unwrap();
+            let request = request(&format!("k = {k}\nnon_homogeneous = true\ncolumns.age = {{ role = \"quasi\" }}\n"));
+            let verdict = audit_rings(&release, &source, &request, None).unwrap();
             assert_eq!(verdict.non_homogeneous.as_ref().unwrap().candidates, expected.min(k), "{ages:?} {boxes:?}");
             assert_eq!(verdict.holds(), expected >= k, "{ages:?} {boxes:?} {verdict:?}");
         }
@@ -74,8 +74,8 @@ fn six() -> (Table, Table, Proof) {
     (source, release, Proof { rings: vec![ring, ring], persons: (0..6).collect(), released: (0..6).collect() })
 }
 
-fn request(rule: &str) -> crate::Config {
-    config(&format!(
+fn request(rule: &str) -> crate::Request {
+    super::request(&format!(
         "{rule}\nnon_homogeneous = true\ncolumns.age = {{ role = \"quasi\" }}\ncolumns.ill = {{ role = \"sensitive\" }}\n"
     ))
 }
@@ -126,7 +126,7 @@ fn a_proof_of_something_else_is_refused() {
 fn rules_on_sensitive_values_are_judged_on_what_each_person_could_have() {
     let (source, release, proof) = six();
     let toml = |rule: &str| {
-        config(&format!(
+        request(&format!(
             "k = 2\nnon_homogeneous = true\ncolumns.age = {{ role = \"quasi\" }}\ncolumns.ill = {{ role = \"sensitive\", {rule} }}\n"
         ))
     };

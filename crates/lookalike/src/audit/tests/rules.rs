@@ -2,8 +2,8 @@
 
 use super::super::ground::{Fraction, distance, ground};
 use super::super::rules::{Rule, Sensitive, Tally};
-use super::{Seeded, coded, config, judged};
-use crate::request::{Config, Distance};
+use super::{Seeded, coded, request, judged};
+use crate::request::{Request, Distance};
 
 /// A column of small numbers, of which the first `class` rows are the class that is judged.
 struct Trial {
@@ -19,9 +19,9 @@ impl Trial {
         Trial { cells: (0..rows).map(|_| seeded.below(values).to_string()).collect(), class }
     }
 
-    fn tallied<T>(&self, config: &Config, use_it: impl FnOnce(&Sensitive<'_>, &Tally<'_>) -> T) -> T {
+    fn tallied<T>(&self, request: &Request, use_it: impl FnOnce(&Sensitive<'_>, &Tally<'_>) -> T) -> T {
         let column = coded(self.cells.iter().map(String::as_str));
-        let sensitive = Sensitive::new(&column, "s", config);
+        let sensitive = Sensitive::new(&column, "s", request);
         let mut counts = vec![0; sensitive.values.len()];
         (0..u32::try_from(self.class).unwrap()).for_each(|row| counts[sensitive.of(row) as usize] += 1);
         let present: Vec<u32> = (0..).zip(&counts).filter(|(_, count)| **count > 0).map(|(value, _)| value).collect();
@@ -40,12 +40,12 @@ impl Trial {
     }
 
     fn holds(&self, rule: &str) -> bool {
-        let config = config(&format!("[columns]\nq = {{ role = \"quasi\" }}\ns = {{ role = \"sensitive\", {rule} }}"));
-        let roles = config.roles(&["q".to_string(), "s".to_string()]).unwrap();
-        let specs = config.rules(&roles).unwrap();
-        self.tallied(&config, |sensitive, class| {
-            let distance = config.columns["s"].distance.unwrap_or_default();
-            let ground = ground(distance, "s", sensitive, &config).unwrap();
+        let request = request(&format!("[columns]\nq = {{ role = \"quasi\" }}\ns = {{ role = \"sensitive\", {rule} }}"));
+        let roles = request.roles(&["q".to_string(), "s".to_string()]).unwrap();
+        let specs = request.rules(&roles).unwrap();
+        self.tallied(&request, |sensitive, class| {
+            let distance = request.columns["s"].distance.unwrap_or_default();
+            let ground = ground(distance, "s", sensitive, &request).unwrap();
             let mut rule = Rule::new(&specs[0], Some(sensitive), ground, &[]);
             rule.ask(class, Some(sensitive));
             rule.verdict().violations == 0
@@ -105,9 +105,9 @@ fn moved(trial: &Trial, values: &[&str], cost: &[Vec<u64>], longest: u64) -> (u6
 }
 
 #[track_caller]
-fn same_distance(trial: &Trial, kind: Distance, config: &Config, (num, den): (u64, u64)) {
+fn same_distance(trial: &Trial, kind: Distance, request: &Request, (num, den): (u64, u64)) {
     let found =
-        trial.tallied(config, |sensitive, class| distance(&ground(kind, "s", sensitive, config).unwrap(), class, sensitive));
+        trial.tallied(request, |sensitive, class| distance(&ground(kind, "s", sensitive, request).unwrap(), class, sensitive));
     assert_eq!(found.num * u128::from(den), u128::from(num) * found.den, "{kind:?} {:?} {}", trial.cells, trial.class);
 }
 
@@ -117,9 +117,9 @@ fn every_distance_equals_the_cheapest_transport() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("tree.csv");
     std::fs::write(&file, "0;low;*\n1;low;*\n2;high;*\n3;high;*\n4;4;*\n").unwrap();
-    let flat = config("[columns]\ns = { role = \"sensitive\", t = 1, distance = \"ordered\" }");
-    let tree = config(&format!("[columns]\ns = {{ role = \"sensitive\", hierarchy = {:?} }}", file.display().to_string()));
-    let listed = config("[columns]\ns = { role = \"sensitive\", order = [\"d\", \"b\", \"a\", \"e\", \"c\"] }");
+    let flat = request("[columns]\ns = { role = \"sensitive\", t = 1, distance = \"ordered\" }");
+    let tree = request(&format!("[columns]\ns = {{ role = \"sensitive\", hierarchy = {:?} }}", file.display().to_string()));
+    let listed = request("[columns]\ns = { role = \"sensitive\", order = [\"d\", \"b\", \"a\", \"e\", \"c\"] }");
     let place = |value: &str| ["d", "b", "a", "e", "c"].iter().position(|label| *label == value).unwrap();
     let cost = |values: &[&str], step: &dyn Fn(usize, usize) -> u64| -> Vec<Vec<u64>> {
         (0..values.len()).map(|i| (0..values.len()).map(|j| if i == j { 0 } else { step(i, j) }).collect()).collect()

@@ -4,7 +4,7 @@ use jiff::civil::{Date, DateTime};
 
 use super::{ANY, ROOT, Step, Steps, Trunk, fault, level};
 use crate::error::Result;
-use crate::request::{DateConfig, DateUnit};
+use crate::request::{DateSpec, DateUnit};
 
 const EPOCH: Date = Date::constant(1970, 1, 1);
 
@@ -15,8 +15,8 @@ const EPOCH: Date = Date::constant(1970, 1, 1);
 ///
 /// # Errors
 /// When the units do not become coarser, a text is no date, or the dates as written are not in the order of time.
-pub fn date_steps(column: &str, config: &DateConfig, numbers: &[f64], texts: &[String]) -> Result<Steps> {
-    let units = &config.date;
+pub fn date_steps(column: &str, request: &DateSpec, numbers: &[f64], texts: &[String]) -> Result<Steps> {
+    let units = &request.date;
     if units.is_empty() || !units.windows(2).all(|pair| pair[0] < pair[1]) {
         return Err(fault(column, "calendar units are given finest first, each once: date = [\"month\", \"year\", \"decade\"]"));
     }
@@ -149,7 +149,7 @@ mod tests {
         let with_time = texts.iter().any(|text| has_time(text));
         let numbers: Vec<f64> = texts.iter().map(|text| moment(text).map_or(0.0, |m| number(m, with_time))).collect();
         let texts: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
-        date_steps("born", &DateConfig { date: units.to_vec() }, &numbers, &texts)
+        date_steps("born", &DateSpec { date: units.to_vec() }, &numbers, &texts)
     }
 
     fn rows(units: &[DateUnit], texts: &[&str]) -> Vec<String> {

@@ -2,7 +2,7 @@
 
 use super::{ANY, ROOT, Step, Steps, Trunk, fault, level};
 use crate::error::Result;
-use crate::request::IntervalsConfig;
+use crate::request::IntervalsSpec;
 
 /// Whole numbers up to here are exact in floating point, and so are sums of two of them.
 const EXACT: f64 = 4_503_599_627_370_496.0;
@@ -26,10 +26,10 @@ struct Grid {
 ///
 /// # Errors
 /// When the widths are not rising multiples of each other, a limit makes no sense, or a number is too large to be placed exactly.
-pub fn intervals(column: &str, config: &IntervalsConfig, numbers: &[f64], texts: &[String]) -> Result<Steps> {
-    let grid = grid(column, config)?;
-    let limits = || config.bottom.iter().chain(&config.top);
-    if !limits().all(|limit| limit.is_finite()) || matches!((config.bottom, config.top), (Some(b), Some(t)) if b > t) {
+pub fn intervals(column: &str, request: &IntervalsSpec, numbers: &[f64], texts: &[String]) -> Result<Steps> {
+    let grid = grid(column, request)?;
+    let limits = || request.bottom.iter().chain(&request.top);
+    if !limits().all(|limit| limit.is_finite()) || matches!((request.bottom, request.top), (Some(b), Some(t)) if b > t) {
         return Err(fault(column, "bottom and top must be numbers, and bottom may not lie above top"));
     }
     if !numbers.iter().all(|number| (number * grid.units).abs() <= EXACT) {
@@ -40,7 +40,7 @@ pub fn intervals(column: &str, config: &IntervalsConfig, numbers: &[f64], texts:
     let last = |end: f64| if whole { end - 1.0 } else { end };
     let mut trunk = Trunk::new(ROOT, level(grid.widths.len() + 1), ANY);
     for (&number, text) in numbers.iter().zip(texts) {
-        let path = match (config.bottom, config.top) {
+        let path = match (request.bottom, request.top) {
             (Some(bottom), _) if number < bottom => {
                 vec![Step { label: format!("<{}", bottom + 0.0), level: 1, ends: (f64::NEG_INFINITY, last(bottom)) }]
             }
@@ -99,29 +99,29 @@ impl Grid {
 }
 
 #[allow(clippy::cast_possible_truncation, reason = "every number is checked to be whole and below 2^52 first")]
-fn grid(column: &str, config: &IntervalsConfig) -> Result<Grid> {
-    if config.intervals.is_empty() {
+fn grid(column: &str, request: &IntervalsSpec) -> Result<Grid> {
+    if request.intervals.is_empty() {
         return Err(fault(column, "no widths: intervals = [5, 10, 20]"));
     }
-    if !config.intervals.iter().all(|&width| width > 0.0 && width.is_finite()) {
+    if !request.intervals.iter().all(|&width| width > 0.0 && width.is_finite()) {
         return Err(fault(column, "the width of an interval must be above 0"));
     }
-    let all = || config.intervals.iter().chain([&config.origin]);
+    let all = || request.intervals.iter().chain([&request.origin]);
     let exact = |units: f64| all().all(|&number| ((number * units).round() / units).total_cmp(&number).is_eq());
     let units = (0..=DECIMALS).map(|decimals| 10_f64.powi(decimals)).find(|&units| exact(units));
     let Some(units) = units.filter(|units| all().all(|number| (number * units).abs() <= EXACT)) else {
         return Err(fault(column, format!("widths and origin may have {DECIMALS} decimals, and no more than 15 digits in all")));
     };
     let place = |number: f64| (number * units).round() as i64;
-    let widths: Vec<i64> = config.intervals.iter().map(|&width| place(width)).collect();
+    let widths: Vec<i64> = request.intervals.iter().map(|&width| place(width)).collect();
     if let Some(step) = widths.windows(2).position(|pair| pair[1] <= pair[0] || pair[1] % pair[0] != 0) {
-        let (fine, coarse) = (config.intervals[step], config.intervals[step + 1]);
+        let (fine, coarse) = (request.intervals[step], request.intervals[step + 1]);
         return Err(fault(
             column,
             format!("width {coarse} is no multiple of {fine}: give widths finest first, such as 5, 10, 20"),
         ));
     }
-    Ok(Grid { units, origin: place(config.origin), widths })
+    Ok(Grid { units, origin: place(request.origin), widths })
 }
 
 #[cfg(test)]
@@ -129,22 +129,22 @@ mod tests {
     use super::super::to_rows;
     use super::*;
 
-    fn config(widths: &[f64]) -> IntervalsConfig {
-        IntervalsConfig { intervals: widths.to_vec(), origin: 0.0, bottom: None, top: None }
+    fn request(widths: &[f64]) -> IntervalsSpec {
+        IntervalsSpec { intervals: widths.to_vec(), origin: 0.0, bottom: None, top: None }
     }
 
-    fn steps(config: &IntervalsConfig, numbers: &[f64]) -> Steps {
+    fn steps(request: &IntervalsSpec, numbers: &[f64]) -> Steps {
         let texts: Vec<String> = numbers.iter().map(f64::to_string).collect();
-        intervals("age", config, numbers, &texts).unwrap()
+        intervals("age", request, numbers, &texts).unwrap()
     }
 
-    fn rows(config: &IntervalsConfig, numbers: &[f64]) -> Vec<String> {
-        to_rows(&steps(config, numbers).taxonomy).iter().map(|row| row.join(";")).collect()
+    fn rows(request: &IntervalsSpec, numbers: &[f64]) -> Vec<String> {
+        to_rows(&steps(request, numbers).taxonomy).iter().map(|row| row.join(";")).collect()
     }
 
     #[test]
     fn whole_numbers_show_their_first_and_last() {
-        let rows = rows(&config(&[5.0, 10.0, 20.0]), &[20.0, 24.0, 25.0, 39.0, 40.0]);
+        let rows = rows(&request(&[5.0, 10.0, 20.0]), &[20.0, 24.0, 25.0, 39.0, 40.0]);
         let expected = [
             "20;[20-24];[20-29];[20-39];*",
             "24;[20-24];[20-29];[20-39];*",
@@ -157,9 +157,9 @@ mod tests {
 
     #[test]
     fn decimals_are_half_open_and_their_ends_exact() {
-        assert_eq!(rows(&config(&[5.0]), &[24.5, 25.0]), ["24.5;[20-25);*", "25;[25-30);*"]);
+        assert_eq!(rows(&request(&[5.0]), &[24.5, 25.0]), ["24.5;[20-25);*", "25;[25-30);*"]);
         let tenths: Vec<f64> = (0..40).map(|tenth| f64::from(tenth) / 10.0).collect();
-        for (tenth, row) in rows(&config(&[0.1, 0.5]), &tenths).iter().enumerate() {
+        for (tenth, row) in rows(&request(&[0.1, 0.5]), &tenths).iter().enumerate() {
             let (tenth, half) = (f64::from(u32::try_from(tenth).unwrap()), f64::from(u32::try_from(tenth / 5).unwrap()));
             let fine = format!("[{}-{})", tenth / 10.0, (tenth + 1.0) / 10.0);
             assert_eq!(*row, format!("{};{fine};[{}-{});*", tenth / 10.0, half / 2.0, (half + 1.0) / 2.0));
@@ -168,16 +168,16 @@ mod tests {
 
     #[test]
     fn negative_ends_are_told_from_dashes() {
-        assert_eq!(rows(&config(&[5.0]), &[-5.0, -1.0, 0.0]), ["-5;[-5 .. -1];*", "-1;[-5 .. -1];*", "0;[0-4];*"]);
-        assert_eq!(rows(&config(&[5.0]), &[-0.5]), ["-0.5;[-5 .. 0);*"]);
+        assert_eq!(rows(&request(&[5.0]), &[-5.0, -1.0, 0.0]), ["-5;[-5 .. -1];*", "-1;[-5 .. -1];*", "0;[0-4];*"]);
+        assert_eq!(rows(&request(&[5.0]), &[-0.5]), ["-0.5;[-5 .. 0);*"]);
     }
 
     #[test]
     fn limits_swallow_what_lies_beyond_and_cut_intervals() {
-        let mut config = config(&[5.0, 10.0]);
-        (config.bottom, config.top) = (Some(28.0), Some(43.0));
+        let mut request = request(&[5.0, 10.0]);
+        (request.bottom, request.top) = (Some(28.0), Some(43.0));
         let numbers = [3.0, 27.0, 28.0, 29.0, 30.0, 42.0, 43.0, 99.0];
-        let made = steps(&config, &numbers);
+        let made = steps(&request, &numbers);
         let expected = [
             "3;<28;<28;*",
             "27;<28;<28;*",
@@ -188,7 +188,7 @@ mod tests {
             "43;>=43;>=43;*",
             "99;>=43;>=43;*",
         ];
-        assert_eq!(rows(&config, &numbers), expected);
+        assert_eq!(rows(&request, &numbers), expected);
         let ends = |code| made.ends[made.taxonomy.parent(code).unwrap() as usize];
         assert_eq!(ends(0), (f64::NEG_INFINITY, 27.0));
         assert_eq!(ends(2), (28.0, 29.0));
@@ -198,15 +198,15 @@ mod tests {
 
     #[test]
     fn an_interval_of_one_whole_number_is_the_number() {
-        assert_eq!(rows(&config(&[1.0, 2.0]), &[4.0, 5.0]), ["4;4;[4-5];*", "5;5;[4-5];*"]);
+        assert_eq!(rows(&request(&[1.0, 2.0]), &[4.0, 5.0]), ["4;4;[4-5];*", "5;5;[4-5];*"]);
     }
 
     #[test]
     fn every_number_lies_within_the_ends_of_all_its_intervals() {
-        let mut config = config(&[0.3, 0.9, 8.1]);
-        config.origin = -0.2;
+        let mut request = request(&[0.3, 0.9, 8.1]);
+        request.origin = -0.2;
         let numbers: Vec<f64> = (-400..400).map(|n| f64::from(n) / 30.0).collect();
-        let made = steps(&config, &numbers);
+        let made = steps(&request, &numbers);
         for (code, &number) in numbers.iter().enumerate() {
             let mut node = u32::try_from(code).unwrap();
             assert_eq!(made.ends[code], (number, number));
@@ -221,12 +221,12 @@ mod tests {
     #[test]
     fn widths_that_do_not_nest_are_refused() {
         for widths in [&[5.0, 12.0][..], &[5.0, 5.0], &[10.0, 5.0], &[0.0], &[-5.0], &[f64::NAN], &[], &[1e300], &[1.0 / 3.0]] {
-            let error = intervals("age", &config(widths), &[1.0], &["1".into()]).unwrap_err();
+            let error = intervals("age", &request(widths), &[1.0], &["1".into()]).unwrap_err();
             assert!(error.to_string().starts_with("hierarchy of column `age`: "), "{error}");
         }
-        let crossed = IntervalsConfig { bottom: Some(9.0), top: Some(3.0), ..config(&[5.0]) };
+        let crossed = IntervalsSpec { bottom: Some(9.0), top: Some(3.0), ..request(&[5.0]) };
         assert!(intervals("age", &crossed, &[1.0], &["1".into()]).is_err());
-        let error = intervals("age", &config(&[5.0]), &[1e17], &["1e17".into()]).unwrap_err().to_string();
+        let error = intervals("age", &request(&[5.0]), &[1e17], &["1e17".into()]).unwrap_err().to_string();
         assert!(error.contains("too large") && !error.contains("1e17"), "{error}");
     }
 }

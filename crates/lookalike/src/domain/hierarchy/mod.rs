@@ -168,14 +168,14 @@ mod tests {
 
     #[test]
     fn intervals_written_as_a_file_are_the_same_intervals() {
-        let config =
-            crate::request::IntervalsConfig { intervals: vec![5.0, 10.0], origin: 2.0, bottom: Some(-8.0), top: Some(31.0) };
+        let request =
+            crate::request::IntervalsSpec { intervals: vec![5.0, 10.0], origin: 2.0, bottom: Some(-8.0), top: Some(31.0) };
         let numbers: Vec<f64> = (-20..40).map(f64::from).collect();
         let texts: Vec<String> = numbers.iter().map(f64::to_string).collect();
-        let made = intervals("age", &config, &numbers, &texts).unwrap();
+        let made = intervals("age", &request, &numbers, &texts).unwrap();
         let rows = file::parse("age.csv", to_text(&made.taxonomy).as_bytes()).unwrap();
         assert_eq!(file_steps(&rows, "age", &numbers, &texts).unwrap().taxonomy, made.taxonomy);
-        let none = intervals("age", &config, &[], &[]).unwrap();
+        let none = intervals("age", &request, &[], &[]).unwrap();
         assert_eq!((none.taxonomy.label(none.taxonomy.root()), none.ends.len()), ("*", 1));
     }
 

@@ -217,7 +217,7 @@ mod tests {
 
     use super::*;
     use crate::codes::Codes;
-    use crate::request::Config;
+    use crate::request::Request;
     use crate::rng::Rng;
     use crate::synthetic::{Synthetic, batch};
     use crate::table::Column;
@@ -470,15 +470,15 @@ mod tests {
         let profiles = profile(&table);
         let path = Path::new("C:\\my \"data\".csv");
         let text = to_toml(path, &profiles);
-        let config = Config::parse(&text).unwrap();
-        assert_eq!((config.version, config.k, config.input.path.as_deref()), (Some(1), Some(5), Some(path)));
+        let request = Request::parse(&text).unwrap();
+        assert_eq!((request.version, request.k, request.input.path.as_deref()), (Some(1), Some(5), Some(path)));
         let names: Vec<String> = names.iter().map(ToString::to_string).collect();
-        let found = config.roles(&names).unwrap();
+        let found = request.roles(&names).unwrap();
         assert_eq!(found.quasi.len() + found.sensitive.len() + found.keep.len() + found.dropped.len(), names.len());
         for profile in &profiles {
-            assert_eq!(config.column(&profile.name).unwrap().role, profile.role, "{}", profile.name);
+            assert_eq!(request.column(&profile.name).unwrap().role, profile.role, "{}", profile.name);
         }
-        config.rules(&found).unwrap();
+        request.rules(&found).unwrap();
         assert_eq!(text.lines().filter(|line| line.contains("  # ")).count(), names.len());
     }
 
@@ -500,14 +500,14 @@ mod tests {
                 lines.push(line.to_string());
             }
         }
-        let config = Config::parse(&lines.join("\n")).unwrap();
+        let request = Request::parse(&lines.join("\n")).unwrap();
         let names: Vec<String> = columns.iter().map(|column| column.name.clone()).collect();
-        config.rules(&config.roles(&names).unwrap()).unwrap();
+        request.rules(&request.roles(&names).unwrap()).unwrap();
         for name in ["age", "zip", "admission"] {
-            assert!(config.column(name).unwrap().hierarchy.is_some(), "{name}");
+            assert!(request.column(name).unwrap().hierarchy.is_some(), "{name}");
         }
-        assert!(config.column("education").unwrap().order.is_some());
-        assert!(config.column("diagnosis").unwrap().alpha.is_some());
+        assert!(request.column("education").unwrap().order.is_some());
+        assert!(request.column("diagnosis").unwrap().alpha.is_some());
     }
 
     #[test]

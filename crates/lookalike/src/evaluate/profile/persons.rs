@@ -3,7 +3,7 @@
 
 use super::roles::{find, words};
 use super::{ColumnProfile, roles};
-use crate::request::{Config, Role};
+use crate::request::{Request, Role};
 use crate::table::Counted;
 
 /// Words of columns that number persons, whatever else stands in the name.
@@ -52,11 +52,11 @@ fn stands(name: &str) -> Stands {
 
 /// The columns whose values should be counted although they are not published: identifiers, and columns without a line whose name says
 /// that they number persons. The likeliest first, and not many.
-pub fn person_columns(names: &[String], config: &Config) -> Vec<String> {
+pub fn person_columns(names: &[String], request: &Request) -> Vec<String> {
     let mut found: Vec<(Stands, &String)> = Vec::new();
     for name in names {
         let stands = stands(name);
-        let is_counted = match config.column(name).map(|line| line.role) {
+        let is_counted = match request.column(name).map(|line| line.role) {
             Some(Role::Identifier) => stands != Stands::Not,
             Some(_) => false,
             None => stands == Stands::Surely,
@@ -157,10 +157,10 @@ mod tests {
 
     #[test]
     fn identifiers_are_counted_and_columns_that_number_persons() {
-        let config = Config::parse(
+        let request = Request::parse(
             "[columns]\nage = { role = \"quasi\" }\nsurname = { role = \"identifier\" }\nx = { role = \"identifier\" }\nuser = { role = \"keep\" }",
         );
         let names = ["x", "age", "surname", "patient_id", "user", "note", "ward"].map(String::from);
-        assert_eq!(person_columns(&names, &config.unwrap()), ["patient_id", "x"]);
+        assert_eq!(person_columns(&names, &request.unwrap()), ["patient_id", "x"]);
     }
 }

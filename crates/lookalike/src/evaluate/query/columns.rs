@@ -18,7 +18,7 @@ use crate::codes::real;
 use crate::domain::attribute::{Domain, Ordered, Unit};
 use crate::domain::taxonomy::Taxonomy;
 use crate::error::Result;
-use crate::request::Config;
+use crate::request::Request;
 use crate::table::Table;
 
 /// A quasi-identifier in source and release.
@@ -68,8 +68,8 @@ const STRETCHES: f64 = 20.0;
 ///
 /// # Errors
 /// When a cell of the release cannot be read, or when the two tables do not fit the configuration.
-pub fn columns(source: &Table, release: &Table, config: &Config) -> Result<Vec<Detail>> {
-    surface(release, config)?.quasi.iter().map(|shown| detail(shown, source, release, config)).collect()
+pub fn columns(source: &Table, release: &Table, request: &Request) -> Result<Vec<Detail>> {
+    surface(release, request)?.quasi.iter().map(|shown| detail(shown, source, release, request)).collect()
 }
 
 /// What a release lost in all: every row of the source that it does not have lost everything.
@@ -80,9 +80,9 @@ pub fn certainty(columns: &[Detail], source_rows: u64, released_rows: u64) -> Ce
     Certainty { ncp, gcp: if most > 0.0 { ncp / most } else { 0.0 } }
 }
 
-fn detail(shown: &Shown, source: &Table, release: &Table, config: &Config) -> Result<Detail> {
+fn detail(shown: &Shown, source: &Table, release: &Table, request: &Request) -> Result<Detail> {
     let name = shown.name();
-    let field = Field::new(name, source, config)?;
+    let field = Field::new(name, source, request)?;
     let (of, said) = cells(shown, release)?;
     let mut rows = vec![0u64; said.len()];
     of.iter().for_each(|cell| rows[cell as usize] += 1);
@@ -113,7 +113,7 @@ fn detail(shown: &Shown, source: &Table, release: &Table, config: &Config) -> Re
         Domain::Ordered(Ordered { unit: Unit::Day | Unit::Second, .. }) => "ranges of dates",
         Domain::Ordered(Ordered { unit: Unit::Place, .. }) => "ranges of ordered labels",
     };
-    let weight = config.column(name).and_then(|column| column.weight).unwrap_or(1.0);
+    let weight = request.column(name).and_then(|column| column.weight).unwrap_or(1.0);
     Ok(Detail { name: name.to_string(), weight, kind, ncp, generalized, bins })
 }
 

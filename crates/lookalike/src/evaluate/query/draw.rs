@@ -6,7 +6,7 @@ use super::field::Field;
 use super::{Condition, Query, not_released, originals, tests, total};
 use crate::domain::attribute::{Domain, Ordered, Unit};
 use crate::error::{Error, Result};
-use crate::request::{Config, Rest, Role};
+use crate::request::{Request, Rest, Role};
 use crate::rng::Rng;
 use crate::table::Table;
 
@@ -30,9 +30,9 @@ const DRAWS: u32 = 10_000;
 ///
 /// # Errors
 /// When a quasi-identifier does not fit its kind or hierarchy.
-pub fn summable(source: &Table, config: &Config) -> Result<Option<String>> {
-    for name in quasi(source, config) {
-        if Field::new(&name, source, config)?.is_number() {
+pub fn summable(source: &Table, request: &Request) -> Result<Option<String>> {
+    for name in quasi(source, request) {
+        if Field::new(&name, source, request)?.is_number() {
             return Ok(Some(name));
         }
     }
@@ -48,23 +48,23 @@ pub fn summable(source: &Table, config: &Config) -> Result<Option<String>> {
 /// # Errors
 /// When a column is unknown or not released, the summed one has no numbers, there is no column for conditions, or too many draws in
 /// a row have the answer 0.
-pub fn draw(source: &Table, config: &Config, workload: &Workload) -> Result<Vec<Query>> {
+pub fn draw(source: &Table, request: &Request, workload: &Workload) -> Result<Vec<Query>> {
     let sum = workload.sum.as_deref();
-    let names = if workload.on.is_empty() { quasi(source, config) } else { workload.on.clone() };
+    let names = if workload.on.is_empty() { quasi(source, request) } else { workload.on.clone() };
     let mut on: Vec<&str> = names.iter().map(String::as_str).filter(|name| Some(*name) != sum).collect();
     on.sort_unstable();
     on.dedup();
     if on.is_empty() {
-        return Err(Error::config("no column is left for conditions: name some beside the summed one, --on a,b"));
+        return Err(Error::request("no column is left for conditions: name some beside the summed one, --on a,b"));
     }
     let released: Vec<String> =
-        source.columns.iter().map(|column| column.name.clone()).filter(|name| is_released(name, config)).collect();
+        source.columns.iter().map(|column| column.name.clone()).filter(|name| is_released(name, request)).collect();
     if let Some(name) = on.iter().copied().chain(sum).find(|name| !released.iter().any(|known| known == name)) {
-        return Err(Error::config(not_released(name, &released)));
+        return Err(Error::request(not_released(name, &released)));
     }
-    let fields = on.iter().copied().chain(sum).map(|name| Field::new(name, source, config)).collect::<Result<Vec<_>>>()?;
+    let fields = on.iter().copied().chain(sum).map(|name| Field::new(name, source, request)).collect::<Result<Vec<_>>>()?;
     if let Some(name) = sum.filter(|_| !fields[on.len()].is_number()) {
-        return Err(Error::config(format!("column `{name}` has no numbers: only numbers can be summed")));
+        return Err(Error::request(format!("column `{name}` has no numbers: only numbers can be summed")));
     }
     let truth = originals(&fields, source)?;
     let query = |number: u64| {
@@ -73,27 +73,27 @@ pub fn draw(source: &Table, config: &Config, workload: &Workload) -> Result<Vec<
         for _ in 0..DRAWS {
             let conditions = fields[..on.len()].iter().map(|field| (field.name.to_string(), condition(field, &mut rng)));
             let query = Query { sum: workload.sum.clone(), conditions: conditions.collect() };
-            let tests = tests(&query, &fields).map_err(|(column, why)| Error::config(format!("column `{column}`: {why}")))?;
+            let tests = tests(&query, &fields).map_err(|(column, why)| Error::request(format!("column `{column}`: {why}")))?;
             if total(&truth, &tests) != 0.0 {
                 return Ok(query);
             }
         }
-        Err(Error::config(format!(
+        Err(Error::request(format!(
             "{DRAWS} random queries in a row have the answer 0 on this table: use fewer columns, --on a,b, or queries of your own"
         )))
     };
     (0..workload.queries).into_par_iter().map(query).collect()
 }
 
-fn quasi(source: &Table, config: &Config) -> Vec<String> {
-    let is_quasi = |name: &String| config.column(name).is_some_and(|line| line.role == Role::Quasi);
+fn quasi(source: &Table, request: &Request) -> Vec<String> {
+    let is_quasi = |name: &String| request.column(name).is_some_and(|line| line.role == Role::Quasi);
     source.columns.iter().map(|column| column.name.clone()).filter(is_quasi).collect()
 }
 
-fn is_released(name: &str, config: &Config) -> bool {
-    match config.column(name).map(|line| line.role) {
+fn is_released(name: &str, request: &Request) -> bool {
+    match request.column(name).map(|line| line.role) {
         Some(role) => role != Role::Identifier,
-        None => config.rest == Some(Rest::Keep),
+        None => request.rest == Some(Rest::Keep),
     }
 }
 

@@ -10,7 +10,7 @@ use crate::domain::attribute::{ANY, Attribute, Domain, Ordered, Unit};
 use crate::domain::encode::{self, Wish};
 use crate::domain::taxonomy::{Node, Taxonomy};
 use crate::error::{Error, Result};
-use crate::request::{ColumnConfig, Config, HierarchyConfig, Role};
+use crate::request::{ColumnRequest, Request, HierarchySpec, Role};
 use crate::table::{Coded, Table};
 
 /// A column that some query is about.
@@ -21,7 +21,7 @@ pub(super) struct Field<'a> {
     /// For each value of the source's dictionary its code in the domain.
     pub(super) codes: Vec<Code>,
     pub(super) domain: Domain,
-    column: Option<&'a ColumnConfig>,
+    column: Option<&'a ColumnRequest>,
     /// Texts that mean "missing" beside the empty cell.
     spellings: &'a [String],
     /// Of an ordered column: the least and the greatest number there may be.
@@ -54,7 +54,7 @@ pub(super) enum Raw {
 }
 
 impl<'a> Field<'a> {
-    pub(super) fn new(name: &'a str, source: &Table, config: &'a Config) -> Result<Field<'a>> {
+    pub(super) fn new(name: &'a str, source: &Table, request: &'a Request) -> Result<Field<'a>> {
         if source.column(name).is_none() {
             return Err(Error::data(format!("the source has no column `{name}`")));
         }
@@ -62,12 +62,12 @@ impl<'a> Field<'a> {
         if values.values.is_empty() {
             return Err(Error::data("the source has no rows: there is nothing to ask"));
         }
-        let column = config.column(name);
+        let column = request.column(name);
         let form = match column.map(|column| column.role) {
             Some(Role::Quasi) => Form::Generalized,
             _ => Form::Exact,
         };
-        let wish = Wish::new(name, config);
+        let wish = Wish::new(name, request);
         let plain = column.is_none_or(|line| line.kind.is_none() && line.order.is_none() && line.hierarchy.is_none());
         let (domain, codes) = match encode::attribute(wish, values) {
             Ok((Attribute { domain, .. }, codes)) => (domain, codes),
@@ -80,7 +80,7 @@ impl<'a> Field<'a> {
             form,
             codes,
             column,
-            spellings: &config.missing,
+            spellings: &request.missing,
             ends: (0.0, 0.0),
             groups: FxHashMap::default(),
             leaves: FxHashMap::default(),
@@ -415,9 +415,9 @@ fn ends(ordered: &Ordered) -> (f64, f64) {
 }
 
 /// The groups of a hierarchy file or a calendar; intervals are read as intervals.
-fn groups(ordered: &Ordered, column: Option<&ColumnConfig>) -> FxHashMap<String, (f64, f64)> {
+fn groups(ordered: &Ordered, column: Option<&ColumnRequest>) -> FxHashMap<String, (f64, f64)> {
     match (&ordered.steps, column.and_then(|column| column.hierarchy.as_ref())) {
-        (Some(steps), Some(HierarchyConfig::File(_) | HierarchyConfig::Date(_))) => {
+        (Some(steps), Some(HierarchySpec::File(_) | HierarchySpec::Date(_))) => {
             let tree = &steps.taxonomy;
             let inner = tree.range(tree.root()).hi + 1..=tree.root();
             inner.map(|node| (tree.label(node).to_string(), steps.ends[node as usize])).collect()

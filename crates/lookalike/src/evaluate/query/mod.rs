@@ -53,7 +53,7 @@ use serde::Serialize;
 use crate::audit::{Cell, Fold, Shown, cells, coded, surface};
 use crate::codes::Codes;
 use crate::error::{Error, Result};
-use crate::request::{Config, did_you_mean, list};
+use crate::request::{Request, did_you_mean, list};
 use crate::table::Table;
 use field::{Field, Form};
 use weigh::{Reach, Test, weights};
@@ -160,17 +160,17 @@ fn mean(numbers: &[f64]) -> Option<f64> {
 /// [`View::Source`](crate::audit::View::Source) and [`View::ReleaseAgainstSource`](crate::audit::View::ReleaseAgainstSource).
 ///
 /// ```
-/// use lookalike::{Config, audit::{View, treatments, unguard}, table, evaluate::query};
+/// use lookalike::{Request, audit::{View, treatments, unguard}, table, evaluate::query};
 ///
 /// # fn main() -> lookalike::Result<()> {
 /// # let folder = tempfile::tempdir().unwrap();
 /// # let (data, safe) = (folder.path().join("data.csv"), folder.path().join("safe.csv"));
 /// # std::fs::write(&data, "age,sex\n34,f\n37,f\n51,m\n58,m\n").unwrap();
 /// # std::fs::write(&safe, "age,sex\n[34-37],f\n[34-37],f\n[51-58],m\n[51-58],m\n").unwrap();
-/// let config = Config::parse("k = 2\ncolumns.age.role = 'quasi'\ncolumns.sex.role = 'quasi'")?;
+/// let request = Request::parse("k = 2\ncolumns.age.role = 'quasi'\ncolumns.sex.role = 'quasi'")?;
 /// let read = |path, view| {
 ///     let table = io::open(path, None)?;
-///     let treatments = treatments(table.names(), &config, view);
+///     let treatments = treatments(table.names(), &request, view);
 ///     let mut table = table.read(&treatments)?;
 ///     // Both are text files; only the release may have guards before formulas.
 ///     if view != View::Source {
@@ -179,7 +179,7 @@ fn mean(numbers: &[f64]) -> Option<f64> {
 ///     lookalike::Result::Ok(table)
 /// };
 /// let queries = query::parse("[[query]]\nwhere = { age = [30, 35], sex = 'f' }")?;
-/// let answers = query::answer(&read(&data, View::Source)?, &read(&safe, View::ReleaseAgainstSource)?, &config, &queries)?;
+/// let answers = query::answer(&read(&data, View::Source)?, &read(&safe, View::ReleaseAgainstSource)?, &request, &queries)?;
 /// assert_eq!((answers[0].truth, answers[0].estimate), (1.0, 2.0 * 2.0 / 4.0));
 /// # Ok(())
 /// # }
@@ -188,20 +188,20 @@ fn mean(numbers: &[f64]) -> Option<f64> {
 /// # Errors
 /// When a query asks for a column that is not released or for what its column does not have, when a cell of the release cannot be
 /// read, or when the two tables do not fit the configuration.
-pub fn answer(source: &Table, release: &Table, config: &Config, queries: &[Query]) -> Result<Vec<Answer>> {
+pub fn answer(source: &Table, release: &Table, request: &Request, queries: &[Query]) -> Result<Vec<Answer>> {
     let used: BTreeSet<&str> = queries.iter().flat_map(Query::columns).collect();
     let names: Vec<&str> = used.into_iter().collect();
-    let shown = surface(release, config)?;
+    let shown = surface(release, request)?;
     let exact = |name: &str| shown.roles.keep.iter().chain(&shown.roles.sensitive).any(|kept| kept == name);
     let quasi = |name: &str| shown.quasi.iter().find(|shown| shown.name() == name);
     for (number, query) in (1..).zip(queries) {
         if let Some(name) = query.columns().find(|name| quasi(name).is_none() && !exact(name)) {
             let released: Vec<String> = shown.quasi.iter().map(|shown| shown.name().to_string()).collect();
             let released = [released, shown.roles.sensitive.clone(), shown.roles.keep.clone()].concat();
-            return Err(Error::config(format!("query {number}: {}", not_released(name, &released))));
+            return Err(Error::request(format!("query {number}: {}", not_released(name, &released))));
         }
     }
-    let fields = names.iter().map(|name| Field::new(name, source, config)).collect::<Result<Vec<_>>>()?;
+    let fields = names.iter().map(|name| Field::new(name, source, request)).collect::<Result<Vec<_>>>()?;
     let truth = originals(&fields, source)?;
     let columns = fields.iter().map(|field| match quasi(field.name) {
         Some(shown) => released(field, shown, release),
@@ -213,7 +213,7 @@ pub fn answer(source: &Table, release: &Table, config: &Config, queries: &[Query
         .into_par_iter()
         .map(|number| {
             let tests = tests(&queries[number - 1], &fields)
-                .map_err(|(column, why)| Error::config(format!("query {number}, column `{column}`: {why}")))?;
+                .map_err(|(column, why)| Error::request(format!("query {number}, column `{column}`: {why}")))?;
             Ok(Answer { truth: total(&truth, &tests), estimate: total(&estimate, &tests) })
         })
         .collect();

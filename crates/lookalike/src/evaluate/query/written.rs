@@ -25,7 +25,7 @@ use crate::error::{Error, Result};
 /// When it cannot be read, is no TOML, or a query makes no sense; the message says which.
 pub fn read(path: &Path) -> Result<Vec<Query>> {
     let text = std::fs::read_to_string(path).map_err(|source| Error::io(path, source))?;
-    parse(&text).map_err(|error| Error::config(format!("{}: {error}", path.display())))
+    parse(&text).map_err(|error| Error::request(format!("{}: {error}", path.display())))
 }
 
 /// Reads the text of a file of queries.
@@ -33,16 +33,16 @@ pub fn read(path: &Path) -> Result<Vec<Query>> {
 /// # Errors
 /// When it is no TOML, or a query makes no sense; the message says which.
 pub fn parse(text: &str) -> Result<Vec<Query>> {
-    let mut file: Table = toml::from_str(text).map_err(|error| Error::config(error.to_string().trim_end()))?;
+    let mut file: Table = toml::from_str(text).map_err(|error| Error::request(error.to_string().trim_end()))?;
     let queries = match file.remove("query") {
         Some(Value::Array(queries)) if !queries.is_empty() => queries,
-        Some(_) => return Err(Error::config("`query` is no list: begin every query with a line [[query]]")),
-        None => return Err(Error::config("there is no query: begin every query with a line [[query]]")),
+        Some(_) => return Err(Error::request("`query` is no list: begin every query with a line [[query]]")),
+        None => return Err(Error::request("there is no query: begin every query with a line [[query]]")),
     };
     if let Some(key) = file.keys().next() {
-        return Err(Error::config(format!("`{key}` is unknown here: a file of queries has [[query]] and nothing else")));
+        return Err(Error::request(format!("`{key}` is unknown here: a file of queries has [[query]] and nothing else")));
     }
-    let query = |(number, value)| query(value).map_err(|why| Error::config(format!("query {number}{why}")));
+    let query = |(number, value)| query(value).map_err(|why| Error::request(format!("query {number}{why}")));
     (1..).zip(queries).map(query).collect()
 }
 

@@ -208,7 +208,7 @@ fn up_to_line_end(text: &[u8]) -> (&[u8], bool) {
 fn checked_delimiter(delimiter: char) -> Result<u8> {
     match u8::try_from(delimiter) {
         Ok(byte) if byte.is_ascii() && !matches!(byte, b'"' | b'\r' | b'\n' | 0) => Ok(byte),
-        _ => Err(Error::config("the delimiter must be one ASCII character, and neither a quote nor a line end")),
+        _ => Err(Error::request("the delimiter must be one ASCII character, and neither a quote nor a line end")),
     }
 }
 

@@ -77,7 +77,7 @@ pub fn file_type(path: &Path) -> Result<FileType> {
         ("tsv", compression) => Ok(FileType { format: Format::Csv { delimiter: b'\t' }, compression }),
         ("parquet" | "pq", Compression::None) => plain(Format::Parquet),
         ("arrow" | "ipc" | "feather", Compression::None) => plain(Format::Arrow),
-        _ => Err(Error::config(format!(
+        _ => Err(Error::request(format!(
             "{}: the name does not tell the format; it must end in .csv, .tsv, .txt (each also with .gz or .zst), .parquet, .pq, \
              .arrow, .ipc or .feather",
             path.display()
@@ -112,7 +112,7 @@ fn check_type(file_type: FileType, name: &str, data_type: &DataType) -> Result<(
         return Ok(());
     }
     let other = if fits_parquet(data_type) { "Parquet" } else { "Arrow" };
-    Err(Error::config(format!(
+    Err(Error::request(format!(
         "column `{name}` is of type {data_type}, which this format cannot show: write {other} instead, or drop the column"
     )))
 }
@@ -498,7 +498,7 @@ mod tests {
             assert_eq!(file_type(Path::new(name)).unwrap(), FileType { format, compression }, "{name}");
         }
         for name in ["a", "a.xlsx", "a.parquet.gz", "a.gz", "csv", "a.csv/b", ".."] {
-            assert!(matches!(file_type(Path::new(name)).unwrap_err().kind(), ErrorKind::Config { .. }), "{name}");
+            assert!(matches!(file_type(Path::new(name)).unwrap_err().kind(), ErrorKind::Request { .. }), "{name}");
         }
     }
 
@@ -511,7 +511,7 @@ mod tests {
         let error =
             write(File::create(&path).unwrap(), &path, file_type(&path).unwrap(), &batch.schema(), 1, |_| Ok(batch.clone()));
         let error = error.unwrap_err();
-        assert!(matches!(error.kind(), ErrorKind::Config { .. }));
+        assert!(matches!(error.kind(), ErrorKind::Request { .. }));
         assert_eq!(
             error.to_string(),
             "column `raw` is of type Binary, which this format cannot show: write Parquet instead, or drop the column"

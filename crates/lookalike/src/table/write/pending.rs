@@ -154,11 +154,11 @@ impl Pending {
         if fs::symlink_metadata(target).is_ok() {
             match fs::metadata(target) {
                 Ok(about) if about.is_dir() => {
-                    return Err(Error::config(format!("{} is a folder: add a file name", target.display())));
+                    return Err(Error::request(format!("{} is a folder: add a file name", target.display())));
                 }
                 // Renaming over a device would replace it.
                 Ok(about) if !about.is_file() => {
-                    return Err(Error::config(format!("{} is no regular file: use - for standard output", target.display())));
+                    return Err(Error::request(format!("{} is no regular file: use - for standard output", target.display())));
                 }
                 _ if !force => return Err(exists(target)),
                 _ => real = real_place(target).unwrap_or(real),
@@ -295,7 +295,7 @@ fn allow(_: &File, _: Access, _: &Path) -> io::Result<()> {
 }
 
 fn exists(target: &Path) -> Error {
-    Error::config(format!("{} exists: choose another name or add --force", target.display()))
+    Error::request(format!("{} exists: choose another name or add --force", target.display()))
 }
 
 fn folder_of(file: &Path) -> &Path {
@@ -375,7 +375,7 @@ mod tests {
         let target = folder.path().join("out.csv");
         fs::write(&target, "old\n").unwrap();
         let error = Pending::beside(&target, false).unwrap_err();
-        assert!(matches!(error.kind(), Kind::Config { .. }) && error.to_string().ends_with("choose another name or add --force"));
+        assert!(matches!(error.kind(), Kind::Request { .. }) && error.to_string().ends_with("choose another name or add --force"));
         let pending = Pending::beside(&target, true).unwrap();
         fill(&pending, "new\n");
         assert_eq!(fs::read_to_string(&target).unwrap(), "old\n");
@@ -391,7 +391,7 @@ mod tests {
         fill(&pending, "ours\n");
         fs::write(&target, "theirs\n").unwrap();
         let error = pending.publish().unwrap_err();
-        assert!(matches!(error.kind(), Kind::Config { .. }), "{error}");
+        assert!(matches!(error.kind(), Kind::Request { .. }), "{error}");
         assert_eq!(fs::read_to_string(&target).unwrap(), "theirs\n");
         assert_eq!(files(&folder), ["out.csv"]);
     }
@@ -418,7 +418,7 @@ mod tests {
         let folder = TempDir::new().unwrap();
         let link = folder.path().join("link.csv");
         std::os::unix::fs::symlink(folder.path().join("gone.csv"), &link).unwrap();
-        assert!(matches!(Pending::beside(&link, false).unwrap_err().kind(), Kind::Config { .. }));
+        assert!(matches!(Pending::beside(&link, false).unwrap_err().kind(), Kind::Request { .. }));
         let pending = Pending::beside(&link, true).unwrap();
         fill(&pending, "new\n");
         pending.publish().unwrap();
@@ -428,10 +428,10 @@ mod tests {
     #[test]
     fn folders_devices_and_missing_folders_are_refused() {
         let folder = TempDir::new().unwrap();
-        assert!(matches!(Pending::beside(folder.path(), true).unwrap_err().kind(), Kind::Config { .. }));
+        assert!(matches!(Pending::beside(folder.path(), true).unwrap_err().kind(), Kind::Request { .. }));
         assert!(matches!(Pending::beside(&folder.path().join("no/out.csv"), false).unwrap_err().kind(), Kind::Io { .. }));
         #[cfg(unix)]
-        assert!(matches!(Pending::beside(Path::new("/dev/null"), true).unwrap_err().kind(), Kind::Config { .. }));
+        assert!(matches!(Pending::beside(Path::new("/dev/null"), true).unwrap_err().kind(), Kind::Request { .. }));
     }
 
     #[cfg(unix)]

@@ -4,9 +4,9 @@
 mod claims;
 
 use lookalike::evaluate::query::Workload;
-use lookalike::request::{ColumnConfig, Kind, Rest, Role};
+use lookalike::request::{ColumnRequest, Kind, Rest, Role};
 use lookalike::synthetic::Grid;
-use lookalike::{Algorithm, Config, Problem, far_pair_shares};
+use lookalike::{Algorithm, Request, Problem, far_pair_shares};
 
 use super::Report;
 use super::data::{self, Data, Rows};
@@ -64,10 +64,10 @@ pub(super) fn run(lab: &Lab, adult: Option<&Rows>) -> Outcomes<Report> {
 }
 
 /// Adult with eight quasi-identifiers, education in its order, two trees.
-fn utility(lab: &Lab) -> Outcomes<Config> {
-    let mut config = Config { rest: Some(Rest::Drop), ..Config::default() };
+fn utility(lab: &Lab) -> Outcomes<Request> {
+    let mut request = Request { rest: Some(Rest::Drop), ..Request::default() };
     for name in &data::NINE[..8] {
-        let mut column = ColumnConfig::new(Role::Quasi);
+        let mut column = ColumnRequest::new(Role::Quasi);
         match *name {
             "age" => column.kind = Some(Kind::Numeric),
             "education" => column.order = Some(EDUCATION.map(String::from).to_vec()),
@@ -76,20 +76,20 @@ fn utility(lab: &Lab) -> Outcomes<Config> {
         if let Some(tree) = taxonomies::file(Family::Utility, name) {
             column.hierarchy = Some(lab.hierarchy(&format!("utility-{name}.csv"), &tree)?);
         }
-        config.columns.insert((*name).to_string(), column);
+        request.columns.insert((*name).to_string(), column);
     }
-    Ok(config)
+    Ok(request)
 }
 
 /// Numbers in all columns of a grid.
-fn grid_config(columns: usize, weights: &[f64]) -> Config {
-    let mut config = Config { rest: Some(Rest::Drop), ..Config::default() };
+fn grid_config(columns: usize, weights: &[f64]) -> Request {
+    let mut request = Request { rest: Some(Rest::Drop), ..Request::default() };
     for at in 0..columns {
-        let mut column = ColumnConfig::new(Role::Quasi);
+        let mut column = ColumnRequest::new(Role::Quasi);
         (column.kind, column.weight) = (Some(Kind::Numeric), weights.get(at).copied());
-        config.columns.insert(format!("a{}", at + 1), column);
+        request.columns.insert(format!("a{}", at + 1), column);
     }
-    config
+    request
 }
 
 fn queries(lab: &Lab) -> u64 {
@@ -129,10 +129,10 @@ fn ks(lab: &Lab) -> &'static [f64] {
 }
 
 fn by_k_on_adult(lab: &Lab, adult: &Data, report: &mut Report) -> Outcomes<Vec<Sweep>> {
-    let config = utility(lab)?;
+    let request = utility(lab)?;
     let all = sweep(lab, &READINGS, ks(lab), |lab, method, k| {
-        let config = Config { k: Some(whole(k)), ..config.clone() };
-        lab.run(&Job { workloads: counts_and_sums(lab, "age"), ..Job::new(PAPER, adult, config, method) })
+        let request = Request { k: Some(whole(k)), ..request.clone() };
+        lab.run(&Job { workloads: counts_and_sums(lab, "age"), ..Job::new(PAPER, adult, request, method) })
     })?;
     for (of, name, title, y) in [
         ("figure 7", "certainty-penalty-by-k", "Certainty penalty on Adult", NCP),
@@ -148,9 +148,9 @@ fn by_k_on_adult(lab: &Lab, adult: &Data, report: &mut Report) -> Outcomes<Vec<S
 
 fn by_k(lab: &Lab, data: &Data, is_asked: bool) -> Outcomes<Vec<Sweep>> {
     sweep(lab, &METHODS, ks(lab), |lab, method, k| {
-        let config = Config { k: Some(whole(k)), ..grid_config(4, &[]) };
+        let request = Request { k: Some(whole(k)), ..grid_config(4, &[]) };
         let workloads = if is_asked { counts_and_sums(lab, "a1") } else { Vec::new() };
-        lab.run(&Job { workloads, ..Job::new(PAPER, data, config, method) })
+        lab.run(&Job { workloads, ..Job::new(PAPER, data, request, method) })
     })
 }
 
@@ -158,7 +158,7 @@ fn by_sigma(lab: &Lab, rows: usize) -> Outcomes<Vec<Sweep>> {
     let places: &[f64] = lab.choose(&[0.5, 1.0, 1.5, 2.0, 3.0, 4.0], &[0.5, 1.0, 2.0, 4.0]);
     sweep(lab, &METHODS, places, |lab, method, sigma| {
         let data = data::grid(Grid { columns: 4, sigma: Some(sigma) }, rows, SEED)?;
-        lab.run(&Job::new(PAPER, &data, Config { k: Some(10), ..grid_config(4, &[]) }, method))
+        lab.run(&Job::new(PAPER, &data, Request { k: Some(10), ..grid_config(4, &[]) }, method))
     })
 }
 
@@ -167,7 +167,7 @@ fn by_columns(lab: &Lab, rows: usize) -> Outcomes<Vec<Sweep>> {
     sweep(lab, &METHODS, places, |lab, method, columns| {
         let columns = usize::try_from(whole(columns)).unwrap_or(4);
         let data = data::grid(Grid { columns, sigma: Some(1.0) }, rows, SEED)?;
-        lab.run(&Job::new(PAPER, &data, Config { k: Some(10), ..grid_config(columns, &[]) }, method))
+        lab.run(&Job::new(PAPER, &data, Request { k: Some(10), ..grid_config(columns, &[]) }, method))
     })
 }
 
@@ -176,7 +176,7 @@ fn by_size(lab: &Lab) -> Outcomes<Vec<Sweep>> {
     sweep(lab, &METHODS, places, |lab, method, rows| {
         let rows = usize::try_from(whole(rows)).unwrap_or(10_000);
         let data = data::grid(Grid { columns: 4, sigma: None }, rows, SEED)?;
-        lab.run(&Job::new(PAPER, &data, Config { k: Some(10), ..grid_config(4, &[]) }, method))
+        lab.run(&Job::new(PAPER, &data, Request { k: Some(10), ..grid_config(4, &[]) }, method))
     })
 }
 
@@ -189,9 +189,9 @@ fn by_weights(lab: &Lab, uniform: &Data) -> Outcomes<Vec<Sweep>> {
     let mut series = Vec::new();
     for method in [Algorithm::BottomUp, Algorithm::TopDown] {
         for (name, weights) in [("", &[][..]), (", weighted", &[8.0, 4.0, 2.0, 1.0][..])] {
-            let config = Config { k: Some(10), ..grid_config(4, weights) };
+            let request = Request { k: Some(10), ..grid_config(4, weights) };
             let workloads = (1..=4).map(workload).collect();
-            let numbers = lab.run(&Job { workloads, ..Job::new(PAPER, uniform, config, method) })?;
+            let numbers = lab.run(&Job { workloads, ..Job::new(PAPER, uniform, request, method) })?;
             let error = |columns: u8| {
                 let error = numbers.get(&columns.to_string()).copied();
                 (f64::from(columns), error.map(|error| ("count_error".to_string(), error)).into_iter().collect())
@@ -206,12 +206,12 @@ fn by_weights(lab: &Lab, uniform: &Data) -> Outcomes<Vec<Sweep>> {
 fn far_pairs(lab: &Lab, tables: &[&Data]) -> Outcomes<Vec<Sweep>> {
     let mut series = Vec::new();
     for data in tables {
-        let config = if data.name == "adult" { utility(lab)? } else { grid_config(4, &[]) };
-        let config = Config { k: Some(10), ..config };
+        let request = if data.name == "adult" { utility(lab)? } else { grid_config(4, &[]) };
+        let request = Request { k: Some(10), ..request };
         let what = format!("{} {ROUNDS:?} {STARTS} {SEED}", data.fingerprint);
         let numbers = lab.kept(PAPER, &format!("{}, far pairs", data.name), &what, || {
             let names: Vec<String> = data.table.columns.iter().map(|column| column.name.clone()).collect();
-            let problem = Problem::new(&data.table, &config.roles(&names)?, &config)?;
+            let problem = Problem::new(&data.table, &request.roles(&names)?, &request)?;
             let shares = far_pair_shares(&problem, &ROUNDS, STARTS, SEED);
             Ok(ROUNDS.iter().zip(shares).map(|(rounds, share)| (rounds.to_string(), share)).collect())
         })?;

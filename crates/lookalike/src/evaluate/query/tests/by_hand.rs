@@ -145,8 +145,8 @@ fn the_missing_value_satisfies_what_names_it_and_nothing_else() {
     same(share(&towns, "", "", "[\"\", \"Ulm\"]"), 1.0);
     same(share(&towns, "*", "", "\"Bonn\""), 1.0 / 3.0);
     let marked = |condition: &str| {
-        let config = "k = 1\nmissing = [\"?\"]\ncolumns.a.role = \"quasi\"";
-        ask(&column(&["Bonn", "?"]), &column(&["*"]), config, &format!("[[query]]\nwhere.a = {condition}")).unwrap()[0].estimate
+        let request = "k = 1\nmissing = [\"?\"]\ncolumns.a.role = \"quasi\"";
+        ask(&column(&["Bonn", "?"]), &column(&["*"]), request, &format!("[[query]]\nwhere.a = {condition}")).unwrap()[0].estimate
     };
     same(marked("\"?\""), 0.5);
     same(marked("\"\""), 0.5);
@@ -155,9 +155,9 @@ fn the_missing_value_satisfies_what_names_it_and_nothing_else() {
 #[test]
 fn bounds_are_read_from_their_columns() {
     let source = column(&["20", "29", "40", ""]);
-    let config = "k = 1\n[columns]\na = { role = \"quasi\" }\n[output]\npublish = \"bounds\"";
+    let request = "k = 1\n[columns]\na = { role = \"quasi\" }\n[output]\npublish = \"bounds\"";
     let of = |release: &str, condition: &str| {
-        ask(&source, release, config, &format!("[[query]]\nwhere = {{ a = {condition} }}")).unwrap()[0].estimate
+        ask(&source, release, request, &format!("[[query]]\nwhere = {{ a = {condition} }}")).unwrap()[0].estimate
     };
     let rows = "a_min,a_max,a_missing\n20,29,no\n20,29,no\n40,40,no\n,,yes\n,,maybe\n";
     same(of(rows, "[25, 40]"), 2.0 * 0.5 + 1.0 + 0.75 * 16.0 / 21.0);
@@ -207,8 +207,8 @@ fn a_kept_column_that_is_half_numbers_has_labels() {
     let cells: Vec<String> = (0..20).map(|n| n.to_string()).chain(["x", "*", ""].map(String::from)).collect();
     let cells: Vec<&str> = cells.iter().map(String::as_str).collect();
     let table = format!("q,{}", column(&cells).replace('\n', "\n1,").trim_end_matches("1,"));
-    let config = "k = 1\ncolumns.q.role = \"quasi\"\ncolumns.a.role = \"keep\"";
-    let answers = ask(&table, &table, config, "[[query]]\nwhere.a = [\"x\", \"*\", \"7\"]\n[[query]]\nwhere.a = \"\"").unwrap();
+    let request = "k = 1\ncolumns.q.role = \"quasi\"\ncolumns.a.role = \"keep\"";
+    let answers = ask(&table, &table, request, "[[query]]\nwhere.a = [\"x\", \"*\", \"7\"]\n[[query]]\nwhere.a = \"\"").unwrap();
     assert_eq!(answers, [Answer { truth: 3.0, estimate: 3.0 }, Answer { truth: 1.0, estimate: 1.0 }]);
 }
 
@@ -248,12 +248,12 @@ fn queries_at_fault_are_told_with_number_and_column() {
         assert!(told(query).starts_with(expected), "{query}: {}", told(query));
     }
     let dated = |condition: &str| {
-        let config = "k = 1\ncolumns.a.role = \"quasi\"";
-        why(&column(&DAYS), &column(&["*"]), config, &format!("[[query]]\nwhere.a = {condition}"))
+        let request = "k = 1\ncolumns.a.role = \"quasi\"";
+        why(&column(&DAYS), &column(&["*"]), request, &format!("[[query]]\nwhere.a = {condition}"))
     };
     assert!(dated("[20, 30]").ends_with("`20` is no date such as 2024-03-17 or 2024-03-17T10:00:00"));
-    let config = "k = 1\n[columns]\na = { role = \"quasi\", order = [\"x\", \"y\"] }";
-    let error = why(&column(&["x"]), &column(&["x"]), config, "[[query]]\nwhere.a.from = \"z\"");
+    let request = "k = 1\n[columns]\na = { role = \"quasi\", order = [\"x\", \"y\"] }";
+    let error = why(&column(&["x"]), &column(&["x"]), request, "[[query]]\nwhere.a.from = \"z\"");
     assert!(error.ends_with("`z` is not in the order of the column"), "{error}");
 }
 
@@ -292,31 +292,31 @@ fn a_release_that_does_not_fit_is_told_without_its_cells() {
 #[test]
 fn drawn_queries_are_not_empty_and_do_not_depend_on_each_other() {
     let source = table(&crate::testing::random_table(5, 60));
-    let config = Config::parse(
+    let request = Request::parse(
         "k = 1\n[columns]\nage = { role = \"quasi\" }\nheight = { role = \"quasi\" }\ncity = { role = \"quasi\" }\nillness = { role = \"keep\" }",
     )
     .unwrap();
     let drawn = |queries, sum: Option<&str>, on: &[&str]| {
         let on = on.iter().map(ToString::to_string).collect();
-        draw(&source, &config, &Workload { queries, seed: 3, sum: sum.map(String::from), on }).unwrap()
+        draw(&source, &request, &Workload { queries, seed: 3, sum: sum.map(String::from), on }).unwrap()
     };
     let many = drawn(200, None, &[]);
     assert_eq!(drawn(20, None, &[]), many[..20]);
     assert!(many.iter().all(|query| query.conditions.keys().eq(["age", "city", "height"]) && query.sum.is_none()));
-    let answers = answer(&source, &source, &config, &many).unwrap();
+    let answers = answer(&source, &source, &request, &many).unwrap();
     assert!(answers.iter().all(|answer| answer.truth >= 1.0));
     let roots = many.iter().filter(|query| query.conditions["city"] == super::super::Condition::Node { node: "*".to_string() });
     assert!((70..130).contains(&roots.count()), "half of them are the one inner node");
     let sums = drawn(20, Some("age"), &["age", "city", "illness"]);
     assert!(sums.iter().all(|query| query.conditions.keys().eq(["city", "illness"]) && query.sum.as_deref() == Some("age")));
-    assert_eq!(summable(&source, &config).unwrap().as_deref(), Some("age"));
+    assert_eq!(summable(&source, &request).unwrap().as_deref(), Some("age"));
     for (sum, on, expected) in [
         (None, "nothing", "column `nothing` is not in the release (it can be asked about `age`, `height`, `city`, `illness`)"),
         (Some("city"), "age", "column `city` has no numbers"),
         (Some("age"), "age", "no column is left for conditions"),
     ] {
         let workload = Workload { queries: 1, seed: 1, sum: sum.map(String::from), on: vec![on.to_string()] };
-        let error = draw(&source, &config, &workload).unwrap_err().to_string();
+        let error = draw(&source, &request, &workload).unwrap_err().to_string();
         assert!(error.contains(expected), "{error}");
     }
 }
@@ -325,9 +325,9 @@ fn drawn_queries_are_not_empty_and_do_not_depend_on_each_other() {
 fn a_workload_that_finds_nothing_gives_up() {
     // A sum of zeros is 0 whatever the conditions say.
     let source = table("a,b\n0,x\n0,y\n");
-    let config = Config::parse("k = 1\ncolumns.a.role = \"quasi\"\ncolumns.b.role = \"quasi\"").unwrap();
+    let request = Request::parse("k = 1\ncolumns.a.role = \"quasi\"\ncolumns.b.role = \"quasi\"").unwrap();
     let workload = Workload { queries: 5, seed: 1, sum: Some("a".to_string()), on: Vec::new() };
-    let error = draw(&source, &config, &workload).unwrap_err().to_string();
+    let error = draw(&source, &request, &workload).unwrap_err().to_string();
     assert!(error.contains("10000 random queries in a row have the answer 0"), "{error}");
 }
 

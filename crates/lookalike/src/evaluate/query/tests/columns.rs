@@ -1,12 +1,12 @@
 //! Columns counted by hand.
 
 use crate::evaluate::query::{Bin, Detail, certainty, columns};
-use crate::request::Config;
+use crate::request::Request;
 use crate::testing::table;
 
 fn look(source: &str, release: &str) -> Detail {
-    let config = Config::parse("k = 2\n[columns]\na = { role = \"quasi\" }").unwrap();
-    columns(&table(source), &table(release), &config).unwrap().remove(0)
+    let request = Request::parse("k = 2\n[columns]\na = { role = \"quasi\" }").unwrap();
+    columns(&table(source), &table(release), &request).unwrap().remove(0)
 }
 
 fn bin(label: &str, before: u64, after: f64) -> Bin {

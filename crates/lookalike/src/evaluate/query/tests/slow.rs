@@ -277,11 +277,11 @@ fn a_release_that_is_the_source_answers_without_error() {
     for seed in 0..30 {
         let rows = source(&mut rng);
         let table = table(&csv(&rows));
-        let config = Config::parse(CONFIG).unwrap();
+        let request = Request::parse(CONFIG).unwrap();
         for sum in [None, Some("age".to_string())] {
             let workload = Workload { queries: 20, seed, sum, on: Vec::new() };
-            let queries = draw(&table, &config, &workload).unwrap();
-            let answers = answer(&table, &table, &config, &queries).unwrap();
+            let queries = draw(&table, &request, &workload).unwrap();
+            let answers = answer(&table, &table, &request, &queries).unwrap();
             assert!(answers.iter().all(|answer| answer.error() == Some(0.0)), "{answers:?}");
         }
     }
@@ -292,17 +292,17 @@ fn a_release_of_stars_answers_with_the_product_of_the_shares() {
     let mut rng = Rng::new(13);
     let rows = source(&mut rng);
     let stars: Vec<Row> = rows.iter().map(|row| ["*", "*", "*", "*", &row[4], &row[5]].map(String::from)).collect();
-    let config = Config::parse(CONFIG).unwrap();
+    let request = Request::parse(CONFIG).unwrap();
     let workload = Workload { queries: 50, seed: 1, sum: None, on: Vec::new() };
-    let all = draw(&table(&csv(&rows)), &config, &workload).unwrap();
-    let answers = answer(&table(&csv(&rows)), &table(&csv(&stars)), &config, &all).unwrap();
+    let all = draw(&table(&csv(&rows)), &request, &workload).unwrap();
+    let answers = answer(&table(&csv(&rows)), &table(&csv(&stars)), &request, &all).unwrap();
     for (query, found) in all.iter().zip(answers) {
         #[allow(clippy::cast_precision_loss, reason = "few rows")]
         let mut expected = rows.len() as f64;
         for (name, condition) in &query.conditions {
             let alone = Query { sum: None, conditions: [(name.clone(), condition.clone())].into() };
             let one: Vec<Row> = vec![stars[0].clone()];
-            expected *= answer(&table(&csv(&rows)), &table(&csv(&one)), &config, &[alone]).unwrap()[0].estimate;
+            expected *= answer(&table(&csv(&rows)), &table(&csv(&one)), &request, &[alone]).unwrap()[0].estimate;
         }
         assert!((found.estimate - expected).abs() < 1e-9, "{query:?}");
     }
