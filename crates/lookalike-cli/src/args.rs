@@ -1,4 +1,5 @@
-//! What can be typed. Nothing is judged here; [`RequestFlags::request`](crate::args::RequestFlags::request) does that.
+//! What can be typed. Nothing is judged here;
+//! [`RequestFlags::request`](crate::args::RequestFlags::request) does that.
 
 mod compare;
 mod hierarchy;
@@ -38,7 +39,8 @@ or the message says what is.";
 
 /// Makes tables k-anonymous with little loss, and verifies the written file.
 ///
-/// Every released row has at least k-1 lookalikes on the columns that you name. Nothing leaves this computer.
+/// Every released row has at least k-1 lookalikes on the columns that you name. Nothing leaves this
+/// computer.
 #[derive(Debug, Parser)]
 #[command(name = "lookalike", version, after_help = START, max_term_width = 100)]
 pub(crate) struct Cli {
@@ -54,7 +56,8 @@ pub(crate) struct Global {
     /// Use this many threads; all cores when absent
     #[arg(long, global = true, value_name = "N", help_heading = "Global options")]
     pub(crate) threads: Option<usize>,
-    /// End with a message when more memory is needed (500MB, 8GB, 50%); 80% of the machine's when absent
+    /// End with a message when more memory is needed (500MB, 8GB, 50%); 80% of the machine's when
+    /// absent
     #[arg(long, global = true, value_name = "SIZE", help_heading = "Global options")]
     pub(crate) max_memory: Option<String>,
     /// Say nothing but warnings and errors
@@ -126,9 +129,11 @@ pub(crate) struct Check {
 /// Flags of `anonymize`.
 #[derive(Debug, Args)]
 pub(crate) struct Anonymize {
-    /// The table: CSV (also .gz, .zst), Parquet or Arrow; the configuration's when absent; - is standard input
+    /// The table: CSV (also .gz, .zst), Parquet or Arrow; the configuration's when absent; - is
+    /// standard input
     pub(crate) data: Option<PathBuf>,
-    /// Where the release goes; its ending (.csv, .csv.gz, .tsv, .parquet, .arrow, ...) tells the format; - is standard output
+    /// Where the release goes; its ending (.csv, .csv.gz, .tsv, .parquet, .arrow, ...) tells the
+    /// format; - is standard output
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// Replace the output if it exists
@@ -137,13 +142,16 @@ pub(crate) struct Anonymize {
     /// Print the numbers of the run as one JSON object
     #[arg(long)]
     pub(crate) json: bool,
-    /// Keep the proof of a non-homogeneous release in this file, for `verify`; it is as secret as the table
+    /// Keep the proof of a non-homogeneous release in this file, for `verify`; it is as secret as
+    /// the table
     #[arg(long, value_name = "FILE")]
     pub(crate) proof: Option<PathBuf>,
-    /// Keep the global recoding that was found in this file, for `apply`; it is as secret as the table
+    /// Keep the global recoding that was found in this file, for `apply`; it is as secret as the
+    /// table
     #[arg(long, value_name = "FILE")]
     pub(crate) recoding: Option<PathBuf>,
-    /// Take all that is random from this seed, so that a run can be repeated (not one of ring); keep it secret
+    /// Take all that is random from this seed, so that a run can be repeated (not one of ring);
+    /// keep it secret
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
     #[command(flatten)]
@@ -168,23 +176,26 @@ pub(crate) struct Release {
 /// How an algorithm goes about it and what a class shows. Shared by `anonymize` and `compare`.
 #[derive(Debug, Args)]
 pub(crate) struct How {
-    /// How many rounds top-down, ring and bottom-up look for two rows far apart (3), how many tries cluster has for a cut (15)
+    /// How many rounds top-down, ring and bottom-up look for two rows far apart (3), how many tries
+    /// cluster has for a cut (15)
     #[arg(long, value_name = "N")]
     pub(crate) rounds: Option<u32>,
     /// How many steps auto takes to improve its classes: unlike --time, the same on every machine
     #[arg(long, value_name = "N")]
     pub(crate) steps: Option<u64>,
-    /// How long to look for what no release can lose less than: not at all, about as long as for the release, to the end, or for a
-    /// sharper one that takes longer
+    /// How long to look for what no release can lose less than: not at all, about as long as for
+    /// the release, to the end, or for a sharper one that takes longer
     #[arg(long, value_name = "EFFORT", value_parser = effort(), default_value = "quick")]
     pub(crate) bound: Effort,
-    /// Which partitions of a column's values optimal may choose, for all columns or for one: ghs, or age=ops; can be repeated
+    /// Which partitions of a column's values optimal may choose, for all columns or for one: ghs,
+    /// or age=ops; can be repeated
     #[arg(long, value_name = "[COLUMN=]SCHEME")]
     pub(crate) scheme: Vec<String>,
     /// What optimal and incognito make as small as they can
     #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(Cost::ALL.map(Cost::name)))]
     pub(crate) cost: Option<String>,
-    /// How optimal divides a part of the search: in halves, or as the enumeration tree from either end
+    /// How optimal divides a part of the search: in halves, or as the enumeration tree from either
+    /// end
     #[arg(long, value_name = "HOW", value_parser = branching(), default_value = "halves")]
     pub(crate) branching: Branching,
     /// Techniques that optimal does without, to see what each saves
@@ -193,11 +204,12 @@ pub(crate) struct How {
     /// End the search of optimal after so many nodes: unlike --time, the same on every machine
     #[arg(long, value_name = "N", default_value_t = u64::MAX, hide_default_value = true)]
     pub(crate) nodes: u64,
-    /// Allow the algorithm ring, whose releases are k-anonymous in another sense: every row could be any of k released rows, but these
-    /// rows do not show the same
+    /// Allow the algorithm ring, whose releases are k-anonymous in another sense: every row could
+    /// be any of k released rows, but these rows do not show the same
     #[arg(long)]
     pub(crate) non_homogeneous: bool,
-    /// End the search after this time (500ms, 60s, 5m, 1h) with what it has; auto ends after 10s, or sooner when nothing gets better
+    /// End the search after this time (500ms, 60s, 5m, 1h) with what it has; auto ends after 10s,
+    /// or sooner when nothing gets better
     #[arg(long, value_name = "TIME")]
     pub(crate) time: Option<String>,
     /// How a range is written: its label, the set of its values, or two typed columns
@@ -217,7 +229,8 @@ pub(crate) struct Writing {
     /// Write text cells that a spreadsheet would run as formulas without a guarding apostrophe
     #[arg(long)]
     pub(crate) raw_formulas: bool,
-    /// Write nothing and exit with 1 when the release would lose more than this share of the detail (GCP): 30% or 0.3
+    /// Write nothing and exit with 1 when the release would lose more than this share of the detail
+    /// (GCP): 30% or 0.3
     #[arg(long, value_name = "SHARE")]
     pub(crate) max_loss: Option<Ratio>,
 }
@@ -237,7 +250,8 @@ pub(crate) struct Apply {
     pub(crate) recoding: PathBuf,
     /// Further rows of the same table; - is standard input
     pub(crate) data: PathBuf,
-    /// Where the release goes; its ending (.csv, .csv.gz, .tsv, .parquet, .arrow, ...) tells the format; - is standard output
+    /// Where the release goes; its ending (.csv, .csv.gz, .tsv, .parquet, .arrow, ...) tells the
+    /// format; - is standard output
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: PathBuf,
     /// Replace the output if it exists
@@ -260,7 +274,8 @@ pub(crate) struct Verify {
     /// The table it was made from: checks that every released row covers a row of it
     #[arg(long, value_name = "DATA")]
     pub(crate) source: Option<PathBuf>,
-    /// The release is non-homogeneous: judge it against its source, every row of the source and of the release having k candidates
+    /// The release is non-homogeneous: judge it against its source, every row of the source and of
+    /// the release having k candidates
     #[arg(long, requires = "source")]
     pub(crate) non_homogeneous: bool,
     /// The proof that `anonymize --proof` kept of a non-homogeneous release
@@ -322,8 +337,8 @@ pub(crate) struct Reading {
     pub(crate) delimiter: Option<char>,
 }
 
-/// What the columns are and what must hold. Shared by `check`, `anonymize`, `apply`, `verify`, `query`, `report`
-/// and, but for the file, `compare`.
+/// What the columns are and what must hold. Shared by `check`, `anonymize`, `apply`, `verify`,
+/// `query`, `report` and, but for the file, `compare`.
 #[derive(Debug, Args)]
 pub(crate) struct RequestFlags {
     /// Read the request from a TOML file (see init); flags win over it, column by column
@@ -337,7 +352,8 @@ pub(crate) struct RequestFlags {
     pub(crate) rules: Rules,
 }
 
-/// What the columns are. A name with a comma or an equals sign in it can only be given in the TOML file.
+/// What the columns are. A name with a comma or an equals sign in it can only be given in the TOML
+/// file.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Columns (a name with a comma or = in it needs the TOML file)")]
 pub(crate) struct Columns {
@@ -359,10 +375,12 @@ pub(crate) struct Columns {
     /// How values relate: numeric, date, ordinal or categorical
     #[arg(long, value_name = "COLUMN=KIND")]
     pub(crate) kind: Vec<Pair>,
-    /// How much a column's loss counts; 1 when absent; the loss of a column of weight 0 is not counted
+    /// How much a column's loss counts; 1 when absent; the loss of a column of weight 0 is not
+    /// counted
     #[arg(long, value_name = "COLUMN=NUMBER")]
     pub(crate) weight: Vec<Pair>,
-    /// What may be shown instead of a value: FILE, intervals:5,10,20, prefix:4,3,2 or date:month,year
+    /// What may be shown instead of a value: FILE, intervals:5,10,20, prefix:4,3,2 or
+    /// date:month,year
     #[arg(long, value_name = "COLUMN=HOW")]
     pub(crate) hierarchy: Vec<Pair>,
     /// The labels of an ordinal column, least first: a file with a label a line, or a list a,b,c
@@ -435,7 +453,8 @@ pub(crate) struct Synth {
     /// Which table
     #[arg(value_parser = PossibleValuesParser::new(Synthetic::ALL.map(Synthetic::name)))]
     pub(crate) kind: String,
-    /// How many rows; 2,000 (hospital), 100,000 (census), 500,000 (sal), 600,000 (income) or 10,000 (uniform, gaussian) when absent
+    /// How many rows; 2,000 (hospital), 100,000 (census), 500,000 (sal), 600,000 (income) or 10,000
+    /// (uniform, gaussian) when absent
     #[arg(long, value_name = "N")]
     pub(crate) rows: Option<u64>,
     /// From which seed
@@ -485,21 +504,44 @@ impl FromStr for KOn {
     fn from_str(text: &str) -> Result<KOn, &'static str> {
         let bad = "write it as K:COLUMN,COLUMN, for example 1000:state,county";
         let (k, columns) = text.split_once(':').ok_or(bad)?;
-        Ok(KOn { k: k.parse().map_err(|_| bad)?, columns: columns.split(',').map(String::from).collect() })
+        Ok(KOn {
+            k: k.parse().map_err(|_| bad)?,
+            columns: columns.split(',').map(String::from).collect(),
+        })
     }
 }
 
 /// The names of what `optimal` can do without.
-const TECHNIQUES: [&str; 8] =
-    ["seeding", "both-sides", "charge", "useless", "useful", "node-order", "applicator-order", "deferral"];
+const TECHNIQUES: [&str; 8] = [
+    "seeding",
+    "both-sides",
+    "charge",
+    "useless",
+    "useful",
+    "node-order",
+    "applicator-order",
+    "deferral",
+];
 
 impl How {
     /// How `optimal` goes about it.
     pub(crate) fn techniques(&self) -> Techniques {
         let with = |name: &str| !self.without.iter().any(|without| without == name);
-        let [seeding, both_sides, charge, useless, useful, nodes, applicators, deferred] = TECHNIQUES.map(with);
+        let [seeding, both_sides, charge, useless, useful, nodes, applicators, deferred] =
+            TECHNIQUES.map(with);
         let (branching, most_nodes) = (self.branching, self.nodes);
-        Techniques { branching, seeding, both_sides, charge, useless, useful, nodes, applicators, deferred, most_nodes }
+        Techniques {
+            branching,
+            seeding,
+            both_sides,
+            charge,
+            useless,
+            useful,
+            nodes,
+            applicators,
+            deferred,
+            most_nodes,
+        }
     }
 }
 
@@ -521,7 +563,8 @@ fn effort() -> impl TypedValueParser<Value = Effort> {
 }
 
 fn rest() -> impl TypedValueParser<Value = Rest> {
-    PossibleValuesParser::new(["drop", "keep"]).map(|text| if text == "drop" { Rest::Drop } else { Rest::Keep })
+    PossibleValuesParser::new(["drop", "keep"])
+        .map(|text| if text == "drop" { Rest::Drop } else { Rest::Keep })
 }
 
 fn publish() -> impl TypedValueParser<Value = Publish> {

@@ -25,8 +25,8 @@ pub(crate) enum Effort {
 }
 
 impl Effort {
-    /// The same, or less where that is not valid: releases that are not homogeneous may go below the sharper bound, and those of a global
-    /// recoding, which may show sets of values, below any.
+    /// The same, or less where that is not valid: releases that are not homogeneous may go below
+    /// the sharper bound, and those of a global recoding, which may show sets of values, below any.
     pub(crate) fn with(self, algorithm: Algorithm) -> Effort {
         match self {
             _ if algorithm.is_global() => Effort::None,
@@ -35,7 +35,8 @@ impl Effort {
         }
     }
 
-    /// What comes before a long search, so that it can show how near it is; what takes longer waits until after it.
+    /// What comes before a long search, so that it can show how near it is; what takes longer waits
+    /// until after it.
     pub(crate) fn before(self) -> Effort {
         if self == Effort::None { Effort::None } else { Effort::Quick }
     }
@@ -44,15 +45,25 @@ impl Effort {
 /// The least time that is worth it.
 const LEAST: Duration = Duration::from_millis(200);
 
-/// The bound for a problem, which depends on the table and on k alone; `quick` is how long that may take with little effort.
-pub(crate) fn bound_of(problem: &Problem, seed: u64, effort: Effort, quick: Duration) -> Option<Bound> {
+/// The bound for a problem, which depends on the table and on k alone; `quick` is how long that may
+/// take with little effort.
+pub(crate) fn bound_of(
+    problem: &Problem,
+    seed: u64,
+    effort: Effort,
+    quick: Duration,
+) -> Option<Bound> {
     let time = match effort {
         Effort::None => return None,
         Effort::Quick => Some(quick.max(LEAST)),
         Effort::Full | Effort::Tight => None,
     };
     let budget = Budget::new(time, interrupt::cancel());
-    Some(if effort == Effort::Tight { tight(problem, seed, &budget) } else { bound(problem, seed, &budget) })
+    Some(if effort == Effort::Tight {
+        tight(problem, seed, &budget)
+    } else {
+        bound(problem, seed, &budget)
+    })
 }
 
 /// The one that says more: rather what is certain than an estimate, and rather the greater.
@@ -72,15 +83,23 @@ pub(crate) fn words(bound: &Bound, loss: f64, is_all: bool) -> String {
     let Some(gap) = bound.gap(loss) else {
         return match kind {
             BoundKind::Exact if is_all => "0: rows could all show what they are".to_string(),
-            BoundKind::Exact => "0: rows could all show what they are on the columns that are counted".to_string(),
+            BoundKind::Exact => {
+                "0: rows could all show what they are on the columns that are counted".to_string()
+            }
             _ => "nothing was found out in the time (--bound full takes longer)".to_string(),
         };
     };
     let near = format!("this one loses {gap:.2} times that");
     match kind {
-        BoundKind::Exact | BoundKind::Tight => format!("NCP {}: no release loses less, {near}", penalty(value)),
+        BoundKind::Exact | BoundKind::Tight => {
+            format!("NCP {}: no release loses less, {near}", penalty(value))
+        }
         BoundKind::Weaker { rows } => {
-            format!("NCP {} (not exact for {} rows): no release loses less, {near}", penalty(value), count(rows))
+            format!(
+                "NCP {} (not exact for {} rows): no release loses less, {near}",
+                penalty(value),
+                count(rows)
+            )
         }
         BoundKind::Estimate { sample, low, high } => format!(
             "NCP about {} ({} to {}, estimated from {} rows), {near}",
@@ -94,7 +113,8 @@ pub(crate) fn words(bound: &Bound, loss: f64, is_all: bool) -> String {
 
 /// The same for machines.
 pub(crate) fn report(bound: &Bound, loss: f64) -> Value {
-    let mut told = json!({ "value": bound.value, "kind": bound.kind.name(), "gap": bound.gap(loss) });
+    let mut told =
+        json!({ "value": bound.value, "kind": bound.kind.name(), "gap": bound.gap(loss) });
     match bound.kind {
         BoundKind::Exact | BoundKind::Tight => {}
         BoundKind::Weaker { rows } => told["weaker_rows"] = json!(rows),
@@ -114,12 +134,21 @@ mod tests {
     #[test]
     fn a_bound_is_told_with_what_it_is_worth() {
         let told = |value, kind| words(&Bound { value, kind }, 300.0, true);
-        assert_eq!(told(150.0, BoundKind::Exact), "NCP 150: no release loses less, this one loses 2.00 times that");
-        assert_eq!(told(250.0, BoundKind::Tight), "NCP 250: no release loses less, this one loses 1.20 times that");
+        assert_eq!(
+            told(150.0, BoundKind::Exact),
+            "NCP 150: no release loses less, this one loses 2.00 times that"
+        );
+        assert_eq!(
+            told(250.0, BoundKind::Tight),
+            "NCP 250: no release loses less, this one loses 1.20 times that"
+        );
         assert_eq!(report(&Bound { value: 250.0, kind: BoundKind::Tight }, 300.0)["kind"], "tight");
         assert!(told(150.0, BoundKind::Weaker { rows: 1200 }).contains("not exact for 1,200 rows"));
         let sampled = BoundKind::Estimate { sample: 50, low: 140.0, high: 160.0 };
-        assert!(told(150.0, sampled).starts_with("NCP about 150 (140 to 160, estimated from 50 rows), this one"));
+        assert!(
+            told(150.0, sampled)
+                .starts_with("NCP about 150 (140 to 160, estimated from 50 rows), this one")
+        );
         assert!(told(0.0, BoundKind::Exact).starts_with("0:"));
         assert!(told(0.0, BoundKind::Weaker { rows: 9 }).contains("--bound full"));
         assert_eq!(report(&Bound { value: 150.0, kind: sampled }, 300.0)["gap"], json!(2.0));

@@ -1,4 +1,5 @@
-//! The files of a command: nothing that it reads is replaced, and no two things that it writes meet under one name.
+//! The files of a command: nothing that it reads is replaced, and no two things that it writes meet
+//! under one name.
 
 use std::path::{Path, PathBuf};
 
@@ -18,7 +19,11 @@ pub(crate) fn of_request(flags: &RequestFlags, request: &Request) -> Vec<PathBuf
 }
 
 /// The files that configurations come from, and the orders and hierarchies that they name.
-pub(crate) fn read_by<'a>(files: &[PathBuf], columns: &Columns, configs: impl IntoIterator<Item = &'a Request>) -> Vec<PathBuf> {
+pub(crate) fn read_by<'a>(
+    files: &[PathBuf],
+    columns: &Columns,
+    configs: impl IntoIterator<Item = &'a Request>,
+) -> Vec<PathBuf> {
     let orders = columns.order.iter().map(|pair| PathBuf::from(&pair.value));
     files.iter().cloned().chain(orders).chain(configs.into_iter().flat_map(hierarchies)).collect()
 }
@@ -32,19 +37,27 @@ fn hierarchies(request: &Request) -> impl Iterator<Item = PathBuf> {
     request.columns.values().filter_map(move |column| column.hierarchy.as_ref().and_then(file))
 }
 
-/// Refuses an output that is the input, another file that is read, or another output, under whatever name: `--force` means an older
-/// output, nothing else.
+/// Refuses an output that is the input, another file that is read, or another output, under
+/// whatever name: `--force` means an older output, nothing else.
 pub(crate) fn refuse_overlap(input: &Path, reads: &[PathBuf], outputs: &[Output]) -> Result<()> {
     for (at, &(flag, path)) in outputs.iter().enumerate() {
         let input = if input == Path::new("-") { Path::new("/dev/stdin") } else { input };
         if is_one(input, path) {
-            return Err(usage(format!("{} is the input itself: choose another output", show::path(path))));
+            return Err(usage(format!(
+                "{} is the input itself: choose another output",
+                show::path(path)
+            )));
         }
         if reads.iter().any(|read| is_one(read, path)) {
-            return Err(usage(format!("{flag} {} is a file that the request reads: choose another", show::path(path))));
+            return Err(usage(format!(
+                "{flag} {} is a file that the request reads: choose another",
+                show::path(path)
+            )));
         }
         if let Some((other, _)) = outputs[..at].iter().find(|(_, other)| is_one(other, path)) {
-            return Err(usage(format!("{other} and {flag} name one file: each needs a file of its own")));
+            return Err(usage(format!(
+                "{other} and {flag} name one file: each needs a file of its own"
+            )));
         }
     }
     Ok(())
@@ -53,7 +66,9 @@ pub(crate) fn refuse_overlap(input: &Path, reads: &[PathBuf], outputs: &[Output]
 /// True when two paths lead to one place, or to one file.
 fn is_one(one: &Path, other: &Path) -> bool {
     // A stream may lead to a file too.
-    let stream = |path: &Path| if path == Path::new("-") { PathBuf::from("/dev/stdout") } else { path.to_path_buf() };
+    let stream = |path: &Path| {
+        if path == Path::new("-") { PathBuf::from("/dev/stdout") } else { path.to_path_buf() }
+    };
     let (one, other) = (stream(one), stream(other));
     if !is_plain(&one) || !is_plain(&other) {
         return false;

@@ -1,4 +1,5 @@
-//! Ctrl-C and its kin: the first during a search ends the search, any other ends the program, which says truly what was written.
+//! Ctrl-C and its kin: the first during a search ends the search, any other ends the program, which
+//! says truly what was written.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError, mpsc};
@@ -17,10 +18,12 @@ static SEARCHING: Mutex<Option<&str>> = Mutex::new(None);
 /// Set when all is verified and only the names are missing.
 static FINISHING: AtomicBool = AtomicBool::new(false);
 
-/// Listens from now on. Where the caller ignores hang-ups (nohup), nothing is changed; that Ctrl-C is ignored, as by jobs in the
-/// background of a script, must not keep us from cleaning up when we are told to end.
+/// Listens from now on. Where the caller ignores hang-ups (nohup), nothing is changed; that Ctrl-C
+/// is ignored, as by jobs in the background of a script, must not keep us from cleaning up when we
+/// are told to end.
 pub(crate) fn install() {
-    let _ = if ignores_hang_up() { ctrlc::try_set_handler(handle) } else { ctrlc::set_handler(handle) };
+    let _ =
+        if ignores_hang_up() { ctrlc::try_set_handler(handle) } else { ctrlc::set_handler(handle) };
 }
 
 /// True when the system says so; where it does not say, the caller's choice is left alone.
@@ -43,12 +46,14 @@ fn handle() {
     end("interrupted", crate::INTERRUPTED);
 }
 
-/// From now on the program needs only moments to its end: the next signal is let pass, the one after ends it.
+/// From now on the program needs only moments to its end: the next signal is let pass, the one
+/// after ends it.
 pub(crate) fn finishing() {
     FINISHING.store(true, Ordering::SeqCst);
 }
 
-/// Ends the program from whatever thread, says why and what was written, and leaves nothing else behind.
+/// Ends the program from whatever thread, says why and what was written, and leaves nothing else
+/// behind.
 #[allow(clippy::exit, reason = "a thread beside the main one cannot return through main")]
 pub(crate) fn end(why: &str, code: u8) -> ! {
     let words = format!("{why}: {}", what_is_there(&table::give_up()));
@@ -88,7 +93,8 @@ pub(crate) fn is_cancelled() -> bool {
 }
 
 /// What becomes of a release whose search is ended.
-pub(crate) const RELEASE: &str = "stopping the search: what it has so far will be written and verified";
+pub(crate) const RELEASE: &str =
+    "stopping the search: what it has so far will be written and verified";
 /// What becomes of experiments.
 pub(crate) const EXPERIMENTS: &str = "stopping the search: the runs that ended are kept";
 /// What becomes of a comparison.
@@ -116,14 +122,21 @@ mod tests {
 
     #[test]
     fn nothing_was_written_is_said_only_when_nothing_was() {
-        let said = |files: &[&str], stream| what_is_there(&Written { files: files.iter().map(Into::into).collect(), stream });
+        let said = |files: &[&str], stream| {
+            what_is_there(&Written { files: files.iter().map(Into::into).collect(), stream })
+        };
         assert_eq!(said(&[], Stream::Nothing), "nothing was written");
-        assert_eq!(said(&["a.csv", "b.toml"], Stream::Nothing), "complete before that: a.csv, b.toml");
+        assert_eq!(
+            said(&["a.csv", "b.toml"], Stream::Nothing),
+            "complete before that: a.csv, b.toml"
+        );
         assert_eq!(
             said(&["r.toml"], Stream::Part),
             "standard output may have got a part, which is of no use; complete before that: r.toml"
         );
-        for (files, stream) in [(&[][..], Stream::Part), (&[][..], Stream::Whole), (&["a.csv"][..], Stream::Part)] {
+        for (files, stream) in
+            [(&[][..], Stream::Part), (&[][..], Stream::Whole), (&["a.csv"][..], Stream::Part)]
+        {
             assert!(!said(files, stream).contains("nothing"), "{files:?} {stream:?}");
         }
     }

@@ -1,4 +1,5 @@
-//! The command line of lookalike: parses, runs one command, prints its error once, and says by the exit code how it went.
+//! The command line of lookalike: parses, runs one command, prints its error once, and says by the
+//! exit code how it went.
 
 mod args;
 mod bounds;
@@ -42,8 +43,8 @@ const INTERRUPTED: u8 = 130;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    // A panic is told only when it ends the program: the decoders of damaged files panic too, and those are caught and reported
-    // as what they are.
+    // A panic is told only when it ends the program: the decoders of damaged files panic too, and
+    // those are caught and reported as what they are.
     panic::set_hook(Box::new(|info| *last_panic() = Some(bug(info))));
     interrupt::install();
     // While the panic unwinds, files that were not published are removed.
@@ -59,7 +60,8 @@ fn last_panic() -> MutexGuard<'static, Option<String>> {
 }
 
 fn run(cli: Cli) -> ExitCode {
-    let prepared = threads(cli.global.threads).and_then(|()| memory::limit(cli.global.max_memory.as_deref()));
+    let prepared =
+        threads(cli.global.threads).and_then(|()| memory::limit(cli.global.max_memory.as_deref()));
     let outcome = prepared.and_then(|()| match cli.command {
         Command::Init(args) => cmd::init::run(&args),
         Command::Check(args) => cmd::check::run(&args),
@@ -78,7 +80,8 @@ fn run(cli: Cli) -> ExitCode {
     });
     outcome.unwrap_or_else(|error| {
         if show::is_closed_pipe(&error) {
-            // Whoever read our talk has seen enough. A release that is cut short is another error: see `pipeline::run`.
+            // Whoever read our talk has seen enough. A release that is cut short is another error:
+            // see `pipeline::run`.
             return ExitCode::SUCCESS;
         }
         lookalike::table::undisturbed(|| show::error(&error.to_string()));
@@ -91,7 +94,9 @@ fn threads(wanted: Option<usize>) -> Result<()> {
     match wanted {
         None => Ok(()),
         Some(0) => Err(request::usage("--threads must be at least 1")),
-        Some(count) if count > MOST_THREADS => Err(request::usage(format!("--threads must be at most {MOST_THREADS}"))),
+        Some(count) if count > MOST_THREADS => {
+            Err(request::usage(format!("--threads must be at most {MOST_THREADS}")))
+        }
         Some(count) => rayon::ThreadPoolBuilder::new()
             .num_threads(count)
             .build_global()
@@ -112,7 +117,9 @@ fn code(kind: &ErrorKind) -> u8 {
 
 /// Where it happened, not what: the words of a panic may hold a cell.
 fn bug(info: &PanicHookInfo) -> String {
-    let place = info.location().map_or("unknown place".to_string(), |place| format!("{}:{}", place.file(), place.line()));
+    let place = info
+        .location()
+        .map_or("unknown place".to_string(), |place| format!("{}:{}", place.file(), place.line()));
     format!(
         "this is a bug in lookalike ({place}); no unverified file is left behind; please report it with the command that you ran"
     )
@@ -131,6 +138,11 @@ mod tests {
         panic::set_hook(before);
         let told = TOLD.lock().unwrap();
         assert!(caught.is_err());
-        assert!(told.contains("bug in lookalike") && told.contains("main.rs:") && !told.contains("canary"), "{told}");
+        assert!(
+            told.contains("bug in lookalike")
+                && told.contains("main.rs:")
+                && !told.contains("canary"),
+            "{told}"
+        );
     }
 }

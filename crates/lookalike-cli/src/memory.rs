@@ -1,7 +1,9 @@
-//! A limit for the memory of the program. A small file can unpack to a table of any size; better that the program ends with a word and
-//! nothing left behind than that the system kills it, or another one.
+//! A limit for the memory of the program. A small file can unpack to a table of any size; better
+//! that the program ends with a word and nothing left behind than that the system kills it, or
+//! another one.
 //!
-//! A thread looks at what the system counts for this process some fifty times a second. Where the system does not say, there is no limit.
+//! A thread looks at what the system counts for this process some fifty times a second. Where the
+//! system does not say, there is no limit.
 
 use std::fs::read_to_string;
 use std::path::Path;
@@ -26,7 +28,9 @@ pub(crate) fn limit(wanted: Option<&str>) -> Result<()> {
         (None, Some(_), Some(machine)) => share(machine, USUAL),
         (None, ..) => return Ok(()),
         (Some(_), None, _) => {
-            return Err(usage("this system does not say how much memory a program needs: leave out --max-memory"));
+            return Err(usage(
+                "this system does not say how much memory a program needs: leave out --max-memory",
+            ));
         }
         (Some(text), Some(_), machine) => parse(text, machine)?,
     };
@@ -48,12 +52,18 @@ pub(crate) fn limit(wanted: Option<&str>) -> Result<()> {
 
 /// `500MB`, `2.5GB`, `4GiB`, or `50%` of the machine's.
 fn parse(text: &str, machine: Option<u64>) -> Result<u64> {
-    let bad = || usage(format!("--max-memory {text}: write it as 500MB, 8GB, or 50% of what the machine has"));
+    let bad = || {
+        usage(format!(
+            "--max-memory {text}: write it as 500MB, 8GB, or 50% of what the machine has"
+        ))
+    };
     let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let number: f64 = text[..digits].parse().map_err(|_| bad())?;
     let unit: u64 = match text[digits..].trim().to_ascii_lowercase().as_str() {
         "%" if number > 0.0 && number <= 100.0 => {
-            let machine = machine.ok_or_else(|| usage("this system does not say how much memory it has: --max-memory 8GB"))?;
+            let machine = machine.ok_or_else(|| {
+                usage("this system does not say how much memory it has: --max-memory 8GB")
+            })?;
             return Ok(share(machine, number / 100.0));
         }
         "kb" => 1_000,
@@ -69,7 +79,12 @@ fn parse(text: &str, machine: Option<u64>) -> Result<u64> {
     if number > 0.0 { Ok(share(unit, number)) } else { Err(bad()) }
 }
 
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss, reason = "about so many bytes")]
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::cast_precision_loss,
+    reason = "about so many bytes"
+)]
 fn share(bytes: u64, part: f64) -> u64 {
     (bytes as f64 * part) as u64
 }
@@ -93,18 +108,27 @@ fn page() -> Option<u64> {
     let bytes = kilobytes(&read_to_string("/proc/self/status").ok()?, "VmRSS:")?;
     // The second answer comes a moment later: a page has the nearest power of two.
     let page = bytes / pages().filter(|&pages| pages > 0)?;
-    Some(if page.next_power_of_two() - page < page / 4 { page.next_power_of_two() } else { page.next_power_of_two() / 2 })
+    Some(if page.next_power_of_two() - page < page / 4 {
+        page.next_power_of_two()
+    } else {
+        page.next_power_of_two() / 2
+    })
 }
 
-/// The bytes of memory that the machine has, or that the group of processes may have to which this one belongs.
+/// The bytes of memory that the machine has, or that the group of processes may have to which this
+/// one belongs.
 fn machine() -> Option<u64> {
     let all = kilobytes(&read_to_string("/proc/meminfo").ok()?, "MemTotal:")?;
     let group = read_to_string("/proc/self/cgroup").unwrap_or_default();
     let group = group.lines().find_map(|line| line.strip_prefix("0::/")).unwrap_or_default();
     let of_group = Path::new("/sys/fs/cgroup").join(group).join("memory.max");
+    let limits = [
+        of_group.as_path(),
+        Path::new("/sys/fs/cgroup/memory.max"),
+        Path::new("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
+    ];
     let limits =
-        [of_group.as_path(), Path::new("/sys/fs/cgroup/memory.max"), Path::new("/sys/fs/cgroup/memory/memory.limit_in_bytes")];
-    let limits = limits.iter().filter_map(|file| read_to_string(file).ok()?.trim().parse::<u64>().ok());
+        limits.iter().filter_map(|file| read_to_string(file).ok()?.trim().parse::<u64>().ok());
     Some(limits.fold(all, u64::min))
 }
 
@@ -120,9 +144,13 @@ mod tests {
 
     #[test]
     fn sizes_are_read_and_nonsense_is_refused() {
-        for (text, bytes) in
-            [("500MB", 500_000_000), ("2.5GB", 2_500_000_000), ("4GiB", 4 << 30), ("50%", 500), ("1 gb", 1_000_000_000)]
-        {
+        for (text, bytes) in [
+            ("500MB", 500_000_000),
+            ("2.5GB", 2_500_000_000),
+            ("4GiB", 4 << 30),
+            ("50%", 500),
+            ("1 gb", 1_000_000_000),
+        ] {
             assert_eq!(parse(text, Some(1_000)).unwrap(), bytes, "{text}");
         }
         for text in ["", "5", "MB", "0MB", "-1GB", "120%", "5PB", "1.2.3GB"] {
@@ -133,7 +161,8 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn the_system_says_what_is_used_and_what_there_is() {
-        let (page, used, machine) = (page().unwrap(), page().unwrap() * pages().unwrap(), machine().unwrap());
+        let (page, used, machine) =
+            (page().unwrap(), page().unwrap() * pages().unwrap(), machine().unwrap());
         assert!(page >= 4096 && page.is_power_of_two(), "{page}");
         assert!(used > 500_000 && used < machine, "{used} of {machine}");
     }

@@ -1,4 +1,5 @@
-//! The way from a table to a verified release: read, encode, find a recoding, write, verify. Nothing is published that did not pass.
+//! The way from a table to a verified release: read, encode, find a recoding, write, verify.
+//! Nothing is published that did not pass.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -19,8 +20,8 @@ use lookalike::rng::Key;
 use lookalike::table::Table;
 use lookalike::table::{self, Access, FileType, Format, Pending};
 use lookalike::{
-    Algorithm, Budget, Request, Cost, Error, ErrorKind, Optimum, Outcome, Problem, Result, Search, Status, Techniques,
-    anonymize_in_time, problem::partition, release::proof,
+    Algorithm, Budget, Cost, Error, ErrorKind, Optimum, Outcome, Problem, Request, Result, Search,
+    Status, Techniques, anonymize_in_time, problem::partition, release::proof,
 };
 
 use crate::bounds::{self, Effort};
@@ -144,7 +145,9 @@ pub(crate) fn run(job: &Job, progress: &mut Progress) -> Result<Done> {
     let roles = request::roles(request, &source)?;
     request.rules(&roles)?;
     let treatments = treatments(source.names(), &roles);
-    table::check_columns(file_type, &source, |name| roles.sensitive.contains(name) || roles.keep.contains(name))?;
+    table::check_columns(file_type, &source, |name| {
+        roles.sensitive.contains(name) || roles.keep.contains(name)
+    })?;
     let persons = person_columns(source.names(), request);
     let (table, counted) = source.read_and_count(&treatments, &persons)?;
     if cells(file_type) == Cells::Text {
@@ -153,9 +156,17 @@ pub(crate) fn run(job: &Job, progress: &mut Progress) -> Result<Done> {
     let warnings = warn::of_request(request, &counted);
 
     // The release is laid out in the write stage.
-    let Found { release, proof, recoding, search } = find(job, plan, &roles, table, cells(file_type), warnings, progress)?;
+    let Found { release, proof, recoding, search } =
+        find(job, plan, &roles, table, cells(file_type), warnings, progress)?;
     let pending = Pending::beside(job.out, job.force)?;
-    table::write(pending.file()?, job.out, file_type, release.schema(), release.batches(), |batch| release.batch(batch))?;
+    table::write(
+        pending.file()?,
+        job.out,
+        file_type,
+        release.schema(),
+        release.batches(),
+        |batch| release.batch(batch),
+    )?;
     let guarded = release.guarded();
     drop(release);
 
@@ -163,13 +174,17 @@ pub(crate) fn run(job: &Job, progress: &mut Progress) -> Result<Done> {
     let verdict = match &proof {
         None => verdict(pending.path(), file_type, request)?,
         Some(proof) => {
-            let release = read(pending.path(), delimiter(file_type), request, View::ReleaseAgainstSource)?;
+            let release =
+                read(pending.path(), delimiter(file_type), request, View::ReleaseAgainstSource)?;
             let judged = read(job.data, request.input.delimiter, request, View::Source)
                 .and_then(|source| audit::audit_rings(&release, &source, request, Some(proof)));
-            // The table was read twice: what is found wrong may be wrong in the second reading alone.
+            // The table was read twice: what is found wrong may be wrong in the second reading
+            // alone.
             match judged {
                 Ok(verdict) if verdict.holds() => verdict,
-                _ if stamp(job.data) != before => return Err(ErrorKind::Data { why: CHANGED.into() }.into()),
+                _ if stamp(job.data) != before => {
+                    return Err(ErrorKind::Data { why: CHANGED.into() }.into());
+                }
                 judged => judged?,
             }
         }
@@ -197,14 +212,17 @@ pub(crate) fn run(job: &Job, progress: &mut Progress) -> Result<Done> {
 fn plan<'a>(job: &Job<'a>) -> Result<Plan<'a>> {
     match &job.way {
         Way::Search(wanted) => {
-            let search = Search { key: Key::of(job.request.seed), ..search(job.request, job.seed, wanted.techniques)? };
+            let search = Search {
+                key: Key::of(job.request.seed),
+                ..search(job.request, job.seed, wanted.techniques)?
+            };
             refuse_ring(job, search.algorithm)?;
             refuse_secrets(job, wanted, search.algorithm)?;
             Ok(Plan::Search(search))
         }
-        Way::Apply { .. } if job.request.non_homogeneous => {
-            Err(usage("what a recoding file makes is homogeneous, which is more: leave out non_homogeneous"))
-        }
+        Way::Apply { .. } if job.request.non_homogeneous => Err(usage(
+            "what a recoding file makes is homogeneous, which is more: leave out non_homogeneous",
+        )),
         Way::Apply { .. } if job.request.output.publish == Publish::Bounds => Err(usage(
             "a recoding file says which labels are published, and new rows may have other bounds: publish labels, not bounds",
         )),
@@ -212,7 +230,8 @@ fn plan<'a>(job: &Job<'a>) -> Result<Plan<'a>> {
     }
 }
 
-/// Encodes and finds the recoding. The coded table is let go as soon as it is not needed: the rest of the run has its memory.
+/// Encodes and finds the recoding. The coded table is let go as soon as it is not needed: the rest
+/// of the run has its memory.
 fn find(
     job: &Job,
     plan: Plan,
@@ -237,23 +256,29 @@ fn find(
         Plan::Search(search) => {
             let time = time(job.request, search)?;
             let effort = effort.with(search.algorithm);
-            // A long search shows how near it is to the bound; after a short one there is only as much time to look for it.
+            // A long search shows how near it is to the bound; after a short one there is only as
+            // much time to look for it.
             if search.algorithm.is_anytime() {
                 progress.stage("bound");
                 let quick = time.unwrap_or(USUAL_TIME) / 5;
-                bound = interrupt::before_search(|| bounds::bound_of(&problem, job.seed, effort.before(), quick));
+                bound = interrupt::before_search(|| {
+                    bounds::bound_of(&problem, job.seed, effort.before(), quick)
+                });
             }
             progress.stage("search");
             let budget = Budget::new(time, interrupt::cancel());
             let begun = Instant::now();
             let line = || search_line(&budget, bound.as_ref());
             let search = || anonymize_in_time(&problem, search, &budget);
-            let found = progress.watching(line, || interrupt::during_search(interrupt::RELEASE, search))?;
+            let found =
+                progress.watching(line, || interrupt::during_search(interrupt::RELEASE, search))?;
             let is_wanted = bound.is_none() || effort != effort.before();
             if is_wanted && !interrupt::is_cancelled() {
                 progress.stage("bound");
                 let quick = begun.elapsed();
-                let longer = interrupt::during_search(interrupt::RELEASE, || bounds::bound_of(&problem, job.seed, effort, quick));
+                let longer = interrupt::during_search(interrupt::RELEASE, || {
+                    bounds::bound_of(&problem, job.seed, effort, quick)
+                });
                 // Stopped too soon it may say less than the first.
                 bound = bounds::sharper(bound, longer);
             }
@@ -289,7 +314,15 @@ fn find(
         searched.warnings.push(warning);
     }
     progress.stage("write");
-    let release = Release::new(&problem, recoding, &table, roles, job.request, Key::of(job.request.seed), cells)?;
+    let release = Release::new(
+        &problem,
+        recoding,
+        &table,
+        roles,
+        job.request,
+        Key::of(job.request.seed),
+        cells,
+    )?;
     let proof = outcome.rings.map(|rings| proof::proof(&problem, &rings, &release)).transpose()?;
     let wanted = matches!(&job.way, Way::Search(wanted) if wanted.recoding.is_some());
     let global = recoding.published().filter(|_| wanted);
@@ -301,7 +334,11 @@ fn find(
 fn unused(plan: &Plan, request: &Request) -> Vec<String> {
     let Plan::Search(search) = plan else { return Vec::new() };
     let is_about = [
-        (request.steps.is_some() && !search.algorithm.is_anytime(), "the number of steps", Algorithm::Auto),
+        (
+            request.steps.is_some() && !search.algorithm.is_anytime(),
+            "the number of steps",
+            Algorithm::Auto,
+        ),
         (
             search.techniques != Techniques::default() && search.algorithm != Algorithm::Optimal,
             "how to branch",
@@ -309,7 +346,10 @@ fn unused(plan: &Plan, request: &Request) -> Vec<String> {
         ),
     ];
     let told = is_about.into_iter().filter(|(is_unused, ..)| *is_unused);
-    told.map(|(_, what, other)| format!("{what} is about {other}: {} does not look at it", search.algorithm)).collect()
+    told.map(|(_, what, other)| {
+        format!("{what} is about {other}: {} does not look at it", search.algorithm)
+    })
+    .collect()
 }
 
 /// Reads the written file back and judges it.
@@ -317,8 +357,14 @@ pub(crate) fn verdict(file: &Path, file_type: FileType, request: &Request) -> Re
     audit::audit(&read(file, delimiter(file_type), request, View::Release)?, request)
 }
 
-/// Reads a table for the audit. Only a release in a text file has guards before formulas, unless it was asked for without them.
-pub(crate) fn read(path: &Path, delimiter: Option<char>, request: &Request, view: View) -> Result<Table> {
+/// Reads a table for the audit. Only a release in a text file has guards before formulas, unless it
+/// was asked for without them.
+pub(crate) fn read(
+    path: &Path,
+    delimiter: Option<char>,
+    request: &Request,
+    view: View,
+) -> Result<Table> {
     let opened = table::open(path, delimiter)?;
     let is_guarded = view != View::Source && opened.is_csv() && !request.output.raw_formulas;
     let treatments = audit::treatments(opened.names(), request, view);
@@ -352,11 +398,22 @@ pub(crate) fn search(request: &Request, seed: u64, techniques: Techniques) -> Re
         _ => Ok(()),
     }?;
     if !algorithm.is_homogeneous() && request.output.publish == Publish::Set {
-        return Err(usage("a row of ring covers values that it does not list: --publish label or bounds, not set"));
+        return Err(usage(
+            "a row of ring covers values that it does not list: --publish label or bounds, not set",
+        ));
     }
     let usual = Search::new(algorithm, seed);
-    let cost = request.cost.as_deref().map_or(Ok(usual.cost), |name| Cost::from_str(name).map_err(usage))?;
-    Ok(Search { rounds: request.rounds()?.unwrap_or(usual.rounds), cost, techniques, steps: request.steps, ..usual })
+    let cost = request
+        .cost
+        .as_deref()
+        .map_or(Ok(usual.cost), |name| Cost::from_str(name).map_err(usage))?;
+    Ok(Search {
+        rounds: request.rounds()?.unwrap_or(usual.rounds),
+        cost,
+        techniques,
+        steps: request.steps,
+        ..usual
+    })
 }
 
 /// How long `auto` searches when nobody says it.
@@ -372,9 +429,12 @@ pub(crate) fn time(request: &Request, search: Search) -> Result<Option<Duration>
 fn search_line(budget: &Budget, bound: Option<&Bound>) -> Option<String> {
     let loss = budget.told()?;
     let gap = bound.and_then(|bound| Some((bound, bound.gap(loss)?)));
-    let gap =
-        gap.map_or(String::new(), |(bound, gap)| format!(", bound {}{:.0}, gap {gap:.2}", bounds::sign(bound), bound.value));
-    let left = budget.left().map_or(String::new(), |left| format!(", {} left", show::seconds(left.as_secs_f64())));
+    let gap = gap.map_or(String::new(), |(bound, gap)| {
+        format!(", bound {}{:.0}, gap {gap:.2}", bounds::sign(bound), bound.value)
+    });
+    let left = budget
+        .left()
+        .map_or(String::new(), |left| format!(", {} left", show::seconds(left.as_secs_f64())));
     Some(format!("loss {loss:.0}{gap}{left}"))
 }
 
@@ -391,9 +451,9 @@ fn refuse_ring(job: &Job, algorithm: Algorithm) -> Result<()> {
         () if algorithm.is_homogeneous() => Ok(()),
         () if std::fs::metadata(job.data).is_ok_and(|about| !about.is_file()) => Err(usage(TWICE)),
         () if job.data == Path::new("-") => Err(usage(TWICE)),
-        () if job.request.output.order == Order::Input => {
-            Err(usage("in the order of the input the rows of ring tell who is who: leave out --input-order"))
-        }
+        () if job.request.output.order == Order::Input => Err(usage(
+            "in the order of the input the rows of ring tell who is who: leave out --input-order",
+        )),
         () => Ok(()),
     }
 }
@@ -401,19 +461,29 @@ fn refuse_ring(job: &Job, algorithm: Algorithm) -> Result<()> {
 /// Files beside the release that only some algorithms have, and that are as secret as the table.
 fn refuse_secrets(job: &Job, wanted: &Wanted, algorithm: Algorithm) -> Result<()> {
     if wanted.proof.is_some() && algorithm.is_homogeneous() {
-        return Err(usage("--proof goes with --algorithm ring: the releases of all others prove themselves"));
+        return Err(usage(
+            "--proof goes with --algorithm ring: the releases of all others prove themselves",
+        ));
     }
     if wanted.recoding.is_some() && !algorithm.is_global() {
-        let global: Vec<&str> = Algorithm::ALL.into_iter().filter(|other| other.is_global()).map(Algorithm::name).collect();
+        let global: Vec<&str> = Algorithm::ALL
+            .into_iter()
+            .filter(|other| other.is_global())
+            .map(Algorithm::name)
+            .collect();
         return Err(usage(format!(
             "--recoding goes with --algorithm {}: {algorithm} publishes a value in one class so and in another otherwise",
             global.join(" or ")
         )));
     }
-    for (what, flag, path) in [("proof", "--proof", wanted.proof), ("recoding", "--recoding", wanted.recoding)] {
+    for (what, flag, path) in
+        [("proof", "--proof", wanted.proof), ("recoding", "--recoding", wanted.recoding)]
+    {
         let Some(path) = path else { continue };
         if path == Path::new("-") {
-            return Err(usage(format!("the {what} is as secret as the table and needs a file of its own: {flag} FILE")));
+            return Err(usage(format!(
+                "the {what} is as secret as the table and needs a file of its own: {flag} FILE"
+            )));
         }
         drop(Pending::beside(path, job.force)?);
     }
@@ -427,13 +497,13 @@ fn cut_short(error: Error) -> Error {
     if !show::is_closed_pipe(&error) {
         return error;
     }
-    let why = "it was closed before the whole release was written: what was read from it is cut short";
+    let why =
+        "it was closed before the whole release was written: what was read from it is cut short";
     let source = std::io::Error::new(std::io::ErrorKind::BrokenPipe, why);
     ErrorKind::Io { path: PathBuf::from("standard output"), source }.into()
 }
 
-const CHANGED: &str =
-    "the input changed while it was read: nothing was written; run it again when nothing else writes to the file";
+const CHANGED: &str = "the input changed while it was read: nothing was written; run it again when nothing else writes to the file";
 
 /// What changes when somebody writes to a file: its length and when it was changed.
 fn stamp(path: &Path) -> Option<(u64, Option<SystemTime>)> {
@@ -444,14 +514,17 @@ fn stamp(path: &Path) -> Option<(u64, Option<SystemTime>)> {
 fn without(error: Error, has_secret: bool) -> Error {
     match error.kind() {
         ErrorKind::Io { path, source } if has_secret => {
-            let why = format!("{source}; the proof or recoding that goes with it is written already");
-            ErrorKind::Io { path: path.clone(), source: std::io::Error::new(source.kind(), why) }.into()
+            let why =
+                format!("{source}; the proof or recoding that goes with it is written already");
+            ErrorKind::Io { path: path.clone(), source: std::io::Error::new(source.kind(), why) }
+                .into()
         }
         _ => error,
     }
 }
 
-/// The proof or the recoding file, if one is wanted, written but without its name yet. No release has both.
+/// The proof or the recoding file, if one is wanted, written but without its name yet. No release
+/// has both.
 fn secret(job: &Job, proof: Option<&Proof>, recoding: Option<&str>) -> Result<Option<Pending>> {
     let Way::Search(wanted) = &job.way else { return Ok(None) };
     let Some(path) = wanted.proof.or(wanted.recoding) else { return Ok(None) };

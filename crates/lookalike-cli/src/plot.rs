@@ -1,6 +1,8 @@
-//! Plots as SVG: plain data in, one self-contained picture out. No scripts, no fonts or styles from elsewhere; the same data, the same bytes.
+//! Plots as SVG: plain data in, one self-contained picture out. No scripts, no fonts or styles from
+//! elsewhere; the same data, the same bytes.
 //!
-//! Series are told apart by colour (the palette of Okabe and Ito, which colour-blind people can tell apart), by marker and by dashes.
+//! Series are told apart by colour (the palette of Okabe and Ito, which colour-blind people can
+//! tell apart), by marker and by dashes.
 
 use std::fmt::Write;
 
@@ -10,7 +12,8 @@ pub(crate) struct Plot {
     pub(crate) title: String,
     pub(crate) x_axis: Axis,
     pub(crate) y_axis: Axis,
-    /// The place in this list decides how a series looks: pictures that belong together list the same series, also those without points.
+    /// The place in this list decides how a series looks: pictures that belong together list the
+    /// same series, also those without points.
     pub(crate) series: Vec<Series>,
 }
 
@@ -64,15 +67,19 @@ const LETTER: f64 = 7.0;
 /// How far apart the lines of the legend are.
 const LINE: f64 = 20.0;
 
-const COLOURS: [&str; 7] = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"];
+const COLOURS: [&str; 7] =
+    ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"];
 const DASHES: [&str; 5] = ["", "7 3", "2 3", "9 3 2 3", "5 2"];
-/// This and the number of colours have no common divisor, so that a pair comes again only after all others.
+/// This and the number of colours have no common divisor, so that a pair comes again only after all
+/// others.
 const MARKERS: u32 = 6;
 
 /// Draws the plot.
 pub(crate) fn svg(plot: &Plot) -> String {
-    let numbered = plot.series.iter().enumerate().map(|(at, series)| (at, series, drawable(plot, series)));
-    let drawn: Vec<(usize, &Series, Vec<&Point>)> = numbered.filter(|(_, _, points)| !points.is_empty()).collect();
+    let numbered =
+        plot.series.iter().enumerate().map(|(at, series)| (at, series, drawable(plot, series)));
+    let drawn: Vec<(usize, &Series, Vec<&Point>)> =
+        numbered.filter(|(_, _, points)| !points.is_empty()).collect();
     let all = || drawn.iter().flat_map(|(_, _, points)| points.iter().copied());
     let x = Ruler::new(&plot.x_axis, all().map(|point| point.x), (LEFT, RIGHT));
     let y = Ruler::new(&plot.y_axis, all().map(|point| point.y), (BOTTOM, TOP));
@@ -81,17 +88,31 @@ pub(crate) fn svg(plot: &Plot) -> String {
     let height = HEIGHT.max(TOP + 20.0 + length(drawn.len()) * LINE);
     let mut out = String::new();
     let title = escape(&plot.title);
-    let size = format!(r#"width="{width:.0}" height="{height:.0}" viewBox="0 0 {width:.0} {height:.0}""#);
-    put(&mut out, format_args!(r#"<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" {FONT}>"#));
+    let size =
+        format!(r#"width="{width:.0}" height="{height:.0}" viewBox="0 0 {width:.0} {height:.0}""#);
+    put(
+        &mut out,
+        format_args!(r#"<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" {FONT}>"#),
+    );
     put(&mut out, format_args!("<title>{title}</title>"));
     put(&mut out, format_args!(r##"<rect width="100%" height="100%" fill="#fff"/>"##));
-    put(&mut out, format_args!(r#"<text x="{LEFT}" y="28" font-size="15" font-weight="bold">{title}</text>"#));
+    put(
+        &mut out,
+        format_args!(r#"<text x="{LEFT}" y="28" font-size="15" font-weight="bold">{title}</text>"#),
+    );
     if drawn.is_empty() {
         let middle = (f64::midpoint(LEFT, RIGHT), f64::midpoint(TOP, BOTTOM));
-        put(&mut out, format_args!(r#"<text x="{}" y="{}" text-anchor="middle">nothing to draw</text>"#, middle.0, middle.1));
+        put(
+            &mut out,
+            format_args!(
+                r#"<text x="{}" y="{}" text-anchor="middle">nothing to draw</text>"#,
+                middle.0, middle.1
+            ),
+        );
     } else {
         axes(&mut out, plot, &x, &y);
-        let mut taken: Vec<Area> = all().map(|point| Area::around(x.at(point.x), y.at(point.y), 5.0, 5.0)).collect();
+        let mut taken: Vec<Area> =
+            all().map(|point| Area::around(x.at(point.x), y.at(point.y), 5.0, 5.0)).collect();
         for (at, series, points) in &drawn {
             draw(&mut out, Look::of(*at), series, points, (&x, &y));
         }
@@ -108,8 +129,13 @@ pub(crate) fn svg(plot: &Plot) -> String {
 
 /// The points that have a place on the axes.
 fn drawable<'a>(plot: &Plot, series: &'a Series) -> Vec<&'a Point> {
-    let has_place = |axis: &Axis, value: f64| value.is_finite() && (axis.scale != Scale::Log || value > 0.0);
-    series.points.iter().filter(|point| has_place(&plot.x_axis, point.x) && has_place(&plot.y_axis, point.y)).collect()
+    let has_place =
+        |axis: &Axis, value: f64| value.is_finite() && (axis.scale != Scale::Log || value > 0.0);
+    series
+        .points
+        .iter()
+        .filter(|point| has_place(&plot.x_axis, point.x) && has_place(&plot.y_axis, point.y))
+        .collect()
 }
 
 /// From values to places.
@@ -126,9 +152,15 @@ impl Ruler {
     /// Over these values and the ticks that were given, from one place to another.
     fn new(axis: &Axis, values: impl Iterator<Item = f64>, ends: (f64, f64)) -> Ruler {
         let is_log = axis.scale == Scale::Log;
-        let first = if axis.scale == Scale::FromZero { (0.0, 0.0) } else { (f64::INFINITY, f64::NEG_INFINITY) };
-        let (least, greatest) = values.fold(first, |(least, greatest), value| (least.min(value), greatest.max(value)));
-        let (least, greatest) = if is_log { (least.log10(), greatest.log10()) } else { (least, greatest) };
+        let first = if axis.scale == Scale::FromZero {
+            (0.0, 0.0)
+        } else {
+            (f64::INFINITY, f64::NEG_INFINITY)
+        };
+        let (least, greatest) =
+            values.fold(first, |(least, greatest), value| (least.min(value), greatest.max(value)));
+        let (least, greatest) =
+            if is_log { (least.log10(), greatest.log10()) } else { (least, greatest) };
         // One value, or equal ones, stand in the middle; others a little inside the frame.
         let spread = greatest - least;
         let room = match () {
@@ -167,17 +199,25 @@ impl Ruler {
 fn round_ticks(from: f64, to: f64) -> Vec<f64> {
     let raw = (to - from) / 5.0;
     let power = 10_f64.powf(raw.log10().floor());
-    let step = [1.0, 2.0, 5.0, 10.0].map(|times| times * power).into_iter().find(|step| *step >= raw * 0.999).unwrap_or(raw);
+    let step = [1.0, 2.0, 5.0, 10.0]
+        .map(|times| times * power)
+        .into_iter()
+        .find(|step| *step >= raw * 0.999)
+        .unwrap_or(raw);
     let first = (from / step).ceil();
-    (0u32..12).map(|number| (first + f64::from(number)) * step).take_while(|tick| *tick <= to + step * 1e-9).collect()
+    (0u32..12)
+        .map(|number| (first + f64::from(number)) * step)
+        .take_while(|tick| *tick <= to + step * 1e-9)
+        .collect()
 }
 
 /// Powers of ten, and 2 and 5 times these where there are few.
 fn log_ticks(from: f64, to: f64) -> Vec<f64> {
     let times: &[f64] = if to - from > 3.0 { &[1.0] } else { &[1.0, 2.0, 5.0] };
     let every = ((to - from) / 8.0).ceil().max(1.0);
-    let powers =
-        (0u32..40).map(|number| (from / every).floor() * every + f64::from(number) * every).take_while(|power| *power <= to);
+    let powers = (0u32..40)
+        .map(|number| (from / every).floor() * every + f64::from(number) * every)
+        .take_while(|power| *power <= to);
     powers.flat_map(|power| times.iter().map(move |times| times * 10_f64.powf(power))).collect()
 }
 
@@ -185,7 +225,14 @@ fn axes(out: &mut String, plot: &Plot, x: &Ruler, y: &Ruler) {
     for &tick in &y.ticks {
         let (at, text) = (y.at(tick), number(tick));
         put(out, format_args!(r##"<path d="M{LEFT} {at:.1}H{RIGHT}" stroke="#ddd"/>"##));
-        put(out, format_args!(r#"<text x="{:.1}" y="{:.1}" text-anchor="end">{text}</text>"#, LEFT - 8.0, at + 4.0));
+        put(
+            out,
+            format_args!(
+                r#"<text x="{:.1}" y="{:.1}" text-anchor="end">{text}</text>"#,
+                LEFT - 8.0,
+                at + 4.0
+            ),
+        );
     }
     let mut free = f64::NEG_INFINITY;
     for &tick in &x.ticks {
@@ -193,15 +240,35 @@ fn axes(out: &mut String, plot: &Plot, x: &Ruler, y: &Ruler) {
         let half = length(text.len()) * LETTER / 2.0;
         put(out, format_args!(r##"<path d="M{at:.1} {BOTTOM}v5" stroke="#222"/>"##));
         if at - half > free {
-            put(out, format_args!(r#"<text x="{at:.1}" y="{:.1}" text-anchor="middle">{text}</text>"#, BOTTOM + 19.0));
+            put(
+                out,
+                format_args!(
+                    r#"<text x="{at:.1}" y="{:.1}" text-anchor="middle">{text}</text>"#,
+                    BOTTOM + 19.0
+                ),
+            );
             free = at + half + 4.0;
         }
     }
-    put(out, format_args!(r##"<path d="M{LEFT} {TOP}V{BOTTOM}H{RIGHT}" fill="none" stroke="#222"/>"##));
+    put(
+        out,
+        format_args!(r##"<path d="M{LEFT} {TOP}V{BOTTOM}H{RIGHT}" fill="none" stroke="#222"/>"##),
+    );
     let (across, down) = (f64::midpoint(LEFT, RIGHT), f64::midpoint(TOP, BOTTOM));
     let (x_label, y_label) = (escape(&plot.x_axis.label), escape(&plot.y_axis.label));
-    put(out, format_args!(r#"<text x="{across:.1}" y="{:.1}" text-anchor="middle">{x_label}</text>"#, BOTTOM + 42.0));
-    put(out, format_args!(r#"<text transform="translate(18 {down:.1}) rotate(-90)" text-anchor="middle">{y_label}</text>"#));
+    put(
+        out,
+        format_args!(
+            r#"<text x="{across:.1}" y="{:.1}" text-anchor="middle">{x_label}</text>"#,
+            BOTTOM + 42.0
+        ),
+    );
+    put(
+        out,
+        format_args!(
+            r#"<text transform="translate(18 {down:.1}) rotate(-90)" text-anchor="middle">{y_label}</text>"#
+        ),
+    );
 }
 
 /// How a series is told from the others.
@@ -237,25 +304,46 @@ impl Look {
     }
 }
 
-fn draw(out: &mut String, look: Look, series: &Series, points: &[&Point], (x, y): (&Ruler, &Ruler)) {
+fn draw(
+    out: &mut String,
+    look: Look,
+    series: &Series,
+    points: &[&Point],
+    (x, y): (&Ruler, &Ruler),
+) {
     let (colour, fill) = (look.colour, look.fill());
     put(out, format_args!(r#"<g stroke="{colour}" stroke-width="1.8" fill="none">"#));
     if series.is_joined && points.len() > 1 {
-        let places: Vec<String> = points.iter().map(|point| format!("{:.1} {:.1}", x.at(point.x), y.at(point.y))).collect();
+        let places: Vec<String> = points
+            .iter()
+            .map(|point| format!("{:.1} {:.1}", x.at(point.x), y.at(point.y)))
+            .collect();
         put(out, format_args!(r#"<path d="M{}"{}/>"#, places.join("L"), dashes(look)));
     }
     for point in points {
-        let what =
-            [series.name.as_str(), &point.label].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(", ");
+        let what = [series.name.as_str(), &point.label]
+            .into_iter()
+            .filter(|text| !text.is_empty())
+            .collect::<Vec<_>>()
+            .join(", ");
         let marker = look.marker(x.at(point.x), y.at(point.y));
         let (what, across, up) = (escape(&what), number(point.x), number(point.y));
-        put(out, format_args!(r#"<path d="{marker}" fill="{fill}"><title>{what}: {across}, {up}</title></path>"#));
+        put(
+            out,
+            format_args!(
+                r#"<path d="{marker}" fill="{fill}"><title>{what}: {across}, {up}</title></path>"#
+            ),
+        );
     }
     put(out, format_args!("</g>"));
 }
 
 fn dashes(look: Look) -> String {
-    if look.dash.is_empty() { String::new() } else { format!(r#" stroke-dasharray="{}""#, look.dash) }
+    if look.dash.is_empty() {
+        String::new()
+    } else {
+        format!(r#" stroke-dasharray="{}""#, look.dash)
+    }
 }
 
 fn legend(out: &mut String, look: Look, series: &Series, y: f64) {
@@ -265,7 +353,15 @@ fn legend(out: &mut String, look: Look, series: &Series, y: f64) {
         put(out, format_args!(r#"<path d="M{left:.1} {y:.1}h30"{}/>"#, dashes(look)));
     }
     put(out, format_args!(r#"<path d="{}" fill="{fill}"/></g>"#, look.marker(left + 15.0, y)));
-    put(out, format_args!(r#"<text x="{:.1}" y="{:.1}">{}</text>"#, left + 38.0, y + 4.0, escape(&series.name)));
+    put(
+        out,
+        format_args!(
+            r#"<text x="{:.1}" y="{:.1}">{}</text>"#,
+            left + 38.0,
+            y + 4.0,
+            escape(&series.name)
+        ),
+    );
 }
 
 /// What something on the picture covers.
@@ -279,37 +375,57 @@ struct Area {
 
 impl Area {
     fn around(x: f64, y: f64, half_width: f64, half_height: f64) -> Area {
-        Area { left: x - half_width, top: y - half_height, right: x + half_width, bottom: y + half_height }
+        Area {
+            left: x - half_width,
+            top: y - half_height,
+            right: x + half_width,
+            bottom: y + half_height,
+        }
     }
 
     fn meets(&self, other: &Area) -> bool {
-        self.left < other.right && other.left < self.right && self.top < other.bottom && other.top < self.bottom
+        self.left < other.right
+            && other.left < self.right
+            && self.top < other.bottom
+            && other.top < self.bottom
     }
 }
 
-/// Writes a point's label on the first side of the marker where nothing else is, and nowhere if there is no such side.
+/// Writes a point's label on the first side of the marker where nothing else is, and nowhere if
+/// there is no such side.
 fn label(out: &mut String, point: &Point, (x, y): (&Ruler, &Ruler), taken: &mut Vec<Area>) {
     let half = length(point.label.chars().count()) * LETTER * 0.45;
     let (at, up) = (x.at(point.x), y.at(point.y));
     let sides = [(at + half + 8.0, up), (at, up - 12.0), (at - half - 8.0, up), (at, up + 13.0)];
     let areas = sides.map(|(across, down)| (across, down, Area::around(across, down, half, 5.0)));
     let is_free = |area: &Area| {
-        area.left > LEFT && area.right < RIGHT && area.bottom < BOTTOM && !taken.iter().any(|other| other.meets(area))
+        area.left > LEFT
+            && area.right < RIGHT
+            && area.bottom < BOTTOM
+            && !taken.iter().any(|other| other.meets(area))
     };
-    let Some((across, down, area)) = areas.into_iter().find(|(_, _, area)| !point.label.is_empty() && is_free(area)) else {
+    let Some((across, down, area)) =
+        areas.into_iter().find(|(_, _, area)| !point.label.is_empty() && is_free(area))
+    else {
         return;
     };
     let (text, down) = (escape(&point.label), down + 3.5);
     put(
         out,
-        format_args!(r##"<text x="{across:.1}" y="{down:.1}" font-size="10" text-anchor="middle" fill="#555">{text}</text>"##),
+        format_args!(
+            r##"<text x="{across:.1}" y="{down:.1}" font-size="10" text-anchor="middle" fill="#555">{text}</text>"##
+        ),
     );
     taken.push(area);
 }
 
 /// A value as people write it: `0.05`, `2,500`.
 fn number(value: f64) -> String {
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 1,000 and 2^53")]
+    #[allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "between 1,000 and 2^53"
+    )]
     let whole = |value: f64| crate::show::count(value.round() as u64);
     match value.abs() {
         0.0 => "0".to_string(),
@@ -392,7 +508,9 @@ mod tests {
 
     #[test]
     fn ticks_are_round_and_within() {
-        let texts = |ruler: &Ruler| ruler.ticks.iter().map(|&tick| number(tick)).collect::<Vec<_>>().join(" ");
+        let texts = |ruler: &Ruler| {
+            ruler.ticks.iter().map(|&tick| number(tick)).collect::<Vec<_>>().join(" ")
+        };
         assert_eq!(texts(&ruler(Scale::FromZero, &[0.0, 9_000.0])), "0 2,000 4,000 6,000 8,000");
         assert_eq!(texts(&ruler(Scale::Linear, &[1.0, 1.4])), "1 1.1 1.2 1.3 1.4");
         assert_eq!(texts(&ruler(Scale::Log, &[0.02, 5.0])), "0.02 0.05 0.1 0.2 0.5 1 2 5");
@@ -400,11 +518,18 @@ mod tests {
         for (least, greatest) in [(1e-12, 1e12), (0.3, 0.300_000_1), (1.0, 1e7)] {
             for scale in [Scale::Linear, Scale::FromZero, Scale::Log] {
                 let ruler = ruler(scale, &[least, greatest]);
-                assert!(ruler.ticks.len() < 20 && ruler.ticks.iter().all(|&tick| ruler.has(tick)), "{ruler:?}");
+                assert!(
+                    ruler.ticks.len() < 20 && ruler.ticks.iter().all(|&tick| ruler.has(tick)),
+                    "{ruler:?}"
+                );
             }
         }
         let given = Axis { ticks: vec![2.0, 5.0, 50.0], ..axis("k", Scale::Log) };
-        assert_eq!(Ruler::new(&given, [2.0, 10.0].into_iter(), (0.0, 1.0)).ticks, [2.0, 5.0], "what lies outside is left out");
+        assert_eq!(
+            Ruler::new(&given, [2.0, 10.0].into_iter(), (0.0, 1.0)).ticks,
+            [2.0, 5.0],
+            "what lies outside is left out"
+        );
     }
 
     #[test]
@@ -412,7 +537,11 @@ mod tests {
         for scale in [Scale::Linear, Scale::Log] {
             for points in [&[(3.0, 7.0)][..], &[(3.0, 7.0), (3.0, 7.0)]] {
                 let text = drawn(&plot(scale, vec![series("a", points)]));
-                let middle = format!("M{:.1} {:.1}a", f64::midpoint(LEFT, RIGHT) - 4.0, f64::midpoint(TOP, BOTTOM));
+                let middle = format!(
+                    "M{:.1} {:.1}a",
+                    f64::midpoint(LEFT, RIGHT) - 4.0,
+                    f64::midpoint(TOP, BOTTOM)
+                );
                 assert!(text.contains(&middle), "{middle}\n{text}");
             }
         }
@@ -424,7 +553,11 @@ mod tests {
 
     #[test]
     fn without_points_the_picture_says_so() {
-        for series in [vec![], vec![series("a", &[])], vec![series("a", &[(f64::NAN, 1.0), (1.0, f64::INFINITY), (0.0, 1.0)])]] {
+        for series in [
+            vec![],
+            vec![series("a", &[])],
+            vec![series("a", &[(f64::NAN, 1.0), (1.0, f64::INFINITY), (0.0, 1.0)])],
+        ] {
             let text = drawn(&plot(Scale::Log, series));
             assert!(text.contains("nothing to draw") && !text.contains("<path"), "{text}");
         }
@@ -432,14 +565,22 @@ mod tests {
 
     #[test]
     fn what_has_no_place_is_left_out_and_looks_stay() {
-        let both = plot(Scale::Log, vec![series("a", &[(0.0, 1.0)]), series("b", &[(1.0, 1.0), (2.0, 3.0), (-1.0, 1.0)])]);
+        let both = plot(
+            Scale::Log,
+            vec![series("a", &[(0.0, 1.0)]), series("b", &[(1.0, 1.0), (2.0, 3.0), (-1.0, 1.0)])],
+        );
         let text = drawn(&both);
         assert!(!text.contains(">a</text>") && text.contains(">b</text>"), "{text}");
-        assert!(text.contains(COLOURS[1]) && !text.contains(COLOURS[0]), "the second series looks like the second");
+        assert!(
+            text.contains(COLOURS[1]) && !text.contains(COLOURS[0]),
+            "the second series looks like the second"
+        );
         assert_eq!(text.matches("<title>b, p: ").count(), 2);
         let looks: Vec<Look> = (0..42).map(Look::of).collect();
         let is_new = |(at, look): (usize, &Look)| {
-            !looks[..at].iter().any(|other| (other.colour, other.marker) == (look.colour, look.marker))
+            !looks[..at]
+                .iter()
+                .any(|other| (other.colour, other.marker) == (look.colour, look.marker))
         };
         assert!(looks.iter().enumerate().all(is_new));
     }
@@ -450,7 +591,11 @@ mod tests {
         odd.title = "\"T\" & 'u'".into();
         odd.x_axis.label = "a < b > c\n".into();
         let text = drawn(&odd);
-        for part in ["&lt;b&gt;&amp;\u{fffd}", "&quot;T&quot; &amp; &apos;u&apos;", "a &lt; b &gt; c\u{fffd}<"] {
+        for part in [
+            "&lt;b&gt;&amp;\u{fffd}",
+            "&quot;T&quot; &amp; &apos;u&apos;",
+            "a &lt; b &gt; c\u{fffd}<",
+        ] {
             assert!(text.contains(part), "{part}\n{text}");
         }
         assert!(!text.contains("<b>"));
@@ -458,9 +603,11 @@ mod tests {
 
     #[test]
     fn labels_give_way() {
-        let crowd: Vec<(f64, f64)> =
-            (0..200).map(|at| (1.0 + f64::from(at % 20) / 1e3, 1.0 + f64::from(at / 20) / 1e3)).collect();
-        let mut crowded = plot(Scale::Linear, vec![series("a", &crowd), series("b", &[(50.0, 50.0)])]);
+        let crowd: Vec<(f64, f64)> = (0..200)
+            .map(|at| (1.0 + f64::from(at % 20) / 1e3, 1.0 + f64::from(at / 20) / 1e3))
+            .collect();
+        let mut crowded =
+            plot(Scale::Linear, vec![series("a", &crowd), series("b", &[(50.0, 50.0)])]);
         crowded.series.iter_mut().for_each(|series| series.is_joined = false);
         let labels = drawn(&crowded).matches(">p</text>").count();
         assert!((1..100).contains(&labels), "{labels}");

@@ -47,7 +47,11 @@ impl Progress {
     }
 
     /// Does the work of a stage, and says now and then how far it is, if that is known.
-    pub(crate) fn watching<T>(&self, line: impl Fn() -> Option<String> + Send, work: impl FnOnce() -> T) -> T {
+    pub(crate) fn watching<T>(
+        &self,
+        line: impl Fn() -> Option<String> + Send,
+        work: impl FnOnce() -> T,
+    ) -> T {
         if !self.shown {
             return work();
         }

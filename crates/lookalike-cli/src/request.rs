@@ -6,11 +6,11 @@ use std::str::FromStr;
 
 use lookalike::request::ratio::Ratio;
 use lookalike::request::{
-    ColumnRequest, DateSpec, DateUnit, Distance, HierarchySpec, IntervalsSpec, Kind, Order, PrefixSpec, Recursive, Rest,
-    Role, Roles, Share, SubsetRule,
+    ColumnRequest, DateSpec, DateUnit, Distance, HierarchySpec, IntervalsSpec, Kind, Order,
+    PrefixSpec, Recursive, Rest, Role, Roles, Share, SubsetRule,
 };
 use lookalike::table::Source;
-use lookalike::{Request, Error, ErrorKind, Result};
+use lookalike::{Error, ErrorKind, Request, Result};
 
 use crate::args::{Columns, How, Pair, Reading, Release, Released, RequestFlags, Rules, Writing};
 
@@ -32,7 +32,12 @@ impl RequestFlags {
 }
 
 /// Lays what every request can say over the configuration.
-pub(crate) fn lay_over(request: &mut Request, reading: &Reading, columns: &Columns, rules: &Rules) -> Result<()> {
+pub(crate) fn lay_over(
+    request: &mut Request,
+    reading: &Reading,
+    columns: &Columns,
+    rules: &Rules,
+) -> Result<()> {
     if reading.delimiter.is_some() {
         request.input.delimiter = reading.delimiter;
     }
@@ -51,8 +56,12 @@ impl Columns {
         let mut seen: Vec<(&String, &str)> = Vec::new();
         for (flag, role, names) in given {
             for name in names {
-                if let Some((_, other)) = seen.iter().find(|(earlier, other)| *earlier == name && *other != flag) {
-                    return Err(usage(format!("column `{name}` is given to both {other} and {flag}: a column has one role")));
+                if let Some((_, other)) =
+                    seen.iter().find(|(earlier, other)| *earlier == name && *other != flag)
+                {
+                    return Err(usage(format!(
+                        "column `{name}` is given to both {other} and {flag}: a column has one role"
+                    )));
                 }
                 seen.push((name, flag));
                 // What the file says about a column of another role would not fit.
@@ -99,19 +108,25 @@ impl Rules {
             request.k = self.k;
         }
         if !self.k_on.is_empty() {
-            request.rules = self.k_on.iter().map(|rule| SubsetRule { k: rule.k, columns: rule.columns.clone() }).collect();
+            request.rules = self
+                .k_on
+                .iter()
+                .map(|rule| SubsetRule { k: rule.k, columns: rule.columns.clone() })
+                .collect();
         }
         for pair in &self.alpha {
             line(request, "--alpha", pair)?.alpha = Some(share("--alpha", pair)?);
         }
         for pair in &self.values {
-            line(request, "--values", pair)?.values = Some(pair.value.split(',').map(String::from).collect());
+            line(request, "--values", pair)?.values =
+                Some(pair.value.split(',').map(String::from).collect());
         }
         for pair in &self.l {
             line(request, "--l", pair)?.l = Some(parsed("--l", "a whole number", pair)?);
         }
         for pair in &self.distinct_l {
-            line(request, "--distinct-l", pair)?.distinct = Some(parsed("--distinct-l", "a whole number", pair)?);
+            line(request, "--distinct-l", pair)?.distinct =
+                Some(parsed("--distinct-l", "a whole number", pair)?);
         }
         for pair in &self.entropy_l {
             line(request, "--entropy-l", pair)?.entropy = Some(share("--entropy-l", pair)?);
@@ -199,17 +214,25 @@ impl Writing {
 /// The table to read: the one that was typed, else the configuration's.
 pub(crate) fn data(typed: Option<&PathBuf>, request: &Request) -> Result<PathBuf> {
     typed.or(request.input.path.as_ref()).cloned().ok_or_else(|| {
-        let here = if Path::new("lookalike.toml").exists() { " (there is one here: -c lookalike.toml)" } else { "" };
-        usage(format!("no table: name a file, - for standard input, or a configuration that names one{here}"))
+        let here = if Path::new("lookalike.toml").exists() {
+            " (there is one here: -c lookalike.toml)"
+        } else {
+            ""
+        };
+        usage(format!(
+            "no table: name a file, - for standard input, or a configuration that names one{here}"
+        ))
     })
 }
 
-/// The role of every column. Where the first line of the table may be a row, no message shows its names, which may be cells.
+/// The role of every column. Where the first line of the table may be a row, no message shows its
+/// names, which may be cells.
 pub(crate) fn roles(request: &Request, source: &Source) -> Result<Roles> {
     request.roles(source.names()).map_err(|error| without_names(error, request, source))
 }
 
-/// The error of a request that does not fit a table, without the names of the table where these may be cells.
+/// The error of a request that does not fit a table, without the names of the table where these may
+/// be cells.
 pub(crate) fn without_names(error: Error, request: &Request, source: &Source) -> Error {
     match () {
         () if source.is_headless() => headless(source),
@@ -218,7 +241,8 @@ pub(crate) fn without_names(error: Error, request: &Request, source: &Source) ->
     }
 }
 
-/// True when the request names columns and the table has none of them: perhaps its first line is a row.
+/// True when the request names columns and the table has none of them: perhaps its first line is a
+/// row.
 fn is_strange(request: &Request, source: &Source) -> bool {
     !request.columns.is_empty() && request.columns.keys().all(|name| !source.names().contains(name))
 }
@@ -262,7 +286,9 @@ fn line<'a>(request: &'a mut Request, flag: &str, pair: &Pair) -> Result<&'a mut
 }
 
 fn no_role(flag: &str, column: &str) -> Error {
-    usage(format!("{flag} names column `{column}`, which has no role: add it to --qi, --sensitive or --keep"))
+    usage(format!(
+        "{flag} names column `{column}`, which has no role: add it to --qi, --sensitive or --keep"
+    ))
 }
 
 fn parsed<T: FromStr>(flag: &str, what: &str, pair: &Pair) -> Result<T> {
@@ -280,7 +306,12 @@ fn kind(pair: &Pair) -> Result<Kind> {
         "date" => Kind::Date,
         "ordinal" => Kind::Ordinal,
         "categorical" => Kind::Categorical,
-        _ => return Err(usage(format!("--kind {}=...: a kind is numeric, date, ordinal or categorical", pair.column))),
+        _ => {
+            return Err(usage(format!(
+                "--kind {}=...: a kind is numeric, date, ordinal or categorical",
+                pair.column
+            )));
+        }
     })
 }
 
@@ -289,7 +320,12 @@ fn distance(pair: &Pair) -> Result<Distance> {
         "equal" => Distance::Equal,
         "ordered" => Distance::Ordered,
         "hierarchical" => Distance::Hierarchical,
-        _ => return Err(usage(format!("--distance {}=...: a distance is equal, ordered or hierarchical", pair.column))),
+        _ => {
+            return Err(usage(format!(
+                "--distance {}=...: a distance is equal, ordered or hierarchical",
+                pair.column
+            )));
+        }
     })
 }
 
@@ -309,17 +345,26 @@ fn hierarchy(pair: &Pair) -> Result<HierarchySpec> {
     let bad = |why: &dyn Display| usage(format!("--hierarchy {}=...: {why}", pair.column));
     Ok(match pair.value.split_once(':') {
         Some(("intervals", widths)) => {
-            let intervals = list(widths).ok_or_else(|| bad(&"widths are numbers, finest first: intervals:5,10,20"))?;
-            HierarchySpec::Intervals(IntervalsSpec { intervals, origin: 0.0, bottom: None, top: None })
+            let intervals = list(widths)
+                .ok_or_else(|| bad(&"widths are numbers, finest first: intervals:5,10,20"))?;
+            HierarchySpec::Intervals(IntervalsSpec {
+                intervals,
+                origin: 0.0,
+                bottom: None,
+                top: None,
+            })
         }
         Some(("prefix", lengths)) => {
-            let prefix = list(lengths).ok_or_else(|| bad(&"lengths are whole numbers, longest first: prefix:4,3,2"))?;
+            let prefix = list(lengths)
+                .ok_or_else(|| bad(&"lengths are whole numbers, longest first: prefix:4,3,2"))?;
             HierarchySpec::Prefix(PrefixSpec { prefix })
         }
         Some(("date", units)) => {
-            let date: Option<Vec<DateUnit>> = units.split(',').map(|text| unit(text.trim())).collect();
-            let date =
-                date.ok_or_else(|| bad(&"units are day, month, quarter, year or decade, finest first: date:month,year"))?;
+            let date: Option<Vec<DateUnit>> =
+                units.split(',').map(|text| unit(text.trim())).collect();
+            let date = date.ok_or_else(|| {
+                bad(&"units are day, month, quarter, year or decade, finest first: date:month,year")
+            })?;
             HierarchySpec::Date(DateSpec { date })
         }
         Some((name, _)) if is_word(name) && !Path::new(&pair.value).exists() => {
@@ -353,12 +398,14 @@ fn order(pair: &Pair) -> Result<Vec<String>> {
             pair.column
         )));
     }
-    let text = std::fs::read_to_string(file).map_err(|source| Error::from(ErrorKind::Io { path: file.to_path_buf(), source }))?;
+    let text = std::fs::read_to_string(file)
+        .map_err(|source| Error::from(ErrorKind::Io { path: file.to_path_buf(), source }))?;
     Ok(text.lines().map(str::trim_end).filter(|line| !line.is_empty()).map(String::from).collect())
 }
 
 fn recursive(pair: &Pair) -> Result<Recursive> {
-    let bad = || usage(format!("--recursive {}=...: write it as C:L, for example 3:2", pair.column));
+    let bad =
+        || usage(format!("--recursive {}=...: write it as C:L, for example 3:2", pair.column));
     let (c, l) = pair.value.split_once(':').ok_or_else(bad)?;
     Ok(Recursive { c: Share(c.parse().map_err(|_| bad())?), l: l.parse().map_err(|_| bad())? })
 }
@@ -432,6 +479,9 @@ mod tests {
             assert!(error.contains(why), "{flags}: {error}");
         }
         assert!(request("--qi a --qi a,b").is_ok(), "twice the same role is no contradiction");
-        assert_eq!(request("--qi a --weight a=b=2").unwrap_err().to_string(), "--weight a=...: not a number");
+        assert_eq!(
+            request("--qi a --weight a=b=2").unwrap_err().to_string(),
+            "--weight a=...: not a number"
+        );
     }
 }

@@ -27,8 +27,9 @@ pub(crate) fn print(text: &str) -> Result<()> {
     written.map_err(|source| ErrorKind::Io { path: PathBuf::from("-"), source }.into())
 }
 
-/// The exit code of a command whose result was printed, or could not be. A verdict against the table stands whatever becomes of standard
-/// output, and whoever closed it has seen enough; but nothing is called done whose result is lost.
+/// The exit code of a command whose result was printed, or could not be. A verdict against the
+/// table stands whatever becomes of standard output, and whoever closed it has seen enough; but
+/// nothing is called done whose result is lost.
 pub(crate) fn verdict(printed: Result<()>, code: u8) -> Result<ExitCode> {
     match printed {
         Err(why) if code != 0 && !is_closed_pipe(&why) => error(&why.to_string()),
@@ -56,7 +57,11 @@ pub(crate) fn clean(text: &str) -> String {
 
 /// A penalty: in whole numbers, or with decimals where these would hide it.
 pub(crate) fn penalty(loss: f64) -> String {
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a loss lies between 100 and rows times weights")]
+    #[allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a loss lies between 100 and rows times weights"
+    )]
     match loss {
         100.0.. => count(loss.round() as u64),
         10.0.. => format!("{loss:.1}"),
@@ -71,13 +76,20 @@ pub(crate) enum Side {
     Right,
 }
 
-/// Columns of equal width, two blanks between. The heads name the sides: a leading `>` aligns a column to the right.
+/// Columns of equal width, two blanks between. The heads name the sides: a leading `>` aligns a
+/// column to the right.
 pub(crate) fn table(heads: &[&str], rows: &[Vec<String>]) -> String {
-    let sides: Vec<Side> = heads.iter().map(|head| if head.starts_with('>') { Side::Right } else { Side::Left }).collect();
-    let heads: Vec<String> = heads.iter().map(|head| head.trim_start_matches('>').to_string()).collect();
+    let sides: Vec<Side> = heads
+        .iter()
+        .map(|head| if head.starts_with('>') { Side::Right } else { Side::Left })
+        .collect();
+    let heads: Vec<String> =
+        heads.iter().map(|head| head.trim_start_matches('>').to_string()).collect();
     let cell = |text: &String| clean(text).replace('\n', "\u{fffd}");
-    let lines: Vec<Vec<String>> = std::iter::once(&heads).chain(rows).map(|row| row.iter().map(cell).collect()).collect();
-    let width = |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);
+    let lines: Vec<Vec<String>> =
+        std::iter::once(&heads).chain(rows).map(|row| row.iter().map(cell).collect()).collect();
+    let width =
+        |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..heads.len()).map(width).collect();
     let mut text = String::new();
     for line in &lines {
@@ -141,7 +153,11 @@ pub(crate) fn counted(number: u64, one: &str, more: &str) -> String {
 
 /// `12.5 %`; what is not nothing never shows as nothing.
 pub(crate) fn percent(share: f64) -> String {
-    if share > 0.0 && share < 0.000_5 { "<0.1 %".to_string() } else { format!("{:.1} %", share * 100.0) }
+    if share > 0.0 && share < 0.000_5 {
+        "<0.1 %".to_string()
+    } else {
+        format!("{:.1} %", share * 100.0)
+    }
 }
 
 /// A number with at most four decimals, as few as needed.
@@ -160,7 +176,11 @@ pub(crate) fn seconds(seconds: f64) -> String {
 
 /// A bar of at most `width` signs; what is not nothing has at least one.
 pub(crate) fn bar(share: f64, width: u32) -> String {
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a small width")]
+    #[allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a share of a small width"
+    )]
     let signs = (share.clamp(0.0, 1.0) * f64::from(width)).ceil() as usize;
     "#".repeat(signs)
 }
@@ -173,7 +193,8 @@ pub(crate) fn path(path: &Path) -> String {
 /// A path as an argument that can be pasted into a shell.
 pub(crate) fn argument(path: &Path) -> String {
     let text = path.display().to_string();
-    let plain = !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "-_./,:@%+=~".contains(c));
+    let plain = !text.is_empty()
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || "-_./,:@%+=~".contains(c));
     if plain { text } else { format!("'{}'", text.replace('\'', r"'\''")) }
 }
 
@@ -183,17 +204,32 @@ mod tests {
 
     #[test]
     fn numbers_are_written_for_people() {
-        assert_eq!([count(0), count(999), count(1000), count(1_234_567)], ["0", "999", "1,000", "1,234,567"]);
-        assert_eq!([percent(0.0), percent(0.000_01), percent(0.125), percent(1.0)], ["0.0 %", "<0.1 %", "12.5 %", "100.0 %"]);
-        assert_eq!([decimal(0.5), decimal(3.0), decimal(1.0 / 3.0), decimal(f64::INFINITY)], ["0.5", "3", "0.3333", "unbounded"]);
-        assert_eq!([penalty(1_234.5), penalty(84.852_8), penalty(0.25), penalty(0.0)], ["1,235", "84.9", "0.25", "0"]);
+        assert_eq!(
+            [count(0), count(999), count(1000), count(1_234_567)],
+            ["0", "999", "1,000", "1,234,567"]
+        );
+        assert_eq!(
+            [percent(0.0), percent(0.000_01), percent(0.125), percent(1.0)],
+            ["0.0 %", "<0.1 %", "12.5 %", "100.0 %"]
+        );
+        assert_eq!(
+            [decimal(0.5), decimal(3.0), decimal(1.0 / 3.0), decimal(f64::INFINITY)],
+            ["0.5", "3", "0.3333", "unbounded"]
+        );
+        assert_eq!(
+            [penalty(1_234.5), penalty(84.852_8), penalty(0.25), penalty(0.0)],
+            ["1,235", "84.9", "0.25", "0"]
+        );
         assert_eq!([seconds(0.214), seconds(84.2)], ["0.21 s", "84 s"]);
         assert_eq!([bar(0.0, 10), bar(0.001, 10), bar(1.0, 3)], ["", "#", "###"]);
     }
 
     #[test]
     fn tables_align_and_nothing_steers_the_terminal() {
-        let text = table(&["name", ">rows"], &[vec!["a\x1b[31m".into(), "7".into()], vec!["bcd".into(), "1,000".into()]]);
+        let text = table(
+            &["name", ">rows"],
+            &[vec!["a\x1b[31m".into(), "7".into()], vec!["bcd".into(), "1,000".into()]],
+        );
         assert_eq!(text, "name     rows\na\u{fffd}[31m      7\nbcd     1,000\n");
     }
 

@@ -1,11 +1,11 @@
-//! What a user must know of a request or a release although it is no error: a rule that protects nobody, rows that are not persons, a release
-//! with nothing left in it.
+//! What a user must know of a request or a release although it is no error: a rule that protects
+//! nobody, rows that are not persons, a release with nothing left in it.
 
 use lookalike::domain::attribute::Domain;
 use lookalike::evaluate::profile::repeated_persons;
 use lookalike::request::Share;
 use lookalike::table::Counted;
-use lookalike::{Request, Error, ErrorKind, Problem, Result, Status};
+use lookalike::{Error, ErrorKind, Problem, Request, Result, Status};
 
 use crate::pipeline::Searched;
 use crate::request::has_rule;
@@ -21,7 +21,11 @@ pub(crate) fn of_request(request: &Request, counted: &[Counted]) -> Vec<String> 
 
 /// A class of one row hides nobody.
 pub(crate) fn one_row(request: &Request) -> Option<String> {
-    let others = Request { k: None, rules: request.rules.iter().filter(|rule| rule.k > 1).cloned().collect(), ..request.clone() };
+    let others = Request {
+        k: None,
+        rules: request.rules.iter().filter(|rule| rule.k > 1).cloned().collect(),
+        ..request.clone()
+    };
     let protects_nobody = request.k == Some(1) && !has_rule(&others);
     protects_nobody.then(|| {
         "k = 1 protects nobody: every row is a class of its own and is published as it is; take at least -k 2, better -k 5"
@@ -29,7 +33,8 @@ pub(crate) fn one_row(request: &Request) -> Option<String> {
     })
 }
 
-/// Columns that no release can show anything of: labels without a hierarchy, none of which has k rows.
+/// Columns that no release can show anything of: labels without a hierarchy, none of which has k
+/// rows.
 pub(crate) fn hopeless(problem: &Problem) -> Vec<String> {
     let k = problem.k();
     let is_flat = |domain: &Domain| matches!(domain, Domain::Tree(tree) if tree.height() <= 1 && tree.leaves() > 1);
@@ -56,7 +61,8 @@ pub(crate) fn hopeless(problem: &Problem) -> Vec<String> {
 /// What is wrong with a release that holds, but of which nothing is left.
 pub(crate) fn of_release(found: &Searched, request: &Request) -> Vec<String> {
     let columns = || found.quasi.iter().zip(&found.shown);
-    let lost: Vec<&String> = columns().filter(|(_, shown)| shown.whole >= NOTHING_LEFT).map(|(name, _)| name).collect();
+    let lost: Vec<&String> =
+        columns().filter(|(_, shown)| shown.whole >= NOTHING_LEFT).map(|(name, _)| name).collect();
     if found.loss.gcp >= NOTHING_LEFT || lost.len() == found.quasi.len() {
         let no_distance = |(name, line): (&String, &lookalike::request::ColumnRequest)| {
             line.t.is_some_and(|Share(t)| t.num() == 0).then(|| name.clone())
@@ -74,7 +80,9 @@ pub(crate) fn of_release(found: &Searched, request: &Request) -> Vec<String> {
         };
         return vec![format!(
             "next to nothing is left in this release: {} of the detail of the quasi-identifiers is lost; {why}",
-            percent(found.loss.gcp.max(columns().map(|(_, shown)| shown.whole).fold(1.0, f64::min)))
+            percent(
+                found.loss.gcp.max(columns().map(|(_, shown)| shown.whole).fold(1.0, f64::min))
+            )
         )];
     }
     let whole = columns().filter(|(_, shown)| shown.whole >= NOTHING_LEFT);
@@ -95,8 +103,10 @@ pub(crate) fn refuse_loss(found: &Searched, request: &Request) -> Result<()> {
     if found.loss.gcp <= most + 1e-12 {
         return Ok(());
     }
-    let costliest = found.quasi.iter().zip(&found.loss.by_attribute).max_by(|a, b| a.1.total_cmp(b.1));
-    let costliest = costliest.map_or(String::new(), |(name, _)| format!(", most of it in column `{name}`"));
+    let costliest =
+        found.quasi.iter().zip(&found.loss.by_attribute).max_by(|a, b| a.1.total_cmp(b.1));
+    let costliest =
+        costliest.map_or(String::new(), |(name, _)| format!(", most of it in column `{name}`"));
     Err(Error::from(ErrorKind::Infeasible {
         why: format!(
             "the release would lose {} of the detail{costliest}, and max_loss (--max-loss) allows {}: nothing was written; give the search more \

@@ -1,8 +1,9 @@
-//! Hostile input for every parser: texts and files that were valid once, damaged at random, and what must be true of each parser's
-//! answer. No parser may panic; what it accepts must mean something.
+//! Hostile input for every parser: texts and files that were valid once, damaged at random, and
+//! what must be true of each parser's answer. No parser may panic; what it accepts must mean
+//! something.
 //!
-//! A case is a target, a seed and nothing else: [`case`] makes the same bytes for ever. `src/main.rs` runs any number of them,
-//! `tests/few.rs` a few hundred in every check.
+//! A case is a target, a seed and nothing else: [`case`] makes the same bytes for ever.
+//! `src/main.rs` runs any number of them, `tests/few.rs` a few hundred in every check.
 
 mod targets;
 
@@ -10,7 +11,8 @@ use lookalike::rng::Rng;
 
 pub use targets::{TARGETS, Target};
 
-/// The bytes of a case: one of the target's samples, changed here and there, sometimes mixed with another one.
+/// The bytes of a case: one of the target's samples, changed here and there, sometimes mixed with
+/// another one.
 pub fn case(target: &Target, seed: u64) -> Vec<u8> {
     let samples = (target.samples)();
     let mut rng = Rng::at(seed, 0x5eed);

@@ -1,7 +1,8 @@
-//! Runs random cases against the parsers: `cargo run --release -p lookalike-fuzz -- [TARGET|all] [--cases N] [--first-seed S] [--keep DIR]`.
+//! Runs random cases against the parsers: `cargo run --release -p lookalike-fuzz -- [TARGET|all]
+//! [--cases N] [--first-seed S] [--keep DIR]`.
 //!
-//! It prints how many cases each target had, how many were accepted, and what broke; a seed makes the same case again. Needs no nightly
-//! compiler and no other tool.
+//! It prints how many cases each target had, how many were accepted, and what broke; a seed makes
+//! the same case again. Needs no nightly compiler and no other tool.
 
 use std::io::Write;
 use std::panic::{self, AssertUnwindSafe};
@@ -32,9 +33,14 @@ fn wanted() -> Result<Wanted, String> {
             "--cases" => wanted.cases = number(value()?)?,
             "--first-seed" => wanted.first = number(value()?)?,
             "--keep" => wanted.keep = Some(value()?.into()),
-            name if name == "all" || TARGETS.iter().any(|target| target.name == name) => wanted.target = name.into(),
+            name if name == "all" || TARGETS.iter().any(|target| target.name == name) => {
+                wanted.target = name.into()
+            }
             other => {
-                return Err(format!("there is no {other}; targets are all, {}", TARGETS.map(|target| target.name).join(", ")));
+                return Err(format!(
+                    "there is no {other}; targets are all, {}",
+                    TARGETS.map(|target| target.name).join(", ")
+                ));
             }
         }
     }
@@ -52,7 +58,8 @@ fn run(target: Target, bytes: Vec<u8>) -> Result<bool, &'static str> {
 }
 
 fn main() -> ExitCode {
-    // Decoders of damaged files may panic inside: the reader catches that, and only what gets out counts.
+    // Decoders of damaged files may panic inside: the reader catches that, and only what gets out
+    // counts.
     panic::set_hook(Box::new(|_| {}));
     let mut out = std::io::stdout();
     let wanted = match wanted() {
@@ -63,7 +70,9 @@ fn main() -> ExitCode {
         }
     };
     let (mut passed, mut failed) = (0_u64, 0_u64);
-    for target in TARGETS.into_iter().filter(|target| wanted.target == "all" || wanted.target == target.name) {
+    for target in
+        TARGETS.into_iter().filter(|target| wanted.target == "all" || wanted.target == target.name)
+    {
         let (mut accepted, mut broken) = (0_u64, 0_u64);
         for seed in wanted.first..wanted.first + wanted.cases {
             let bytes = case(&target, seed);
@@ -74,12 +83,17 @@ fn main() -> ExitCode {
                     let _ = writeln!(out, "BROKEN {} seed {seed}: {what}", target.name);
                     if let Some(folder) = &wanted.keep {
                         let _ = std::fs::create_dir_all(folder);
-                        let _ = std::fs::write(folder.join(format!("{}-{seed}", target.name)), bytes);
+                        let _ =
+                            std::fs::write(folder.join(format!("{}-{seed}", target.name)), bytes);
                     }
                 }
             }
         }
-        let _ = writeln!(out, "{:10} {:>9} cases, {accepted:>9} accepted, {broken} broken", target.name, wanted.cases);
+        let _ = writeln!(
+            out,
+            "{:10} {:>9} cases, {accepted:>9} accepted, {broken} broken",
+            target.name, wanted.cases
+        );
         passed += wanted.cases - broken;
         failed += broken;
     }

@@ -9,8 +9,8 @@ use lookalike::rng::Key;
 use lookalike::synthetic::{self, Synthetic};
 use lookalike::table::{Table, Treatment};
 use lookalike::{
-    Algorithm, Budget, Request, Problem, Search, anonymize, domain::hierarchy, evaluate::query, problem, release::proof,
-    release::recoding_file, table,
+    Algorithm, Budget, Problem, Request, Search, anonymize, domain::hierarchy, evaluate::query,
+    problem, release::proof, release::recoding_file, table,
 };
 
 /// A parser under test.
@@ -33,13 +33,25 @@ impl std::fmt::Debug for Target {
 /// Every parser of input that somebody else may have written.
 pub const TARGETS: [Target; 9] = [
     Target { name: "csv", samples: tables, run: csv },
-    Target { name: "parquet", samples: || vec![file("t.parquet")], run: |bytes| binary(bytes, "t.parquet") },
-    Target { name: "arrow", samples: || vec![file("t.arrow")], run: |bytes| binary(bytes, "t.arrow") },
+    Target {
+        name: "parquet",
+        samples: || vec![file("t.parquet")],
+        run: |bytes| binary(bytes, "t.parquet"),
+    },
+    Target {
+        name: "arrow",
+        samples: || vec![file("t.arrow")],
+        run: |bytes| binary(bytes, "t.arrow"),
+    },
     Target { name: "hierarchy", samples: hierarchies, run: hierarchy },
     Target { name: "recoding", samples: recodings, run: recoding },
     Target { name: "proof", samples: proofs, run: |bytes| proof::read(bytes).is_ok() },
     Target { name: "toml", samples: requests, run: request },
-    Target { name: "queries", samples: queries, run: |bytes| as_text(bytes).is_some_and(|text| query::parse(text).is_ok()) },
+    Target {
+        name: "queries",
+        samples: queries,
+        run: |bytes| as_text(bytes).is_some_and(|text| query::parse(text).is_ok()),
+    },
     Target { name: "labels", samples: labels, run: label },
 ];
 
@@ -67,7 +79,9 @@ fn cells(table: &Table) -> Vec<Vec<Option<String>>> {
         let coded = table.coded(name);
         coded.values[coded.codes.get(row) as usize].clone()
     };
-    (0..table.rows).map(|row| table.columns.iter().map(|column| cell(row, &column.name)).collect()).collect()
+    (0..table.rows)
+        .map(|row| table.columns.iter().map(|column| cell(row, &column.name)).collect())
+        .collect()
 }
 
 fn quoted(cell: &str) -> String {
@@ -82,15 +96,17 @@ fn csv(bytes: &[u8]) -> bool {
     let Ok(table) = read_all(&path) else { return false };
     let names: Vec<String> = table.columns.iter().map(|column| quoted(&column.name)).collect();
     let rows = cells(&table);
-    let line =
-        |row: &Vec<Option<String>>| row.iter().map(|cell| cell.as_deref().map_or(String::new(), quoted)).collect::<Vec<_>>();
+    let line = |row: &Vec<Option<String>>| {
+        row.iter().map(|cell| cell.as_deref().map_or(String::new(), quoted)).collect::<Vec<_>>()
+    };
     let lines: Vec<String> = rows.iter().map(|row| line(row).join(",")).collect();
     // A row of one empty cell would be a blank line, which is none.
     if lines.iter().any(String::is_empty) {
         return true;
     }
     let text = format!("{}\n{}\n", names.join(","), lines.join("\n"));
-    let source = table::open_text(text, Path::new("again")).expect("what was read can be written and read");
+    let source =
+        table::open_text(text, Path::new("again")).expect("what was read can be written and read");
     let all = vec![Treatment::Code; source.names().len()];
     let again = source.read(&all).expect("its rows too");
     assert_eq!(cells(&again), rows, "the same cells");
@@ -110,7 +126,8 @@ fn file(name: &str) -> Vec<u8> {
     let out = std::fs::File::create(&path).expect("a file");
     let batch = |_| Ok(synthetic::batch(Synthetic::Hospital, 1, 0, 40));
     let file_type = table::file_type(&path).expect("a known ending");
-    table::write(out, &path, file_type, &synthetic::schema(Synthetic::Hospital), 1, batch).expect("it can be written");
+    table::write(out, &path, file_type, &synthetic::schema(Synthetic::Hospital), 1, batch)
+        .expect("it can be written");
     std::fs::read(&path).expect("it is there")
 }
 
@@ -119,7 +136,8 @@ fn binary(bytes: &[u8], name: &str) -> bool {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join(name);
     std::fs::write(&path, bytes).expect("a file");
-    // Its decoders are allowed to panic: the reader catches that. What they let through must have rows.
+    // Its decoders are allowed to panic: the reader catches that. What they let through must have
+    // rows.
     read_all(&path).is_ok_and(|table| table.rows > 0)
 }
 
@@ -133,7 +151,8 @@ fn hierarchies() -> Vec<Vec<u8>> {
     ])
 }
 
-/// What the engine takes for a hierarchy, the audit reads the same way: a release made with it is true.
+/// What the engine takes for a hierarchy, the audit reads the same way: a release made with it is
+/// true.
 fn hierarchy(bytes: &[u8]) -> bool {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("h.csv");
@@ -141,15 +160,18 @@ fn hierarchy(bytes: &[u8]) -> bool {
     let Ok(rows) = hierarchy::read(&path) else { return false };
     let leaves: Vec<String> = rows.rows.iter().take(12).map(|row| row[0].clone()).collect();
     let body: String = leaves.iter().map(|leaf| format!("{},x\n", quoted(leaf))).collect();
-    let mut request = Request::parse("k = 2\n[columns]\nv = { role = 'quasi', kind = 'categorical' }\nw = { role = 'keep' }")
-        .expect("a request");
+    let mut request = Request::parse(
+        "k = 2\n[columns]\nv = { role = 'quasi', kind = 'categorical' }\nw = { role = 'keep' }",
+    )
+    .expect("a request");
     if let Some(line) = request.columns.get_mut("v") {
         line.hierarchy = Some(HierarchySpec::File(path.clone()));
     }
     is_released_true(&format!("v,w\n{body}{body}"), &request)
 }
 
-/// Anonymizes a table in memory and lets the audit compare the release with it. False when the request is refused.
+/// Anonymizes a table in memory and lets the audit compare the release with it. False when the
+/// request is refused.
 fn is_released_true(text: &str, request: &Request) -> bool {
     let open = || table::open_text(text.to_string(), Path::new("table"));
     let Ok(source) = open() else { return false };
@@ -159,16 +181,30 @@ fn is_released_true(text: &str, request: &Request) -> bool {
     let Ok(problem) = Problem::new(&table, &roles, request) else { return false };
     for algorithm in [Algorithm::Mondrian, Algorithm::BottomUp] {
         let outcome = anonymize(&problem, Search::new(algorithm, 1), &Budget::unlimited());
-        let Ok(release) = Release::new(&problem, &outcome.recoding, &table, &roles, request, Key::from_seed(1), Cells::Typed)
-        else {
+        let Ok(release) = Release::new(
+            &problem,
+            &outcome.recoding,
+            &table,
+            &roles,
+            request,
+            Key::from_seed(1),
+            Cells::Typed,
+        ) else {
             return false;
         };
-        let released = table::in_memory(release.schema(), release.batches(), |at| release.batch(at)).expect("batches are text");
+        let released =
+            table::in_memory(release.schema(), release.batches(), |at| release.batch(at))
+                .expect("batches are text");
         let source = open().expect("it was opened before");
         let treatments = audit::treatments(source.names(), request, View::Source);
         let original = source.read(&treatments).expect("it was read before");
-        let verdict = audit::audit_against(&released, &original, request).expect("the audit can judge what was made");
-        assert!(verdict.holds(), "the engine and the audit read a table in two ways: {:?}", verdict.truth);
+        let verdict = audit::audit_against(&released, &original, request)
+            .expect("the audit can judge what was made");
+        assert!(
+            verdict.holds(),
+            "the engine and the audit read a table in two ways: {:?}",
+            verdict.truth
+        );
     }
     true
 }
@@ -182,7 +218,8 @@ fn recodings() -> Vec<Vec<u8>> {
 /// A recoding file is refused, or applied to rows such that the release is true.
 fn recoding(bytes: &[u8]) -> bool {
     let Some(text) = as_text(bytes) else { return false };
-    let toml = "k = 1\nrest = 'drop'\n[columns]\nage = { role = 'quasi' }\nsex = { role = 'quasi' }";
+    let toml =
+        "k = 1\nrest = 'drop'\n[columns]\nage = { role = 'quasi' }\nsex = { role = 'quasi' }";
     let mut request = Request::parse(toml).expect("a request");
     let Ok(file) = recoding_file::parse(text, &request) else { return false };
     file.settle_kinds(&mut request);
@@ -195,17 +232,29 @@ fn recoding(bytes: &[u8]) -> bool {
 }
 
 fn proofs() -> Vec<Vec<u8>> {
-    let request = Request::parse("k = 2\nnon_homogeneous = true\n[columns]\na = { role = 'quasi' }").expect("a request");
-    let source = table::open_text("a\n1\n2\n3\n4\n5\n6\n7\n".to_string(), Path::new("t")).expect("a table");
+    let request =
+        Request::parse("k = 2\nnon_homogeneous = true\n[columns]\na = { role = 'quasi' }")
+            .expect("a request");
+    let source =
+        table::open_text("a\n1\n2\n3\n4\n5\n6\n7\n".to_string(), Path::new("t")).expect("a table");
     let roles = request.roles(source.names()).expect("a role");
     let table = source.read(&[Treatment::Code]).expect("rows");
     let problem = Problem::new(&table, &roles, &request).expect("feasible");
     let outcome = anonymize(&problem, Search::new(Algorithm::Ring, 1), &Budget::unlimited());
-    let release =
-        Release::new(&problem, &outcome.recoding, &table, &roles, &request, Key::from_seed(1), Cells::Text).expect("a release");
+    let release = Release::new(
+        &problem,
+        &outcome.recoding,
+        &table,
+        &roles,
+        &request,
+        Key::from_seed(1),
+        Cells::Text,
+    )
+    .expect("a release");
     let rings = outcome.rings.expect("ring makes rings");
     let mut text = Vec::new();
-    proof::write(&proof::proof(&problem, &rings, &release).expect("a proof"), &mut text).expect("memory");
+    proof::write(&proof::proof(&problem, &rings, &release).expect("a proof"), &mut text)
+        .expect("memory");
     vec![text]
 }
 
@@ -226,15 +275,26 @@ fn request(bytes: &[u8]) -> bool {
     for row in 0..24 {
         let edu = ["low", "mid", "high"][row % 3];
         let ill = ["flu", "gout", "cold", "flu"][row * 5 % 4];
-        body +=
-            &format!("{},5{}{}1,2024-0{}-1{},{edu},{ill},n{row}\n", 15 + row * 7 % 60, row % 3, row % 2, 1 + row % 9, row % 9);
+        body += &format!(
+            "{},5{}{}1,2024-0{}-1{},{edu},{ill},n{row}\n",
+            15 + row * 7 % 60,
+            row % 3,
+            row % 2,
+            1 + row % 9,
+            row % 9
+        );
     }
     // What a release of it is compared with has all its columns.
-    if request.columns.values().any(|line| matches!(line.hierarchy, Some(HierarchySpec::File(_)))) || request.non_homogeneous {
+    if request.columns.values().any(|line| matches!(line.hierarchy, Some(HierarchySpec::File(_))))
+        || request.non_homogeneous
+    {
         return true;
     }
-    let is_new = |name: &String| !["age", "zip", "day", "edu", "ill", "note"].contains(&name.as_str());
-    if request.columns.keys().any(is_new) || !request.columns.values().any(|line| line.role == Role::Quasi) {
+    let is_new =
+        |name: &String| !["age", "zip", "day", "edu", "ill", "note"].contains(&name.as_str());
+    if request.columns.keys().any(is_new)
+        || !request.columns.values().any(|line| line.role == Role::Quasi)
+    {
         return true;
     }
     is_released_true(&body, &request)
@@ -272,21 +332,34 @@ fn labels() -> Vec<Vec<u8>> {
 fn label(bytes: &[u8]) -> bool {
     let Some(text) = as_text(bytes).filter(|text| !text.contains('\0')) else { return false };
     for kind in ["numeric", "date", "categorical"] {
-        let request = Request::parse(&format!("k = 1\n[columns]\nv = {{ role = 'quasi', kind = '{kind}' }}")).expect("a request");
+        let request =
+            Request::parse(&format!("k = 1\n[columns]\nv = {{ role = 'quasi', kind = '{kind}' }}"))
+                .expect("a request");
         let table = |cells: [&str; 2]| {
             let body: String = cells.iter().map(|cell| format!("{}\n", quoted(cell))).collect();
             let source = table::open_text(format!("v\n{body}"), Path::new("t")).ok()?;
             source.read(&[Treatment::Code]).ok()
         };
-        let value =
-            ["20", "2024-03-17", "a"][["numeric", "date", "categorical"].iter().position(|known| *known == kind).unwrap_or(0)];
-        let (Some(release), Some(source)) = (table([text, value]), table([value, value])) else { continue };
+        let value = ["20", "2024-03-17", "a"][["numeric", "date", "categorical"]
+            .iter()
+            .position(|known| *known == kind)
+            .unwrap_or(0)];
+        let (Some(release), Some(source)) = (table([text, value]), table([value, value])) else {
+            continue;
+        };
         let _ = audit::audit_against(&release, &source, &request);
-        // What stands in braces is a set, and `*` is any value: such values are written otherwise, or refused.
+        // What stands in braces is a set, and `*` is any value: such values are written otherwise,
+        // or refused.
         if kind == "categorical" && !text.is_empty() && text != "*" && !text.starts_with('{') {
-            let (Some(release), Some(source)) = (table([text, value]), table([text, value])) else { continue };
-            let verdict = audit::audit_against(&release, &source, &request).expect("labels are text");
-            assert!(verdict.truth.is_none_or(|truth| truth.holds()), "a value does not cover itself");
+            let (Some(release), Some(source)) = (table([text, value]), table([text, value])) else {
+                continue;
+            };
+            let verdict =
+                audit::audit_against(&release, &source, &request).expect("labels are text");
+            assert!(
+                verdict.truth.is_none_or(|truth| truth.holds()),
+                "a value does not cover itself"
+            );
         }
     }
     true

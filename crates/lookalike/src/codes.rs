@@ -1,4 +1,5 @@
-//! The integers everything speaks: codes, row numbers, ranges of codes, and compact vectors of codes.
+//! The integers everything speaks: codes, row numbers, ranges of codes, and compact vectors of
+//! codes.
 
 /// A value of a column, numbered in value order (numbers) or tree order (categories).
 pub type Code = u32;
@@ -38,8 +39,8 @@ impl CodeRange {
     }
 }
 
-/// A vector of codes in the narrowest width that holds its greatest one: a column of two hundred values costs a byte a row,
-/// one of a million values four.
+/// A vector of codes in the narrowest width that holds its greatest one: a column of two hundred
+/// values costs a byte a row, one of a million values four.
 #[derive(Clone, Debug)]
 pub enum Codes {
     /// Codes below 2^8.
@@ -63,7 +64,10 @@ impl Codes {
     }
 
     /// Appends a code, widening the vector if it must.
-    #[allow(clippy::cast_possible_truncation, reason = "each arm is guarded by the width of its codes")]
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "each arm is guarded by the width of its codes"
+    )]
     pub fn push(&mut self, code: Code) {
         match self {
             Codes::U8(v) if code < 1 << 8 => v.push(code as u8),

@@ -1,7 +1,8 @@
 //! The one error type: what went wrong, where, and the way out.
 //!
-//! Messages are lower case, name a place (file, row, column) and never the value of a cell: they end in logs, and logs must not
-//! leak what we protect. A search that ran out of time with a release in hand is not an error, it is a [`Status`](crate::Status).
+//! Messages are lower case, name a place (file, row, column) and never the value of a cell: they
+//! end in logs, and logs must not leak what we protect. A search that ran out of time with a
+//! release in hand is not an error, it is a [`Status`](crate::Status).
 
 use std::fmt;
 use std::io;
@@ -102,8 +103,12 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &*self.0 {
             ErrorKind::Io { path, source } => write!(f, "{}: {source}", path.display()),
-            ErrorKind::Hierarchy { place, line: 0, why } => write!(f, "hierarchy of {place}: {why}"),
-            ErrorKind::Hierarchy { place, line, why } => write!(f, "hierarchy {place}, line {line}: {why}"),
+            ErrorKind::Hierarchy { place, line: 0, why } => {
+                write!(f, "hierarchy of {place}: {why}")
+            }
+            ErrorKind::Hierarchy { place, line, why } => {
+                write!(f, "hierarchy {place}, line {line}: {why}")
+            }
             ErrorKind::Data { why }
             | ErrorKind::Request { why }
             | ErrorKind::Infeasible { why }

@@ -1,5 +1,6 @@
-//! Every row of a release looks like at least k-1 others, the data stays as useful as it can, and the written file is proof. Rows are
-//! counted: where a person has several, see [`profile::repeated_persons`].
+//! Every row of a release looks like at least k-1 others, the data stays as useful as it can, and
+//! the written file is proof. Rows are counted: where a person has several, see
+//! [`profile::repeated_persons`].
 //!
 //! ```text
 //! file ──io──▶ Table ──Problem::new──▶ Problem ──anonymize──▶ Recoding ──Release──▶ batches ──io──▶ file

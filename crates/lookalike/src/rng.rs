@@ -1,15 +1,16 @@
 //! Random numbers, of two kinds. Both mean the same for ever: on every machine, in every version.
 //!
-//! [`Rng`] is quick and serves the searches and made-up tables: xoshiro256**, its state filled by splitmix64. Whoever sees some of its
-//! numbers can work out the others.
+//! [`Rng`] is quick and serves the searches and made-up tables: xoshiro256**, its state filled by
+//! splitmix64. Whoever sees some of its numbers can work out the others.
 //!
-//! `Draws` decides which rows of equal ones go where and which of them are suppressed. The release shows the outcome, so nobody may be
-//! able to work out how it came about: ChaCha20 under a [`Key`] of 256 bits from the system, or from a seed to repeat a run.
+//! `Draws` decides which rows of equal ones go where and which of them are suppressed. The release
+//! shows the outcome, so nobody may be able to work out how it came about: ChaCha20 under a [`Key`]
+//! of 256 bits from the system, or from a seed to repeat a run.
 //!
 //! # Reference
-//! Blackman, Vigna: Scrambled Linear Pseudorandom Number Generators, ACM TOMS 2021. Steele, Lea, Flood: Fast Splittable
-//! Pseudorandom Number Generators, OOPSLA 2014. Lemire: Fast Random Integer Generation in an Interval, ACM TOMACS 2019. Bernstein: ChaCha, a
-//! variant of Salsa20, SASC 2008.
+//! Blackman, Vigna: Scrambled Linear Pseudorandom Number Generators, ACM TOMS 2021. Steele, Lea,
+//! Flood: Fast Splittable Pseudorandom Number Generators, OOPSLA 2014. Lemire: Fast Random Integer
+//! Generation in an Interval, ACM TOMACS 2019. Bernstein: ChaCha, a variant of Salsa20, SASC 2008.
 
 use std::fmt;
 
@@ -37,9 +38,11 @@ impl Rng {
         Rng { state: std::array::from_fn(|_| splitmix(&mut counter)) }
     }
 
-    /// One of the seed's 2^64 streams, such as one for each row: neighbouring streams have nothing in common.
+    /// One of the seed's 2^64 streams, such as one for each row: neighbouring streams have nothing
+    /// in common.
     pub fn at(seed: u64, stream: u64) -> Rng {
-        // Stirred twice: seeds and streams that differ by little must not begin with overlapping counters.
+        // Stirred twice: seeds and streams that differ by little must not begin with overlapping
+        // counters.
         let mut counter = seed;
         let mut start = splitmix(&mut counter) ^ stream;
         Rng::new(splitmix(&mut start))
@@ -78,7 +81,8 @@ impl Rng {
         (self.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// The number from 0 up to but not including 1 that a seed has for each stream, at the cost of one step.
+    /// The number from 0 up to but not including 1 that a seed has for each stream, at the cost of
+    /// one step.
     #[allow(clippy::cast_precision_loss, reason = "53 bits fit exactly")]
     pub fn unit_of(seed: u64, stream: u64) -> f64 {
         let mut counter = seed ^ stream.wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -129,7 +133,8 @@ impl Key {
     }
 }
 
-/// Streams of draws with a purpose of their own. Tasks of a search take streams by their seeds, which are random.
+/// Streams of draws with a purpose of their own. Tasks of a search take streams by their seeds,
+/// which are random.
 pub(crate) const DEALING: u64 = 0;
 pub(crate) const TRIMMING: u64 = 1;
 pub(crate) const NUMBERING: u64 = 2;
@@ -152,10 +157,14 @@ impl Draws {
 
 /// A number from 0 to `n - 1`, each equally likely, from random bits.
 #[inline]
-#[allow(clippy::cast_possible_truncation, reason = "the product's two halves are wanted one by one")]
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "the product's two halves are wanted one by one"
+)]
 fn below(n: u64, mut bits: impl FnMut() -> u64) -> u64 {
     assert!(n > 0, "there is no number below 0");
-    // The high half of a product with n; the few draws that would favour some numbers are thrown away.
+    // The high half of a product with n; the few draws that would favour some numbers are thrown
+    // away.
     loop {
         let product = u128::from(bits()) * u128::from(n);
         let low = product as u64;
@@ -173,13 +182,14 @@ fn shuffle<T>(items: &mut [T], mut below: impl FnMut(u64) -> u64) {
     }
 }
 
-/// A seed from the system's randomness, for those who gave none. Panics where the system has none to give.
+/// A seed from the system's randomness, for those who gave none. Panics where the system has none
+/// to give.
 pub fn seed_from_system() -> u64 {
     getrandom::u64().expect("the system gives random numbers")
 }
 
-/// A number from 0 to `n - 1` straight from the system's randomness, each equally likely and none to be foretold. Panics if `n` is 0,
-/// and where the system has no randomness to give.
+/// A number from 0 to `n - 1` straight from the system's randomness, each equally likely and none
+/// to be foretold. Panics if `n` is 0, and where the system has no randomness to give.
 pub fn below_from_system(n: u64) -> u64 {
     below(n, seed_from_system)
 }
@@ -191,11 +201,22 @@ mod tests {
     #[test]
     fn both_algorithms_give_the_published_outputs() {
         let mut counter = 1_234_567;
-        let published =
-            [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423, 4_593_380_528_125_082_431];
+        let published = [
+            6_457_827_717_110_365_317,
+            3_203_168_211_198_807_973,
+            9_817_491_932_198_370_423,
+            4_593_380_528_125_082_431,
+        ];
         assert_eq!(std::array::from_fn(|_| splitmix(&mut counter)), published);
         let mut rng = Rng { state: [1, 2, 3, 4] };
-        let published = [11_520, 0, 1_509_978_240, 1_215_971_899_390_074_240, 1_216_172_134_540_287_360, 607_988_272_756_665_600];
+        let published = [
+            11_520,
+            0,
+            1_509_978_240,
+            1_215_971_899_390_074_240,
+            1_216_172_134_540_287_360,
+            607_988_272_756_665_600,
+        ];
         assert_eq!(std::array::from_fn(|_| rng.next_u64()), published);
     }
 
@@ -211,8 +232,14 @@ mod tests {
     #[test]
     fn seeds_mean_the_same_for_ever() {
         let first = |mut rng: Rng| [rng.next_u64(), rng.next_u64(), rng.next_u64()];
-        assert_eq!(first(Rng::new(0)), [0x99ec_5f36_cb75_f2b4, 0xbf6e_1f78_4956_452a, 0x1a5f_849d_4933_e6e0]);
-        assert_eq!(first(Rng::at(7, 3)), [0x8056_8daa_a2ae_92db, 0x3bd7_dfdf_1447_d9e7, 0x0b0e_e703_f039_d915]);
+        assert_eq!(
+            first(Rng::new(0)),
+            [0x99ec_5f36_cb75_f2b4, 0xbf6e_1f78_4956_452a, 0x1a5f_849d_4933_e6e0]
+        );
+        assert_eq!(
+            first(Rng::at(7, 3)),
+            [0x8056_8daa_a2ae_92db, 0x3bd7_dfdf_1447_d9e7, 0x0b0e_e703_f039_d915]
+        );
         let mut rng = Rng::new(42);
         let dice: Vec<u64> = (0..10).map(|_| rng.below(6)).collect();
         assert_eq!(dice, [0, 2, 4, 5, 5, 4, 4, 5, 4, 3]);
@@ -228,7 +255,10 @@ mod tests {
         for seed in 0..50 {
             for stream in 0..50 {
                 let mut rng = Rng::at(seed, stream);
-                assert!((0..8).all(|_| seen.insert(rng.next_u64())), "seed {seed}, stream {stream} repeats another");
+                assert!(
+                    (0..8).all(|_| seen.insert(rng.next_u64())),
+                    "seed {seed}, stream {stream} repeats another"
+                );
             }
         }
     }
@@ -241,7 +271,8 @@ mod tests {
             counts[usize::try_from(rng.below(7)).unwrap()] += 1;
         }
         assert!(counts.iter().all(|&n| (9_600..10_400).contains(&n)), "{counts:?}");
-        // With n two thirds of 2^64, three draws meet two numbers: if none were thrown away, evens would be twice as common.
+        // With n two thirds of 2^64, three draws meet two numbers: if none were thrown away, evens
+        // would be twice as common.
         let n = (u64::MAX / 3) * 2;
         let evens = (0..30_000).filter(|_| rng.below(n).is_multiple_of(2)).count();
         assert!((14_500..15_500).contains(&evens), "{evens}");
@@ -280,9 +311,13 @@ mod tests {
     #[test]
     fn draws_are_those_of_chacha20_and_streams_differ() {
         // The keystream of an all-zero key, from RFC 8439, appendix A.1, test vector 1.
-        assert_eq!(Key([0; 32]).draws(0).next_u64(), u64::from_le_bytes([0x76, 0xb8, 0xe0, 0xad, 0xa0, 0xf1, 0x3d, 0x90]));
+        assert_eq!(
+            Key([0; 32]).draws(0).next_u64(),
+            u64::from_le_bytes([0x76, 0xb8, 0xe0, 0xad, 0xa0, 0xf1, 0x3d, 0x90])
+        );
         let first = |seed: u64, stream: u64| Key::from_seed(seed).draws(stream).next_u64();
-        let all: std::collections::BTreeSet<u64> = (0..50).flat_map(|seed| (0..50).map(move |at| first(seed, at))).collect();
+        let all: std::collections::BTreeSet<u64> =
+            (0..50).flat_map(|seed| (0..50).map(move |at| first(seed, at))).collect();
         assert_eq!(all.len(), 2_500);
         assert_eq!(first(7, 3), 489_072_339_836_765_002, "a seed means the same for ever");
     }

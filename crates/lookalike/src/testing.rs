@@ -16,7 +16,9 @@ pub(crate) fn table(text: &str) -> Table {
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let names: Vec<String> = reader.headers().unwrap().iter().map(String::from).collect();
     let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
-    let cell = |row: usize, column: usize| Some(rows[row][column].to_string()).filter(|text| !text.is_empty());
+    let cell = |row: usize, column: usize| {
+        Some(rows[row][column].to_string()).filter(|text| !text.is_empty())
+    };
     let column = |at: usize| {
         let mut coded = Coded { values: Vec::new(), first_row: Vec::new(), codes: Codes::new() };
         for row in 0..rows.len() {
@@ -29,7 +31,12 @@ pub(crate) fn table(text: &str) -> Table {
             coded.codes.push(u32::try_from(code).unwrap());
         }
         let cells: StringArray = (0..rows.len()).map(|row| cell(row, at)).collect();
-        Column { name: names[at].clone(), data_type: DataType::Utf8, coded: Some(coded), carried: Some(vec![Arc::new(cells)]) }
+        Column {
+            name: names[at].clone(),
+            data_type: DataType::Utf8,
+            coded: Some(coded),
+            carried: Some(vec![Arc::new(cells)]),
+        }
     };
     Table { columns: (0..names.len()).map(column).collect(), rows: rows.len() }
 }
@@ -48,7 +55,8 @@ pub(crate) fn problem(text: &str, toml: &str) -> crate::Result<Problem> {
     Problem::new(&table, &roles, &request)
 }
 
-/// A seeded table with a numeric, a second numeric, a categorical quasi-identifier and a sensitive column, some cells missing.
+/// A seeded table with a numeric, a second numeric, a categorical quasi-identifier and a sensitive
+/// column, some cells missing.
 pub(crate) fn random_table(seed: u64, rows: u64) -> String {
     let mut rng = Rng::new(seed);
     let mut text = "age,height,city,illness\n".to_string();
@@ -56,7 +64,8 @@ pub(crate) fn random_table(seed: u64, rows: u64) -> String {
         let age = 20 + rng.below(12);
         let age = if rng.below(12) == 0 { String::new() } else { age.to_string() };
         let city = ["Ulm", "Bonn", "Kiel", ""][usize::try_from(rng.below(4)).unwrap()];
-        let illness = ["flu", "cold", "gout"][usize::try_from(rng.below(3).min(rng.below(3))).unwrap()];
+        let illness =
+            ["flu", "cold", "gout"][usize::try_from(rng.below(3).min(rng.below(3))).unwrap()];
         text += &format!("{age},{}.5,{city},{illness}\n", 150 + rng.below(6) * 3);
     }
     text

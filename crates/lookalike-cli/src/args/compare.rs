@@ -25,14 +25,16 @@ confidential as that. Exit codes: 0 when at least one search was made, 1 when no
 #[derive(Debug, Args)]
 #[command(after_help = COMPARED)]
 pub(crate) struct Compare {
-    /// The table: CSV (also .gz, .zst), Parquet or Arrow; the configuration's when absent; - is standard input
+    /// The table: CSV (also .gz, .zst), Parquet or Arrow; the configuration's when absent; - is
+    /// standard input
     pub(crate) data: Option<PathBuf>,
-    /// Read the request from a TOML file (see init); flags win over it. Give it several times to compare sets of rules: each row then
-    /// names its file
+    /// Read the request from a TOML file (see init); flags win over it. Give it several times to
+    /// compare sets of rules: each row then names its file
     #[arg(short, long, value_name = "FILE")]
     pub(crate) config: Vec<PathBuf>,
-    /// Compare these; all is every one (ring only with --non-homogeneous). When absent: every one that is homogeneous and local, but
-    /// for the -row variants; the algorithm of a configuration is not heeded
+    /// Compare these; all is every one (ring only with --non-homogeneous). When absent: every one
+    /// that is homogeneous and local, but for the -row variants; the algorithm of a configuration
+    /// is not heeded
     #[arg(long, value_name = "A,B,..", value_delimiter = ',', value_parser = names())]
     pub(crate) algorithms: Vec<String>,
     /// Compare under each of these k, which stand in for the k of flags and files
@@ -47,7 +49,8 @@ pub(crate) struct Compare {
     /// Write the rows to this CSV file; - is standard output, in place of the table
     #[arg(long, value_name = "FILE")]
     pub(crate) csv: Option<PathBuf>,
-    /// Draw loss by k, gap by k (where there are bounds) and time by loss as SVG files in this folder
+    /// Draw loss by k, gap by k (where there are bounds) and time by loss as SVG files in this
+    /// folder
     #[arg(long, value_name = "DIR")]
     pub(crate) plots: Option<PathBuf>,
     /// Print one JSON object in place of the table

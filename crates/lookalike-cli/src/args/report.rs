@@ -39,7 +39,8 @@ pub(crate) struct Report {
     /// How many random counts to ask; 0 leaves them out
     #[arg(long, value_name = "N", default_value_t = 1_000)]
     pub(crate) queries: u64,
-    /// How long to look for what no release can lose less than: not at all, some seconds, or to the end
+    /// How long to look for what no release can lose less than: not at all, some seconds, or to the
+    /// end
     #[arg(long, value_name = "EFFORT", value_parser = effort(), default_value = "quick")]
     pub(crate) bound: Effort,
     #[command(flatten)]

@@ -32,11 +32,12 @@ pub(crate) struct Reproduce {
     /// Whose experiments
     #[arg(value_parser = PossibleValuesParser::new(["xu2006", "li2008", "he2012", "wong2006", "all"]))]
     pub(crate) paper: String,
-    /// The folder with adult.data and adult.test as UCI gives them out, or adult_30162.csv and adult_45222.csv, and acs2018_sal_occ.csv
-    /// if there is one; each may end in .zst or .gz
+    /// The folder with adult.data and adult.test as UCI gives them out, or adult_30162.csv and
+    /// adult_45222.csv, and acs2018_sal_occ.csv if there is one; each may end in .zst or .gz
     #[arg(long, value_name = "DIR")]
     pub(crate) data: Option<PathBuf>,
-    /// Fewer k, smaller tables, fewer queries and less time for exact searches: minutes instead of an hour
+    /// Fewer k, smaller tables, fewer queries and less time for exact searches: minutes instead of
+    /// an hour
     #[arg(long)]
     pub(crate) quick: bool,
     /// The folder for everything that is written

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use lookalike::audit::{Finding, NonHomogeneous, RuleVerdict, Verdict};
-use lookalike::{Algorithm, Request, Optimum, Result, Status, rng, table};
+use lookalike::{Algorithm, Optimum, Request, Result, Status, rng, table};
 use serde_json::{Map, Value, json};
 
 use crate::args::{Anonymize, Global};
@@ -26,19 +26,31 @@ pub(crate) fn run(args: &Anonymize, global: &Global) -> Result<ExitCode> {
     let seed = request.seed.unwrap_or_else(rng::seed_from_system);
     let techniques = args.release.how.techniques();
     let bound = args.release.how.bound;
-    let way = Way::Search(Wanted { techniques, bound, proof: args.proof.as_deref(), recoding: args.recoding.as_deref() });
+    let way = Way::Search(Wanted {
+        techniques,
+        bound,
+        proof: args.proof.as_deref(),
+        recoding: args.recoding.as_deref(),
+    });
     let reads = files::of_request(&args.request, &request);
-    make(&Job { request: &request, data: &data, reads, out: &out, force: args.force, seed, way }, args.json, global)
+    make(
+        &Job { request: &request, data: &data, reads, out: &out, force: args.force, seed, way },
+        args.json,
+        global,
+    )
 }
 
 /// Flags that only global algorithms heed say nothing to the others.
 fn refuse_unused(args: &Anonymize, request: &Request) -> Result<()> {
     let is_global = |name: &str| name.parse::<Algorithm>().is_ok_and(Algorithm::is_global);
-    let named = [("--scheme", !args.release.how.scheme.is_empty()), ("--cost", args.release.how.cost.is_some())];
+    let named = [
+        ("--scheme", !args.release.how.scheme.is_empty()),
+        ("--cost", args.release.how.cost.is_some()),
+    ];
     match named.into_iter().find(|(_, is_given)| *is_given) {
-        Some((flag, _)) if !request.algorithm.as_deref().is_some_and(is_global) => {
-            Err(usage(format!("{flag} goes with --algorithm optimal: the others show ranges, not blocks")))
-        }
+        Some((flag, _)) if !request.algorithm.as_deref().is_some_and(is_global) => Err(usage(
+            format!("{flag} goes with --algorithm optimal: the others show ranges, not blocks"),
+        )),
         _ => Ok(()),
     }
 }
@@ -46,7 +58,9 @@ fn refuse_unused(args: &Anonymize, request: &Request) -> Result<()> {
 /// Makes a release and tells its numbers.
 pub(crate) fn make(job: &Job, json: bool, global: &Global) -> Result<ExitCode> {
     if json && job.out == Path::new("-") {
-        return Err(usage("--json and the release would both go to standard output: name a file for the release, -o FILE"));
+        return Err(usage(
+            "--json and the release would both go to standard output: name a file for the release, -o FILE",
+        ));
     }
     let mut progress = Progress::new(global.quiet);
     let done = pipeline::run(job, &mut progress)?;
@@ -59,7 +73,10 @@ pub(crate) fn make(job: &Job, json: bool, global: &Global) -> Result<ExitCode> {
     }
     let printed = if json { show::json(&report(&done, &progress, job.out)) } else { Ok(()) };
     show::verdict(printed, 0).inspect_err(|_| {
-        show::say(&format!("note      {} is written and verified; only its numbers could not be printed", show::path(job.out)));
+        show::say(&format!(
+            "note      {} is written and verified; only its numbers could not be printed",
+            show::path(job.out)
+        ));
     })
 }
 
@@ -68,7 +85,9 @@ fn output(typed: Option<&PathBuf>, request: &Request) -> Result<PathBuf> {
     match typed.or(request.output.path.as_ref()) {
         Some(path) => Ok(path.clone()),
         None if !std::io::stdout().is_terminal() => Ok(PathBuf::from("-")),
-        None => Err(usage("no output: name a file for the release, -o safe.csv (or -o - for the terminal)")),
+        None => Err(usage(
+            "no output: name a file for the release, -o safe.csv (or -o - for the terminal)",
+        )),
     }
 }
 
@@ -79,9 +98,15 @@ pub(crate) fn refused(verdict: &Verdict) -> ExitCode {
 }
 
 fn complaint(verdict: &Verdict) -> String {
-    let rules = verdict.rules.iter().filter(|rule| rule.violations > 0).map(|rule| format!("{} is broken", rule.rule));
+    let rules = verdict
+        .rules
+        .iter()
+        .filter(|rule| rule.violations > 0)
+        .map(|rule| format!("{} is broken", rule.rule));
     let truth = verdict.truth.iter().flat_map(|truth| &truth.statements);
-    let untrue = truth.filter(|statement| statement.finding == Finding::Broken).map(|statement| statement.text.clone());
+    let untrue = truth
+        .filter(|statement| statement.finding == Finding::Broken)
+        .map(|statement| statement.text.clone());
     let found: Vec<String> = rules.chain(verdict.leaks.iter().cloned()).chain(untrue).collect();
     format!(
         "this is a bug in lookalike: the written file failed verification and was removed: {}; please report it with the command \
@@ -98,7 +123,11 @@ pub(crate) fn summary(done: &Done, progress: &Progress, out: &Path) -> String {
         0 => "none left out".to_string(),
         some => format!("{} left out, {}", count(some), percent(ratio(some, done.search.rows))),
     };
-    text += &format!("rows      {} read, {} released ({left_out})\n", count(done.search.rows), count(verdict.rows));
+    text += &format!(
+        "rows      {} read, {} released ({left_out})\n",
+        count(done.search.rows),
+        count(verdict.rows)
+    );
     text += &format!("{}\n", classes_line(verdict));
     text += &format!("loss      {}\n", loss_line(done));
     if let Some(bound) = &done.search.bound {
@@ -106,16 +135,23 @@ pub(crate) fn summary(done: &Done, progress: &Progress, out: &Path) -> String {
         text += &format!("bound     {}\n", bounds::words(bound, done.search.loss.ncp, is_all));
     }
     if let Some(sense) = &verdict.non_homogeneous {
-        text += &format!("verified  {}\n", in_sense(sense, &done.search.quasi).replace('\n', "\n          "));
+        text += &format!(
+            "verified  {}\n",
+            in_sense(sense, &done.search.quasi).replace('\n', "\n          ")
+        );
     } else if verdict.rules.iter().any(|rule| rule.rule.starts_with("k = ")) {
-        text += &show::wrap(&format!("verified  {}-anonymous for these columns: ", verdict.measures.k), &done.search.quasi);
+        text += &show::wrap(
+            &format!("verified  {}-anonymous for these columns: ", verdict.measures.k),
+            &done.search.quasi,
+        );
         text.push('\n');
     }
     for rule in &verdict.rules {
         text += &format!("          {}\n", rule_line(rule, &done.search.quasi, judged(verdict)));
     }
     // A sensitive column without a rule is published all the same: say what its worst class tells.
-    let unruled = verdict.measures.sensitive.iter().filter(|column| !has_rule(verdict, &column.column));
+    let unruled =
+        verdict.measures.sensitive.iter().filter(|column| !has_rule(verdict, &column.column));
     for column in unruled.filter(|_| verdict.non_homogeneous.is_none()) {
         let (share, far) = (percent(column.alpha), show::decimal(column.t_equal));
         text += &format!(
@@ -131,7 +167,9 @@ pub(crate) fn summary(done: &Done, progress: &Progress, out: &Path) -> String {
     }
     if done.search.status == Status::Stopped {
         let why = if interrupt::is_cancelled() { "on your request" } else { "at its limit" };
-        text += &format!("note      the search was stopped {why}: valid, but coarser than it could be\n");
+        text += &format!(
+            "note      the search was stopped {why}: valid, but coarser than it could be\n"
+        );
     }
     if done.guarded > 0 {
         text += &format!(
@@ -151,18 +189,26 @@ fn optimum_line(found: &Optimum) -> String {
         _ if found.is_proven && found.levels.is_empty() => {
             format!("optimal   {name} {value}: no global recoding of these schemes costs less")
         }
-        _ if found.is_proven => format!("optimal   {name} {value}: no full-domain recoding costs less"),
-        Some(gap) => format!("bound     {name} {value}, at most {} times the least of these schemes", show::decimal(gap)),
+        _ if found.is_proven => {
+            format!("optimal   {name} {value}: no full-domain recoding costs less")
+        }
+        Some(gap) => format!(
+            "bound     {name} {value}, at most {} times the least of these schemes",
+            show::decimal(gap)
+        ),
         None => format!("bound     {name} {value}, and nothing is known of the least"),
     }
 }
 
 /// Which levels were chosen, and among how many that hold and cannot be lower.
 fn levels_lines(found: &Optimum, quasi: &[String]) -> String {
-    let levels: Vec<String> = quasi.iter().zip(&found.levels).map(|(name, level)| format!("{name} {level}")).collect();
+    let levels: Vec<String> =
+        quasi.iter().zip(&found.levels).map(|(name, level)| format!("{name} {level}")).collect();
     let minimal = match found.minimal.len() as u64 {
         0 => "what is minimal was not searched to the end".to_string(),
-        some => format!("{} minimal", counted(some, "choice of levels is", "choices of levels are")),
+        some => {
+            format!("{} minimal", counted(some, "choice of levels is", "choices of levels are"))
+        }
     };
     format!("{}\n          {minimal}", show::wrap("levels    ", &levels))
 }
@@ -171,16 +217,24 @@ fn levels_lines(found: &Optimum, quasi: &[String]) -> String {
 pub(crate) fn classes_line(verdict: &Verdict) -> String {
     let classes = count(verdict.classes);
     match &verdict.non_homogeneous {
-        None => format!("classes   {classes}, the smallest has {}", counted(verdict.measures.k, "row", "rows")),
-        Some(_) => format!("boxes     {classes} different ones (non-homogeneous: there are no classes)"),
+        None => format!(
+            "classes   {classes}, the smallest has {}",
+            counted(verdict.measures.k, "row", "rows")
+        ),
+        Some(_) => {
+            format!("boxes     {classes} different ones (non-homogeneous: there are no classes)")
+        }
     }
 }
 
 /// The sense in which a release holds that is not homogeneous.
 pub(crate) fn in_sense(sense: &NonHomogeneous, quasi: &[String]) -> String {
     let candidates = count(sense.candidates);
-    let columns = show::wrap(&format!("{candidates}-anonymous, NON-HOMOGENEOUS, for these columns: "), quasi);
-    format!("{columns}\n(every row could be any of {candidates} released rows, which do not show the same)")
+    let columns =
+        show::wrap(&format!("{candidates}-anonymous, NON-HOMOGENEOUS, for these columns: "), quasi);
+    format!(
+        "{columns}\n(every row could be any of {candidates} released rows, which do not show the same)"
+    )
 }
 
 pub(crate) fn has_rule(verdict: &Verdict, column: &str) -> bool {
@@ -191,12 +245,20 @@ pub(crate) fn has_rule(verdict: &Verdict, column: &str) -> bool {
 pub(crate) fn loss_line(done: &Done) -> String {
     let loss = &done.search.loss;
     let mut text = format!("{} of the detail (GCP; NCP {:.1})", percent(loss.gcp), loss.ncp);
-    let costliest = done.search.quasi.iter().zip(&loss.by_attribute).max_by(|a, b| a.1.total_cmp(b.1)).filter(|_| loss.ncp > 0.0);
+    let costliest = done
+        .search
+        .quasi
+        .iter()
+        .zip(&loss.by_attribute)
+        .max_by(|a, b| a.1.total_cmp(b.1))
+        .filter(|_| loss.ncp > 0.0);
     if let Some((name, lost)) = costliest {
         text += &format!(", {} of it in column {name}", percent(lost / loss.ncp));
     }
     // A loss of nothing must not hide what happened to columns that it does not count.
-    for (name, shown) in done.search.quasi.iter().zip(&done.search.shown).filter(|(_, shown)| shown.weight <= 0.0) {
+    for (name, shown) in
+        done.search.quasi.iter().zip(&done.search.shown).filter(|(_, shown)| shown.weight <= 0.0)
+    {
         text += &format!(
             "\n          column {name} has weight 0 and is not counted: {} of its cells are generalized",
             percent(shown.generalized)
@@ -235,7 +297,11 @@ pub(crate) fn rule_line(rule: &RuleVerdict, quasi: &[String], judged: Judged) ->
 pub(crate) fn rule_lines(rule: &RuleVerdict, quasi: &[String], judged: Judged) -> String {
     let mut text = rule_line(rule, quasi, judged) + "\n";
     for class in &rule.examples {
-        let alike = if class.classes > 1 { format!(" ({} {} like this)", count(class.classes), judged.1) } else { String::new() };
+        let alike = if class.classes > 1 {
+            format!(" ({} {} like this)", count(class.classes), judged.1)
+        } else {
+            String::new()
+        };
         text += &format!("        - {}{alike}\n", class.text);
     }
     match rule.violations - rule.examples.iter().map(|class| class.classes).sum::<u64>() {
@@ -250,17 +316,31 @@ pub(crate) fn ratio(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
 
-/// The same numbers for machines. The seed is never among them: whoever has it can replay how ties were broken.
+/// The same numbers for machines. The seed is never among them: whoever has it can replay how ties
+/// were broken.
 fn report(done: &Done, progress: &Progress, out: &Path) -> Value {
     let verdict = &done.verdict;
-    let by_attribute: Map<String, Value> =
-        done.search.quasi.iter().cloned().zip(done.search.loss.by_attribute.iter().map(|&lost| json!(lost))).collect();
+    let by_attribute: Map<String, Value> = done
+        .search
+        .quasi
+        .iter()
+        .cloned()
+        .zip(done.search.loss.by_attribute.iter().map(|&lost| json!(lost)))
+        .collect();
     let mut loss = json!(done.search.loss);
     loss["by_attribute"] = Value::Object(by_attribute);
-    let shown: Map<String, Value> =
-        done.search.quasi.iter().cloned().zip(done.search.shown.iter().map(|shown| json!(shown))).collect();
-    let times: Map<String, Value> =
-        progress.times().iter().map(|&(stage, seconds)| (stage.to_string(), json!(seconds))).collect();
+    let shown: Map<String, Value> = done
+        .search
+        .quasi
+        .iter()
+        .cloned()
+        .zip(done.search.shown.iter().map(|shown| json!(shown)))
+        .collect();
+    let times: Map<String, Value> = progress
+        .times()
+        .iter()
+        .map(|&(stage, seconds)| (stage.to_string(), json!(seconds)))
+        .collect();
     json!({
         "version": 1,
         "input_rows": done.search.rows,
@@ -318,14 +398,21 @@ mod tests {
     fn a_file_that_breaks_a_rule_is_told_as_our_bug() {
         let mut file = tempfile::NamedTempFile::new().unwrap();
         file.write_all(b"name,age\ncanary,30\ncanary,30\ncanary,31\n").unwrap();
-        let request = Request::parse("k = 2\n[columns]\nage = { role = \"quasi\" }\nname = { role = \"identifier\" }").unwrap();
+        let request = Request::parse(
+            "k = 2\n[columns]\nage = { role = \"quasi\" }\nname = { role = \"identifier\" }",
+        )
+        .unwrap();
         let csv = lookalike::table::file_type(Path::new("-")).unwrap();
         let verdict = pipeline::verdict(file.path(), csv, &request).unwrap();
         assert!(!verdict.holds());
         let told = complaint(&verdict);
-        for part in
-            ["bug in lookalike", "was removed", "k = 2 on age is broken", "identifier `name` is in the release", "report it"]
-        {
+        for part in [
+            "bug in lookalike",
+            "was removed",
+            "k = 2 on age is broken",
+            "identifier `name` is in the release",
+            "report it",
+        ] {
             assert!(told.contains(part), "{told}");
         }
         assert!(!told.contains("canary"), "{told}");

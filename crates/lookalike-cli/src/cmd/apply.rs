@@ -19,5 +19,17 @@ pub(crate) fn run(args: &Apply, global: &Global) -> Result<ExitCode> {
     let mut reads = files::of_request(&args.request, &request);
     reads.push(args.recoding.clone());
     let way = Way::Apply { file: &file };
-    make(&Job { request: &request, data: &args.data, reads, out: &args.output, force: args.force, seed, way }, args.json, global)
+    make(
+        &Job {
+            request: &request,
+            data: &args.data,
+            reads,
+            out: &args.output,
+            force: args.force,
+            seed,
+            way,
+        },
+        args.json,
+        global,
+    )
 }

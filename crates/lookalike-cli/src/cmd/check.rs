@@ -23,7 +23,9 @@ pub(crate) fn run(args: &Check) -> Result<ExitCode> {
     let data = request::data(args.data.as_ref(), &request)?;
     let source = table::open(&data, request.input.delimiter)?;
     // Nor about those that a release has left out.
-    request.columns.retain(|name, line| matches!(line.role, Role::Quasi | Role::Sensitive) || source.names().contains(name));
+    request.columns.retain(|name, line| {
+        matches!(line.role, Role::Quasi | Role::Sensitive) || source.names().contains(name)
+    });
     let roles = request::roles(&request, &source)?;
     if has_rule(&request) {
         request.rules(&roles)?;
@@ -44,7 +46,9 @@ pub(crate) fn run(args: &Check) -> Result<ExitCode> {
     warnings.iter().for_each(|warning| show::warning(warning));
     let printed = if args.json {
         let holds = (!rules.is_empty()).then_some(holds);
-        show::json(&json!({ "version": 1, "holds": holds, "rules": rules, "measures": measures, "warnings": warnings }))
+        show::json(
+            &json!({ "version": 1, "holds": holds, "rules": rules, "measures": measures, "warnings": warnings }),
+        )
     } else {
         show::print(&text(&measures, &rules, &roles.quasi))
     };
@@ -69,14 +73,18 @@ fn text(measures: &Measures, rules: &[RuleVerdict], quasi: &[String]) -> String 
         text += "\nno rule was given, so nothing was judged: -k 5 asks for five lookalikes\n";
     } else {
         text += "\nrules\n";
-        text += &show::indent(&rules.iter().map(|rule| rule_lines(rule, quasi, CLASSES)).collect::<String>());
+        text += &show::indent(
+            &rules.iter().map(|rule| rule_lines(rule, quasi, CLASSES)).collect::<String>(),
+        );
     }
     text
 }
 
 fn risk_line(measures: &Measures) -> String {
     let risk = &measures.risk;
-    let above = risk.above.map_or(String::new(), |share| format!(", above 1/k for {} of the rows", percent(share)));
+    let above = risk
+        .above
+        .map_or(String::new(), |share| format!(", above 1/k for {} of the rows", percent(share)));
     format!(
         "risk      highest {}, average {}{above}\n          (prosecutor: the chance to find the row of somebody known to be in the table, if each\n          row is one person)\n",
         percent(risk.highest),
@@ -96,7 +104,13 @@ pub(crate) fn histogram(measures: &Measures) -> String {
         .iter()
         .map(|band| {
             let share = ratio(band.rows, measures.rows);
-            vec![size(band.from, band.to), count(band.classes), count(band.rows), percent(share), show::bar(share, 30)]
+            vec![
+                size(band.from, band.to),
+                count(band.classes),
+                count(band.rows),
+                percent(share),
+                show::bar(share, 30),
+            ]
         })
         .collect();
     show::table(&[">rows in a class", ">classes", ">rows", ">share", ""], &rows)
@@ -123,5 +137,8 @@ pub(crate) fn sensitive(measures: &Measures) -> String {
         })
         .collect();
     let heads = ["column", ">values", ">distinct l", ">l", ">entropy l", ">alpha", ">t"];
-    format!("\nsensitive columns, each number that of the worst class\n{}", show::indent(&show::table(&heads, &rows)))
+    format!(
+        "\nsensitive columns, each number that of the worst class\n{}",
+        show::indent(&show::table(&heads, &rows))
+    )
 }

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use lookalike::synthetic::Synthetic;
 use lookalike::table::{Coded, Table, Treatment};
-use lookalike::{Request, Error, ErrorKind, Result, table};
+use lookalike::{Error, ErrorKind, Request, Result, table};
 
 use crate::args::{Demo, Global};
 use crate::cmd::anonymize::{CLASSES, loss_line, refused, rule_line};
@@ -45,14 +45,24 @@ suppress = "1%"              # so many rows may be left out
 /// Runs the command.
 pub(crate) fn run(args: &Demo, global: &Global) -> Result<ExitCode> {
     let folder = &args.output;
-    std::fs::create_dir_all(folder).map_err(|source| Error::from(ErrorKind::Io { path: folder.clone(), source }))?;
-    let (data, toml, safe) = (folder.join("patients.csv"), folder.join("lookalike.toml"), folder.join("safe.csv"));
+    std::fs::create_dir_all(folder)
+        .map_err(|source| Error::from(ErrorKind::Io { path: folder.clone(), source }))?;
+    let (data, toml, safe) =
+        (folder.join("patients.csv"), folder.join("lookalike.toml"), folder.join("safe.csv"));
     synth::write(Synthetic::Hospital, args.rows, args.seed, &data, true)?;
     write_text(&toml, true, REQUEST)?;
     let request = Request { seed: Some(args.seed), ..Request::read(&toml)? };
     let mut progress = Progress::new(global.quiet);
     let way = Way::Search(Wanted::default());
-    let job = Job { request: &request, data: &data, reads: Vec::new(), out: &safe, force: true, seed: args.seed, way };
+    let job = Job {
+        request: &request,
+        data: &data,
+        reads: Vec::new(),
+        out: &safe,
+        force: true,
+        seed: args.seed,
+        way,
+    };
     let done = pipeline::run(&job, &mut progress)?;
     if !done.published {
         return Ok(refused(&done.verdict));
@@ -60,11 +70,16 @@ pub(crate) fn run(args: &Demo, global: &Global) -> Result<ExitCode> {
     let before = excerpt(&data)?;
     let after = excerpt(&safe)?;
     let verdict = &done.verdict;
-    let mut text =
-        format!("A made-up table of {} (nobody in it exists):\n\n{before}\n", counted(done.search.rows, "patient", "patients"));
+    let mut text = format!(
+        "A made-up table of {} (nobody in it exists):\n\n{before}\n",
+        counted(done.search.rows, "patient", "patients")
+    );
     text += &format!("The same table, released with k = {}:\n\n{after}\n", request.k.unwrap_or(1));
     text += &show::wrap(
-        &format!("Every row has at least {} lookalikes on ", count(verdict.measures.k.saturating_sub(1))),
+        &format!(
+            "Every row has at least {} lookalikes on ",
+            count(verdict.measures.k.saturating_sub(1))
+        ),
         &done.search.quasi,
     );
     text += &format!(
@@ -76,10 +91,15 @@ pub(crate) fn run(args: &Demo, global: &Global) -> Result<ExitCode> {
     text += &show::indent(&histogram(&verdict.measures));
     text += &format!("\nLoss: {}\n", loss_line(&done));
     text += "Verified on the written file:\n";
-    verdict.rules.iter().for_each(|rule| text += &format!("  {}\n", rule_line(rule, &done.search.quasi, CLASSES)));
+    verdict
+        .rules
+        .iter()
+        .for_each(|rule| text += &format!("  {}\n", rule_line(rule, &done.search.quasi, CLASSES)));
     let [data, toml, safe] = [&data, &toml, &safe].map(|path| show::argument(path));
     text += &format!("\nThe table:    {data}\nThe request:  {toml}\nThe release:  {safe}\n");
-    text += &format!("\nTry next:\n  lookalike verify {safe} -c {toml} \\\n      --source {data}\n  lookalike init YOUR.csv\n");
+    text += &format!(
+        "\nTry next:\n  lookalike verify {safe} -c {toml} \\\n      --source {data}\n  lookalike init YOUR.csv\n"
+    );
     show::print(&text)?;
     Ok(ExitCode::SUCCESS)
 }
@@ -94,7 +114,8 @@ fn excerpt(path: &Path) -> Result<String> {
     // Long cells are cut, the longest first, until a line fits.
     let longest = rows.iter().flatten().map(|cell| cell.chars().count()).max().unwrap_or(0);
     let shown = |limit: usize| {
-        let rows: Vec<Vec<String>> = rows.iter().map(|row| row.iter().map(|cell| cut(cell, limit)).collect()).collect();
+        let rows: Vec<Vec<String>> =
+            rows.iter().map(|row| row.iter().map(|cell| cut(cell, limit)).collect()).collect();
         show::indent(&show::table(&heads, &rows))
     };
     let fits = |text: &String| text.lines().all(|line| line.chars().count() <= WIDTH);
@@ -102,10 +123,15 @@ fn excerpt(path: &Path) -> Result<String> {
 }
 
 fn cells(table: &Table, row: usize) -> Vec<String> {
-    let text = |coded: &Coded| coded.values[coded.codes.get(row) as usize].clone().unwrap_or_default();
+    let text =
+        |coded: &Coded| coded.values[coded.codes.get(row) as usize].clone().unwrap_or_default();
     table.columns.iter().map(|column| text(table.coded(&column.name))).collect()
 }
 
 fn cut(text: &str, limit: usize) -> String {
-    if text.chars().count() <= limit { text.to_string() } else { text.chars().take(limit - 2).chain("..".chars()).collect() }
+    if text.chars().count() <= limit {
+        text.to_string()
+    } else {
+        text.chars().take(limit - 2).chain("..".chars()).collect()
+    }
 }

@@ -6,12 +6,16 @@ use std::process::ExitCode;
 use lookalike::domain::attribute::Domain;
 use lookalike::domain::hierarchy;
 use lookalike::domain::taxonomy::Taxonomy;
-use lookalike::request::{ColumnRequest, DateSpec, HierarchySpec, IntervalsSpec, Kind, PrefixSpec, Rest, Role};
+use lookalike::request::{
+    ColumnRequest, DateSpec, HierarchySpec, IntervalsSpec, Kind, PrefixSpec, Rest, Role,
+};
 use lookalike::table::{Table, Treatment};
-use lookalike::{Request, Problem, Result, table};
+use lookalike::{Problem, Request, Result, table};
 
 use crate::USAGE;
-use crate::args::{ColumnOf, Global, Hierarchy, HierarchyCheck, HierarchyCommand, HierarchyNew, Reading};
+use crate::args::{
+    ColumnOf, Global, Hierarchy, HierarchyCheck, HierarchyCommand, HierarchyNew, Reading,
+};
 use crate::cmd::write_text;
 use crate::files;
 use crate::request::{headless, usage};
@@ -73,14 +77,21 @@ fn check(args: &HierarchyCheck) -> Result<ExitCode> {
 /// Values of the column that the tree does not have, as text or as the same number.
 fn strangers(tree: &Taxonomy, table: &Table, column: &str) -> Vec<String> {
     let leaves = u32::try_from(tree.leaves()).expect("codes have 32 bits");
-    let mut numbers: Vec<f64> = (0..leaves).filter_map(|leaf| tree.leaf_label(leaf).trim().parse().ok()).collect();
+    let mut numbers: Vec<f64> =
+        (0..leaves).filter_map(|leaf| tree.leaf_label(leaf).trim().parse().ok()).collect();
     numbers.sort_by(f64::total_cmp);
     let same_number = |text: &str| {
         let number = text.trim().parse::<f64>().ok().filter(|number| number.is_finite());
-        number.is_some_and(|number| numbers.binary_search_by(|other| other.total_cmp(&(number + 0.0))).is_ok())
+        number.is_some_and(|number| {
+            numbers.binary_search_by(|other| other.total_cmp(&(number + 0.0))).is_ok()
+        })
     };
     let values = &table.coded(column).values;
-    let found = values.iter().zip(tree.codes(values)).filter(|(_, code)| code.is_none()).filter_map(|(value, _)| value.as_ref());
+    let found = values
+        .iter()
+        .zip(tree.codes(values))
+        .filter(|(_, code)| code.is_none())
+        .filter_map(|(value, _)| value.as_ref());
     let mut strangers: Vec<String> = found.filter(|text| !same_number(text)).cloned().collect();
     strangers.sort_unstable();
     strangers
@@ -89,13 +100,20 @@ fn strangers(tree: &Taxonomy, table: &Table, column: &str) -> Vec<String> {
 fn make(new: &HierarchyNew, is_quiet: bool) -> Result<ExitCode> {
     let (of, how, kind) = match new {
         HierarchyNew::Intervals { widths, origin, bottom, top, of } => {
-            let how = IntervalsSpec { intervals: widths.clone(), origin: *origin, bottom: *bottom, top: *top };
+            let how = IntervalsSpec {
+                intervals: widths.clone(),
+                origin: *origin,
+                bottom: *bottom,
+                top: *top,
+            };
             (of, HierarchySpec::Intervals(how), Kind::Numeric)
         }
         HierarchyNew::Prefix { keep, of } => {
             (of, HierarchySpec::Prefix(PrefixSpec { prefix: keep.clone() }), Kind::Categorical)
         }
-        HierarchyNew::Date { units, of } => (of, HierarchySpec::Date(DateSpec { date: units.clone() }), Kind::Date),
+        HierarchyNew::Date { units, of } => {
+            (of, HierarchySpec::Date(DateSpec { date: units.clone() }), Kind::Date)
+        }
     };
     write(of, how, kind, is_quiet)
 }
@@ -128,7 +146,9 @@ fn column_of(data: &Path, column: &str, reading: &Reading) -> Result<Table> {
         return Err(headless(&source));
     }
     if !is_there {
-        return Err(usage(format!("there is no column `{column}`: `lookalike init` lists the columns of a table")));
+        return Err(usage(format!(
+            "there is no column `{column}`: `lookalike init` lists the columns of a table"
+        )));
     }
     let wanted = |name: &String| if name == column { Treatment::Code } else { Treatment::Skip };
     let treatments: Vec<Treatment> = source.names().iter().map(wanted).collect();
@@ -136,7 +156,12 @@ fn column_of(data: &Path, column: &str, reading: &Reading) -> Result<Table> {
 }
 
 /// The column as the engine would take it, with this hierarchy.
-fn attribute(table: &Table, column: &str, how: HierarchySpec, kind: Option<Kind>) -> Result<Domain> {
+fn attribute(
+    table: &Table,
+    column: &str,
+    how: HierarchySpec,
+    kind: Option<Kind>,
+) -> Result<Domain> {
     let mut request = Request { k: Some(1), rest: Some(Rest::Drop), ..Request::default() };
     let line = ColumnRequest { kind, hierarchy: Some(how), ..ColumnRequest::new(Role::Quasi) };
     request.columns.insert(column.to_string(), line);

@@ -31,12 +31,18 @@ pub(crate) fn run(args: &Init) -> Result<ExitCode> {
     let all = vec![Treatment::Code; source.names().len()];
     let table = source.read(&all)?;
     if table.rows == 0 {
-        return Err(ErrorKind::Data { why: "the table has no rows: there is nothing to profile".into() }.into());
+        return Err(ErrorKind::Data {
+            why: "the table has no rows: there is nothing to profile".into(),
+        }
+        .into());
     }
     table.check_header()?;
     let profiles = profile::profile(&table);
-    let quasi: Vec<String> =
-        profiles.iter().filter(|column| column.role == Role::Quasi).map(|column| column.name.clone()).collect();
+    let quasi: Vec<String> = profiles
+        .iter()
+        .filter(|column| column.role == Role::Quasi)
+        .map(|column| column.name.clone())
+        .collect();
     let uniqueness = (!quasi.is_empty()).then(|| profile::uniqueness(&table, &quasi));
     profile::repeated_in(&profiles).iter().for_each(|warning| show::warning(warning));
     let toml = profile::to_toml(&seen_from(&args.output, &args.data), &profiles);
@@ -59,8 +65,13 @@ pub(crate) fn run(args: &Init) -> Result<ExitCode> {
 
 /// Paths in a configuration start from its folder: from elsewhere the table is named in full.
 fn seen_from(config: &Path, data: &Path) -> PathBuf {
-    let here = config == Path::new("-") || config.parent().is_none_or(|folder| folder == Path::new(""));
-    if here || data == Path::new("-") { data.to_path_buf() } else { std::path::absolute(data).unwrap_or(data.to_path_buf()) }
+    let here =
+        config == Path::new("-") || config.parent().is_none_or(|folder| folder == Path::new(""));
+    if here || data == Path::new("-") {
+        data.to_path_buf()
+    } else {
+        std::path::absolute(data).unwrap_or(data.to_path_buf())
+    }
 }
 
 fn text(profiles: &[ColumnProfile], uniqueness: Option<&Uniqueness>) -> String {
@@ -78,7 +89,10 @@ fn text(profiles: &[ColumnProfile], uniqueness: Option<&Uniqueness>) -> String {
             ]
         })
         .collect();
-    let mut text = show::table(&["column", "kind", ">distinct", ">missing", ">unique", "role", "reason"], &rows);
+    let mut text = show::table(
+        &["column", "kind", ">distinct", ">missing", ">unique", "role", "reason"],
+        &rows,
+    );
     if let Some(found) = uniqueness {
         text.push('\n');
         text += &show::wrap("quasi-identifiers together: ", &found.columns);

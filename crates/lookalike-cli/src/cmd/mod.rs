@@ -20,7 +20,8 @@ use std::path::Path;
 use lookalike::table::{Access, Pending};
 use lookalike::{Error, ErrorKind, Result};
 
-/// Writes a text to a file that those may read who may read any new file, all of it or nothing; `-` is standard output.
+/// Writes a text to a file that those may read who may read any new file, all of it or nothing; `-`
+/// is standard output.
 pub(crate) fn write_text(path: &Path, force: bool, text: &str) -> Result<()> {
     write(path, force, Access::Usual, text)
 }

@@ -36,7 +36,9 @@ pub(crate) fn run(args: &Query, global: &Global) -> Result<ExitCode> {
     let answers = query::answer(&source, &release, &request, &queries)?;
     let groups = groups(&queries, &answers);
     if args.each {
-        show::warning("every truth below is counted in the source: keep this list as confidential as the source");
+        show::warning(
+            "every truth below is counted in the source: keep this list as confidential as the source",
+        );
     }
     if args.json {
         let workloads: Vec<Value> = groups.iter().map(|group| object(group, args.each)).collect();
@@ -60,7 +62,12 @@ pub(crate) fn run(args: &Query, global: &Global) -> Result<ExitCode> {
 }
 
 /// Counts over all columns, and sums of one over the others where there is one.
-fn random(args: &Query, source: &Table, request: &Request, global: &Global) -> Result<Vec<query::Query>> {
+fn random(
+    args: &Query,
+    source: &Table,
+    request: &Request,
+    global: &Global,
+) -> Result<Vec<query::Query>> {
     let counts = Workload { queries: args.count, seed: args.seed, sum: None, on: args.on.clone() };
     let mut queries = query::draw(source, request, &counts)?;
     let sum = match &args.sum {
@@ -68,13 +75,17 @@ fn random(args: &Query, source: &Table, request: &Request, global: &Global) -> R
         None => query::summable(source, request)?,
     };
     // Sums have conditions on other columns than the summed one.
-    let others = queries.first().is_some_and(|query| query.conditions.keys().any(|column| Some(column) != sum.as_ref()));
+    let others = queries
+        .first()
+        .is_some_and(|query| query.conditions.keys().any(|column| Some(column) != sum.as_ref()));
     match sum {
         Some(_) if others || args.sum.is_some() => {
             queries.extend(query::draw(source, request, &Workload { sum, ..counts })?);
         }
         _ if global.quiet => {}
-        Some(column) => show::say(&format!("no sums: `{column}` is the only column, so none is left for conditions")),
+        Some(column) => show::say(&format!(
+            "no sums: `{column}` is the only column, so none is left for conditions"
+        )),
         None => show::say("no sums: no quasi-identifier has numbers (--sum names another column)"),
     }
     Ok(queries)
@@ -124,12 +135,15 @@ fn errors(groups: &[Group<'_>]) -> String {
         ]
     };
     let rows: Vec<Vec<String>> = groups.iter().map(row).collect();
-    let heads = ["workload", ">queries", ">mean error", ">median", ">9 in 10 within", ">mean distance"];
+    let heads =
+        ["workload", ">queries", ">mean error", ">median", ">9 in 10 within", ">mean distance"];
     let mut text = show::table(&heads, &rows);
     let undefined: usize = groups.iter().map(|group| group.summary.undefined).sum();
     if undefined > 0 {
         let have = counted(undefined as u64, "query has", "queries have");
-        text += &format!("\n{have} the true answer 0, so no error: only the mean distance counts such a query\n");
+        text += &format!(
+            "\n{have} the true answer 0, so no error: only the mean distance counts such a query\n"
+        );
     }
     text += "\nerror = distance of estimate and truth / truth; the estimate takes what a\nreleased cell shows as evenly spread\n";
     text
@@ -147,18 +161,24 @@ fn list(group: &Group<'_>) -> String {
     };
     let rows: Vec<Vec<String>> = group.asked.iter().map(row).collect();
     let what = group.sum.map_or("count".to_string(), |column| format!("sum of {column}"));
-    format!("\n{what}\n{}", show::indent(&show::table(&[">query", ">truth", ">estimate", ">error", "where"], &rows)))
+    format!(
+        "\n{what}\n{}",
+        show::indent(&show::table(&[">query", ">truth", ">estimate", ">error", "where"], &rows))
+    )
 }
 
 /// A condition in a few words.
 fn condition((column, condition): (&String, &Condition)) -> String {
-    let value = |text: &String| if text.is_empty() { "(missing)".to_string() } else { text.clone() };
+    let value =
+        |text: &String| if text.is_empty() { "(missing)".to_string() } else { text.clone() };
     match condition {
         Condition::Range { from, to } => {
             let end = |end: &Option<String>| end.clone().unwrap_or_default();
             format!("{column} {}..{}", end(from), end(to))
         }
-        Condition::Values(values) => format!("{column} = {}", values.iter().map(value).collect::<Vec<_>>().join(" or ")),
+        Condition::Values(values) => {
+            format!("{column} = {}", values.iter().map(value).collect::<Vec<_>>().join(" or "))
+        }
         Condition::Node { node } => format!("{column} in {node}"),
     }
 }

@@ -22,7 +22,8 @@ pub(crate) fn run(args: &Synth) -> Result<ExitCode> {
 /// Makes up a table and writes it, all of it or nothing.
 pub(crate) fn write(kind: Synthetic, rows: u64, seed: u64, out: &Path, force: bool) -> Result<()> {
     let file_type = table::file_type(out)?;
-    let too_many = || ErrorKind::Request { why: format!("{rows} rows are more than this computer can count") };
+    let too_many =
+        || ErrorKind::Request { why: format!("{rows} rows are more than this computer can count") };
     let batches = usize::try_from(rows.div_ceil(BATCH)).map_err(|_| too_many())?;
     let pending = Pending::beside(out, force)?;
     table::write(pending.file()?, out, file_type, &synthetic::schema(kind), batches, |batch| {

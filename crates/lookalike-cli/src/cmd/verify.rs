@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use lookalike::audit::{self, Finding, Proof, Statement, Verdict, View};
 use lookalike::request::Role;
 use lookalike::table::{Column, Table};
-use lookalike::{Request, ErrorKind, Result, release::proof, table};
+use lookalike::{ErrorKind, Request, Result, release::proof, table};
 use serde_json::json;
 
 use crate::NOT_MET;
@@ -25,14 +25,23 @@ pub(crate) fn run(args: &Verify) -> Result<ExitCode> {
     let release = read(&args.release, &request, view)?;
     let verdict = match &args.source {
         None if request.non_homogeneous => {
-            return Err(usage("a non-homogeneous release can only be judged against its source: --source DATA"));
+            return Err(usage(
+                "a non-homogeneous release can only be judged against its source: --source DATA",
+            ));
         }
         None => audit::audit(&release, &request)?,
         Some(source) if request.non_homogeneous => {
             let proof = args.proof.as_deref().map(proof).transpose()?;
-            audit::audit_rings(&release, &read(source, &request, View::Source)?, &request, proof.as_ref())?
+            audit::audit_rings(
+                &release,
+                &read(source, &request, View::Source)?,
+                &request,
+                proof.as_ref(),
+            )?
         }
-        Some(source) => audit::audit_against(&release, &read(source, &request, View::Source)?, &request)?,
+        Some(source) => {
+            audit::audit_against(&release, &read(source, &request, View::Source)?, &request)?
+        }
     };
     let holds = verdict.holds();
     let printed = if args.json {
@@ -47,13 +56,15 @@ pub(crate) fn run(args: &Verify) -> Result<ExitCode> {
 }
 
 fn proof(path: &Path) -> Result<Proof> {
-    let file = std::fs::File::open(path).map_err(|source| ErrorKind::Io { path: path.into(), source })?;
+    let file =
+        std::fs::File::open(path).map_err(|source| ErrorKind::Io { path: path.into(), source })?;
     proof::read(std::io::BufReader::new(file))
 }
 
 /// Reads a table for the judge.
 pub(crate) fn read(path: &Path, request: &Request, view: View) -> Result<Table> {
-    // The delimiter of the configuration is that of the source; a release is written with that of its ending.
+    // The delimiter of the configuration is that of the source; a release is written with that of
+    // its ending.
     let between = match view {
         View::Source => request.input.delimiter,
         _ => table::file_type(path).ok().and_then(pipeline::delimiter),
@@ -62,8 +73,15 @@ pub(crate) fn read(path: &Path, request: &Request, view: View) -> Result<Table> 
 }
 
 fn text(verdict: &Verdict, quasi: &[String]) -> String {
-    let mut text = format!("rows      {}\n{}\n\nrules\n", count(verdict.rows), classes_line(verdict));
-    text += &show::indent(&verdict.rules.iter().map(|rule| rule_lines(rule, quasi, judged(verdict))).collect::<String>());
+    let mut text =
+        format!("rows      {}\n{}\n\nrules\n", count(verdict.rows), classes_line(verdict));
+    text += &show::indent(
+        &verdict
+            .rules
+            .iter()
+            .map(|rule| rule_lines(rule, quasi, judged(verdict)))
+            .collect::<String>(),
+    );
     if !verdict.leaks.is_empty() {
         text += "\nleaks\n";
         verdict.leaks.iter().for_each(|leak| text += &format!("  LEAK    {leak}\n"));
@@ -82,7 +100,10 @@ fn text(verdict: &Verdict, quasi: &[String]) -> String {
     text.push('\n');
     text += &match &verdict.non_homogeneous {
         _ if !verdict.holds() => "does NOT hold".to_string(),
-        None => show::wrap(&format!("holds: {}-anonymous for these columns: ", verdict.measures.k), quasi),
+        None => show::wrap(
+            &format!("holds: {}-anonymous for these columns: ", verdict.measures.k),
+            quasi,
+        ),
         Some(sense) => format!("holds: {}", in_sense(sense, quasi)),
     };
     text.push('\n');
@@ -93,7 +114,11 @@ fn text(verdict: &Verdict, quasi: &[String]) -> String {
 pub(crate) fn quasi(release: &Table, request: &Request) -> Vec<String> {
     let is_quasi = |name: &str| request.column(name).is_some_and(|line| line.role == Role::Quasi);
     let of = |column: &Column| {
-        [column.name.as_str()].into_iter().chain(column.name.strip_suffix("_min")).find(|name| is_quasi(name)).map(String::from)
+        [column.name.as_str()]
+            .into_iter()
+            .chain(column.name.strip_suffix("_min"))
+            .find(|name| is_quasi(name))
+            .map(String::from)
     };
     release.columns.iter().filter_map(of).collect()
 }

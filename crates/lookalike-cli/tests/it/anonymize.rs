@@ -22,14 +22,24 @@ fn a_release_is_written_verified_and_summed_up() {
     }
     assert!(dir.text("out.csv").starts_with("age,zip,sex,diagnosis\n"));
     assert_eq!(dir.text("out.csv").lines().count(), 501);
-    assert_eq!(dir.succeed(&format!("anonymize patients.csv -o quiet.csv {FLAGS} --l diagnosis=2 --quiet")).stderr, "");
+    assert_eq!(
+        dir.succeed(&format!(
+            "anonymize patients.csv -o quiet.csv {FLAGS} --l diagnosis=2 --quiet"
+        ))
+        .stderr,
+        ""
+    );
 }
 
 #[test]
 fn warnings_are_told_and_counted() {
     let dir = Workdir::with_patients(500);
     let run = dir.succeed(&format!("anonymize patients.csv -o out.csv {FLAGS} --json"));
-    assert!(run.stderr.starts_with("warning: column `diagnosis` is sensitive but no rule protects it"), "{}", run.stderr);
+    assert!(
+        run.stderr.starts_with("warning: column `diagnosis` is sensitive but no rule protects it"),
+        "{}",
+        run.stderr
+    );
     let report: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
     assert_eq!(report["warnings"].as_array().unwrap().len(), 1);
 }
@@ -37,7 +47,8 @@ fn warnings_are_told_and_counted() {
 #[test]
 fn json_has_the_documented_keys_and_no_seed() {
     let dir = Workdir::with_patients(500);
-    let run = dir.succeed(&format!("anonymize patients.csv -o out.csv {FLAGS} --suppress 2% --json"));
+    let run =
+        dir.succeed(&format!("anonymize patients.csv -o out.csv {FLAGS} --suppress 2% --json"));
     let report: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
     let mut keys: Vec<&str> = report.as_object().unwrap().keys().map(String::as_str).collect();
     keys.sort_unstable();
@@ -71,7 +82,10 @@ fn json_has_the_documented_keys_and_no_seed() {
     assert_eq!(report["status"], "heuristic");
     assert_eq!(report["rules"][0]["violations"], 0);
     assert!(report["measures"]["risk"]["highest"].as_f64().unwrap() <= 0.2);
-    assert!(report["loss"]["by_attribute"]["zip"].is_number() && report["loss"]["gcp"].as_f64().unwrap() < 1.0);
+    assert!(
+        report["loss"]["by_attribute"]["zip"].is_number()
+            && report["loss"]["gcp"].as_f64().unwrap() < 1.0
+    );
     for stage in ["read", "encode", "search", "write", "verify"] {
         assert!(report["times"][stage].is_number(), "{stage}");
     }
@@ -102,7 +116,12 @@ fn standard_input_to_standard_output_is_the_same() {
     dir.succeed(&format!("anonymize patients.csv -o out.csv {FLAGS}"));
     for out in ["-o -", ""] {
         let mut command = dir.command(&format!("anonymize - {out} {FLAGS}"));
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
         child.stdin.take().unwrap().write_all(&dir.read("patients.csv")).unwrap();
         let run = ended(&child.wait_with_output().unwrap());
         assert_eq!(run.code, Some(0), "{run:?}");
@@ -132,11 +151,14 @@ fn a_configuration_says_it_all_and_flags_win_over_it() {
 #[test]
 fn a_spent_budget_still_gives_a_verified_release() {
     let dir = Workdir::with_patients(500);
-    let report = dir.json(&format!("anonymize patients.csv -o out.csv {FLAGS} --algorithm mondrian --time 0s --json"));
+    let report = dir.json(&format!(
+        "anonymize patients.csv -o out.csv {FLAGS} --algorithm mondrian --time 0s --json"
+    ));
     assert_eq!(report["status"], "stopped");
     assert_eq!(report["released"], 500);
     // To use up its time is what auto is for, however little that is.
-    let report = dir.json(&format!("anonymize patients.csv -o out.csv {FLAGS} --time 0s --json --force"));
+    let report =
+        dir.json(&format!("anonymize patients.csv -o out.csv {FLAGS} --time 0s --json --force"));
     assert_eq!((&report["status"], &report["released"]), (&"heuristic".into(), &500.into()));
 }
 
@@ -158,9 +180,11 @@ fn formulas_are_guarded_in_csv_unless_asked_otherwise() {
 fn input_order_and_bounds_are_kept_when_asked_for() {
     let dir = Workdir::with_patients(100);
     dir.succeed(&format!("anonymize patients.csv -o out.csv {FLAGS} --input-order"));
-    let diagnoses =
-        |text: &str| -> Vec<String> { text.lines().skip(1).map(|line| line.split(',').nth_back(0).unwrap().into()).collect() };
-    let source: Vec<String> = patients(100).lines().skip(1).map(|line| line.split(',').nth(4).unwrap().into()).collect();
+    let diagnoses = |text: &str| -> Vec<String> {
+        text.lines().skip(1).map(|line| line.split(',').nth_back(0).unwrap().into()).collect()
+    };
+    let source: Vec<String> =
+        patients(100).lines().skip(1).map(|line| line.split(',').nth(4).unwrap().into()).collect();
     assert_eq!(diagnoses(&dir.text("out.csv")), source);
     dir.succeed(&format!("anonymize patients.csv -o bounds.csv {FLAGS} --publish bounds"));
     assert!(dir.text("bounds.csv").starts_with("age_min,age_max,"));
@@ -173,25 +197,33 @@ fn a_kept_column_that_determines_a_quasi_identifier_needs_a_decision() {
     dir.write("t.csv", format!("age,born\n{rows}"));
     let run = dir.run("anonymize t.csv -o out.csv --qi age --keep born -k 15");
     assert_eq!(run.code, Some(2));
-    assert!(run.stderr.contains("column `born` is kept but determines the quasi-identifier `age`"), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("column `born` is kept but determines the quasi-identifier `age`"),
+        "{}",
+        run.stderr
+    );
     dir.succeed("anonymize t.csv -o out.csv --qi age --keep born -k 15 --dependent born");
 }
 
-/// Wong et al. 2006, lemma 1: no release can have a smaller alpha than the frequency of the value in the table.
+/// Wong et al. 2006, lemma 1: no release can have a smaller alpha than the frequency of the value
+/// in the table.
 #[test]
 fn an_alpha_below_the_frequency_is_refused_and_the_alpha_that_is_named_can_be_typed() {
     let dir = Workdir::new();
     let table = |sick: usize, rows: usize| {
-        let illness = |i: usize| if i < sick { "HIV".to_string() } else { format!("other{}", i % 9) };
+        let illness =
+            |i: usize| if i < sick { "HIV".to_string() } else { format!("other{}", i % 9) };
         let lines: String = (0..rows).map(|i| format!("{},{}\n", i % 40, illness(i))).collect();
         format!("age,ill\n{lines}")
     };
     let asked = |alpha: &str, values: &str| {
         dir.run(&format!("anonymize t.csv -o out.csv --force --quiet --qi age --sensitive ill -k 2 --alpha ill={alpha} {values}"))
     };
-    for (sick, rows, less, named) in
-        [(29, 100, "0.28", ["29/100", "0.29"]), (33, 99, "0.333333", ["1/3", "0.333334"]), (7, 11, "0.6", ["7/11", "0.636364"])]
-    {
+    for (sick, rows, less, named) in [
+        (29, 100, "0.28", ["29/100", "0.29"]),
+        (33, 99, "0.333333", ["1/3", "0.333334"]),
+        (7, 11, "0.6", ["7/11", "0.636364"]),
+    ] {
         dir.write("t.csv", table(sick, rows));
         for values in ["--values ill=HIV", ""] {
             let run = asked(less, values);

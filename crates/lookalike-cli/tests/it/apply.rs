@@ -10,8 +10,16 @@ fn workers(rows: usize, month: usize) -> String {
         let even = 30 + (i * 7 + i / 9) % 9 * 2;
         let age = if [32, 42].contains(&even) { even + month } else { even };
         let age = if i % 11 == 5 { String::new() } else { age.to_string() };
-        let work =
-            ["Private", "State-gov", "Private", "Local-gov", "Without-pay", "Private", "Inc", "Not-inc"][(i * 5 + month) % 8];
+        let work = [
+            "Private",
+            "State-gov",
+            "Private",
+            "Local-gov",
+            "Without-pay",
+            "Private",
+            "Inc",
+            "Not-inc",
+        ][(i * 5 + month) % 8];
         let city = ["Ulm", "Bonn", "\"Frankfurt, Main\"", "", "Kiel"][i * 3 % 7 % 5];
         text += &format!("{age},{work},{city},{}\n", ["flu", "gout", "cold"][i % 3]);
     }
@@ -21,7 +29,8 @@ fn workers(rows: usize, month: usize) -> String {
 const WORK: &str = "State-gov;Government;*\nLocal-gov;Government;*\nFederal-gov;Government;*\nPrivate;Private (all);*\n\
                     Inc;Self-employed;*\nNot-inc;Self-employed;*\nWithout-pay;Unemployed;*\nNever-worked;Unemployed;*\n";
 
-/// Sets of values, nodes inside a set, numbers with a gap and the missing value, as somebody could have written them.
+/// Sets of values, nodes inside a set, numbers with a gap and the missing value, as somebody could
+/// have written them.
 const BY_HAND: &str = r#"version = 1
 [columns.age]
 kind = "numeric"
@@ -68,7 +77,9 @@ fn the_recoding_of_a_table_applied_to_it_gives_the_same_bytes() {
     let dir = workdir();
     let flags = format!("{FLAGS} --suppress 2%");
     for out in ["csv", "parquet"] {
-        dir.succeed(&format!("anonymize first.csv -o one.{out} {flags} {OPTIMAL} --recoding r.toml --force"));
+        dir.succeed(&format!(
+            "anonymize first.csv -o one.{out} {flags} {OPTIMAL} --recoding r.toml --force"
+        ));
         dir.succeed(&format!("apply r.toml first.csv -o two.{out} {flags}"));
         assert!(dir.read(&format!("one.{out}")) == dir.read(&format!("two.{out}")), "{out}");
     }
@@ -85,7 +96,11 @@ fn further_rows_are_published_by_the_same_labels_and_the_judge_finds_them_true()
     let dir = workdir();
     dir.succeed(&format!("anonymize first.csv -o first-safe.csv {FLAGS} {OPTIMAL} --suppress 2% --recoding found.toml"));
     let labels = |name: &str| -> Vec<String> {
-        let mut all: Vec<String> = dir.text(name).lines().map(|line| line.rsplit_once(',').unwrap().0.to_string()).collect();
+        let mut all: Vec<String> = dir
+            .text(name)
+            .lines()
+            .map(|line| line.rsplit_once(',').unwrap().0.to_string())
+            .collect();
         all.sort();
         all.dedup();
         all
@@ -97,21 +112,30 @@ fn further_rows_are_published_by_the_same_labels_and_the_judge_finds_them_true()
         ("hand.toml", "later.csv", "b.csv"),
         ("hand.toml", "later.csv", "b.parquet"),
     ] {
-        let report = dir.json(&format!("apply {recoding} {data} -o {out} {FLAGS} --suppress 20% --json"));
-        assert_eq!((&report["algorithm"], &report["status"]), (&serde_json::Value::Null, &"applied".into()));
+        let report =
+            dir.json(&format!("apply {recoding} {data} -o {out} {FLAGS} --suppress 20% --json"));
+        assert_eq!(
+            (&report["algorithm"], &report["status"]),
+            (&serde_json::Value::Null, &"applied".into())
+        );
         assert_eq!(report["input_rows"], 200);
         let gcp = report["loss"]["gcp"].as_f64().unwrap();
         assert!(gcp > 0.0 && gcp < 1.0, "{gcp}");
-        let verdict = dir.json(&format!("verify {out} --source {data} {FLAGS} --suppress 20% --json"));
+        let verdict =
+            dir.json(&format!("verify {out} --source {data} {FLAGS} --suppress 20% --json"));
         assert!(verdict["holds"] == true && verdict["truth"]["violations"] == 0, "{verdict}");
     }
     let known = labels("first-safe.csv");
     assert!(labels("a.csv").iter().all(|label| known.contains(label)), "{:?}", labels("a.csv"));
     assert!(
-        dir.text("b.csv").contains("\"{Private, Without-pay}\"") && dir.text("b.csv").contains("\"{Government, Self-employed}\"")
+        dir.text("b.csv").contains("\"{Private, Without-pay}\"")
+            && dir.text("b.csv").contains("\"{Government, Self-employed}\"")
     );
     // From a pipe and to one.
-    let piped = dir.shell(&format!("\"$0\" apply hand.toml - -o - {FLAGS} --suppress 20% < later.csv")).output().unwrap();
+    let piped = dir
+        .shell(&format!("\"$0\" apply hand.toml - -o - {FLAGS} --suppress 20% < later.csv"))
+        .output()
+        .unwrap();
     assert_eq!(String::from_utf8(piped.stdout).unwrap(), dir.text("b.csv"));
 }
 
@@ -121,17 +145,26 @@ fn rows_of_small_classes_are_left_out_only_within_the_limit() {
     dir.write("few.csv", workers(30, 1));
     let run = dir.run(&format!("apply hand.toml few.csv -o out.csv {FLAGS}"));
     refused(&dir, &run, 1);
-    let share = run.stderr.split("--suppress ").nth(1).expect("a way out").split(')').next().unwrap();
-    let report = dir.json(&format!("apply hand.toml few.csv -o out.csv {FLAGS} --suppress {share} --json"));
+    let share =
+        run.stderr.split("--suppress ").nth(1).expect("a way out").split(')').next().unwrap();
+    let report =
+        dir.json(&format!("apply hand.toml few.csv -o out.csv {FLAGS} --suppress {share} --json"));
     assert!(report["suppressed"].as_u64().unwrap() > 0, "{report}");
     dir.succeed(&format!("verify out.csv --source few.csv {FLAGS} --suppress {share}"));
     std::fs::remove_file(dir.path("out.csv")).unwrap();
     // Not even one class would be left, and no release at all would hold.
-    dir.write("two.csv", "age,work,city,ill\n30,Private,Ulm,flu\n31,Inc,Bonn,flu\n32,Inc,Ulm,flu\n");
+    dir.write(
+        "two.csv",
+        "age,work,city,ill\n30,Private,Ulm,flu\n31,Inc,Bonn,flu\n32,Inc,Ulm,flu\n",
+    );
     let run = dir.run(&format!("apply hand.toml two.csv -o out.csv {FLAGS}"));
     refused(&dir, &run, 1);
     assert!(run.stderr.contains("100.00%") && !run.stderr.contains("--suppress"), "{}", run.stderr);
-    refused(&dir, &dir.run(&format!("apply hand.toml few.csv -o out.csv {}", FLAGS.replace("-k 3", "-k 31"))), 1);
+    refused(
+        &dir,
+        &dir.run(&format!("apply hand.toml few.csv -o out.csv {}", FLAGS.replace("-k 3", "-k 31"))),
+        1,
+    );
 }
 
 #[test]
@@ -151,7 +184,10 @@ fn a_value_without_a_block_is_told_by_its_place() {
         refused(&dir, &run, 3);
         assert!(run.stderr.contains(&format!("column `{column}`, data row 101")), "{}", run.stderr);
     }
-    dir.write("hand.toml", BY_HAND.replace("    { show = \"\", missing = true, loss = 0, risen = 0 },\n", ""));
+    dir.write(
+        "hand.toml",
+        BY_HAND.replace("    { show = \"\", missing = true, loss = 0, risen = 0 },\n", ""),
+    );
     let run = dir.run(&format!("apply hand.toml later.csv -o out.csv {FLAGS} --suppress 20%"));
     refused(&dir, &run, 3);
     assert!(run.stderr.contains("column `age`, data row 6:"), "{}", run.stderr);
@@ -165,9 +201,21 @@ fn a_file_that_makes_no_sense_is_a_usage_error() {
         ("from = \"40\"", "from = \"38\"", "blocks 1 and 2 overlap"),
         ("from = \"40\"", &*format!("from = \"{CANARY}\""), "is not a number"),
         ("[columns.city]", &*format!("{CANARY} ["), "line 17: not as in a recoding file"),
-        ("\"Bonn\", \"Kiel\", \"\"]", "\"Bonn\", \"Ulm\", \"\"]", "column `city`, block 2: it has a value twice"),
-        ("{Private, Without-pay}", "{Government, Self-employed}", "an earlier block shows the same"),
-        ("[40-46]", "[41-46]", "column `age`, block 2 of the recoding file: what it shows does not cover"),
+        (
+            "\"Bonn\", \"Kiel\", \"\"]",
+            "\"Bonn\", \"Ulm\", \"\"]",
+            "column `city`, block 2: it has a value twice",
+        ),
+        (
+            "{Private, Without-pay}",
+            "{Government, Self-employed}",
+            "an earlier block shows the same",
+        ),
+        (
+            "[40-46]",
+            "[41-46]",
+            "column `age`, block 2 of the recoding file: what it shows does not cover",
+        ),
         ("{Private, Without-pay}", "Self-employed", "column `work`, block 1 of the recoding file"),
         ("{Private, Without-pay}", CANARY, "column `work`, block 1 of the recoding file"),
         ("kind = \"numeric\"", "kind = \"date\"", "is not a date"),
@@ -191,27 +239,60 @@ fn what_does_not_go_together_is_a_usage_error() {
     dir.write("there.csv", "x\n");
     for (line, told) in [
         (
-            format!("apply hand.toml later.csv -o out.csv {}", FLAGS.replace(",city", " --keep city")),
+            format!(
+                "apply hand.toml later.csv -o out.csv {}",
+                FLAGS.replace(",city", " --keep city")
+            ),
             "they must be the same columns",
         ),
-        (format!("apply hand.toml later.csv -o out.csv {FLAGS} --kind age=categorical"), "say --kind age=numeric"),
+        (
+            format!("apply hand.toml later.csv -o out.csv {FLAGS} --kind age=categorical"),
+            "say --kind age=numeric",
+        ),
         (format!("apply hand.toml later.csv -o out.csv {FLAGS} -c bounds.toml"), "publish labels"),
         (format!("apply hand.toml later.csv -o out.csv {FLAGS} -c ring.toml"), "homogeneous"),
         (format!("apply hand.toml later.csv -o - {FLAGS} --json"), "both go to standard output"),
         (format!("apply hand.toml later.csv -o later.csv {FLAGS} --force"), "the input itself"),
-        (format!("apply hand.csv later.csv -o hand.csv {FLAGS} --force"), "a file that the request reads"),
-        (format!("apply hand.toml later.csv -o work.csv {FLAGS} --force"), "a file that the request reads"),
+        (
+            format!("apply hand.csv later.csv -o hand.csv {FLAGS} --force"),
+            "a file that the request reads",
+        ),
+        (
+            format!("apply hand.toml later.csv -o work.csv {FLAGS} --force"),
+            "a file that the request reads",
+        ),
         (format!("apply hand.toml later.csv -o there.csv {FLAGS}"), "--force"),
-        (format!("anonymize first.csv -o out.csv {FLAGS} --recoding r.toml"), "--recoding goes with --algorithm optimal"),
-        (format!("anonymize first.csv -o out.csv {FLAGS} {OPTIMAL} --recoding -"), "a file of its own"),
-        (format!("anonymize first.csv -o out.csv {FLAGS} {OPTIMAL} --recoding ./out.csv"), "a file of its own"),
-        (format!("anonymize first.csv -o out.csv {FLAGS} {OPTIMAL} --recoding first.csv --force"), "the input itself"),
-        (format!("anonymize first.csv -o out.csv {FLAGS} {OPTIMAL} --recoding hand.toml"), "--force"),
+        (
+            format!("anonymize first.csv -o out.csv {FLAGS} --recoding r.toml"),
+            "--recoding goes with --algorithm optimal",
+        ),
+        (
+            format!("anonymize first.csv -o out.csv {FLAGS} {OPTIMAL} --recoding -"),
+            "a file of its own",
+        ),
+        (
+            format!("anonymize first.csv -o out.csv {FLAGS} {OPTIMAL} --recoding ./out.csv"),
+            "a file of its own",
+        ),
+        (
+            format!(
+                "anonymize first.csv -o out.csv {FLAGS} {OPTIMAL} --recoding first.csv --force"
+            ),
+            "the input itself",
+        ),
+        (
+            format!("anonymize first.csv -o out.csv {FLAGS} {OPTIMAL} --recoding hand.toml"),
+            "--force",
+        ),
     ] {
         dir.write("hand.csv", BY_HAND);
         let run = dir.run(&line);
         refused(&dir, &run, 2);
         assert!(run.stderr.contains(told), "{line}: {}", run.stderr);
     }
-    assert!(dir.text("hand.toml") == BY_HAND && dir.text("work.csv") == WORK && !dir.path("r.toml").exists());
+    assert!(
+        dir.text("hand.toml") == BY_HAND
+            && dir.text("work.csv") == WORK
+            && !dir.path("r.toml").exists()
+    );
 }

@@ -1,5 +1,6 @@
-//! What hostile tests once broke, a test each: all of them fail on the program as it was then. V1 to V6 and V10 are
-//! here, V7 to V9 in `format`, the smaller ones of V10 in `small`: `cargo test --test it attacked` runs all of them.
+//! What hostile tests once broke, a test each: all of them fail on the program as it was then. V1
+//! to V6 and V10 are here, V7 to V9 in `format`, the smaller ones of V10 in `small`: `cargo test
+//! --test it attacked` runs all of them.
 
 mod format;
 mod small;
@@ -110,8 +111,7 @@ fn v3_the_verdict_is_in_the_exit_code_whatever_becomes_of_standard_output() {
     }
     // A release that is cut short is no success.
     dir.write("long.csv", patients(30_000));
-    let line =
-        "anonymize long.csv -o - -k 2 --qi age,zip,sex --keep diagnosis --rest drop --algorithm mondrian --bound none --quiet";
+    let line = "anonymize long.csv -o - -k 2 --qi age,zip,sex --keep diagnosis --rest drop --algorithm mondrian --bound none --quiet";
     let run = shell(&dir, &format!("$0 {line} | true; exit ${{PIPESTATUS[0]}}"));
     assert!(run.code == Some(5) && run.stderr.contains("cut short"), "{run:?}");
     let run = shell(&dir, &format!("$0 {line} | head -1; exit ${{PIPESTATUS[0]}}"));
@@ -142,9 +142,13 @@ fn v4_what_is_not_verified_yet_is_its_owners_alone() {
 #[test]
 fn v5_secrets_and_releases_never_meet_and_nothing_that_is_read_is_replaced() {
     let dir = Workdir::with_patients(200);
-    dir.write("zip.csv", (53_700..53_730).map(|zip| format!("{zip};{}*;*\n", zip / 10)).collect::<String>());
+    dir.write(
+        "zip.csv",
+        (53_700..53_730).map(|zip| format!("{zip};{}*;*\n", zip / 10)).collect::<String>(),
+    );
     dir.write("c.toml", "k = 2\nrest = \"drop\"\n[columns]\nage = { role = \"quasi\" }\nzip = { role = \"quasi\", kind = \"categorical\", hierarchy = \"zip.csv\" }\n");
-    let flags = "-c c.toml --hierarchy age=intervals:5,10,20,40 --algorithm incognito --force --quiet";
+    let flags =
+        "-c c.toml --hierarchy age=intervals:5,10,20,40 --algorithm incognito --force --quiet";
     let link = |from: &str, to: &str| std::os::unix::fs::symlink(from, dir.path(to)).unwrap();
     dir.write("o.csv", "x\n");
     link("o.csv", "soft.toml");
@@ -162,12 +166,16 @@ fn v5_secrets_and_releases_never_meet_and_nothing_that_is_read_is_replaced() {
         ("zip.csv", "r.toml"),
         ("patients.csv", "r.toml"),
     ] {
-        let run = dir.run(&format!("anonymize patients.csv -o {out} --recoding {recoding} {flags}"));
+        let run =
+            dir.run(&format!("anonymize patients.csv -o {out} --recoding {recoding} {flags}"));
         assert_eq!(run.code, Some(2), "{out} {recoding} {run:?}");
     }
     // A link to nothing is itself replaced, so the two names are two files.
     dir.succeed(&format!("anonymize patients.csv -o new.csv --recoding dangling.toml {flags}"));
-    assert!(dir.text("new.csv").starts_with("age,zip") && dir.text("dangling.toml").starts_with("# A global recoding"));
+    assert!(
+        dir.text("new.csv").starts_with("age,zip")
+            && dir.text("dangling.toml").starts_with("# A global recoding")
+    );
     assert_eq!(dir.text("o.csv"), "x\n");
     assert_eq!(dir.files().len(), before.len() + 1);
     // Other commands that write.
@@ -188,7 +196,11 @@ fn v6_exit_5_after_the_release_says_that_it_is_there() {
     let line = "anonymize patients.csv -k 2 --qi age,zip --rest drop -o out.csv --algorithm mondrian --json --quiet";
     let run = shell(&dir, &format!("$0 {line} > /dev/full"));
     assert_eq!(run.code, Some(5));
-    assert!(run.stderr.contains("out.csv is written and verified; only its numbers could not be printed"), "{run:?}");
+    assert!(
+        run.stderr
+            .contains("out.csv is written and verified; only its numbers could not be printed"),
+        "{run:?}"
+    );
     dir.succeed("verify out.csv --qi age,zip -k 2");
 }
 
@@ -225,18 +237,34 @@ fn v10_a_table_that_needs_too_much_memory_is_refused_before_the_system_steps_in(
     let dir = Workdir::new();
     let before = dir.files();
     // A table without end, and a cell without end.
-    for cells in ["yes \"$(head -c 100000 /dev/zero | tr '\\0' x),1\"", "cat <(echo -n '\"') <(yes | tr -d '\\n')"] {
+    for cells in [
+        "yes \"$(head -c 100000 /dev/zero | tr '\\0' x),1\"",
+        "cat <(echo -n '\"') <(yes | tr -d '\\n')",
+    ] {
         for out in ["out.csv", "-"] {
-            let line = format!("anonymize - -k 2 --qi b --keep a --dependent a --rest drop -o {out} --max-memory 200MB");
-            let run = shell(&dir, &format!("(echo a,b; {cells}) 2>/dev/null | timeout 60 $0 {line}"));
+            let line = format!(
+                "anonymize - -k 2 --qi b --keep a --dependent a --rest drop -o {out} --max-memory 200MB"
+            );
+            let run =
+                shell(&dir, &format!("(echo a,b; {cells}) 2>/dev/null | timeout 60 $0 {line}"));
             assert_eq!(run.code, Some(4), "{run:?}");
-            assert!(run.stderr.contains("more memory is needed than the limit of 200 MB"), "{run:?}");
-            assert!(run.stderr.trim_end().ends_with("nothing was written") && run.stdout.is_empty(), "{run:?}");
+            assert!(
+                run.stderr.contains("more memory is needed than the limit of 200 MB"),
+                "{run:?}"
+            );
+            assert!(
+                run.stderr.trim_end().ends_with("nothing was written") && run.stdout.is_empty(),
+                "{run:?}"
+            );
             assert_eq!(dir.files(), before);
         }
     }
     for wrong in ["5", "0MB", "much"] {
-        assert_eq!(dir.run(&format!("synth hospital --rows 5 -o h.csv --max-memory {wrong}")).code, Some(2), "{wrong}");
+        assert_eq!(
+            dir.run(&format!("synth hospital --rows 5 -o h.csv --max-memory {wrong}")).code,
+            Some(2),
+            "{wrong}"
+        );
     }
     dir.succeed("synth hospital --rows 5 -o h.csv --max-memory 50%");
 }

@@ -1,5 +1,5 @@
-//! Whatever is wrong: the message says what, where and the way out, the exit code tells whose fault it is, nothing is left behind,
-//! and no cell is shown.
+//! Whatever is wrong: the message says what, where and the way out, the exit code tells whose fault
+//! it is, nothing is left behind, and no cell is shown.
 
 use std::fs::File;
 use std::process::Stdio;
@@ -19,7 +19,10 @@ fn judge(dir: &Workdir, run: &Run, (code, message): (i32, &str), before: &[std::
     assert_eq!(run.code, Some(code), "{run:?}");
     assert!(run.stderr.contains(message), "wanted: {message}\ngot: {}", run.stderr);
     assert!(run.stderr.contains("error: "), "{}", run.stderr);
-    assert!(!run.stderr.contains(CANARY) && !run.stdout.contains(CANARY), "a cell was shown: {run:?}");
+    assert!(
+        !run.stderr.contains(CANARY) && !run.stdout.contains(CANARY),
+        "a cell was shown: {run:?}"
+    );
     assert_eq!(dir.files(), before, "something was left behind");
 }
 
@@ -32,7 +35,12 @@ fn table_fails(content: impl AsRef<[u8]>, flags: &str, code: i32, message: &str)
 
 /// Anonymizes the patients with these flags, which must fail.
 fn flags_fail(flags: &str, code: i32, message: &str) {
-    fails(&Workdir::with_patients(40), &format!("anonymize patients.csv -o out.csv {flags}"), code, message);
+    fails(
+        &Workdir::with_patients(40),
+        &format!("anonymize patients.csv -o out.csv {flags}"),
+        code,
+        message,
+    );
 }
 
 #[test]
@@ -53,9 +61,17 @@ fn bad_utf8() {
 #[test]
 fn columns_that_are_double_unknown_or_without_a_role() {
     table_fails(format!("a,b,a\n1,2,{CANARY}\n"), "--qi a,b -k 2", 3, "`a`");
-    flags_fail(&format!("{ROLES} -k 5 --keep Age"), 2, "there is no column `Age`; did you mean `age`?");
+    flags_fail(
+        &format!("{ROLES} -k 5 --keep Age"),
+        2,
+        "there is no column `Age`; did you mean `age`?",
+    );
     flags_fail("--qi age,zip,sex -k 5 --sensitive diagnosis", 2, "no role for `name`, `note`");
-    flags_fail("--qi age,zip --keep zip --rest drop -k 5", 2, "column `zip` is given to both --qi and --keep");
+    flags_fail(
+        "--qi age,zip --keep zip --rest drop -k 5",
+        2,
+        "column `zip` is given to both --qi and --keep",
+    );
     flags_fail("--sensitive diagnosis --rest drop -k 5", 2, "no quasi-identifier");
 }
 
@@ -81,19 +97,31 @@ fn requests_that_make_no_sense() {
         );
     }
     flags_fail(&format!("{ROLES} -k 2 --alpha diagnosis=-1"), 2, "not a ratio");
-    flags_fail(&format!("{ROLES} -k 2 --alpha age=0.5"), 2, "has a rule for a sensitive column but another role");
+    flags_fail(
+        &format!("{ROLES} -k 2 --alpha age=0.5"),
+        2,
+        "has a rule for a sensitive column but another role",
+    );
     flags_fail(&format!("{ROLES} -k 2 --suppress 100%"), 2, "suppress must lie below 100%");
     flags_fail(&format!("{ROLES} -k 2 --time soon"), 2, "time is a number and a unit");
     flags_fail(&format!("{ROLES} -k 2 --algorithm magic"), 2, "invalid value 'magic'");
     flags_fail(&format!("{ROLES} -k 2 --threads 0"), 2, "--threads must be at least 1");
-    flags_fail(&format!("{ROLES} -k 2 --kind age=numbers"), 2, "a kind is numeric, date, ordinal or categorical");
+    flags_fail(
+        &format!("{ROLES} -k 2 --kind age=numbers"),
+        2,
+        "a kind is numeric, date, ordinal or categorical",
+    );
 }
 
 #[test]
 fn requests_that_cannot_be_met() {
     flags_fail(&format!("{ROLES} -k 41"), 1, "the largest feasible k is 40");
     flags_fail(&format!("{ROLES} -k 2 --l diagnosis=9"), 1, "cannot be met");
-    flags_fail(&format!("{ROLES} -k 2 --distinct-l diagnosis=5"), 1, "the greatest feasible l is 4");
+    flags_fail(
+        &format!("{ROLES} -k 2 --distinct-l diagnosis=5"),
+        1,
+        "the greatest feasible l is 4",
+    );
 }
 
 #[test]
@@ -158,7 +186,12 @@ fn inputs_and_outputs_that_cannot_be() {
     fails(&dir, &line("patients.csv", "patients.csv/out.csv"), 5, "patients.csv/out.csv");
     fails(&dir, &line("patients.csv", "nowhere/out.csv"), 5, "nowhere/out.csv");
     fails(&dir, &line("patients.csv", "/proc/out.csv"), 5, "/proc/out.csv");
-    fails(&dir, &format!("{} --json", line("patients.csv", "-")), 2, "would both go to standard output");
+    fails(
+        &dir,
+        &format!("{} --json", line("patients.csv", "-")),
+        2,
+        "would both go to standard output",
+    );
 }
 
 #[test]
@@ -186,14 +219,18 @@ fn a_full_disk_leaves_nothing() {
     let dir = Workdir::with_patients(400);
     for out in ["out.csv", "out.parquet", "out.arrow", "out.csv.gz", "-"] {
         let before = dir.files();
-        let script = format!("trap '' XFSZ; ulimit -f 1; exec $0 anonymize patients.csv -o {out} {ROLES} -k 2");
+        let script = format!(
+            "trap '' XFSZ; ulimit -f 1; exec $0 anonymize patients.csv -o {out} {ROLES} -k 2"
+        );
         let run = ended(&dir.shell(&script).output().unwrap());
         judge(&dir, &run, (5, "File too large"), &before);
     }
     let before = dir.files();
     let full = File::options().write(true).open("/dev/full").unwrap();
     let mut command = dir.command(&format!("anonymize patients.csv -o - {ROLES} -k 2"));
-    let run = ended(&command.stdout(full).stderr(Stdio::piped()).spawn().unwrap().wait_with_output().unwrap());
+    let run = ended(
+        &command.stdout(full).stderr(Stdio::piped()).spawn().unwrap().wait_with_output().unwrap(),
+    );
     judge(&dir, &run, (5, "No space left on device"), &before);
 }
 
@@ -202,7 +239,8 @@ fn a_reader_that_has_seen_enough_is_no_error() {
     let dir = Workdir::new();
     let before = dir.files();
     for line in ["synth hospital --rows 20000 -o -", "man", "completions bash"] {
-        let mut child = dir.command(line).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut child =
+            dir.command(line).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         drop(child.stdout.take());
         let run = ended(&child.wait_with_output().unwrap());
         assert_eq!(run.code, Some(0), "{line}: {run:?}");
@@ -211,7 +249,8 @@ fn a_reader_that_has_seen_enough_is_no_error() {
     assert_eq!(dir.files(), before);
 }
 
-/// The decoders of other people's formats may panic on such files; the user is told about the file, not about a bug of ours.
+/// The decoders of other people's formats may panic on such files; the user is told about the file,
+/// not about a bug of ours.
 #[test]
 fn damaged_binary_files() {
     let dir = Workdir::with_patients(300);
@@ -239,17 +278,32 @@ fn a_file_without_a_header() {
     let rows = format!("39,{CANARY}\n40,other\n39,{CANARY}\n");
     let dir = Workdir::new();
     dir.write("t.csv", rows);
-    fails(&dir, &format!("anonymize t.csv -o out.csv --qi 39,{CANARY} -k 2"), 3, "the first line looks like a row");
+    fails(
+        &dir,
+        &format!("anonymize t.csv -o out.csv --qi 39,{CANARY} -k 2"),
+        3,
+        "the first line looks like a row",
+    );
     fails(&dir, "init t.csv", 3, "the first line looks like a row");
 }
 
 #[test]
 fn options_without_effect_are_told() {
-    flags_fail(&format!("{ROLES} -k 2 --alpha diagnosis=0.5 --values diagnosis=Slaes"), 2, "none of the values that alpha names");
+    flags_fail(
+        &format!("{ROLES} -k 2 --alpha diagnosis=0.5 --values diagnosis=Slaes"),
+        2,
+        "none of the values that alpha names",
+    );
     flags_fail(&format!("{ROLES} -k 2 --threads 100000"), 2, "--threads must be at most 1024");
-    flags_fail(&format!("{ROLES} -k 2 --t diagnosis=0.3 --distance diagnosis=ordered"), 2, "the ordered distance needs numbers");
+    flags_fail(
+        &format!("{ROLES} -k 2 --t diagnosis=0.3 --distance diagnosis=ordered"),
+        2,
+        "the ordered distance needs numbers",
+    );
     let dir = Workdir::with_patients(200);
-    let run = dir.succeed(&format!("anonymize patients.csv -o out.csv {ROLES} -k 2 --snap --algorithm mondrian"));
+    let run = dir.succeed(&format!(
+        "anonymize patients.csv -o out.csv {ROLES} -k 2 --snap --algorithm mondrian"
+    ));
     assert!(run.stderr.contains("warning: snap: column `age` has no hierarchy"), "{}", run.stderr);
     // k on all columns implies as much k on some of them: the release stays as it is.
     dir.succeed(&format!("anonymize patients.csv -o implied.csv {ROLES} -k 2 --snap --algorithm mondrian --k-on 2:age,sex"));

@@ -54,7 +54,9 @@ fn a_rare_leaf_that_was_generalized_leaves_no_trace() {
     let dir = Workdir::new();
     dir.write("t.csv", with_outlier());
     for out in ["out.csv", "out.parquet", "out.arrow"] {
-        let report = dir.json(&format!("anonymize t.csv -o {out} --qi city,age --rest drop -k 20 --quiet --json"));
+        let report = dir.json(&format!(
+            "anonymize t.csv -o {out} --qi city,age --rest drop -k 20 --quiet --json"
+        ));
         assert_eq!(report["released"], 301, "{out}");
     }
     nothing_leaked(&dir, &["t.csv"]);
@@ -67,7 +69,10 @@ fn typed_files_carry_nothing_of_the_source_either() {
     // The source as Parquet and Arrow, with everything in it.
     for source in ["source.parquet", "source.arrow"] {
         dir.succeed(&format!("anonymize t.csv -o {source} --qi age --rest keep -k 1 --quiet"));
-        assert!(source.ends_with("parquet") || occurs(&dir.read(source)), "the test looks for something that is there");
+        assert!(
+            source.ends_with("parquet") || occurs(&dir.read(source)),
+            "the test looks for something that is there"
+        );
         for out in ["a.csv", "a.parquet", "a.arrow"] {
             let flags = "--identifier name --qi city,age --keep ward --sensitive diagnosis -k 20 --suppress 1%";
             dir.succeed(&format!("anonymize {source} -o {out} --force --quiet {flags}"));
@@ -76,7 +81,8 @@ fn typed_files_carry_nothing_of_the_source_either() {
     }
 }
 
-/// Queries look into every column that was released; their errors name columns, rows and what was typed, their numbers no value.
+/// Queries look into every column that was released; their errors name columns, rows and what was
+/// typed, their numbers no value.
 #[test]
 fn queries_show_no_cell() {
     let dir = Workdir::new();
@@ -86,7 +92,10 @@ fn queries_show_no_cell() {
     let silent = |line: &str, code: i32| {
         let run = dir.run(line);
         assert_eq!(run.code, Some(code), "{line}\n{run:?}");
-        assert!(!occurs(run.stdout.as_bytes()) && !occurs(run.stderr.as_bytes()), "{line}\n{run:?}");
+        assert!(
+            !occurs(run.stdout.as_bytes()) && !occurs(run.stderr.as_bytes()),
+            "{line}\n{run:?}"
+        );
         assert!(code == 0 || !run.stderr.is_empty());
     };
     silent(&format!("query t.csv safe.csv {flags} --count 200"), 0);
@@ -94,15 +103,30 @@ fn queries_show_no_cell() {
     // The table as its own release has canaries where labels are wanted, and in every other column.
     silent(&format!("query t.csv t.csv {flags} --count 50"), 0);
     silent(&format!("query safe.csv t.csv {flags}"), 3);
-    dir.write("late.csv", with_outlier().replace(&format!("{CANARY}-ward"), "W1").replace(&format!("{CANARY}-city"), "Ulm"));
+    dir.write(
+        "late.csv",
+        with_outlier()
+            .replace(&format!("{CANARY}-ward"), "W1")
+            .replace(&format!("{CANARY}-city"), "Ulm"),
+    );
     for on in ["city", "ward", "diagnosis"] {
-        silent(&format!("query late.csv t.csv {flags} --on {on} --sum age"), if on == "diagnosis" { 0 } else { 3 });
+        silent(
+            &format!("query late.csv t.csv {flags} --on {on} --sum age"),
+            if on == "diagnosis" { 0 } else { 3 },
+        );
     }
     silent(&format!("query t.csv safe.csv {flags} --kind city=numeric"), 3);
     silent(&format!("query t.csv safe.csv {flags} --kind city=date"), 3);
     dir.write("h.csv", "Bonn;North;*\nKiel;North;*\nUlm;South;*\n");
     silent(&format!("query t.csv safe.csv {flags} --hierarchy city=h.csv"), 2);
-    for wrong in ["city = \"Oslo\"", "city = [1, 2]", "ward = { node = \"x\" }", "ward = [1, 2]", "name = \"x\"", "age = \"x\""] {
+    for wrong in [
+        "city = \"Oslo\"",
+        "city = [1, 2]",
+        "ward = { node = \"x\" }",
+        "ward = [1, 2]",
+        "name = \"x\"",
+        "age = \"x\"",
+    ] {
         dir.write("q.toml", format!("[[query]]\nwhere = {{ {wrong} }}\n"));
         silent(&format!("query t.csv safe.csv {flags} --queries q.toml"), 2);
     }

@@ -5,8 +5,16 @@ fn without_a_rule_it_only_measures() {
     let dir = Workdir::with_patients(500);
     let run = dir.succeed("check patients.csv --qi age,zip --sensitive diagnosis");
     assert!(run.stdout.contains("-anonymous for these columns: age, zip\n"), "{}", run.stdout);
-    assert!(run.stdout.contains("classes by size") && run.stdout.contains("no rule was given"), "{}", run.stdout);
-    assert!(run.stdout.contains("prosecutor") && run.stdout.contains("entropy l"), "{}", run.stdout);
+    assert!(
+        run.stdout.contains("classes by size") && run.stdout.contains("no rule was given"),
+        "{}",
+        run.stdout
+    );
+    assert!(
+        run.stdout.contains("prosecutor") && run.stdout.contains("entropy l"),
+        "{}",
+        run.stdout
+    );
 }
 
 #[test]
@@ -15,7 +23,8 @@ fn it_says_by_its_exit_code_whether_the_rules_hold() {
     let run = dir.run("check patients.csv --qi age,zip,sex -k 5");
     assert_eq!(run.code, Some(1), "{run:?}");
     assert!(run.stdout.contains("BROKEN  k = 5 by "), "{}", run.stdout);
-    let run = dir.succeed("check patients.csv --qi sex -k 5 --sensitive diagnosis --alpha diagnosis=0.9");
+    let run =
+        dir.succeed("check patients.csv --qi sex -k 5 --sensitive diagnosis --alpha diagnosis=0.9");
     assert!(run.stdout.contains("ok      k = 5 (smallest class "), "{}", run.stdout);
     assert!(!run.stdout.contains("BROKEN"), "{}", run.stdout);
 }
@@ -29,11 +38,17 @@ fn it_counts_what_can_be_counted_by_hand() {
     let found: serde_json::Value = serde_json::from_str(&found.stdout).unwrap();
     assert_eq!(found["holds"], false);
     let measures = &found["measures"];
-    assert_eq!([&measures["rows"], &measures["classes"], &measures["k"], &measures["uniques"]], [6, 3, 1, 1]);
+    assert_eq!(
+        [&measures["rows"], &measures["classes"], &measures["k"], &measures["uniques"]],
+        [6, 3, 1, 1]
+    );
     assert_eq!(measures["risk"]["highest"], 1.0);
     assert_eq!(measures["risk"]["average"], 0.5);
     assert_eq!(measures["sensitive"][0]["distinct"], 1);
-    assert_eq!((&found["rules"][0]["violations"], &found["rules"][0]["rows"]), (&1.into(), &1.into()));
+    assert_eq!(
+        (&found["rules"][0]["violations"], &found["rules"][0]["rows"]),
+        (&1.into(), &1.into())
+    );
     let measured = dir.json("check t.csv --qi age --json");
     assert!(measured["holds"].is_null() && measured["rules"].as_array().unwrap().is_empty());
 }
@@ -58,21 +73,33 @@ fn cells(table: &str) -> Vec<&str> {
 fn failing_classes_are_explained_by_sizes_and_shares_and_never_by_a_value() {
     let dir = Workdir::new();
     let mut text = String::from("city,ward,ill\n");
-    for (city, ill, rows) in
-        [("Bonn", "flu-x", 7), ("Bonn", "gout-x", 5), ("Kiel", "flu-x", 2), ("Ulm-x", "flu-x", 5), ("Ulm-x", "gout-x", 5)]
-    {
+    for (city, ill, rows) in [
+        ("Bonn", "flu-x", 7),
+        ("Bonn", "gout-x", 5),
+        ("Kiel", "flu-x", 2),
+        ("Ulm-x", "flu-x", 5),
+        ("Ulm-x", "gout-x", 5),
+    ] {
         (0..rows).for_each(|_| text += &format!("{city},north-x,{ill}\n"));
     }
     // Seven more small classes, as even as can be; two of them are alike in size and shares.
     for (town, rows) in [3, 4, 5, 6, 7, 8, 3].into_iter().enumerate() {
-        (0..rows).for_each(|row| text += &format!("Town-x{town},south-x,{}\n", ["flu-x", "gout-x", "mumps-x"][row % 3]));
+        (0..rows).for_each(|row| {
+            text += &format!("Town-x{town},south-x,{}\n", ["flu-x", "gout-x", "mumps-x"][row % 3])
+        });
     }
     dir.write("t.csv", &text);
     let flags = "check t.csv --qi city,ward --sensitive ill -k 9";
     let named = "--values ill=flu-x,mumps-x";
     let models: [(&str, &str); 8] = [
-        ("--alpha ill=0.5", "- 12 rows, the most frequent value has 58.33 % (7 of 12), 50 % allowed\n"),
-        ("--alpha ill=0.5 --values ill=flu-x", "- 12 rows, the named value has 58.33 % (7 of 12), 50 % allowed\n"),
+        (
+            "--alpha ill=0.5",
+            "- 12 rows, the most frequent value has 58.33 % (7 of 12), 50 % allowed\n",
+        ),
+        (
+            "--alpha ill=0.5 --values ill=flu-x",
+            "- 12 rows, the named value has 58.33 % (7 of 12), 50 % allowed\n",
+        ),
         (
             &format!("--alpha ill=0.5 {named}"),
             "- 3 rows, the named values together have 66.67 % (2 of 3), 50 % allowed (2 classes like this)\n",
@@ -94,22 +121,36 @@ fn failing_classes_are_explained_by_sizes_and_shares_and_never_by_a_value() {
         assert_eq!(run.code, Some(1), "{run:?}");
         assert!(run.stdout.contains(told), "{rule}\n{}", run.stdout);
         assert!(
-            run.stdout.contains("- 2 rows, 9 needed\n          - 3 rows, 9 needed (2 classes like this)\n"),
+            run.stdout.contains(
+                "- 2 rows, 9 needed\n          - 3 rows, 9 needed (2 classes like this)\n"
+            ),
             "worst first: {}",
             run.stdout
         );
         assert!(run.stdout.contains("        and 2 classes not listed\n"), "{}", run.stdout);
-        assert!(!run.stdout.contains("- 10 rows"), "a class that holds is not listed: {}", run.stdout);
+        assert!(
+            !run.stdout.contains("- 10 rows"),
+            "a class that holds is not listed: {}",
+            run.stdout
+        );
         let json = dir.run(&format!("{flags} {rule} --json")).stdout;
-        let verified = dir.run(&format!("verify t.csv --qi city,ward --sensitive ill -k 9 {rule}")).stdout;
+        let verified =
+            dir.run(&format!("verify t.csv --qi city,ward --sensitive ill -k 9 {rule}")).stdout;
         assert!(verified.contains(told), "{verified}");
         for value in cells(&text) {
-            assert!([&run.stdout, &json, &verified].iter().all(|said| !said.contains(value)), "{value} in\n{}{json}", run.stdout);
+            assert!(
+                [&run.stdout, &json, &verified].iter().all(|said| !said.contains(value)),
+                "{value} in\n{}{json}",
+                run.stdout
+            );
         }
         let found: serde_json::Value = serde_json::from_str(&json).unwrap();
         let on_ill = &found["rules"][1];
         let keys: Vec<&String> = on_ill.as_object().unwrap().keys().collect();
-        assert_eq!(keys, ["examples", "limit", "measure", "rows", "rule", "sensitive", "violations", "worst"]);
+        assert_eq!(
+            keys,
+            ["examples", "limit", "measure", "rows", "rule", "sensitive", "violations", "worst"]
+        );
         let classes = on_ill["examples"].as_array().unwrap();
         assert!(!classes.is_empty() && classes.len() <= 5);
         for class in classes {

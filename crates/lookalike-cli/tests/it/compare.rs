@@ -29,7 +29,12 @@ fn is_well_formed(text: &str) {
             open.push(tag.split(' ').next().unwrap());
         }
         for entity in rest.split('&').skip(1) {
-            assert!(["amp;", "lt;", "gt;", "quot;", "apos;"].iter().any(|known| entity.starts_with(known)), "{part}");
+            assert!(
+                ["amp;", "lt;", "gt;", "quot;", "apos;"]
+                    .iter()
+                    .any(|known| entity.starts_with(known)),
+                "{part}"
+            );
         }
     }
     assert!(open.is_empty(), "{open:?}");
@@ -39,9 +44,14 @@ fn is_well_formed(text: &str) {
 #[test]
 fn the_table_has_a_row_for_each_algorithm_and_k() {
     let dir = Workdir::with_patients(400);
-    let run = dir.succeed(&format!("compare patients.csv {ROLES} --k 10,2,5,5 --queries 50 --steps 200"));
-    let lines: Vec<Vec<&str>> = run.stdout.lines().map(|line| line.split_whitespace().collect()).collect();
-    assert_eq!(lines[0].join(" "), "k algorithm NCP GCP bound gap C_DM classes left out error search memory note");
+    let run =
+        dir.succeed(&format!("compare patients.csv {ROLES} --k 10,2,5,5 --queries 50 --steps 200"));
+    let lines: Vec<Vec<&str>> =
+        run.stdout.lines().map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(
+        lines[0].join(" "),
+        "k algorithm NCP GCP bound gap C_DM classes left out error search memory note"
+    );
     let ks: Vec<&str> = lines[1..].iter().map(|line| line[0]).collect();
     assert!(ks.is_sorted_by_key(|k| k.parse::<u64>().unwrap()), "{ks:?}");
     for name in USUAL {
@@ -50,16 +60,23 @@ fn the_table_has_a_row_for_each_algorithm_and_k() {
     for absent in ["ring", "optimal", "incognito", "-row"] {
         assert!(!run.stdout.contains(absent), "{absent}\n{}", run.stdout);
     }
-    let without = dir.succeed(&format!("compare patients.csv {ROLES} -k 5 --queries 0 --algorithms mondrian")).stdout;
+    let without = dir
+        .succeed(&format!("compare patients.csv {ROLES} -k 5 --queries 0 --algorithms mondrian"))
+        .stdout;
     assert!(!without.contains("error") && without.lines().count() == 2, "{without}");
 }
 
 #[test]
 fn csv_and_json_say_the_same() {
     let dir = Workdir::with_patients(300);
-    let line = format!("compare patients.csv {ROLES} --l diagnosis=2 --suppress 1% --k 2,5 --queries 40 --seed 3 --steps 200");
+    let line = format!(
+        "compare patients.csv {ROLES} --l diagnosis=2 --suppress 1% --k 2,5 --queries 40 --seed 3 --steps 200"
+    );
     let found = dir.json(&format!("{line} --json --csv out.csv"));
-    assert_eq!((&found["version"], &found["rows"], &found["queries"]), (&1.into(), &300.into(), &40.into()));
+    assert_eq!(
+        (&found["version"], &found["rows"], &found["queries"]),
+        (&1.into(), &300.into(), &40.into())
+    );
     let runs = found["runs"].as_array().unwrap();
     let text = dir.text("out.csv");
     let mut lines = text.lines();
@@ -85,10 +102,18 @@ fn csv_and_json_say_the_same() {
             let (one, other) = (cell(head).parse::<f64>().unwrap(), run[head].as_f64().unwrap());
             assert!((one - other).abs() <= 1e-9 * other.abs(), "{head}: {one} {other}");
         }
-        assert_eq!((cell("algorithm"), cell("status")), (run["algorithm"].as_str().unwrap(), run["status"].as_str().unwrap()));
+        assert_eq!(
+            (cell("algorithm"), cell("status")),
+            (run["algorithm"].as_str().unwrap(), run["status"].as_str().unwrap())
+        );
         assert!(run["holds"] == true && run["smallest"].as_u64() >= run["k"].as_u64(), "{run}");
         assert_eq!(run["released"].as_u64().unwrap() + run["left_out"].as_u64().unwrap(), 300);
-        assert!(run.get("bound").is_some() && run.get("gap").is_some() && run.get("peak_bytes").is_some(), "{run}");
+        assert!(
+            run.get("bound").is_some()
+                && run.get("gap").is_some()
+                && run.get("peak_bytes").is_some(),
+            "{run}"
+        );
     }
     // The same searches as anonymize makes, and queries that stay the same.
     let alone = dir.json(&format!(
@@ -96,18 +121,24 @@ fn csv_and_json_say_the_same() {
     ));
     let among = runs.iter().find(|run| run["k"] == 5 && run["algorithm"] == "top-down").unwrap();
     assert_eq!(alone["loss"]["ncp"], among["ncp"]);
-    let asked = dir.json(&format!("query patients.csv safe.csv {ROLES} --count 40 --seed 3 --json"));
+    let asked =
+        dir.json(&format!("query patients.csv safe.csv {ROLES} --count 40 --seed 3 --json"));
     assert_eq!(asked["workloads"][0]["median_error"], among["median_count_error"]);
     let piped = dir.succeed(&format!("{line} --csv - --threads 1")).stdout;
-    let but_times =
-        |text: &str| text.lines().map(|line| line.split(',').take(18).collect::<Vec<_>>().join(",")).collect::<Vec<_>>();
+    let but_times = |text: &str| {
+        text.lines()
+            .map(|line| line.split(',').take(18).collect::<Vec<_>>().join(","))
+            .collect::<Vec<_>>()
+    };
     assert_eq!(but_times(&piped), but_times(&text), "threads do not show");
 }
 
 #[test]
 fn pictures_are_drawn_into_a_folder() {
     let dir = Workdir::with_patients(200);
-    let line = format!("compare patients.csv {ROLES} --k 2,5,9999 --queries 0 --steps 200 --plots some/plots");
+    let line = format!(
+        "compare patients.csv {ROLES} --k 2,5,9999 --queries 0 --steps 200 --plots some/plots"
+    );
     dir.succeed(&line);
     for name in ["loss-by-k.svg", "time-by-loss.svg"] {
         let text = dir.text(&format!("some/plots/{name}"));
@@ -117,18 +148,30 @@ fn pictures_are_drawn_into_a_folder() {
     }
     assert!(dir.text("some/plots/loss-by-k.svg").contains(">5</text>"));
     let run = dir.run(&line);
-    assert!(run.code == Some(2) && run.stderr.contains("loss-by-k.svg exists: choose another name or add --force"), "{run:?}");
+    assert!(
+        run.code == Some(2)
+            && run.stderr.contains("loss-by-k.svg exists: choose another name or add --force"),
+        "{run:?}"
+    );
     dir.succeed(&format!("{line} --force"));
 }
 
 #[test]
 fn what_cannot_be_met_is_a_row_among_the_others() {
     let dir = Workdir::with_patients(100);
-    let run = dir.succeed(&format!("compare patients.csv {ROLES} --k 5,101 --queries 0 --steps 200"));
+    let run =
+        dir.succeed(&format!("compare patients.csv {ROLES} --k 5,101 --queries 0 --steps 200"));
     assert!(run.stdout.lines().last().unwrap().contains("101  every one"), "{}", run.stdout);
     assert!(run.stdout.contains("not met: k = 101 cannot be met"), "{}", run.stdout);
-    let found = dir.json(&format!("compare patients.csv {ROLES} --k 5,101 --queries 0 --algorithms mondrian,cluster --json"));
-    let status: Vec<&str> = found["runs"].as_array().unwrap().iter().map(|run| run["status"].as_str().unwrap()).collect();
+    let found = dir.json(&format!(
+        "compare patients.csv {ROLES} --k 5,101 --queries 0 --algorithms mondrian,cluster --json"
+    ));
+    let status: Vec<&str> = found["runs"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|run| run["status"].as_str().unwrap())
+        .collect();
     assert_eq!(status, ["heuristic", "heuristic", "not met", "not met"]);
     let none = dir.run(&format!("compare patients.csv {ROLES} --k 101,102 --queries 0"));
     assert_eq!((none.code, none.stdout.matches("not met").count()), (Some(1), 2), "{none:?}");
@@ -137,17 +180,31 @@ fn what_cannot_be_met_is_a_row_among_the_others() {
 #[test]
 fn all_is_every_algorithm_and_ring_must_be_asked_for() {
     let dir = Workdir::with_patients(120);
-    let line = format!("compare patients.csv {ROLES} -k 3 --queries 20 --time 2s --json --algorithms");
+    let line =
+        format!("compare patients.csv {ROLES} -k 3 --queries 20 --time 2s --json --algorithms");
     let run = dir.succeed(&format!("{line} all"));
-    assert!(run.stderr.contains("ring is left out: its releases are non-homogeneous"), "{}", run.stderr);
-    assert!(!run.stdout.contains("ring\"") && run.stdout.contains("optimal") && run.stdout.contains("top-down-row"));
+    assert!(
+        run.stderr.contains("ring is left out: its releases are non-homogeneous"),
+        "{}",
+        run.stderr
+    );
+    assert!(
+        !run.stdout.contains("ring\"")
+            && run.stdout.contains("optimal")
+            && run.stdout.contains("top-down-row")
+    );
     let found = dir.json(&format!("{line} all --non-homogeneous"));
     let runs = found["runs"].as_array().unwrap();
     assert!(runs.iter().all(|run| run["holds"] == true), "{found}");
     let ring = runs.iter().find(|run| run["algorithm"] == "ring").unwrap();
     assert!(ring["non_homogeneous"] == true && ring["smallest"].as_u64() >= Some(3), "{ring}");
     fails(&dir, &format!("{line} mondrian,ring"), 2, "ring makes non-homogeneous releases");
-    fails(&dir, &format!("{line} mondrian --non-homogeneous"), 2, "--non-homogeneous goes with ring");
+    fails(
+        &dir,
+        &format!("{line} mondrian --non-homogeneous"),
+        2,
+        "--non-homogeneous goes with ring",
+    );
     fails(&dir, &format!("{line} mondrian --scheme ops"), 2, "--scheme is about global algorithms");
     dir.succeed(&format!("{line} optimal --scheme ops --cost dm"));
 }
@@ -156,22 +213,31 @@ fn all_is_every_algorithm_and_ring_must_be_asked_for() {
 fn sets_of_rules_are_compared_by_their_files() {
     let dir = Workdir::with_patients(300);
     let columns = "[columns]\nage = { role = \"quasi\" }\nsex = { role = \"quasi\" }\nnote = { role = \"keep\" }\n";
-    dir.write("loose.toml", format!("k = 4\nrest = \"drop\"\n{columns}zip = {{ role = \"keep\" }}\n"));
+    dir.write(
+        "loose.toml",
+        format!("k = 4\nrest = \"drop\"\n{columns}zip = {{ role = \"keep\" }}\n"),
+    );
     dir.write(
         "strict.toml",
         format!("k = 4\n{columns}zip = {{ role = \"quasi\" }}\ndiagnosis = {{ role = \"sensitive\", l = 3 }}\n"),
     );
     let line = "compare patients.csv -c loose.toml -c strict.toml --queries 30 --algorithms mondrian,top-down";
     let run = dir.succeed(&format!("{line} --plots plots"));
-    let firsts: Vec<&str> = run.stdout.lines().map(|line| line.split_whitespace().next().unwrap()).collect();
+    let firsts: Vec<&str> =
+        run.stdout.lines().map(|line| line.split_whitespace().next().unwrap()).collect();
     assert_eq!(firsts, ["rules", "loose", "loose", "strict", "strict"]);
     for name in ["loose-loss-by-k.svg", "strict-loss-by-k.svg", "strict-time-by-loss.svg"] {
         is_well_formed(&dir.text(&format!("plots/{name}")));
     }
     let found = dir.json(&format!("{line} --json --k 3,6"));
     assert_eq!(found["runs"].as_array().unwrap().len(), 8);
-    let alone = dir.json("compare patients.csv -c strict.toml --queries 30 --algorithms top-down --json --k 6");
-    assert_eq!(alone["runs"][0]["ncp"], found["runs"][7]["ncp"], "what another set looks at does not show");
+    let alone = dir.json(
+        "compare patients.csv -c strict.toml --queries 30 --algorithms top-down --json --k 6",
+    );
+    assert_eq!(
+        alone["runs"][0]["ncp"], found["runs"][7]["ncp"],
+        "what another set looks at does not show"
+    );
     assert_eq!(alone["runs"][0]["median_count_error"], found["runs"][7]["median_count_error"]);
     fails(&dir, "compare patients.csv -c loose.toml -c loose.toml", 2, "loose.toml is named twice");
     dir.write("other.toml", format!("k = 4\ninput.path = \"other.csv\"\n{columns}"));
@@ -203,11 +269,14 @@ fn bad_requests_are_told_before_anything_is_searched() {
 fn a_global_recoding_is_not_held_against_a_bound_that_it_may_go_below() {
     let dir = Workdir::new();
     // Sets of values: {p, r} and {q, s} cost less than any range.
-    let rows: String = ["p", "r", "p", "r", "q", "s", "q", "s"].map(|value| format!("{value},x\n")).concat();
+    let rows: String =
+        ["p", "r", "p", "r", "q", "s", "q", "s"].map(|value| format!("{value},x\n")).concat();
     dir.write("t.csv", format!("a,b\n{rows}"));
     let line = "compare t.csv --qi a,b -k 3 --bound full --queries 0 --algorithms optimal,auto --scheme sps --json";
     let told: Value = serde_json::from_str(&dir.succeed(line).stdout).unwrap();
-    let of = |name: &str| told["runs"].as_array().unwrap().iter().find(|run| run["algorithm"] == name).unwrap();
+    let of = |name: &str| {
+        told["runs"].as_array().unwrap().iter().find(|run| run["algorithm"] == name).unwrap()
+    };
     assert!(of("optimal")["bound"].is_null() && of("optimal")["gap"].is_null(), "{told}");
     assert!(of("auto")["gap"].as_f64().unwrap() >= 1.0, "{told}");
 }
@@ -216,7 +285,8 @@ fn a_global_recoding_is_not_held_against_a_bound_that_it_may_go_below() {
 fn no_cell_is_shown() {
     let dir = Workdir::new();
     let mut text = String::from("city,age,diagnosis\n");
-    (0..90).for_each(|i| text += &format!("{CANARY}-{},{},{CANARY}-{}\n", i % 9, 30 + i % 7, i % 4));
+    (0..90)
+        .for_each(|i| text += &format!("{CANARY}-{},{},{CANARY}-{}\n", i % 9, 30 + i % 7, i % 4));
     dir.write("t.csv", text);
     let flags = "--qi city,age --sensitive diagnosis --distinct-l diagnosis=2";
     for line in ["--k 3,5,95", "--k 3 --json", "--k 3 --csv - --plots p"] {
@@ -232,12 +302,19 @@ fn no_cell_is_shown() {
 fn stopped_it_tells_what_it_has() {
     let dir = Workdir::new();
     dir.succeed("synth census --rows 100000 -o census.csv");
-    let flags = "--qi age,sex,race,marital,education,birthplace,occupation,workclass --sensitive income";
-    let line = format!("compare census.csv --k 2,3,4,5,6,7,8 --queries 0 {flags} --threads 1 --csv out.csv");
+    let flags =
+        "--qi age,sex,race,marital,education,birthplace,occupation,workclass --sensitive income";
+    let line = format!(
+        "compare census.csv --k 2,3,4,5,6,7,8 --queries 0 {flags} --threads 1 --csv out.csv"
+    );
     let (child, told) = stopped_in_the_search(&dir, &line);
     let run = ended(&child.wait_with_output().unwrap());
     assert_eq!(run.code, Some(130), "{run:?}");
     assert!(told.contains("what was compared so far will be told"), "{told}");
-    assert!(run.stdout.lines().count() < 10 && run.stdout.starts_with("k  algorithm"), "{}", run.stdout);
+    assert!(
+        run.stdout.lines().count() < 10 && run.stdout.starts_with("k  algorithm"),
+        "{}",
+        run.stdout
+    );
     assert_eq!(dir.text("out.csv").lines().count(), run.stdout.lines().count());
 }

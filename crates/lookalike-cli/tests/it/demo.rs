@@ -5,9 +5,14 @@ fn it_shows_both_tables_in_eighty_columns_and_can_be_run_again() {
     let dir = Workdir::new();
     let run = dir.succeed("demo");
     assert!(run.stdout.lines().all(|line| line.chars().count() <= 80), "{}", run.stdout);
-    for part in
-        ["A made-up table of 2,000 patients", "Hanna W.", "released with k = 5", "rows in a class", "Loss: ", "ok      k = 5"]
-    {
+    for part in [
+        "A made-up table of 2,000 patients",
+        "Hanna W.",
+        "released with k = 5",
+        "rows in a class",
+        "Loss: ",
+        "ok      k = 5",
+    ] {
         assert!(run.stdout.contains(part), "{part}\n{}", run.stdout);
     }
     let release = dir.read("lookalike-demo/safe.csv");

@@ -43,7 +43,10 @@ fn every_command_has_help_and_none_is_an_error() {
         "completions",
         "man",
     ] {
-        assert!(dir.succeed(&format!("{command} --help")).stdout.contains("Usage: lookalike"), "{command}");
+        assert!(
+            dir.succeed(&format!("{command} --help")).stdout.contains("Usage: lookalike"),
+            "{command}"
+        );
     }
     let run = dir.run("");
     assert_eq!(run.code, Some(2));
@@ -54,7 +57,10 @@ fn every_command_has_help_and_none_is_an_error() {
 fn completions_and_the_manual_are_printed() {
     let dir = Workdir::new();
     for shell in ["bash", "zsh", "fish"] {
-        assert!(dir.succeed(&format!("completions {shell}")).stdout.contains("anonymize"), "{shell}");
+        assert!(
+            dir.succeed(&format!("completions {shell}")).stdout.contains("anonymize"),
+            "{shell}"
+        );
     }
     assert!(dir.succeed("man").stdout.contains(".TH lookalike"));
     assert!(dir.succeed("--version").stdout.starts_with("lookalike "));

@@ -9,16 +9,28 @@ fn made_hierarchies_are_trees_that_have_every_value() {
         ("prefix --keep 4,3,2", "zip"),
         ("date --units month,quarter,year", "admission"),
     ] {
-        let run = dir.succeed(&format!("hierarchy new {kind} --data patients.csv --column {column} -o {column}.csv"));
+        let run = dir.succeed(&format!(
+            "hierarchy new {kind} --data patients.csv --column {column} -o {column}.csv"
+        ));
         assert!(run.stderr.starts_with(&format!("wrote {column}.csv: ")), "{}", run.stderr);
-        let run = dir.succeed(&format!("hierarchy check {column}.csv --data patients.csv --column {column}"));
-        assert!(run.stdout.contains("a tree of ") && run.stdout.contains("it has all "), "{}", run.stdout);
+        let run = dir.succeed(&format!(
+            "hierarchy check {column}.csv --data patients.csv --column {column}"
+        ));
+        assert!(
+            run.stdout.contains("a tree of ") && run.stdout.contains("it has all "),
+            "{}",
+            run.stdout
+        );
         assert!(dir.succeed(&format!("hierarchy show {column}.csv")).stdout.starts_with("*  ("));
         let flags = format!("-k 5 --qi {column} --rest drop --hierarchy {column}={column}.csv");
         dir.succeed(&format!("anonymize patients.csv -o out.csv --force {flags} --snap"));
         dir.succeed(&format!("verify out.csv {flags} --source patients.csv"));
     }
-    assert!(dir.text("zip.csv").starts_with("02103;0210*;021**;02***;*\n"), "{}", dir.text("zip.csv"));
+    assert!(
+        dir.text("zip.csv").starts_with("02103;0210*;021**;02***;*\n"),
+        "{}",
+        dir.text("zip.csv")
+    );
 }
 
 #[test]
@@ -28,14 +40,21 @@ fn a_value_that_is_missing_is_counted_and_shown_only_when_asked_for() {
     dir.write("h.csv", "Bonn;West;*\nKiel;North;*\n");
     let run = dir.run("hierarchy check h.csv --data t.csv --column city");
     assert_eq!(run.code, Some(2));
-    assert!(run.stdout.contains("1 value of column city is not in it") && !run.stdout.contains(CANARY), "{}", run.stdout);
+    assert!(
+        run.stdout.contains("1 value of column city is not in it") && !run.stdout.contains(CANARY),
+        "{}",
+        run.stdout
+    );
     let run = dir.run("hierarchy check h.csv --data t.csv --column city --show-values");
     assert_eq!(run.code, Some(2));
     assert!(run.stdout.ends_with(&format!("\n  {CANARY}\n")), "{}", run.stdout);
     let run = dir.run("hierarchy check h.csv --data t.csv --column town");
     assert_eq!(
         (run.code, &*run.stderr),
-        (Some(2), "error: there is no column `town`: `lookalike init` lists the columns of a table\n")
+        (
+            Some(2),
+            "error: there is no column `town`: `lookalike init` lists the columns of a table\n"
+        )
     );
 }
 

@@ -8,7 +8,11 @@ fn the_suggestion_is_a_configuration_that_runs() {
     assert!(run.stdout.starts_with("column "), "{}", run.stdout);
     assert!(run.stdout.contains("identifier  \"name\" in its name"), "{}", run.stdout);
     assert!(run.stdout.contains("quasi-identifiers together: age, zip,"), "{}", run.stdout);
-    assert!(run.stdout.ends_with("\n  lookalike anonymize -c lookalike.toml -o safe.csv\n"), "{}", run.stdout);
+    assert!(
+        run.stdout.ends_with("\n  lookalike anonymize -c lookalike.toml -o safe.csv\n"),
+        "{}",
+        run.stdout
+    );
     dir.succeed("anonymize -c lookalike.toml -o safe.csv");
     dir.succeed("verify safe.csv -c lookalike.toml --source patients.csv");
 }
@@ -32,5 +36,8 @@ fn elsewhere_and_on_standard_output_it_finds_the_table() {
     dir.succeed("init patients.csv -o conf/c.toml");
     dir.succeed("anonymize -c conf/c.toml -o out.csv");
     let run = dir.succeed("init patients.csv -o -");
-    assert!(run.stdout.contains("path = \"patients.csv\"") && run.stderr.contains("column "), "{run:?}");
+    assert!(
+        run.stdout.contains("path = \"patients.csv\"") && run.stderr.contains("column "),
+        "{run:?}"
+    );
 }

@@ -4,7 +4,8 @@ use serde_json::Value;
 
 use crate::workdir::{CANARY, Workdir};
 
-const FLAGS: &str = "-k 5 --qi age,zip,sex --sensitive diagnosis --identifier name,note --hierarchy zip=prefix:4,3";
+const FLAGS: &str =
+    "-k 5 --qi age,zip,sex --sensitive diagnosis --identifier name,note --hierarchy zip=prefix:4,3";
 
 fn numbers(dir: &Workdir, name: &str) -> Value {
     serde_json::from_str(&dir.text(name)).unwrap()
@@ -15,24 +16,50 @@ fn the_page_says_what_holds_and_its_twin_has_the_numbers() {
     let dir = Workdir::with_patients(500);
     let made =
         dir.json(&format!("anonymize patients.csv -o safe.csv {FLAGS} --suppress 1% --algorithm top-down --seed 1 --json"));
-    let run = dir.succeed(&format!("report patients.csv safe.csv {FLAGS} --suppress 1% -o r.html --json r.json --queries 50"));
-    assert!(run.stdout.is_empty() && run.stderr.contains("-anonymous for age, zip, sex"), "{run:?}");
+    let run = dir.succeed(&format!(
+        "report patients.csv safe.csv {FLAGS} --suppress 1% -o r.html --json r.json --queries 50"
+    ));
+    assert!(
+        run.stdout.is_empty() && run.stderr.contains("-anonymous for age, zip, sex"),
+        "{run:?}"
+    );
     let (page, told) = (dir.text("r.html"), numbers(&dir, "r.json"));
-    for part in ["-anonymous for age, zip, sex", ": violations 0", "<svg", "matters here", "What was lost", "@media print"] {
+    for part in [
+        "-anonymous for age, zip, sex",
+        ": violations 0",
+        "<svg",
+        "matters here",
+        "What was lost",
+        "@media print",
+    ] {
         assert!(page.contains(part), "{part}");
     }
     for never in ["<script", "http://", "https://", "src=", "@import", "url(", "compliant"] {
         assert!(!page.contains(never), "{never}");
     }
-    assert_eq!((&told["schema"], &told["version"], &told["holds"]), (&"lookalike-report".into(), &1.into(), &true.into()));
+    assert_eq!(
+        (&told["schema"], &told["version"], &told["holds"]),
+        (&"lookalike-report".into(), &1.into(), &true.into())
+    );
     assert_eq!(told["rows"]["released"], made["released"]);
     assert_eq!(told["rows"]["suppressed"], made["suppressed"]);
     assert_eq!(told["queries"]["queries"], 50);
     let near = |a: &Value, b: &Value| (a.as_f64().unwrap() - b.as_f64().unwrap()).abs() < 1e-6;
-    assert!(near(&told["loss"]["ncp"], &made["loss"]["ncp"]) && near(&told["loss"]["gcp"], &made["loss"]["gcp"]), "{told:#}");
+    assert!(
+        near(&told["loss"]["ncp"], &made["loss"]["ncp"])
+            && near(&told["loss"]["gcp"], &made["loss"]["gcp"]),
+        "{told:#}"
+    );
     // A distribution has every row once.
     for column in told["distributions"].as_array().unwrap() {
-        let sum = |key: &str| column["bins"].as_array().unwrap().iter().map(|bin| bin[key].as_f64().unwrap()).sum::<f64>();
+        let sum = |key: &str| {
+            column["bins"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|bin| bin[key].as_f64().unwrap())
+                .sum::<f64>()
+        };
         assert!((sum("before") - 500.0).abs() < 1e-9, "{column:#}");
         assert!((sum("after") - made["released"].as_f64().unwrap()).abs() < 1e-6, "{column:#}");
     }
@@ -43,28 +70,47 @@ fn every_local_algorithm_and_form_loses_in_the_file_what_the_search_said() {
     let dir = Workdir::with_patients(200);
     let snapped = format!("{FLAGS} --hierarchy age=intervals:5,10,20");
     let forms = [(FLAGS, ""), (FLAGS, "--publish bounds"), (snapped.as_str(), "--snap")];
-    for algorithm in
-        ["mondrian", "mondrian-relaxed", "bottom-up", "top-down", "cluster", "peel", "specialize", "auto", "incognito"]
-    {
+    for algorithm in [
+        "mondrian",
+        "mondrian-relaxed",
+        "bottom-up",
+        "top-down",
+        "cluster",
+        "peel",
+        "specialize",
+        "auto",
+        "incognito",
+    ] {
         for (flags, form) in forms {
             if algorithm == "incognito" && form.contains("bounds") {
                 continue;
             }
-            let how = format!("--algorithm {algorithm} --steps 50 --seed 1 --suppress 2% {form} --bound none");
-            let made = dir.json(&format!("anonymize patients.csv -o s.csv --force {flags} {how} --json --quiet"));
+            let how = format!(
+                "--algorithm {algorithm} --steps 50 --seed 1 --suppress 2% {form} --bound none"
+            );
+            let made = dir.json(&format!(
+                "anonymize patients.csv -o s.csv --force {flags} {how} --json --quiet"
+            ));
             let line = format!(
                 "report patients.csv s.csv {flags} --suppress 2% --queries 0 --bound none --force -o r.html --json r.json"
             );
             dir.succeed(&line);
-            let (said, found) = (made["loss"]["ncp"].as_f64().unwrap(), numbers(&dir, "r.json")["loss"]["ncp"].as_f64().unwrap());
+            let (said, found) = (
+                made["loss"]["ncp"].as_f64().unwrap(),
+                numbers(&dir, "r.json")["loss"]["ncp"].as_f64().unwrap(),
+            );
             assert!((said - found).abs() < 1e-6, "{algorithm} {form}: {said} {found}");
         }
     }
-    // A set lists its values: the file says more than the group above them, which the search charged.
+    // A set lists its values: the file says more than the group above them, which the search
+    // charged.
     let flags = "-k 9 --qi age,diagnosis --rest drop --algorithm mondrian --seed 1 --publish set";
     let made = dir.json(&format!("anonymize patients.csv -o s.csv --force {flags} --json --quiet"));
     dir.succeed("report patients.csv s.csv -k 9 --qi age,diagnosis --rest drop --queries 0 --force -o r.html --json r.json");
-    let (said, found) = (made["loss"]["ncp"].as_f64().unwrap(), numbers(&dir, "r.json")["loss"]["ncp"].as_f64().unwrap());
+    let (said, found) = (
+        made["loss"]["ncp"].as_f64().unwrap(),
+        numbers(&dir, "r.json")["loss"]["ncp"].as_f64().unwrap(),
+    );
     assert!(found < said && dir.text("s.csv").contains('{'), "{said} {found}");
 }
 
@@ -81,13 +127,21 @@ fn a_release_that_does_not_hold_is_told_in_red_and_by_the_exit_code() {
             dir.run(&format!("report patients.csv touched.csv {FLAGS} -o r.html --json r.json --force --edition {edition}"));
         assert_eq!(run.code, Some(1), "{run:?}");
         let page = dir.text("r.html");
-        assert!(page.contains("class=\"verdict bad\"") && page.contains("does NOT hold") && page.contains("BROKEN"), "{page}");
+        assert!(
+            page.contains("class=\"verdict bad\"")
+                && page.contains("does NOT hold")
+                && page.contains("BROKEN"),
+            "{page}"
+        );
         assert!(!page.contains("file is 5-anonymous"), "{page}");
         assert_eq!(numbers(&dir, "r.json")["holds"], false);
     }
     // Cells that say nothing, and a column that should not be there.
     dir.write("odd.csv", good.replace(",male,", ",neither,"));
-    assert_eq!(dir.run(&format!("report patients.csv odd.csv {FLAGS} -o r.html --force")).code, Some(1));
+    assert_eq!(
+        dir.run(&format!("report patients.csv odd.csv {FLAGS} -o r.html --force")).code,
+        Some(1)
+    );
     let run = dir.run(&format!("report patients.csv patients.csv {FLAGS} -o r.html --force"));
     assert_eq!(run.code, Some(1), "{run:?}");
     assert!(dir.text("r.html").contains("LEAK"));
@@ -102,9 +156,13 @@ fn existing_files_and_inputs_are_safe() {
     let run = dir.run(&format!("{line} -o r.html"));
     assert!(run.code == Some(2) && run.stderr.contains("--force"), "{run:?}");
     assert_eq!(dir.text("r.html"), "mine");
-    for same in
-        ["-o safe.csv", "-o patients.csv", "-o a.html --json a.html", "-o a.html --json ./a.html", "-o a.html --json safe.csv"]
-    {
+    for same in [
+        "-o safe.csv",
+        "-o patients.csv",
+        "-o a.html --json a.html",
+        "-o a.html --json ./a.html",
+        "-o a.html --json safe.csv",
+    ] {
         let run = dir.run(&format!("{line} --force {same}"));
         assert_eq!(run.code, Some(2), "{same}: {run:?}");
     }
@@ -121,11 +179,18 @@ fn names_and_labels_cannot_become_markup() {
     let name = "<script>alert(1)</script>";
     let mut text = format!("\"{name}\",age\n");
     for i in 0..60 {
-        let label = ["\"\"quoted\"\"", "<b>bold</b>", "it's & co", "\"\"><img src=x onerror=alert(1)>"][i % 4];
+        let label =
+            ["\"\"quoted\"\"", "<b>bold</b>", "it's & co", "\"\"><img src=x onerror=alert(1)>"]
+                [i % 4];
         text += &format!("\"{label}\",{}\n", 20 + i % 7);
     }
     dir.write("t.csv", text);
-    dir.write("c.toml", format!("k = 3\n[columns]\n\"{name}\" = {{ role = \"quasi\" }}\nage = {{ role = \"quasi\" }}\n"));
+    dir.write(
+        "c.toml",
+        format!(
+            "k = 3\n[columns]\n\"{name}\" = {{ role = \"quasi\" }}\nage = {{ role = \"quasi\" }}\n"
+        ),
+    );
     dir.succeed("anonymize t.csv -c c.toml -o s.csv --raw-formulas");
     for edition in ["internal", "public"] {
         dir.succeed(&format!("report t.csv s.csv -c c.toml -o {edition}.html --json {edition}.json --edition {edition}"));
@@ -138,13 +203,18 @@ fn names_and_labels_cannot_become_markup() {
     }
 }
 
-/// Canaries in identifiers, in a row that is left out, in values that few rows have; numbers that only few rows have.
+/// Canaries in identifiers, in a row that is left out, in values that few rows have; numbers that
+/// only few rows have.
 fn with_rare() -> String {
     let mut text = String::from("name,city,level,age,ward,diagnosis\n");
     for i in 0..400 {
         let (city, level) = (["Bonn", "Kiel", "Ulm"][i % 3], ["low", "mid", "high"][i / 3 % 3]);
         let ward = ["W1", "W2"][i % 2];
-        text += &format!("{CANARY}-{i},{city},{level},{},{ward},{}\n", 30 + i / 9 % 4, ["flu", "asthma"][i / 7 % 2]);
+        text += &format!(
+            "{CANARY}-{i},{city},{level},{},{ward},{}\n",
+            30 + i / 9 % 4,
+            ["flu", "asthma"][i / 7 % 2]
+        );
     }
     for i in 0..3 {
         text += &format!("{CANARY},{CANARY}-town{i},{CANARY}-rank,31,W1,flu\n");
@@ -157,33 +227,46 @@ fn the_public_edition_shows_nothing_that_the_release_does_not() {
     let dir = Workdir::new();
     dir.write("t.csv", with_rare());
     dir.write("order.txt", format!("low\n{CANARY}-rank\nmid\nhigh\n"));
-    let flags =
-        "--identifier name --qi city,level,age --keep ward --sensitive diagnosis -k 20 --suppress 1% --order level=order.txt";
+    let flags = "--identifier name --qi city,level,age --keep ward --sensitive diagnosis -k 20 --suppress 1% --order level=order.txt";
     let hierarchies = format!("Bonn;North;*\nKiel;North;*\nUlm;South;*\n{CANARY}-city;East;*\n");
     let towns = (0..3).map(|i| format!("{CANARY}-town{i};East;*\n")).collect::<String>();
     dir.write("h.csv", hierarchies + &towns);
-    for (at, form) in ["", "--hierarchy city=h.csv", "--publish set", "--publish bounds"].into_iter().enumerate() {
-        let (reading, writing) = if form.starts_with("--publish") { ("", form) } else { (form, "") };
+    for (at, form) in
+        ["", "--hierarchy city=h.csv", "--publish set", "--publish bounds"].into_iter().enumerate()
+    {
+        let (reading, writing) =
+            if form.starts_with("--publish") { ("", form) } else { (form, "") };
         dir.succeed(&format!(
             "anonymize t.csv -o s{at}.csv {flags} {reading} {writing} --algorithm top-down --seed 8191 --quiet"
         ));
         let released = dir.text(&format!("s{at}.csv"));
-        let line =
-            format!("report t.csv s{at}.csv {flags} {reading} -o r{at}.html --json r{at}.json --edition public --queries 100");
+        let line = format!(
+            "report t.csv s{at}.csv {flags} {reading} -o r{at}.html --json r{at}.json --edition public --queries 100"
+        );
         let run = dir.succeed(&line);
-        for text in [dir.text(&format!("r{at}.html")), dir.text(&format!("r{at}.json")), run.stderr] {
+        for text in [dir.text(&format!("r{at}.html")), dir.text(&format!("r{at}.json")), run.stderr]
+        {
             // A set or an order may publish some of them: the page may show those and no others.
             for part in text.match_indices(CANARY).map(|(from, _)| &text[from..]) {
-                let end = part.find(|c: char| !c.is_alphanumeric() && c != '-').unwrap_or(part.len());
+                let end =
+                    part.find(|c: char| !c.is_alphanumeric() && c != '-').unwrap_or(part.len());
                 assert!(released.contains(&part[..end]), "{form}: {}", &part[..end]);
             }
-            assert!(!text.contains("917") || released.contains("917"), "{form}: the greatest age of a row that was left out");
+            assert!(
+                !text.contains("917") || released.contains("917"),
+                "{form}: the greatest age of a row that was left out"
+            );
             assert!(!text.contains("8191"), "no seed");
         }
         let told = numbers(&dir, &format!("r{at}.json"));
         strict(&told, 20);
         // The other edition tells all of it: what is looked for is there to be found.
-        dir.succeed(&line.replace("public", "internal").replace(" -o r", " -o i").replace("--json r", "--json i"));
+        dir.succeed(
+            &line
+                .replace("public", "internal")
+                .replace(" -o r", " -o i")
+                .replace("--json r", "--json i"),
+        );
         for text in [dir.text(&format!("i{at}.html")), dir.text(&format!("i{at}.json"))] {
             assert!(text.contains(&format!("{CANARY}-town0")), "{form}");
         }
@@ -194,11 +277,20 @@ fn the_public_edition_shows_nothing_that_the_release_does_not() {
 fn strict(told: &Value, least: u64) {
     let below = Value::from(format!("<{least}"));
     let grain = least.max(10);
-    let guarded =
-        |count: &Value| *count == below || count.as_u64().is_some_and(|rows| rows >= grain && rows.is_multiple_of(grain));
+    let guarded = |count: &Value| {
+        *count == below
+            || count.as_u64().is_some_and(|rows| rows >= grain && rows.is_multiple_of(grain))
+    };
     assert_eq!(told["least_count"], least);
-    assert!(told["rows"]["suppressed"] == below || told["rows"]["suppressed"] == 0, "{:#}", told["rows"]);
-    assert!(told["rows"]["suppressed"] == 0 || told["rows"]["source"].is_null(), "the difference tells");
+    assert!(
+        told["rows"]["suppressed"] == below || told["rows"]["suppressed"] == 0,
+        "{:#}",
+        told["rows"]
+    );
+    assert!(
+        told["rows"]["suppressed"] == 0 || told["rows"]["source"].is_null(),
+        "the difference tells"
+    );
     assert!(told["classes"]["before"].is_null());
     for band in told["class_sizes"].as_array().unwrap() {
         assert!(guarded(&band["rows_before"]), "{band}");
@@ -207,9 +299,19 @@ fn strict(told: &Value, least: u64) {
         assert!(line["rows_before"].is_null() || guarded(&line["rows_before"]), "{line}");
         assert!(line["rows_before"] != below || line["before"].is_null(), "{line}");
     }
-    // The length of a column is in every penalty, and what the release withholds in every distribution.
-    assert!(told["loss"].is_null() && told["distributions"].as_array().unwrap().is_empty(), "{told:#}");
-    assert!(told["columns"].as_array().unwrap().iter().all(|column| column["ncp"].is_null() && column["role"] != "dropped"));
+    // The length of a column is in every penalty, and what the release withholds in every
+    // distribution.
+    assert!(
+        told["loss"].is_null() && told["distributions"].as_array().unwrap().is_empty(),
+        "{told:#}"
+    );
+    assert!(
+        told["columns"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|column| column["ncp"].is_null() && column["role"] != "dropped")
+    );
     assert!(told["risk"]["average"]["before"].is_null());
     assert!(told["cells_changed"].as_f64().is_some());
 }

@@ -7,7 +7,8 @@ use serde_json::Value;
 
 use crate::workdir::{CANARY, Workdir, ended};
 
-/// So many rows in the form of the UCI files, from a place on; every seventh has a missing value, the class may end in a stop.
+/// So many rows in the form of the UCI files, from a place on; every seventh has a missing value,
+/// the class may end in a stop.
 fn adult(rows: usize, from: usize, stop: &str) -> String {
     let work = ["Private", "State-gov", "Self-emp-inc", "Without-pay"];
     let schools = ["Bachelors", "HS-grad", "11th", "Masters", "Preschool"];
@@ -16,7 +17,11 @@ fn adult(rows: usize, from: usize, stop: &str) -> String {
     let countries = ["United-States", "Cuba", "Peru", "Italy"];
     let line = |i: usize| {
         let at = |all: &[&str], step: usize| all[i * step % 13 % all.len()].to_string();
-        let (age, school, job) = (17 + i * 7 % 60, at(&schools, 5), if i % 7 == 3 { "?".to_string() } else { at(&jobs, 3) });
+        let (age, school, job) = (
+            17 + i * 7 % 60,
+            at(&schools, 5),
+            if i % 7 == 3 { "?".to_string() } else { at(&jobs, 3) },
+        );
         let (sex, race) = (at(&["Male", "Female"], 4), at(&["White", "Black"], 6));
         let class = if i * 5 % 11 < 3 { ">50K" } else { "<=50K" };
         format!(
@@ -49,13 +54,21 @@ fn files(dir: &Workdir, folder: &str) -> Vec<String> {
 fn a_paper_gives_figures_pictures_page_and_claims_and_goes_on_where_it_was() {
     let dir = with_adult();
     let first = dir.succeed("reproduce wong2006 --quick --data uci -o out");
-    assert!(first.stderr.contains("180 complete rows of Adult where the papers have 45,222"), "{}", first.stderr);
+    assert!(
+        first.stderr.contains("180 complete rows of Adult where the papers have 45,222"),
+        "{}",
+        first.stderr
+    );
     let claims: Value = serde_json::from_str(&dir.text("out/claims.json")).unwrap();
     let claims = claims["claims"].as_array().unwrap();
     assert_eq!(claims.len(), 7);
     for claim in claims {
         let verdict = claim["verdict"].as_str().unwrap();
-        assert!(["holds", "does not hold"].contains(&verdict) && !claim["measured"].as_str().unwrap().is_empty(), "{claim}");
+        assert!(
+            ["holds", "does not hold"].contains(&verdict)
+                && !claim["measured"].as_str().unwrap().is_empty(),
+            "{claim}"
+        );
         assert!(first.stdout.contains(claim["measured"].as_str().unwrap()));
     }
     assert_eq!(dir.text("out/claims.csv").lines().count(), 8);
@@ -64,12 +77,16 @@ fn a_paper_gives_figures_pictures_page_and_claims_and_goes_on_where_it_was() {
     let figure = dir.text("out/wong2006/k-2-distortion-by-alpha.csv");
     assert!(figure.starts_with("series,alpha,distortion\nTop Down (specialize),0.3,"), "{figure}");
     let page = dir.text("out/reproduction.md");
-    assert!(page.contains("This page is from a quick run") && page.contains("lookalike reproduce wong2006 --data DATA --quick"));
+    assert!(
+        page.contains("This page is from a quick run")
+            && page.contains("lookalike reproduce wong2006 --data DATA --quick")
+    );
     for name in files(&dir, "out/reproduction") {
         assert!(page.contains(&format!("](reproduction/{name})")), "{name}");
     }
 
-    // Nothing is replaced unasked; asked, nothing is run again, and the other form of the table is the same table.
+    // Nothing is replaced unasked; asked, nothing is run again, and the other form of the table is
+    // the same table.
     assert_eq!(dir.run("reproduce wong2006 --quick --data uci -o out").code, Some(2));
     let runs = files(&dir, "out/runs");
     let rows = format!("{}{}", adult(140, 0, ""), adult(70, 140, "")).replace(", ", ",");
@@ -77,7 +94,8 @@ fn a_paper_gives_figures_pictures_page_and_claims_and_goes_on_where_it_was() {
     let head = "age,workclass,fnlwgt,education,education-num,marital-status,occupation,relationship,race,sex,gain,loss,hours,native-country,salary-class";
     dir.write("csv/adult_45222.csv", format!("{head}\n{rows}"));
     for data in ["uci", "csv"] {
-        let again = dir.succeed(&format!("reproduce wong2006 --quick --data {data} -o out --force"));
+        let again =
+            dir.succeed(&format!("reproduce wong2006 --quick --data {data} -o out --force"));
         assert!(again.stderr.contains("0 runs made"), "{}", again.stderr);
         assert_eq!(again.stdout, first.stdout);
     }
@@ -94,9 +112,20 @@ fn without_tables_it_says_what_to_fetch() {
     let dir = Workdir::new();
     for paper in ["li2008", "wong2006"] {
         let run = dir.succeed(&format!("reproduce {paper} -o {paper}"));
-        assert!(run.stdout.contains("not run: needs Adult") && run.stdout.contains("doi 10.24432/C5XW20"), "{}", run.stdout);
-        assert!(run.stdout.contains("0 of 7 claims hold, 0 do not, 7 were not run"), "{}", run.stdout);
-        assert!(dir.text(&format!("{paper}/reproduction.md")).contains("No real table was at hand"));
+        assert!(
+            run.stdout.contains("not run: needs Adult")
+                && run.stdout.contains("doi 10.24432/C5XW20"),
+            "{}",
+            run.stdout
+        );
+        assert!(
+            run.stdout.contains("0 of 7 claims hold, 0 do not, 7 were not run"),
+            "{}",
+            run.stdout
+        );
+        assert!(
+            dir.text(&format!("{paper}/reproduction.md")).contains("No real table was at hand")
+        );
     }
 }
 
@@ -119,7 +148,10 @@ fn what_cannot_be_read_is_told_by_its_place() {
         dir.write("bad/adult.data", &text);
         dir.write("bad/adult.test", &text);
         let run = dir.run("reproduce wong2006 --quick --data bad -o out");
-        assert!(run.code == Some(code) && !run.stderr.contains(CANARY) && !run.stdout.contains(CANARY), "{run:?}");
+        assert!(
+            run.code == Some(code) && !run.stderr.contains(CANARY) && !run.stdout.contains(CANARY),
+            "{run:?}"
+        );
     }
     dir.write("file", "");
     assert_eq!(dir.run("reproduce wong2006 -o file").code, Some(5));
@@ -134,10 +166,19 @@ fn stopped_it_keeps_the_runs_that_ended() {
     while files(&dir, "out/runs").is_empty() && begun.elapsed() < Duration::from_secs(60) {
         std::thread::sleep(Duration::from_millis(5));
     }
-    assert!(Command::new("kill").args(["-s", "INT", &child.id().to_string()]).status().unwrap().success());
+    assert!(
+        Command::new("kill")
+            .args(["-s", "INT", &child.id().to_string()])
+            .status()
+            .unwrap()
+            .success()
+    );
     let run = ended(&child.wait_with_output().unwrap());
     assert_eq!(run.code, Some(130), "{run:?}");
-    assert!(run.stderr.contains("the same command goes on from there") && run.stdout.is_empty(), "{run:?}");
+    assert!(
+        run.stderr.contains("the same command goes on from there") && run.stdout.is_empty(),
+        "{run:?}"
+    );
     let runs = files(&dir, "out/runs");
     assert!(!runs.is_empty());
     for name in runs {

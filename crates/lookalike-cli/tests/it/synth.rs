@@ -11,7 +11,9 @@ fn the_same_seed_makes_the_same_table_in_every_format() {
     assert!(dir.read("a.csv") != dir.read("c.csv"));
     dir.succeed("synth hospital --rows 50 -o h.parquet");
     dir.succeed("synth hospital --rows 50 -o h.csv");
-    let check = |file: &str| dir.json(&format!("check {file} --qi age,zip,sex --sensitive diagnosis --json"));
+    let check = |file: &str| {
+        dir.json(&format!("check {file} --qi age,zip,sex --sensitive diagnosis --json"))
+    };
     assert_eq!(check("h.parquet"), check("h.csv"));
     assert_eq!(dir.succeed("synth hospital --rows 3 -o -").stdout.lines().count(), 4);
 }
@@ -27,7 +29,10 @@ fn the_stand_ins_have_the_columns_of_the_paper_in_its_order() {
         let text = dir.succeed(&format!("synth {kind} --rows 500 -o -")).stdout;
         assert_eq!(text.lines().next(), Some(head));
         assert!(
-            text.lines().skip(1).flat_map(|line| line.split(',')).all(|cell| cell.parse::<u32>().is_ok()),
+            text.lines()
+                .skip(1)
+                .flat_map(|line| line.split(','))
+                .all(|cell| cell.parse::<u32>().is_ok()),
             "codes are numbers"
         );
         dir.write("t.csv", &text);

@@ -1,5 +1,6 @@
-//! What a new user ran into with real tables: accepted in silence, or answered with the wrong cause. Apostrophes
-//! (B4) and time zones (B5) are in `format`: `cargo test --test it tried` runs all of them.
+//! What a new user ran into with real tables: accepted in silence, or answered with the wrong
+//! cause. Apostrophes (B4) and time zones (B5) are in `format`: `cargo test --test it tried` runs
+//! all of them.
 
 mod format;
 
@@ -9,7 +10,9 @@ use crate::workdir::{CANARY, Run, Workdir};
 fn fails(dir: &Workdir, line: &str, code: i32, words: &[&str]) -> Run {
     let run = dir.run(line);
     assert_eq!(run.code, Some(code), "{line}\n{run:?}");
-    words.iter().for_each(|word| assert!(run.stderr.contains(word), "{word} is not in {}", run.stderr));
+    words
+        .iter()
+        .for_each(|word| assert!(run.stderr.contains(word), "{word} is not in {}", run.stderr));
     assert!(!run.stderr.contains(CANARY), "{}", run.stderr);
     assert!(!dir.path("out.csv").exists(), "{line}");
     run
@@ -21,7 +24,11 @@ fn warns(dir: &Workdir, line: &str, words: &[&str]) {
     let numbers: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
     let warnings = numbers["warnings"].to_string();
     for word in words {
-        assert!(run.stderr.lines().any(|line| line.starts_with("warning: ") && line.contains(word)), "{word}: {}", run.stderr);
+        assert!(
+            run.stderr.lines().any(|line| line.starts_with("warning: ") && line.contains(word)),
+            "{word}: {}",
+            run.stderr
+        );
         assert!(warnings.contains(&word.replace('"', "\\\"")), "{word}: {warnings}");
     }
 }
@@ -34,11 +41,15 @@ fn visits() -> Workdir {
         let ill = ["flu", "gout", "asthma"][i * 7 % 11 % 3];
         format!("{p},{},{},{},{ill}\n", 20 + p * 7 % 60, ["f", "m"][p % 2], 20_000 + p)
     };
-    dir.write("visits.csv", format!("patient_id,age,sex,zip,diagnosis\n{}", (0..2000).map(row).collect::<String>()));
+    dir.write(
+        "visits.csv",
+        format!("patient_id,age,sex,zip,diagnosis\n{}", (0..2000).map(row).collect::<String>()),
+    );
     dir
 }
 
-const REPEATED: &str = "rows are counted, not persons: column `patient_id` has 400 different values in 2,000 rows";
+const REPEATED: &str =
+    "rows are counted, not persons: column `patient_id` has 400 different values in 2,000 rows";
 
 #[test]
 fn rows_that_are_not_persons_are_said_by_every_command() {
@@ -49,20 +60,44 @@ fn rows_that_are_not_persons_are_said_by_every_command() {
     warns(&dir, "anonymize -c v.toml -o out.csv --steps 1 --bound none", &[REPEATED]);
     // A column that nobody named is counted where its name says that it numbers persons.
     let roles = "--qi age,sex,zip --sensitive diagnosis";
-    warns(&dir, &format!("anonymize visits.csv {roles} --rest drop -k 5 -o out.csv --steps 1 --bound none"), &[REPEATED]);
+    warns(
+        &dir,
+        &format!("anonymize visits.csv {roles} --rest drop -k 5 -o out.csv --steps 1 --bound none"),
+        &[REPEATED],
+    );
     let check = dir.succeed(&format!("check visits.csv {roles} -k 5"));
     assert!(check.stderr.contains(REPEATED) && check.stdout.contains("if each"), "{check:?}");
-    assert!(dir.json(&format!("check visits.csv {roles} -k 5 --json"))["warnings"][0].as_str().unwrap().contains(REPEATED));
-    let report = dir.succeed("report visits.csv out.csv -c v.toml -o r.html --json r.json --bound none --queries 0");
+    assert!(
+        dir.json(&format!("check visits.csv {roles} -k 5 --json"))["warnings"][0]
+            .as_str()
+            .unwrap()
+            .contains(REPEATED)
+    );
+    let report = dir.succeed(
+        "report visits.csv out.csv -c v.toml -o r.html --json r.json --bound none --queries 0",
+    );
     assert!(report.stderr.contains(REPEATED), "{report:?}");
-    assert!(dir.text("r.html").contains("<p class=\"verdict bad\">Rows are not persons: rows are counted"));
-    let limits = serde_json::from_str::<serde_json::Value>(&dir.text("r.json")).unwrap()["limits"].clone();
-    assert!(limits.as_array().unwrap().iter().any(|limit| limit["key"] == "persons" && limit["matters"] == true), "{limits}");
+    assert!(
+        dir.text("r.html")
+            .contains("<p class=\"verdict bad\">Rows are not persons: rows are counted")
+    );
+    let limits =
+        serde_json::from_str::<serde_json::Value>(&dir.text("r.json")).unwrap()["limits"].clone();
+    assert!(
+        limits
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|limit| limit["key"] == "persons" && limit["matters"] == true),
+        "{limits}"
+    );
     // The public edition names no dropped column and no count of the source.
     dir.succeed("report visits.csv out.csv -c v.toml -o p.html --edition public --bound none --queries 0 --quiet");
     let public = dir.text("p.html");
     assert!(
-        public.contains("Rows are not persons") && !public.contains("patient_id") && !public.contains("400 different"),
+        public.contains("Rows are not persons")
+            && !public.contains("patient_id")
+            && !public.contains("400 different"),
         "{public}"
     );
 }
@@ -70,7 +105,9 @@ fn rows_that_are_not_persons_are_said_by_every_command() {
 #[test]
 fn one_row_a_person_is_no_alarm() {
     let dir = Workdir::with_patients(300);
-    for line in ["init patients.csv -o p.toml", "check patients.csv --qi age,sex --identifier name -k 1"] {
+    for line in
+        ["init patients.csv -o p.toml", "check patients.csv --qi age,sex --identifier name -k 1"]
+    {
         assert!(!dir.succeed(line).stderr.contains("rows are counted"));
     }
 }
@@ -82,12 +119,30 @@ fn sensitive_columns_are_guarded_like_kept_ones() {
         let age = 18 + i * 7 % 43;
         format!("{age},{},{},{CANARY}{i}\n", ["f", "m"][i % 2], 2023 - age)
     };
-    dir.write("by.csv", format!("age,sex,birth_year,nick\n{}", (0..400).map(row).collect::<String>()));
+    dir.write(
+        "by.csv",
+        format!("age,sex,birth_year,nick\n{}", (0..400).map(row).collect::<String>()),
+    );
     let line = "anonymize by.csv -k 5 --qi age,sex --sensitive birth_year --rest drop --l birth_year=2 -o out.csv --steps 1";
-    fails(&dir, line, 2, &["`birth_year` is sensitive but determines the quasi-identifier `age`", "--dependent birth_year"]);
+    fails(
+        &dir,
+        line,
+        2,
+        &[
+            "`birth_year` is sensitive but determines the quasi-identifier `age`",
+            "--dependent birth_year",
+        ],
+    );
     dir.succeed(&format!("{line} --dependent birth_year"));
-    let line = "anonymize by.csv -k 5 --qi age,sex --sensitive nick --rest drop -o out.csv --steps 1";
-    warns(&dir, line, &["`nick` is sensitive and published as it is, but 100 % of its rows have a value of their own"]);
+    let line =
+        "anonymize by.csv -k 5 --qi age,sex --sensitive nick --rest drop -o out.csv --steps 1";
+    warns(
+        &dir,
+        line,
+        &[
+            "`nick` is sensitive and published as it is, but 100 % of its rows have a value of their own",
+        ],
+    );
 }
 
 #[test]
@@ -97,7 +152,8 @@ fn a_column_of_weight_0_is_not_called_lossless() {
     let run = dir.succeed(line);
     assert!(run.stderr.contains("column age has weight 0 and is not counted: "), "{}", run.stderr);
     assert!(!run.stderr.contains("rows could all show what they are\n"), "{}", run.stderr);
-    let generalized = dir.json(&format!("{line} --json"))["shown"]["age"]["generalized"].as_f64().unwrap();
+    let generalized =
+        dir.json(&format!("{line} --json"))["shown"]["age"]["generalized"].as_f64().unwrap();
     assert!(generalized > 0.1, "{generalized}");
     let roles = "--qi age,sex --weight age=0 --rest drop -k 5";
     dir.succeed(&format!("report patients.csv out.csv {roles} -o r.html --queries 0 --quiet"));
@@ -108,30 +164,47 @@ fn a_column_of_weight_0_is_not_called_lossless() {
 
 #[test]
 fn the_mark_of_a_broken_rule_has_room() {
-    // The browser test measures it; here that its place does not depend on a width that BROKEN exceeds.
+    // The browser test measures it; here that its place does not depend on a width that BROKEN
+    // exceeds.
     let css = include_str!("../../src/cmd/report/page.css");
-    assert!(css.contains(".marks li { display: flex; gap:") && !css.contains("4.7rem; position: relative"));
+    assert!(
+        css.contains(".marks li { display: flex; gap:")
+            && !css.contains("4.7rem; position: relative")
+    );
 }
 
 #[test]
 fn releases_with_nothing_left_are_warned_of() {
     let dir = Workdir::with_patients(200);
-    let line = |more: &str| format!("anonymize patients.csv -o out.csv --rest drop --steps 1 --bound none {more}");
+    let line = |more: &str| {
+        format!("anonymize patients.csv -o out.csv --rest drop --steps 1 --bound none {more}")
+    };
     warns(&dir, &line("--qi age,sex -k 1"), &["k = 1 protects nobody"]);
     warns(
         &dir,
         &line("--qi name -k 5"),
-        &["column `name` can only show `*`: none of its values has 5 rows", "next to nothing is left in this release: 100.0 %"],
+        &[
+            "column `name` can only show `*`: none of its values has 5 rows",
+            "next to nothing is left in this release: 100.0 %",
+        ],
     );
     warns(
         &dir,
         &line("--qi age,sex --sensitive diagnosis --t diagnosis=0 -k 5"),
         &["next to nothing is left in this release: 100.0 %", "t = 0 on column `diagnosis`"],
     );
-    let stopped = "--qi age,zip,sex --hierarchy age=intervals:5,10,20 -k 2 --algorithm incognito --time 0s";
-    warns(&dir, &line(stopped).replace("--steps 1 ", ""), &["next to nothing is left", "the search was stopped"]);
+    let stopped =
+        "--qi age,zip,sex --hierarchy age=intervals:5,10,20 -k 2 --algorithm incognito --time 0s";
+    warns(
+        &dir,
+        &line(stopped).replace("--steps 1 ", ""),
+        &["next to nothing is left", "the search was stopped"],
+    );
     // What is as it should be has no such warning, and k = 1 beside another rule is one.
-    let fine = dir.json(&format!("{} --json --force", line("--qi age,sex --sensitive diagnosis --l diagnosis=2 -k 1")));
+    let fine = dir.json(&format!(
+        "{} --json --force",
+        line("--qi age,sex --sensitive diagnosis --l diagnosis=2 -k 1")
+    ));
     assert_eq!(fine["warnings"].as_array().unwrap().len(), 0, "{fine}");
 }
 
@@ -139,7 +212,12 @@ fn releases_with_nothing_left_are_warned_of() {
 fn a_release_that_loses_too_much_is_not_written() {
     let dir = Workdir::with_patients(400);
     let line = "anonymize patients.csv --qi age,zip,sex -k 20 --rest drop -o out.csv --steps 1 --bound none";
-    fails(&dir, &format!("{line} --max-loss 1%"), 1, &["would lose", "--max-loss) allows 1.0 %", "nothing was written"]);
+    fails(
+        &dir,
+        &format!("{line} --max-loss 1%"),
+        1,
+        &["would lose", "--max-loss) allows 1.0 %", "nothing was written"],
+    );
     fails(&dir, &format!("{line} --max-loss 30"), 2, &["at most 100%", "write 30%"]);
     dir.write("c.toml", "[limits]\nmax_loss = 0.01\n");
     fails(&dir, &format!("{line} -c c.toml"), 1, &["allows 1.0 %"]);
@@ -150,10 +228,20 @@ fn a_release_that_loses_too_much_is_not_written() {
 fn a_hierarchy_that_does_not_exist_is_answered_with_those_that_do() {
     let dir = Workdir::with_patients(40);
     let line = "anonymize patients.csv --qi zip -k 2 --rest drop -o out.csv --hierarchy";
-    fails(&dir, &format!("{line} zip=range:10,100"), 2, &["intervals:5,10,20", "prefix:4,3,2", "date:month,year"]);
+    fails(
+        &dir,
+        &format!("{line} zip=range:10,100"),
+        2,
+        &["intervals:5,10,20", "prefix:4,3,2", "date:month,year"],
+    );
     fails(&dir, &format!("{line} zip=zip.csv"), 5, &["zip.csv", "column `zip`", "hierarchy new"]);
     dir.write("c.toml", "[columns]\nzip = { role = \"quasi\", hierarchy = \"gone.csv\" }\n");
-    fails(&dir, "anonymize patients.csv -c c.toml -k 2 --rest drop -o out.csv", 5, &["gone.csv", "column `zip`"]);
+    fails(
+        &dir,
+        "anonymize patients.csv -c c.toml -k 2 --rest drop -o out.csv",
+        5,
+        &["gone.csv", "column `zip`"],
+    );
 }
 
 #[test]
@@ -161,7 +249,10 @@ fn files_that_are_no_csv_are_called_what_they_are() {
     let dir = Workdir::new();
     let json = format!("{{\"age\": 30, \"name\": \"{CANARY}\"}}\n");
     for (content, words) in [
-        (&b"PK\x03\x04\x14\0\0\0\x08\0[Content_Types].xml....xl/workbook.xml"[..], ["an Excel workbook (.xlsx)", "export"]),
+        (
+            &b"PK\x03\x04\x14\0\0\0\x08\0[Content_Types].xml....xl/workbook.xml"[..],
+            ["an Excel workbook (.xlsx)", "export"],
+        ),
         (b"PK\x03\x04\x14\0\0\0\x08\0patients.csv", ["a zip archive", "unpack it first"]),
         (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\0\0\0\0", ["Excel workbook (.xls)", "export"]),
         (b"BZh91AY&SY\x01\x02", ["compressed with bzip2", "unpack it first"]),

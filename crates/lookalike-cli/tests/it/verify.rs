@@ -1,6 +1,7 @@
 use crate::workdir::Workdir;
 
-const FLAGS: &str = "-k 5 --qi age,zip,sex --sensitive diagnosis --identifier name,note --hierarchy zip=prefix:4,3";
+const FLAGS: &str =
+    "-k 5 --qi age,zip,sex --sensitive diagnosis --identifier name,note --hierarchy zip=prefix:4,3";
 
 #[test]
 fn csv_to_parquet_to_verify() {
@@ -9,9 +10,14 @@ fn csv_to_parquet_to_verify() {
         dir.succeed(&format!("anonymize patients.csv -o {out} {FLAGS} --suppress 1%"));
         let run = dir.succeed(&format!("verify {out} {FLAGS} --suppress 1% --source patients.csv"));
         assert!(run.stdout.contains("ok      k = 5 (smallest class "), "{}", run.stdout);
-        assert!(run.stdout.ends_with("-anonymous for these columns: age, zip, sex\n"), "{}", run.stdout);
+        assert!(
+            run.stdout.ends_with("-anonymous for these columns: age, zip, sex\n"),
+            "{}",
+            run.stdout
+        );
         assert!(run.stdout.contains("against the source"), "{}", run.stdout);
-        let found = dir.json(&format!("verify {out} {FLAGS} --suppress 1% --source patients.csv --json"));
+        let found =
+            dir.json(&format!("verify {out} {FLAGS} --suppress 1% --source patients.csv --json"));
         assert_eq!((&found["version"], &found["holds"]), (&1.into(), &true.into()));
         assert_eq!(found["truth"]["violations"], 0);
         assert_eq!(found["leaks"].as_array().unwrap().len(), 0);
@@ -41,7 +47,11 @@ fn a_release_that_was_touched_does_not_pass() {
     dir.write("touched.csv", lines.join("\n"));
     let run = dir.run(&format!("verify touched.csv {FLAGS}"));
     assert_eq!(run.code, Some(1), "{run:?}");
-    assert!(run.stdout.contains("BROKEN  k = 5 by ") && run.stdout.contains("does NOT hold"), "{}", run.stdout);
+    assert!(
+        run.stdout.contains("BROKEN  k = 5 by ") && run.stdout.contains("does NOT hold"),
+        "{}",
+        run.stdout
+    );
     assert!(run.stdout.contains("\n          - 1 row, 5 needed\n"), "{}", run.stdout);
     assert!(!run.stdout.contains("99999"), "no cell is shown");
 

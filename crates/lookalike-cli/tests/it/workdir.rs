@@ -52,7 +52,10 @@ impl Workdir {
 
     /// The program with the words of a command line; its temporary files go to `tmp`.
     pub(crate) fn command(&self, line: &str) -> Command {
-        self.within(Command::new(env!("CARGO_BIN_EXE_lookalike")), &line.split_whitespace().collect::<Vec<_>>())
+        self.within(
+            Command::new(env!("CARGO_BIN_EXE_lookalike")),
+            &line.split_whitespace().collect::<Vec<_>>(),
+        )
     }
 
     /// A shell that runs the program as `$0`.
@@ -61,7 +64,11 @@ impl Workdir {
     }
 
     fn within(&self, mut command: Command, args: &[&str]) -> Command {
-        command.args(args).current_dir(self.0.path()).env("TMPDIR", self.path("tmp")).stdin(Stdio::null());
+        command
+            .args(args)
+            .current_dir(self.0.path())
+            .env("TMPDIR", self.path("tmp"))
+            .stdin(Stdio::null());
         command
     }
 

@@ -1,8 +1,9 @@
 //! Classes: rows with equal cells, counted exactly.
 //!
-//! Columns are folded in one after the other: a row's class so far and its codes in the next columns make a pair, and each
-//! different pair is a new class. Pairs are compared as they are, never by a hash alone, so two classes are never taken for one.
-//! Rows that follow an equal row, as nearly all do in canonical order, cost a comparison and no look-up.
+//! Columns are folded in one after the other: a row's class so far and its codes in the next
+//! columns make a pair, and each different pair is a new class. Pairs are compared as they are,
+//! never by a hash alone, so two classes are never taken for one. Rows that follow an equal row, as
+//! nearly all do in canonical order, cost a comparison and no look-up.
 
 use rustc_hash::FxHashMap;
 
@@ -37,34 +38,47 @@ impl Fold {
         Fold { of: vec![0; rows], classes: 1 }
     }
 
-    /// Splits every class by columns, each with its number of different codes and the code of a row.
+    /// Splits every class by columns, each with its number of different codes and the code of a
+    /// row.
     pub(crate) fn refine(&mut self, columns: &[(usize, impl Fn(usize) -> u32)]) {
         let mut rest = columns;
         while !rest.is_empty() {
-            // While a table of all pairs is no larger than the rows themselves, look-up is an index; beyond, a hash map. Either
-            // way as many columns as fit are taken at once, as digits of one number.
+            // While a table of all pairs is no larger than the rows themselves, look-up is an
+            // index; beyond, a hash map. Either way as many columns as fit are taken at once, as
+            // digits of one number.
             let room = self.of.len().max(1 << 16) / self.classes as usize;
             let (direct, digits) = digits(rest, room);
-            let (taken, different) = if direct > 0 { (direct, digits) } else { self::digits(rest, 1 << 32) };
+            let (taken, different) =
+                if direct > 0 { (direct, digits) } else { self::digits(rest, 1 << 32) };
             let (batch, after) = rest.split_at(taken.max(1));
-            let code =
-                |row: usize| batch.iter().fold(0, |number, (distinct, code)| number * *distinct as u64 + u64::from(code(row)));
+            let code = |row: usize| {
+                batch.iter().fold(0, |number, (distinct, code)| {
+                    number * *distinct as u64 + u64::from(code(row))
+                })
+            };
             if direct > 0 {
                 let mut table = vec![NONE; self.classes as usize * different];
                 let at = |class: u32, code: u64| {
-                    class as usize * different + usize::try_from(code).expect("codes are below their number")
+                    class as usize * different
+                        + usize::try_from(code).expect("codes are below their number")
                 };
                 self.split(code, |class, code, next| number(&mut table[at(class, code)], next));
             } else {
                 let mut map: FxHashMap<u64, u32> = FxHashMap::default();
-                self.split(code, |class, code, next| number(map.entry(u64::from(class) << 32 | code).or_insert(NONE), next));
+                self.split(code, |class, code, next| {
+                    number(map.entry(u64::from(class) << 32 | code).or_insert(NONE), next)
+                });
             }
             rest = after;
         }
     }
 
     /// Gives every row the class that `class_of` makes of its present one and its code.
-    fn split(&mut self, code: impl Fn(usize) -> u64, mut class_of: impl FnMut(u32, u64, u32) -> u32) {
+    fn split(
+        &mut self,
+        code: impl Fn(usize) -> u64,
+        mut class_of: impl FnMut(u32, u64, u32) -> u32,
+    ) {
         let mut classes = 0;
         let mut last = None;
         let mut last_class = 0;
@@ -152,14 +166,21 @@ mod tests {
             let rows = 1 + seeded.below(400);
             let columns = 1 + seeded.below(4);
             let distinct = [2, 5, 300, 70_000][round % 4];
-            let mut table: Vec<Vec<u32>> =
-                (0..rows).map(|_| (0..columns).map(|_| u32::try_from(seeded.below(distinct)).unwrap() / 3).collect()).collect();
+            let mut table: Vec<Vec<u32>> = (0..rows)
+                .map(|_| {
+                    (0..columns)
+                        .map(|_| u32::try_from(seeded.below(distinct)).unwrap() / 3)
+                        .collect()
+                })
+                .collect();
             if round % 3 == 0 {
                 table.sort();
             }
             let mut fold = Fold::new(rows);
             let table = &table;
-            let codes: Vec<_> = (0..columns).map(|column| (distinct, move |row: usize| table[row][column])).collect();
+            let codes: Vec<_> = (0..columns)
+                .map(|column| (distinct, move |row: usize| table[row][column]))
+                .collect();
             fold.refine(&codes);
             let classes = fold.finish();
             let mut plain: BTreeMap<&[u32], Vec<u32>> = BTreeMap::new();
@@ -169,7 +190,10 @@ mod tests {
             for members in plain.values() {
                 let class = classes.of[members[0] as usize] as usize;
                 assert_eq!(sides.of(class), members);
-                assert_eq!((classes.first[class], classes.sizes[class] as usize), (members[0], members.len()));
+                assert_eq!(
+                    (classes.first[class], classes.sizes[class] as usize),
+                    (members[0], members.len())
+                );
             }
             assert!(classes.first.is_sorted(), "classes are numbered by their first row");
         }

@@ -1,7 +1,8 @@
 //! Which released cell covers which original value, column by column.
 //!
-//! Every label is read once, against the dictionary of the source: it becomes "everything", a range of ranks (numbers, dates,
-//! ordinal labels) or a list of values. A test is then two comparisons or a binary search.
+//! Every label is read once, against the dictionary of the source: it becomes "everything", a range
+//! of ranks (numbers, dates, ordinal labels) or a list of values. A test is then two comparisons or
+//! a binary search.
 
 use std::borrow::Cow;
 
@@ -30,7 +31,10 @@ pub(crate) enum Cell<'a> {
 }
 
 /// For each released row which cell it shows of a quasi-identifier, and these cells.
-pub(crate) fn cells<'a>(shown: &Shown, release: &'a Table) -> Result<(Cow<'a, Codes>, Vec<Cell<'a>>)> {
+pub(crate) fn cells<'a>(
+    shown: &Shown,
+    release: &'a Table,
+) -> Result<(Cow<'a, Codes>, Vec<Cell<'a>>)> {
     match shown {
         Shown::Label(name) => {
             let labels = coded(release, name)?;
@@ -43,11 +47,21 @@ pub(crate) fn cells<'a>(shown: &Shown, release: &'a Table) -> Result<(Cow<'a, Co
             let missing = missing.as_ref().map(|missing| coded(release, missing)).transpose()?;
             let mut fold = Fold::new(release.rows);
             let columns = [Some(min), Some(max), missing].into_iter().flatten();
-            fold.refine(&columns.map(|column| (column.values.len(), |row: usize| column.codes.get(row))).collect::<Vec<_>>());
+            fold.refine(
+                &columns
+                    .map(|column| (column.values.len(), |row: usize| column.codes.get(row)))
+                    .collect::<Vec<_>>(),
+            );
             let classes = fold.finish();
             let cells = classes.first.iter().map(|&row| {
-                let text = |column: &'a Coded| column.values[column.codes.get(row as usize) as usize].as_deref();
-                Cell::Bounds { min: text(min), max: text(max), missing: missing.map(|missing| text(missing).unwrap_or_default()) }
+                let text = |column: &'a Coded| {
+                    column.values[column.codes.get(row as usize) as usize].as_deref()
+                };
+                Cell::Bounds {
+                    min: text(min),
+                    max: text(max),
+                    missing: missing.map(|missing| text(missing).unwrap_or_default()),
+                }
             });
             let cells = cells.collect();
             Ok((Cow::Owned(classes.of.into_iter().collect()), cells))
@@ -103,16 +117,21 @@ impl Scale<'_> {
         match self {
             Scale::Numbers => place_of_number(text),
             Scale::Instants => place_of_instant(text),
-            Scale::Order(labels) => labels.iter().position(|label| label == text).and_then(|at| i128::try_from(at).ok()),
+            Scale::Order(labels) => {
+                labels.iter().position(|label| label == text).and_then(|at| i128::try_from(at).ok())
+            }
             Scale::Unordered => None,
         }
     }
 }
 
 fn scale<'a>(values: &[Option<&str>], column: &'a ColumnRequest) -> Scale<'a> {
-    let all = |place: fn(&str) -> Option<i128>| values.iter().flatten().all(|text| place(text).is_some());
+    let all =
+        |place: fn(&str) -> Option<i128>| values.iter().flatten().all(|text| place(text).is_some());
     // Digits behind a leading zero are a code: 02139 is not 2139.
-    let is_code = |text: &&str| text.len() > 1 && text.starts_with('0') && text.chars().all(|c| c.is_ascii_digit());
+    let is_code = |text: &&str| {
+        text.len() > 1 && text.starts_with('0') && text.chars().all(|c| c.is_ascii_digit())
+    };
     let codes = values.iter().flatten().any(is_code);
     match (column.kind, &column.order, &column.hierarchy) {
         (Some(Kind::Numeric), ..) => Scale::Numbers,
@@ -203,18 +222,27 @@ struct Dictionary<'a> {
 }
 
 impl<'a> Dictionary<'a> {
-    fn new(source: &Coded, column: &'a ColumnRequest, spellings: &[String]) -> Result<Dictionary<'a>> {
-        let values: Vec<Option<&str>> = source.values.iter().map(|value| present(value.as_deref(), spellings)).collect();
+    fn new(
+        source: &Coded,
+        column: &'a ColumnRequest,
+        spellings: &[String],
+    ) -> Result<Dictionary<'a>> {
+        let values: Vec<Option<&str>> =
+            source.values.iter().map(|value| present(value.as_deref(), spellings)).collect();
         let scale = scale(&values, column);
-        let place: Vec<Option<i128>> = values.iter().map(|value| value.and_then(|text| scale.place(text))).collect();
+        let place: Vec<Option<i128>> =
+            values.iter().map(|value| value.and_then(|text| scale.place(text))).collect();
         let mut places: Vec<i128> = place.iter().flatten().copied().collect();
         places.sort_unstable();
         places.dedup();
-        let rank_of = |place: i128| u32::try_from(places.partition_point(|&p| p < place)).unwrap_or(UNRANKED);
+        let rank_of =
+            |place: i128| u32::try_from(places.partition_point(|&p| p < place)).unwrap_or(UNRANKED);
         let rank: Vec<u32> = place.iter().map(|place| place.map_or(UNRANKED, rank_of)).collect();
-        let mut by_rank: Vec<(u32, u32)> = rank.iter().copied().zip(0..).filter(|&(rank, _)| rank != UNRANKED).collect();
+        let mut by_rank: Vec<(u32, u32)> =
+            rank.iter().copied().zip(0..).filter(|&(rank, _)| rank != UNRANKED).collect();
         by_rank.sort_unstable();
-        let missing = (0..).zip(&values).filter(|(_, value)| value.is_none()).map(|(code, _)| code).collect();
+        let missing =
+            (0..).zip(&values).filter(|(_, value)| value.is_none()).map(|(code, _)| code).collect();
         let hierarchy = column.hierarchy.as_ref().map(open).transpose()?;
         let mut by_label: FxHashMap<String, Vec<u32>> = FxHashMap::default();
         for (code, text) in (0..).zip(&values).filter_map(|(code, value)| Some((code, (*value)?))) {
@@ -228,17 +256,26 @@ impl<'a> Dictionary<'a> {
         }
         let mut dictionary = Dictionary { scale, places, rank, by_rank, missing, by_label };
         if let Some(Hierarchy::File(lines)) = &hierarchy {
-            // Without a line of its own the missing value is a leaf beside the others: only the root stands above it.
+            // Without a line of its own the missing value is a leaf beside the others: only the
+            // root stands above it.
             let above = lines.find_missing(spellings).map(|at| lines.lines[at].1.clone());
-            for label in above.unwrap_or_else(|| lines.root().map(str::to_string).into_iter().collect()) {
-                dictionary.by_label.entry(label).or_default().extend_from_slice(&dictionary.missing);
+            for label in
+                above.unwrap_or_else(|| lines.root().map(str::to_string).into_iter().collect())
+            {
+                dictionary
+                    .by_label
+                    .entry(label)
+                    .or_default()
+                    .extend_from_slice(&dictionary.missing);
             }
         }
         Ok(dictionary)
     }
 
     fn ranks(&self, interval: Interval) -> (u32, u32) {
-        let below = |place: i128, with: bool| self.places.partition_point(|&p| p < place || (with && p == place));
+        let below = |place: i128, with: bool| {
+            self.places.partition_point(|&p| p < place || (with && p == place))
+        };
         let lo = interval.lo.map_or(0, |lo| below(lo, false));
         let hi = interval.hi.map_or(self.places.len(), |hi| below(hi, interval.closed));
         (u32::try_from(lo).unwrap_or(UNRANKED), u32::try_from(hi).unwrap_or(UNRANKED))
@@ -254,14 +291,16 @@ impl<'a> Dictionary<'a> {
                     if let Some(interval) = interval(text, self.scale) {
                         (covered.lo, covered.hi) = self.ranks(interval);
                     }
-                    // What stands in braces is a set, also where a value is written so: that is then a member of a set of one.
+                    // What stands in braces is a set, also where a value is written so: that is
+                    // then a member of a set of one.
                     let Some(set) = members(text) else {
                         covered.list.extend(self.by_label.get(text).into_iter().flatten());
                         covered.tidy();
                         return covered;
                     };
                     for member in set {
-                        match member.as_deref().and_then(|member| present(Some(member), spellings)) {
+                        match member.as_deref().and_then(|member| present(Some(member), spellings))
+                        {
                             None => covered.list.extend(&self.missing),
                             Some(text) => covered.list.extend(self.same(text)),
                         }
@@ -274,14 +313,17 @@ impl<'a> Dictionary<'a> {
                     (Some("yes") | None, (None, None)) => covered.list.clone_from(&self.missing),
                     (Some("maybe"), (None, None)) => covered.everything = true,
                     (Some("no" | "maybe") | None, (Some(min), Some(max))) => {
-                        if let (Some(lo), Some(hi)) = (self.scale.place(min), self.scale.place(max)) {
-                            (covered.lo, covered.hi) = self.ranks(Interval { lo: Some(lo), hi: Some(hi), closed: true });
+                        if let (Some(lo), Some(hi)) = (self.scale.place(min), self.scale.place(max))
+                        {
+                            (covered.lo, covered.hi) =
+                                self.ranks(Interval { lo: Some(lo), hi: Some(hi), closed: true });
                         }
                         if missing == Some("maybe") {
                             covered.list.clone_from(&self.missing);
                         }
                     }
-                    // Half a pair of bounds, or bounds beside a cell that says there is no value: covers nothing.
+                    // Half a pair of bounds, or bounds beside a cell that says there is no value:
+                    // covers nothing.
                     _ => {}
                 }
             }
@@ -290,15 +332,20 @@ impl<'a> Dictionary<'a> {
         covered
     }
 
-    /// The values that a text names alone: its own spelling, or another spelling of the same number or instant.
+    /// The values that a text names alone: its own spelling, or another spelling of the same number
+    /// or instant.
     fn same(&self, text: &str) -> Vec<u32> {
         let spelt = self.by_label.get(text).into_iter().flatten().copied();
-        let (lo, hi) = self
-            .scale
-            .place(text)
-            .map_or((0, 0), |place| self.ranks(Interval { lo: Some(place), hi: Some(place), closed: true }));
+        let (lo, hi) = self.scale.place(text).map_or((0, 0), |place| {
+            self.ranks(Interval { lo: Some(place), hi: Some(place), closed: true })
+        });
         let from = self.by_rank.partition_point(|&(rank, _)| rank < lo);
-        self.by_rank[from..].iter().take_while(|&&(rank, _)| rank < hi).map(|&(_, code)| code).chain(spelt).collect()
+        self.by_rank[from..]
+            .iter()
+            .take_while(|&&(rank, _)| rank < hi)
+            .map(|&(_, code)| code)
+            .chain(spelt)
+            .collect()
     }
 }
 
@@ -313,19 +360,32 @@ pub(crate) fn first_untold(
     let source = Coded { values: texts, first_row: Vec::new(), codes: Codes::new() };
     let cells: Vec<Cell> = labels.iter().map(|&label| Cell::Label(Some(label))).collect();
     let cover = Cover::new(&source, &cells, column, spellings)?;
-    Ok((0..).zip(values).find(|&(value, &(_, label))| !cover.covers(label, value)).map(|(value, _)| value as usize))
+    Ok((0..)
+        .zip(values)
+        .find(|&(value, &(_, label))| !cover.covers(label, value))
+        .map(|(value, _)| value as usize))
 }
 
 impl Cover {
-    pub(super) fn new(source: &Coded, cells: &[Cell<'_>], column: &ColumnRequest, spellings: &[String]) -> Result<Cover> {
+    pub(super) fn new(
+        source: &Coded,
+        cells: &[Cell<'_>],
+        column: &ColumnRequest,
+        spellings: &[String],
+    ) -> Result<Cover> {
         let dictionary = Dictionary::new(source, column, spellings)?;
-        let cells: Vec<Covered> = cells.iter().map(|&cell| dictionary.read(cell, spellings)).collect();
+        let cells: Vec<Covered> =
+            cells.iter().map(|&cell| dictionary.read(cell, spellings)).collect();
         let mut cover = Cover { cells, rank: dictionary.rank, answers: Vec::new() };
         let values = cover.rank.len();
         if cover.cells.len().saturating_mul(values) <= ANSWERS {
             let mut answers = vec![0u64; (cover.cells.len() * values).div_ceil(64)];
             for (cell, at) in (0..).zip((0..cover.cells.len()).map(|cell| cell * values)) {
-                for value in (0..).zip(at..at + values).filter(|(value, _)| cover.test(cell, *value)).map(|(_, bit)| bit) {
+                for value in (0..)
+                    .zip(at..at + values)
+                    .filter(|(value, _)| cover.test(cell, *value))
+                    .map(|(_, bit)| bit)
+                {
                     answers[value / 64] |= 1 << (value % 64);
                 }
             }
@@ -347,11 +407,13 @@ impl Cover {
     fn test(&self, cell: u32, value: u32) -> bool {
         let covered = &self.cells[cell as usize];
         let rank = self.rank[value as usize];
-        covered.everything || (covered.lo <= rank && rank < covered.hi) || covered.list.binary_search(&value).is_ok()
+        covered.everything
+            || (covered.lo <= rank && rank < covered.hi)
+            || covered.list.binary_search(&value).is_ok()
     }
 
-    /// How many of the `values` (code and count, ascending by code) each of the `cells` covers, and whether each value is covered
-    /// by any of them.
+    /// How many of the `values` (code and count, ascending by code) each of the `cells` covers, and
+    /// whether each value is covered by any of them.
     pub(super) fn tally(&self, cells: &[u32], values: &[(u32, u64)]) -> (Vec<u64>, Vec<bool>) {
         let mut ranked: Vec<usize> = (0..values.len()).collect();
         ranked.sort_by_key(|&i| self.rank[values[i].0 as usize]);
@@ -378,7 +440,8 @@ impl Cover {
             for &value in &covered.list {
                 if let Ok(i) = values.binary_search_by_key(&value, |&(code, _)| code) {
                     reached[i] = true;
-                    let counted = covered.everything || (covered.lo..covered.hi).contains(&rank(&i));
+                    let counted =
+                        covered.everything || (covered.lo..covered.hi).contains(&rank(&i));
                     count += if counted { 0 } else { values[i].1 };
                 }
             }

@@ -21,14 +21,16 @@ pub(super) struct Case {
     pub(super) tail: Option<u64>,
 }
 
-/// Keeps a class if it is among the worst: by its measure, then the smallest, then the one with the commonest value. Classes that
-/// are alike in all of these are kept as one; what once fell out of the list cannot come back, so they are counted in full.
+/// Keeps a class if it is among the worst: by its measure, then the smallest, then the one with the
+/// commonest value. Classes that are alike in all of these are kept as one; what once fell out of
+/// the list cannot come back, so they are counted in full.
 pub(super) fn keep(worst: &mut Vec<Case>, case: Case, worse: fn(f64, f64) -> bool) {
-    let order = |a: &Case, b: &Case| match (worse(a.measure, b.measure), worse(b.measure, a.measure)) {
-        (true, _) => Ordering::Less,
-        (_, true) => Ordering::Greater,
-        _ => a.size.cmp(&b.size).then(b.count.cmp(&a.count)),
-    };
+    let order =
+        |a: &Case, b: &Case| match (worse(a.measure, b.measure), worse(b.measure, a.measure)) {
+            (true, _) => Ordering::Less,
+            (_, true) => Ordering::Greater,
+            _ => a.size.cmp(&b.size).then(b.count.cmp(&a.count)),
+        };
     match worst.binary_search_by(|kept| order(kept, &case)) {
         Ok(place) => worst[place].classes += case.classes,
         Err(place) if place < MOST => {
@@ -64,20 +66,27 @@ fn in_words(model: &ModelSpec, case: &Case) -> String {
             };
             format!("{rows}, {who} {most}, {} allowed", percent(alpha.num(), alpha.den()))
         }
-        ModelSpec::Frequency { l, .. } => format!("{rows}, the most frequent value has {most}, {} allowed", percent(1, *l)),
+        ModelSpec::Frequency { l, .. } => {
+            format!("{rows}, the most frequent value has {most}, {} allowed", percent(1, *l))
+        }
         ModelSpec::Distinct { l, .. } => {
             let values = if measure == "1" { "value" } else { "values" };
             format!("{rows}, {measure} different {values}, {l} needed")
         }
         ModelSpec::Entropy { l, .. } => {
-            format!("{rows}, an effective number of {measure} values, {} needed; the most frequent value has {most}", written(*l))
+            format!(
+                "{rows}, an effective number of {measure} values, {} needed; the most frequent value has {most}",
+                written(*l)
+            )
         }
         ModelSpec::Recursive { c, l, .. } => format!(
             "{rows}, the most frequent value has {most}, those from rank {l} on together {}: the ratio is {measure}, below {} needed",
             share(case.tail),
             written(*c)
         ),
-        ModelSpec::Closeness { t, .. } => format!("{rows}, the distance is {measure}, {} allowed", written(*t)),
+        ModelSpec::Closeness { t, .. } => {
+            format!("{rows}, the distance is {measure}, {} allowed", written(*t))
+        }
     }
 }
 
@@ -97,5 +106,9 @@ fn decimal(number: f64) -> String {
 
 /// Without the zeros at the end.
 fn trimmed(text: String) -> String {
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_string() } else { text }
+    if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.').to_string()
+    } else {
+        text
+    }
 }

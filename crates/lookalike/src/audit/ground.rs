@@ -1,7 +1,8 @@
 //! The distance between a class and the whole table, for t-closeness, as an exact fraction.
 //!
 //! # Reference
-//! N. Li, T. Li, S. Venkatasubramanian, t-Closeness: Privacy Beyond k-Anonymity and l-Diversity, ICDE 2007.
+//! N. Li, T. Li, S. Venkatasubramanian, t-Closeness: Privacy Beyond k-Anonymity and l-Diversity,
+//! ICDE 2007.
 
 use rustc_hash::FxHashMap;
 
@@ -9,14 +10,15 @@ use super::path::{Hierarchy, open};
 use super::reading::{place_of_instant, place_of_number};
 use super::rules::{Sameness, Sensitive, Tally};
 use crate::error::{Error, Result};
-use crate::request::{Request, Distance};
+use crate::request::{Distance, Request};
 
 /// How far values are apart, prepared for one sensitive column.
 #[derive(Debug)]
 pub(super) enum Ground {
     Equal,
     Ordered {
-        /// For each value its place among the values of the table; values that spell one number share a place.
+        /// For each value its place among the values of the table; values that spell one number
+        /// share a place.
         place: Vec<u32>,
         /// Rows up to and including each place.
         up_to: Vec<i128>,
@@ -39,7 +41,8 @@ pub(super) struct Fraction {
 }
 
 impl Fraction {
-    /// `self <= other`, exactly and without overflow: whole parts first, then the remainders turned over.
+    /// `self <= other`, exactly and without overflow: whole parts first, then the remainders turned
+    /// over.
     pub(super) fn at_most(self, other: Fraction) -> bool {
         let (mut a, mut b, mut c, mut d) = (self.num, self.den, other.num, other.den);
         loop {
@@ -63,7 +66,12 @@ impl Fraction {
     }
 }
 
-pub(super) fn ground(distance: Distance, column: &str, sensitive: &Sensitive<'_>, request: &Request) -> Result<Ground> {
+pub(super) fn ground(
+    distance: Distance,
+    column: &str,
+    sensitive: &Sensitive<'_>,
+    request: &Request,
+) -> Result<Ground> {
     match distance {
         Distance::Equal => Ok(Ground::Equal),
         Distance::Ordered => ordered(column, sensitive, request),
@@ -71,7 +79,8 @@ pub(super) fn ground(distance: Distance, column: &str, sensitive: &Sensitive<'_>
     }
 }
 
-/// Values in the order of their numbers, of the configured list, or of time; the missing value comes last.
+/// Values in the order of their numbers, of the configured list, or of time; the missing value
+/// comes last.
 fn ordered(column: &str, sensitive: &Sensitive<'_>, request: &Request) -> Result<Ground> {
     let line = request.column(column);
     let order = line.and_then(|line| line.order.as_ref());
@@ -79,7 +88,9 @@ fn ordered(column: &str, sensitive: &Sensitive<'_>, request: &Request) -> Result
     let key = |text: &str| match (sensitive.sameness, order) {
         (Sameness::Number, _) => place_of_number(text),
         (Sameness::Instant, _) => place_of_instant(text),
-        (Sameness::Text, Some(order)) => order.iter().position(|label| label == text).and_then(|at| i128::try_from(at).ok()),
+        (Sameness::Text, Some(order)) => {
+            order.iter().position(|label| label == text).and_then(|at| i128::try_from(at).ok())
+        }
         (Sameness::Text, None) => None,
     };
     let mut keys = Vec::with_capacity(sensitive.values.len());
@@ -99,9 +110,15 @@ fn ordered(column: &str, sensitive: &Sensitive<'_>, request: &Request) -> Result
     let mut places = keys.clone();
     places.sort_unstable();
     places.dedup();
-    let place: Vec<u32> = keys.iter().map(|key| u32::try_from(places.partition_point(|p| p < key)).unwrap_or(u32::MAX)).collect();
+    let place: Vec<u32> = keys
+        .iter()
+        .map(|key| u32::try_from(places.partition_point(|p| p < key)).unwrap_or(u32::MAX))
+        .collect();
     let mut up_to = vec![0i128; places.len()];
-    place.iter().zip(&sensitive.totals).for_each(|(&place, &rows)| up_to[place as usize] += i128::from(rows));
+    place
+        .iter()
+        .zip(&sensitive.totals)
+        .for_each(|(&place, &rows)| up_to[place as usize] += i128::from(rows));
     let mut sums = vec![0];
     for at in 0..up_to.len() {
         if at > 0 {
@@ -112,10 +129,13 @@ fn ordered(column: &str, sensitive: &Sensitive<'_>, request: &Request) -> Result
     Ok(Ground::Ordered { place, up_to, sums })
 }
 
-/// The column's hierarchy as nodes with heights: a leaf has 0, any other node one more than its highest child.
+/// The column's hierarchy as nodes with heights: a leaf has 0, any other node one more than its
+/// highest child.
 fn tree(column: &str, sensitive: &Sensitive<'_>, request: &Request) -> Result<Ground> {
     let Some(hierarchy) = request.column(column).and_then(|line| line.hierarchy.as_ref()) else {
-        return Err(Error::request(format!("column `{column}`: the hierarchical distance needs a hierarchy")));
+        return Err(Error::request(format!(
+            "column `{column}`: the hierarchical distance needs a hierarchy"
+        )));
     };
     let hierarchy = open(hierarchy)?;
     let mut tree = Nodes::default();
@@ -124,8 +144,11 @@ fn tree(column: &str, sensitive: &Sensitive<'_>, request: &Request) -> Result<Gr
     if let Hierarchy::File(lines) = &hierarchy {
         let rooted = lines.root().is_some();
         for (_, labels) in &lines.lines {
-            let above: Vec<&str> = labels.iter().map(String::as_str).chain((!rooted).then_some("*")).collect();
-            let at = tree.add(&above).ok_or_else(|| Error::hierarchy(column, 0, "a label has two parents"))?;
+            let above: Vec<&str> =
+                labels.iter().map(String::as_str).chain((!rooted).then_some("*")).collect();
+            let at = tree
+                .add(&above)
+                .ok_or_else(|| Error::hierarchy(column, 0, "a label has two parents"))?;
             leaves.push(at);
         }
     }
@@ -134,7 +157,8 @@ fn tree(column: &str, sensitive: &Sensitive<'_>, request: &Request) -> Result<Gr
         let listed = match (text, &hierarchy) {
             (Some(text), Hierarchy::File(lines)) => lines.find(text).map(|line| leaves[line]),
             (Some(text), _) => hierarchy.nodes(text).and_then(|nodes| {
-                let above = nodes.iter().filter(|node| *node != text).map(String::as_str).chain(["*"]);
+                let above =
+                    nodes.iter().filter(|node| *node != text).map(String::as_str).chain(["*"]);
                 tree.add(&above.collect::<Vec<_>>())
             }),
             (None, Hierarchy::File(lines)) if lines.find_missing(&request.missing).is_some() => {
@@ -147,7 +171,11 @@ fn tree(column: &str, sensitive: &Sensitive<'_>, request: &Request) -> Result<Gr
             }
         };
         leaf.push(listed.ok_or_else(|| {
-            Error::hierarchy(column, 0, format!("row {} has a value that it does not list", u64::from(*row) + 1))
+            Error::hierarchy(
+                column,
+                0,
+                format!("row {} has a value that it does not list", u64::from(*row) + 1),
+            )
         })?);
     }
     Ok(tree.finish(leaf))
@@ -163,7 +191,8 @@ struct Nodes {
 }
 
 impl Nodes {
-    /// Adds a leaf below these labels, the last of which is the root; none when a label has two parents.
+    /// Adds a leaf below these labels, the last of which is the root; none when a label has two
+    /// parents.
     fn add(&mut self, above: &[&str]) -> Option<usize> {
         self.root = above.last().map(|root| (*root).to_string());
         let leaf = self.node();
@@ -198,8 +227,12 @@ impl Nodes {
         order.sort_by_key(|&node| (self.height[node], self.parent[node].is_none()));
         let mut at = vec![0; order.len()];
         order.iter().enumerate().for_each(|(place, &node)| at[node] = place);
-        let nodes =
-            order.iter().map(|&node| (self.parent[node].map_or(usize::MAX, |parent| at[parent]), self.height[node])).collect();
+        let nodes = order
+            .iter()
+            .map(|&node| {
+                (self.parent[node].map_or(usize::MAX, |parent| at[parent]), self.height[node])
+            })
+            .collect();
         Ground::Tree { leaf: leaf.into_iter().map(|node| at[node]).collect(), nodes }
     }
 }
@@ -211,19 +244,31 @@ pub(super) fn distance(ground: &Ground, class: &Tally<'_>, sensitive: &Sensitive
     let count = |value: u32| i128::from(class.counts[value as usize]);
     let (moved, longest) = match ground {
         // What the class has too much of is what it has too little of elsewhere.
-        Ground::Equal => (class.present.iter().map(|&value| (count(value) * rows - total(value) * size).max(0)).sum(), 1),
+        Ground::Equal => (
+            class
+                .present
+                .iter()
+                .map(|&value| (count(value) * rows - total(value) * size).max(0))
+                .sum(),
+            1,
+        ),
         Ground::Ordered { place, up_to, sums } => {
-            let mut steps: Vec<(usize, i128)> =
-                class.present.iter().map(|&value| (place[value as usize] as usize, count(value))).collect();
+            let mut steps: Vec<(usize, i128)> = class
+                .present
+                .iter()
+                .map(|&value| (place[value as usize] as usize, count(value)))
+                .collect();
             steps.sort_unstable();
-            // Between two values of the class its share up to there stays put while that of the table grows: the sum of the
-            // absolute differences splits where the table overtakes the class.
+            // Between two values of the class its share up to there stays put while that of the
+            // table grows: the sum of the absolute differences splits where the table overtakes the
+            // class.
             let between = |from: usize, to: usize, class_up_to: i128| {
                 let mine = class_up_to * rows;
                 let turn = from + up_to[from..to].partition_point(|table| table * size <= mine);
                 let length = |from: usize, to: usize| i128::try_from(to - from).unwrap_or(0);
                 let (before, after) = (sums[turn] - sums[from], sums[to] - sums[turn]);
-                (mine * length(from, turn) - before * size) + (after * size - mine * length(turn, to))
+                (mine * length(from, turn) - before * size)
+                    + (after * size - mine * length(turn, to))
             };
             let last = up_to.len() - 1;
             let (mut at, mut so_far, mut moved) = (0, 0, 0);

@@ -1,15 +1,17 @@
-//! The apostrophe before formulas, as docs/format.md has it: taken off the texts of a released text file, and of no other table.
+//! The apostrophe before formulas, as docs/format.md has it: taken off the texts of a released text
+//! file, and of no other table.
 
 use arrow_array::{Array, StringArray};
 
 use crate::table::Table;
 
-/// Turns a released text file into the table that was meant: every text that is apostrophes and a formula loses one apostrophe,
-/// column names too.
+/// Turns a released text file into the table that was meant: every text that is apostrophes and a
+/// formula loses one apostrophe, column names too.
 ///
-/// Only for a release that was read from a text file and that was not asked for with raw formulas; Parquet and Arrow files and sources
-/// have no guards. A file in which any text is a bare formula was not guarded either, and stays as it is. Cells that were carried and
-/// not coded stay as they are written.
+/// Only for a release that was read from a text file and that was not asked for with raw formulas;
+/// Parquet and Arrow files and sources have no guards. A file in which any text is a bare formula
+/// was not guarded either, and stays as it is. Cells that were carried and not coded stay as they
+/// are written.
 pub fn unguard(table: &mut Table) {
     let coded = |table: &Table| {
         table
@@ -20,9 +22,14 @@ pub fn unguard(table: &mut Table) {
     };
     let carried = |table: &Table| {
         // What is coded was looked at already.
-        let arrays =
-            table.columns.iter().filter(|column| column.coded.is_none()).flat_map(|column| column.carried.iter().flatten());
-        arrays.filter_map(|array| array.as_any().downcast_ref::<StringArray>()).any(|texts| texts.iter().flatten().any(is_bare))
+        let arrays = table
+            .columns
+            .iter()
+            .filter(|column| column.coded.is_none())
+            .flat_map(|column| column.carried.iter().flatten());
+        arrays
+            .filter_map(|array| array.as_any().downcast_ref::<StringArray>())
+            .any(|texts| texts.iter().flatten().any(is_bare))
     };
     if table.columns.iter().any(|column| is_bare(&column.name)) || coded(table) || carried(table) {
         return;
@@ -66,7 +73,11 @@ fn is_amount(text: &str) -> bool {
     let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
     let (whole, part) = mantissa.split_once('.').unwrap_or((mantissa, ""));
     let exponent = exponent.strip_prefix(['+', '-']).unwrap_or(exponent);
-    digits(whole) && digits(part) && !(whole.is_empty() && part.is_empty()) && digits(exponent) && !exponent.is_empty()
+    digits(whole)
+        && digits(part)
+        && !(whole.is_empty() && part.is_empty())
+        && digits(exponent)
+        && !exponent.is_empty()
 }
 
 #[cfg(test)]
@@ -75,7 +86,9 @@ mod tests {
 
     #[test]
     fn one_apostrophe_is_taken_off_formulas_and_only_there() {
-        for (written, cell) in [("'=1+1", "=1+1"), ("''=1+1", "'=1+1"), ("'@x", "@x"), ("'-x", "-x"), ("'- x", "- x")] {
+        for (written, cell) in
+            [("'=1+1", "=1+1"), ("''=1+1", "'=1+1"), ("'@x", "@x"), ("'-x", "-x"), ("'- x", "- x")]
+        {
             assert_eq!(unguarded(written), cell);
         }
         for text in ["'-5", "'- 5", "'-", "'tis", "''", "=1", "'a=b", "'+.5e3", "'-5.", ""] {
@@ -85,9 +98,10 @@ mod tests {
 
     #[test]
     fn amounts_are_what_the_language_reads_as_numbers_without_a_sign() {
-        for text in
-            ["5", "5.", ".5", "5.5", "5e3", "5.e-3", ".5E+3", ".", "", "e5", "5e", "5e+", "1.2.3", "0x1", "1_0", "5 0", "1e999"]
-        {
+        for text in [
+            "5", "5.", ".5", "5.5", "5e3", "5.e-3", ".5E+3", ".", "", "e5", "5e", "5e+", "1.2.3",
+            "0x1", "1_0", "5 0", "1e999",
+        ] {
             assert_eq!(is_amount(text), text.parse::<f64>().is_ok(), "{text}");
         }
         assert!(!is_amount("inf") && !is_amount("nan") && !is_amount("-5"));

@@ -1,4 +1,5 @@
-//! Which box covers which tuple: found column by column, so that one test serves all boxes and tuples with the same beginning.
+//! Which box covers which tuple: found column by column, so that one test serves all boxes and
+//! tuples with the same beginning.
 
 use std::borrow::Cow;
 
@@ -32,7 +33,10 @@ pub(super) struct Distinct {
 
 pub(super) fn distinct(columns: &[(&Codes, usize)], rows: usize) -> Distinct {
     let mut fold = Fold::new(rows);
-    let codes: Vec<_> = columns.iter().map(|(codes, different)| (*different, |row: usize| codes.get(row))).collect();
+    let codes: Vec<_> = columns
+        .iter()
+        .map(|(codes, different)| (*different, |row: usize| codes.get(row)))
+        .collect();
     fold.refine(&codes);
     let mut classes = fold.finish();
     let mut order: Vec<u32> = (0..).zip(&classes.sizes).map(|(class, _)| class).collect();
@@ -80,7 +84,8 @@ pub(super) struct Join<'a> {
     pub(super) edges: usize,
 }
 
-/// Combinations from `from` to below `to` of a group, which agree in all columns before the current one.
+/// Combinations from `from` to below `to` of a group, which agree in all columns before the current
+/// one.
 #[derive(Clone, Copy)]
 struct Run {
     from: usize,
@@ -90,12 +95,23 @@ struct Run {
 impl Join<'_> {
     /// Everything the boxes of a group cover; none when the tests ran out.
     pub(super) fn pairs(&mut self, boxes: &Counted, tuples: &Counted) -> Option<Found> {
-        let mut found = Found { covered: vec![0; boxes.len()], reached: vec![false; tuples.len()], edges: Some(Vec::new()) };
+        let mut found = Found {
+            covered: vec![0; boxes.len()],
+            reached: vec![false; tuples.len()],
+            edges: Some(Vec::new()),
+        };
         let all = (Run { from: 0, to: boxes.len() }, Run { from: 0, to: tuples.len() });
         self.descend(0, boxes, tuples, all, &mut found).then_some(found)
     }
 
-    fn descend(&mut self, depth: usize, boxes: &Counted, tuples: &Counted, within: (Run, Run), found: &mut Found) -> bool {
+    fn descend(
+        &mut self,
+        depth: usize,
+        boxes: &Counted,
+        tuples: &Counted,
+        within: (Run, Run),
+        found: &mut Found,
+    ) -> bool {
         let Some(quasi) = self.quasi.get(depth) else {
             // Combinations are different, so here one box meets one tuple.
             let (b, t) = (within.0.from, within.1.from);
@@ -104,7 +120,9 @@ impl Join<'_> {
             if found.edges.as_ref().is_some_and(|edges| edges.len() >= self.edges) {
                 found.edges = None;
             }
-            if let (Some(edges), Ok(b), Ok(t)) = (&mut found.edges, u32::try_from(b), u32::try_from(t)) {
+            if let (Some(edges), Ok(b), Ok(t)) =
+                (&mut found.edges, u32::try_from(b), u32::try_from(t))
+            {
                 edges.push((b, t));
             }
             return true;
@@ -128,7 +146,12 @@ impl Join<'_> {
                 return false;
             }
             self.tests -= cells.len() as u64;
-            pairs.extend(cells.iter().filter(|(cell, _)| quasi.cover.covers(*cell, code)).map(|&(_, cells)| (cells, run)));
+            pairs.extend(
+                cells
+                    .iter()
+                    .filter(|(cell, _)| quasi.cover.covers(*cell, code))
+                    .map(|&(_, cells)| (cells, run)),
+            );
             from = run.to;
         }
         pairs.into_iter().all(|pair| self.descend(depth + 1, boxes, tuples, pair, found))
@@ -163,7 +186,8 @@ mod tests {
     fn the_end_of_a_run_is_found_at_any_length() {
         for length in 1..40 {
             for rest in 0..3 {
-                let codes: Vec<u32> = std::iter::repeat_n(5, length).chain(std::iter::repeat_n(9, rest)).collect();
+                let codes: Vec<u32> =
+                    std::iter::repeat_n(5, length).chain(std::iter::repeat_n(9, rest)).collect();
                 assert_eq!(end_of_run(0, codes.len(), |at| codes[at]), length);
                 assert_eq!(end_of_run(length / 2, codes.len(), |at| codes[at]), length);
             }

@@ -1,14 +1,17 @@
 //! The most rows that can be matched: a greatest flow from boxes to tuples.
 //!
-//! A box is a released combination of cells with its number of rows, a tuple an original combination of values with its number of
-//! rows; an edge says that the box covers the tuple. A flow that uses up every box gives each released row a source row of its own.
+//! A box is a released combination of cells with its number of rows, a tuple an original
+//! combination of values with its number of rows; an edge says that the box covers the tuple. A
+//! flow that uses up every box gives each released row a source row of its own.
 //!
 //! # Complexity
-//! Dinic's phases over the edges: O(E √V) for unit counts, a few phases in practice, since a greedy pass does most of the work.
+//! Dinic's phases over the edges: O(E √V) for unit counts, a few phases in practice, since a greedy
+//! pass does most of the work.
 //!
 //! # Reference
-//! E. A. Dinic, Algorithm for solution of a problem of maximum flow in networks with power estimation, 1970;
-//! J. Hopcroft, R. Karp, An n^(5/2) algorithm for maximum matchings in bipartite graphs, SIAM J. Comput. 1973.
+//! E. A. Dinic, Algorithm for solution of a problem of maximum flow in networks with power
+//! estimation, 1970; J. Hopcroft, R. Karp, An n^(5/2) algorithm for maximum matchings in bipartite
+//! graphs, SIAM J. Comput. 1973.
 
 /// Edges of one side, end to end: those of node `n` are `list[starts[n]..starts[n + 1]]`.
 struct Adjacent {
@@ -53,19 +56,34 @@ struct Network<'a> {
 
 const UNSEEN: u32 = u32::MAX;
 
-/// The greatest number of rows of the boxes that can be placed on tuples along the edges (box, tuple).
+/// The greatest number of rows of the boxes that can be placed on tuples along the edges (box,
+/// tuple).
 pub(super) fn greatest(supply: Vec<u64>, room: Vec<u64>, edges: &[(u32, u32)]) -> u64 {
     let free: Vec<u64> = edges.iter().map(|&(b, _)| supply[b as usize]).collect();
     greatest_within(supply, room, edges, &free)
 }
 
 /// The same, with no more rows along an edge than it can take.
-pub(super) fn greatest_within(supply: Vec<u64>, room: Vec<u64>, edges: &[(u32, u32)], most: &[u64]) -> u64 {
+pub(super) fn greatest_within(
+    supply: Vec<u64>,
+    room: Vec<u64>,
+    edges: &[(u32, u32)],
+    most: &[u64],
+) -> u64 {
     let from_box = adjacent(supply.len(), edges.iter().map(|edge| edge.0));
     let from_tuple = adjacent(room.len(), edges.iter().map(|edge| edge.1));
     let (box_level, tuple_level) = (vec![UNSEEN; supply.len()], vec![UNSEEN; room.len()]);
-    let mut network =
-        Network { edges, most, from_box, from_tuple, flow: vec![0; edges.len()], supply, room, box_level, tuple_level };
+    let mut network = Network {
+        edges,
+        most,
+        from_box,
+        from_tuple,
+        flow: vec![0; edges.len()],
+        supply,
+        room,
+        box_level,
+        tuple_level,
+    };
     let mut placed = network.greedy();
     while network.levels() {
         placed += network.augment_all();
@@ -94,11 +112,13 @@ impl Network<'_> {
         placed
     }
 
-    /// Numbers the nodes by their distance from a box with rows left; false when no tuple with room can be reached.
+    /// Numbers the nodes by their distance from a box with rows left; false when no tuple with room
+    /// can be reached.
     fn levels(&mut self) -> bool {
         self.box_level.fill(UNSEEN);
         self.tuple_level.fill(UNSEEN);
-        let mut boxes: Vec<usize> = (0..self.supply.len()).filter(|&b| self.supply[b] > 0).collect();
+        let mut boxes: Vec<usize> =
+            (0..self.supply.len()).filter(|&b| self.supply[b] > 0).collect();
         boxes.iter().for_each(|&b| self.box_level[b] = 0);
         let mut level = 0;
         let mut found = false;
@@ -160,14 +180,20 @@ impl Network<'_> {
         placed
     }
 
-    /// Edges from the box to a tuple with room: forth to a tuple, back to a box that used it, and so on. The pointers skip
-    /// what was found to lead nowhere in this phase.
-    fn path(&self, start: usize, box_next: &mut [usize], tuple_next: &mut [usize]) -> Option<Vec<usize>> {
+    /// Edges from the box to a tuple with room: forth to a tuple, back to a box that used it, and
+    /// so on. The pointers skip what was found to lead nowhere in this phase.
+    fn path(
+        &self,
+        start: usize,
+        box_next: &mut [usize],
+        tuple_next: &mut [usize],
+    ) -> Option<Vec<usize>> {
         let mut path: Vec<usize> = Vec::new();
         let mut b = start;
         loop {
             let forth = self.from_box.of(b)[box_next[b]..].iter().position(|&edge| {
-                self.tuple_level[self.edges[edge].1 as usize] == self.box_level[b] + 1 && self.flow[edge] < self.most[edge]
+                self.tuple_level[self.edges[edge].1 as usize] == self.box_level[b] + 1
+                    && self.flow[edge] < self.most[edge]
             });
             let Some(skipped) = forth else {
                 // A dead end: step back over the tuple that led here, and let it try its next box.
@@ -186,9 +212,9 @@ impl Network<'_> {
                 return Some(path);
             }
             let level = self.tuple_level[tuple];
-            let back = self.from_tuple.of(tuple)[tuple_next[tuple]..]
-                .iter()
-                .position(|&edge| self.flow[edge] > 0 && self.box_level[self.edges[edge].0 as usize] == level + 1);
+            let back = self.from_tuple.of(tuple)[tuple_next[tuple]..].iter().position(|&edge| {
+                self.flow[edge] > 0 && self.box_level[self.edges[edge].0 as usize] == level + 1
+            });
             match back {
                 Some(skipped) => {
                     tuple_next[tuple] += skipped;
@@ -232,25 +258,35 @@ mod tests {
         for _ in 0..3000 {
             let (boxes, tuples) = (1 + seeded.below(5), 1 + seeded.below(5));
             let dense = 1 + seeded.below(4);
-            let covers: Vec<Vec<bool>> = (0..boxes).map(|_| (0..tuples).map(|_| seeded.below(5) < dense).collect()).collect();
-            let mut rows: Vec<usize> = (0..1 + seeded.below(6)).map(|_| seeded.below(boxes)).collect();
+            let covers: Vec<Vec<bool>> = (0..boxes)
+                .map(|_| (0..tuples).map(|_| seeded.below(5) < dense).collect())
+                .collect();
+            let mut rows: Vec<usize> =
+                (0..1 + seeded.below(6)).map(|_| seeded.below(boxes)).collect();
             rows.sort_unstable();
             let mut room: Vec<u64> = (0..tuples).map(|_| seeded.below(3) as u64).collect();
-            let supply = (0..boxes).map(|b| rows.iter().filter(|&&r| r == b).count() as u64).collect();
+            let supply =
+                (0..boxes).map(|b| rows.iter().filter(|&&r| r == b).count() as u64).collect();
             let edges: Vec<(u32, u32)> = (0u32..)
                 .zip(&covers)
-                .flat_map(|(b, row)| (0u32..).zip(row).filter(|(_, covers)| **covers).map(move |(t, _)| (b, t)))
+                .flat_map(|(b, row)| {
+                    (0u32..).zip(row).filter(|(_, covers)| **covers).map(move |(t, _)| (b, t))
+                })
                 .collect();
             let best = brute(&rows, &mut room, &covers);
             assert_eq!(greatest(supply, room, &edges), best);
             short += usize::from(best < rows.len() as u64);
         }
-        assert!(short > 300, "the trials must include many that cannot be matched fully, not {short}");
+        assert!(
+            short > 300,
+            "the trials must include many that cannot be matched fully, not {short}"
+        );
     }
 
     #[test]
     fn a_long_chain_of_changes_is_found() {
-        // Box i covers tuples i and i+1; the last box covers only tuple 0, so every other box must move on.
+        // Box i covers tuples i and i+1; the last box covers only tuple 0, so every other box must
+        // move on.
         let n = 2000u32;
         let mut edges: Vec<(u32, u32)> = (0..n).flat_map(|i| [(i, i), (i, i + 1)]).collect();
         edges.push((n, 0));

@@ -9,7 +9,7 @@ use super::rules::{Rule, Sensitive, Tally};
 use super::surface::Surface;
 use super::{RuleVerdict, surface};
 use crate::error::{Error, Result};
-use crate::request::{Request, Distance, ModelSpec, RuleSpec, Share};
+use crate::request::{Distance, ModelSpec, Request, RuleSpec, Share};
 use crate::table::Table;
 
 /// What the classes of a table are like, whatever rules there are.
@@ -80,7 +80,8 @@ pub struct SensitiveMeasures {
     pub values: u64,
     /// The fewest different values in a class.
     pub distinct: u64,
-    /// l-diversity in frequency form: the least whole part of class size over the count of its commonest value.
+    /// l-diversity in frequency form: the least whole part of class size over the count of its
+    /// commonest value.
     pub frequency: u64,
     /// The least effective number of values: e to the entropy.
     pub entropy: f64,
@@ -88,7 +89,8 @@ pub struct SensitiveMeasures {
     pub alpha: f64,
     /// The greatest distance to the whole table, any two values being 1 apart.
     pub t_equal: f64,
-    /// The greatest distance by the ground distance that was asked for; none when none was, or it is the equal one.
+    /// The greatest distance by the ground distance that was asked for; none when none was, or it
+    /// is the equal one.
     pub t: Option<f64>,
 }
 
@@ -105,7 +107,9 @@ pub(super) fn judge(
     let classes = classes_of(table, surface, &surface.roles.quasi)?;
     let rows_of = classes.rows();
     let mut verdicts: Vec<Option<RuleVerdict>> = specs.iter().map(|_| None).collect();
-    for (spec, verdict) in specs.iter().zip(&mut verdicts).filter(|(spec, _)| spec.model.column().is_none()) {
+    for (spec, verdict) in
+        specs.iter().zip(&mut verdicts).filter(|(spec, _)| spec.model.column().is_none())
+    {
         *verdict = Some(if spec.columns == surface.roles.quasi {
             on_sizes(spec, &classes, request)
         } else {
@@ -116,30 +120,58 @@ pub(super) fn judge(
     for name in &surface.roles.sensitive {
         let sensitive = Sensitive::new(coded(table, name)?, name, request);
         let mut rules = Vec::new();
-        for (at, spec) in specs.iter().enumerate().filter(|(_, spec)| spec.model.column().is_some_and(|column| column == name)) {
+        for (at, spec) in specs
+            .iter()
+            .enumerate()
+            .filter(|(_, spec)| spec.model.column().is_some_and(|column| column == name))
+        {
             if spec.columns != surface.roles.quasi {
-                return Err(Error::request(format!("a rule on column `{name}` must stand on all quasi-identifiers")));
+                return Err(Error::request(format!(
+                    "a rule on column `{name}` must stand on all quasi-identifiers"
+                )));
             }
             let ground = match &spec.model {
-                ModelSpec::Closeness { distance, .. } => ground(*distance, name, &sensitive, request)?,
+                ModelSpec::Closeness { distance, .. } => {
+                    ground(*distance, name, &sensitive, request)?
+                }
                 _ => Ground::Equal,
             };
             rules.push((at, Rule::new(spec, Some(&sensitive), ground, &request.missing)));
         }
-        measures.sensitive.push(spread(name, &sensitive, (&classes, &rows_of), &mut rules, request)?);
+        measures.sensitive.push(spread(
+            name,
+            &sensitive,
+            (&classes, &rows_of),
+            &mut rules,
+            request,
+        )?);
         for (at, rule) in rules {
             verdicts[at] = Some(rule.verdict());
         }
     }
-    Ok((measures, verdicts.into_iter().map(|verdict| verdict.expect("every rule stands on a column that is there")).collect()))
+    Ok((
+        measures,
+        verdicts
+            .into_iter()
+            .map(|verdict| verdict.expect("every rule stands on a column that is there"))
+            .collect(),
+    ))
 }
 
 /// The classes of some quasi-identifiers, by their cells as released.
 fn classes_of(table: &Table, surface: &Surface, names: &[String]) -> Result<Classes> {
     let shown = surface.quasi.iter().filter(|shown| names.iter().any(|name| name == shown.name()));
-    let columns = shown.flat_map(surface::Shown::columns).map(|column| coded(table, column)).collect::<Result<Vec<_>>>()?;
+    let columns = shown
+        .flat_map(surface::Shown::columns)
+        .map(|column| coded(table, column))
+        .collect::<Result<Vec<_>>>()?;
     let mut fold = Fold::new(table.rows);
-    fold.refine(&columns.iter().map(|column| (column.values.len(), |row: usize| column.codes.get(row))).collect::<Vec<_>>());
+    fold.refine(
+        &columns
+            .iter()
+            .map(|column| (column.values.len(), |row: usize| column.codes.get(row)))
+            .collect::<Vec<_>>(),
+    );
     Ok(fold.finish())
 }
 
@@ -156,12 +188,19 @@ fn sizes(classes: &Classes, request: &Request) -> Measures {
     let rows = classes.of.len() as u64;
     let smallest = classes.sizes.iter().copied().min().map_or(0, u64::from);
     let band = |from: u64, to: Option<u64>| {
-        let within =
-            classes.sizes.iter().map(|&size| u64::from(size)).filter(|&size| size >= from && to.is_none_or(|to| size <= to));
-        let (classes, rows) = within.fold((0, 0), |(classes, rows), size| (classes + 1, rows + size));
+        let within = classes
+            .sizes
+            .iter()
+            .map(|&size| u64::from(size))
+            .filter(|&size| size >= from && to.is_none_or(|to| size <= to));
+        let (classes, rows) =
+            within.fold((0, 0), |(classes, rows), size| (classes + 1, rows + size));
         SizeBand { from, to, classes, rows }
     };
-    let bands = BANDS.iter().enumerate().map(|(at, &from)| band(from, BANDS.get(at + 1).map(|next| next - 1)));
+    let bands = BANDS
+        .iter()
+        .enumerate()
+        .map(|(at, &from)| band(from, BANDS.get(at + 1).map(|next| next - 1)));
     let histogram: Vec<SizeBand> = bands.filter(|band| band.classes > 0).collect();
     let uniques = histogram.iter().filter(|band| band.to == Some(1)).map(|band| band.rows).sum();
     let below = |k: u64| band(1, Some(k.saturating_sub(1))).rows;
@@ -195,7 +234,9 @@ fn spread(
     let line = request.column(name);
     let asked = line.filter(|line| matches!(line.t, Some(Share(_)))).and_then(|line| line.distance);
     let asked = match asked {
-        Some(distance) if distance != Distance::Equal => Some(ground(distance, name, sensitive, request)?),
+        Some(distance) if distance != Distance::Equal => {
+            Some(ground(distance, name, sensitive, request)?)
+        }
         _ => None,
     };
     let mut worst = SensitiveMeasures {

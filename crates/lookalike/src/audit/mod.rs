@@ -1,11 +1,13 @@
 //! The judge: an independent check of any published table against the request it was made for.
 //!
-//! It reads the released table and the configuration, nothing else of the engine: classes are counted anew from the released
-//! cells, every rule is evaluated with arithmetic of its own, labels are read with readers of its own. With the source beside the
-//! release it also checks the truth: every released row stands for a row of the source that it covers.
+//! It reads the released table and the configuration, nothing else of the engine: classes are
+//! counted anew from the released cells, every rule is evaluated with arithmetic of its own, labels
+//! are read with readers of its own. With the source beside the release it also checks the truth:
+//! every released row stands for a row of the source that it covers.
 //!
-//! Decisions are made in integers; only the entropy needs logarithms, see [`ENTROPY_TOLERANCE`]. A verdict names rows, sizes and
-//! shares, never the value of a cell; of a class that breaks a rule it names sizes and shares alone.
+//! Decisions are made in integers; only the entropy needs logarithms, see [`ENTROPY_TOLERANCE`]. A
+//! verdict names rows, sizes and shares, never the value of a cell; of a class that breaks a rule
+//! it names sizes and shares alone.
 
 mod classes;
 mod cover;
@@ -25,7 +27,8 @@ mod truth;
 #[cfg(test)]
 mod tests;
 
-// What a released file says is read in one way, by the judge, by queries on it, and where labels come from a file.
+// What a released file says is read in one way, by the judge, by queries on it, and where labels
+// come from a file.
 pub(crate) use classes::Fold;
 pub(crate) use cover::{Cell, Interval, Scale, cells, first_untold, interval, members};
 pub(crate) use reading::{number_at, present};
@@ -59,8 +62,9 @@ pub struct Verdict {
     pub leaks: Vec<String>,
     /// The comparison with the source, when there was one.
     pub truth: Option<Truth>,
-    /// For a release that is not homogeneous the sense in which it holds: then the rules are judged on the rows that a person could be,
-    /// not on classes of equal rows, of which the measures speak.
+    /// For a release that is not homogeneous the sense in which it holds: then the rules are judged
+    /// on the rows that a person could be, not on classes of equal rows, of which the measures
+    /// speak.
     pub non_homogeneous: Option<NonHomogeneous>,
 }
 
@@ -86,7 +90,8 @@ pub struct RuleVerdict {
     pub rows: u64,
     /// What `worst` is: `smallest class`, `greatest share` and so on.
     pub measure: &'static str,
-    /// The measure of the worst class; infinite (null in JSON) when a recursive rule finds no tail at all.
+    /// The measure of the worst class; infinite (null in JSON) when a recursive rule finds no tail
+    /// at all.
     pub worst: f64,
     /// What the measure is held against: k, alpha, l, c or t.
     pub limit: f64,
@@ -94,16 +99,19 @@ pub struct RuleVerdict {
     pub examples: Vec<ClassExcerpt>,
 }
 
-/// A class that breaks a rule, told by sizes and shares: none of its values, and not where it stands in the table.
+/// A class that breaks a rule, told by sizes and shares: none of its values, and not where it
+/// stands in the table.
 #[derive(Clone, Debug, Serialize)]
 pub struct ClassExcerpt {
     /// How many classes that break the rule are exactly like this.
     pub classes: u64,
     /// How many rows it has.
     pub size: u64,
-    /// Its measure under the rule; infinite (null in JSON) when a recursive rule finds no tail at all.
+    /// Its measure under the rule; infinite (null in JSON) when a recursive rule finds no tail at
+    /// all.
     pub measure: f64,
-    /// How many of its rows have the commonest value, or one of those that alpha names; none where the rule does not ask.
+    /// How many of its rows have the commonest value, or one of those that alpha names; none where
+    /// the rule does not ask.
     pub count: Option<u64>,
     /// For a recursive rule: how many rows have the l-th commonest value or a rarer one.
     pub tail: Option<u64>,
@@ -113,12 +121,13 @@ pub struct ClassExcerpt {
 
 /// Checks a released table against the rules of the configuration.
 ///
-/// The reader must have been told [`treatments`] with [`View::Release`] or [`View::ReleaseAgainstSource`], and [`unguard`] must have seen
-/// a release that was read from a text file.
+/// The reader must have been told [`treatments`] with [`View::Release`] or
+/// [`View::ReleaseAgainstSource`], and [`unguard`] must have seen a release that was read from a
+/// text file.
 ///
 /// # Errors
-/// When the release lacks a quasi-identifier or a sensitive column, a column has no role, or the configuration makes no sense.
-/// A broken rule is no error: it stands in the verdict.
+/// When the release lacks a quasi-identifier or a sensitive column, a column has no role, or the
+/// configuration makes no sense. A broken rule is no error: it stands in the verdict.
 pub fn audit(release: &Table, request: &Request) -> Result<Verdict> {
     let surface = surface::surface(release, request)?;
     let specs = request.rules(&surface.roles)?;
@@ -136,7 +145,8 @@ pub fn audit(release: &Table, request: &Request) -> Result<Verdict> {
 
 /// As [`audit`], and compares the release with the table it was made from.
 ///
-/// The reader must have been told [`treatments`] with [`View::ReleaseAgainstSource`] and [`View::Source`].
+/// The reader must have been told [`treatments`] with [`View::ReleaseAgainstSource`] and
+/// [`View::Source`].
 ///
 /// # Errors
 /// As [`audit`], and when the source lacks a quasi-identifier or a hierarchy file cannot be read.
@@ -146,14 +156,21 @@ pub fn audit_against(release: &Table, source: &Table, request: &Request) -> Resu
     Ok(verdict)
 }
 
-/// Judges a release that is not homogeneous (algorithm `ring`) against the table it was made from, by the proof that was kept when it
-/// was made; without one only k can be judged, and only where there are not too many pairs of row and person.
+/// Judges a release that is not homogeneous (algorithm `ring`) against the table it was made from,
+/// by the proof that was kept when it was made; without one only k can be judged, and only where
+/// there are not too many pairs of row and person.
 ///
-/// The reader must have been told [`treatments`] with [`View::ReleaseAgainstSource`] and [`View::Source`].
+/// The reader must have been told [`treatments`] with [`View::ReleaseAgainstSource`] and
+/// [`View::Source`].
 ///
 /// # Errors
 /// As [`audit_against`], and when the proof is another release's, or is missing and needed.
-pub fn audit_rings(release: &Table, source: &Table, request: &Request, proof: Option<&Proof>) -> Result<Verdict> {
+pub fn audit_rings(
+    release: &Table,
+    source: &Table,
+    request: &Request,
+    proof: Option<&Proof>,
+) -> Result<Verdict> {
     let surface = surface::surface(release, request)?;
     let specs = request.rules(&surface.roles)?;
     let (measures, _) = measure::judge(release, request, &surface, &[])?;
@@ -162,7 +179,15 @@ pub fn audit_rings(release: &Table, source: &Table, request: &Request, proof: Op
         None => rings::by_search(release, source, request, &specs)?,
     };
     let (rows, classes) = (measures.rows, measures.classes);
-    Ok(Verdict { rows, classes, measures, rules, leaks: surface.leaks, truth: Some(truth), non_homogeneous: Some(sense) })
+    Ok(Verdict {
+        rows,
+        classes,
+        measures,
+        rules,
+        leaks: surface.leaks,
+        truth: Some(truth),
+        non_homogeneous: Some(sense),
+    })
 }
 
 /// The sizes, risk and spread of a table's classes; unlike [`audit`] it needs no rule.
@@ -176,6 +201,9 @@ pub fn measures(table: &Table, request: &Request) -> Result<Measures> {
 
 /// The codes of a column that the reader should have coded.
 pub(crate) fn coded<'a>(table: &'a Table, name: &str) -> Result<&'a Coded> {
-    let column = table.column(name).ok_or_else(|| Error::data(format!("there is no column `{name}`")))?;
-    column.coded.as_ref().ok_or_else(|| Error::data(format!("column `{name}` was read without codes: the audit needs them")))
+    let column =
+        table.column(name).ok_or_else(|| Error::data(format!("there is no column `{name}`")))?;
+    column.coded.as_ref().ok_or_else(|| {
+        Error::data(format!("column `{name}` was read without codes: the audit needs them"))
+    })
 }

@@ -1,4 +1,5 @@
-//! Hierarchies as the judge reads them: for a value, the labels that may stand for it, nearest first.
+//! Hierarchies as the judge reads them: for a value, the labels that may stand for it, nearest
+//! first.
 
 use std::path::Path;
 
@@ -56,8 +57,9 @@ fn parse(text: &str) -> std::result::Result<Lines, (u64, &'static str)> {
     let mut all = Lines::default();
     for (line, labels) in &records {
         let (leaf, above) = (&labels[0], labels.iter().enumerate().skip(1));
-        let named =
-            above.map(|(column, label)| if shared.contains(&(column, label)) { format!("{label} (all)") } else { label.clone() });
+        let named = above.map(|(column, label)| {
+            if shared.contains(&(column, label)) { format!("{label} (all)") } else { label.clone() }
+        });
         let mut above: Vec<String> = named.collect();
         above.dedup();
         // The value again only pads the line.
@@ -88,17 +90,25 @@ fn parse(text: &str) -> std::result::Result<Lines, (u64, &'static str)> {
 /// A line of a file: its number and its cells.
 type Record = (u64, Vec<String>);
 
-/// The lines, cut by the first of `;`, tab and `,` that cuts every one of them; if none does, by the one that cuts most.
+/// The lines, cut by the first of `;`, tab and `,` that cuts every one of them; if none does, by
+/// the one that cuts most.
 fn records(text: &str) -> std::result::Result<Vec<Record>, (u64, &'static str)> {
     let mut best: (usize, Vec<Record>) = (0, Vec::new());
     for delimiter in [b';', b'\t', b','] {
-        let mut reader =
-            csv::ReaderBuilder::new().has_headers(false).flexible(true).delimiter(delimiter).from_reader(text.as_bytes());
+        let mut reader = csv::ReaderBuilder::new()
+            .has_headers(false)
+            .flexible(true)
+            .delimiter(delimiter)
+            .from_reader(text.as_bytes());
         let mut lines: Vec<Record> = Vec::new();
         for record in reader.records() {
-            let record =
-                record.map_err(|error| (error.position().map_or(0, csv::Position::line), "not readable as delimited text"))?;
-            lines.push((record.position().map_or(0, csv::Position::line), record.iter().map(str::to_string).collect()));
+            let record = record.map_err(|error| {
+                (error.position().map_or(0, csv::Position::line), "not readable as delimited text")
+            })?;
+            lines.push((
+                record.position().map_or(0, csv::Position::line),
+                record.iter().map(str::to_string).collect(),
+            ));
         }
         let cut = lines.iter().filter(|(_, cells)| cells.len() > 1).count();
         if cut == lines.len() {
@@ -112,7 +122,8 @@ fn records(text: &str) -> std::result::Result<Vec<Record>, (u64, &'static str)> 
 }
 
 impl Lines {
-    /// The line of a value; `5.0` is found as `5`, and a date by its instant, when no line has its spelling.
+    /// The line of a value; `5.0` is found as `5`, and a date by its instant, when no line has its
+    /// spelling.
     pub(super) fn find(&self, text: &str) -> Option<usize> {
         let by_number = || self.by_number.get(&place_of_number(text)?);
         let by_instant = || self.by_instant.get(&place_of_instant(text)?);
@@ -153,23 +164,30 @@ fn unit_label(text: &str, unit: DateUnit) -> Option<String> {
 }
 
 impl Hierarchy<'_> {
-    /// Every label below the root that may be published for this value; intervals are read as intervals, not listed.
+    /// Every label below the root that may be published for this value; intervals are read as
+    /// intervals, not listed.
     pub(super) fn labels(&self, text: &str) -> Vec<String> {
         match self {
             Hierarchy::File(lines) => lines.ancestors(text).unwrap_or_default().to_vec(),
-            Hierarchy::Prefix(_) => (0..text.chars().count()).map(|kept| masked(text, kept)).collect(),
-            Hierarchy::Date(units) => units.iter().filter_map(|&unit| unit_label(text, unit)).collect(),
+            Hierarchy::Prefix(_) => {
+                (0..text.chars().count()).map(|kept| masked(text, kept)).collect()
+            }
+            Hierarchy::Date(units) => {
+                units.iter().filter_map(|&unit| unit_label(text, unit)).collect()
+            }
             Hierarchy::Intervals(_) => Vec::new(),
         }
     }
 
-    /// The nodes above a value, nearest first and without the root, for the distance in the tree; none when it has no place.
-    /// A file's root is the last of its labels.
+    /// The nodes above a value, nearest first and without the root, for the distance in the tree;
+    /// none when it has no place. A file's root is the last of its labels.
     pub(super) fn nodes(&self, text: &str) -> Option<Vec<String>> {
         let mut nodes = match self {
             Hierarchy::File(lines) => return lines.ancestors(text).map(<[String]>::to_vec),
             Hierarchy::Prefix(lengths) => lengths.iter().map(|&kept| masked(text, kept)).collect(),
-            Hierarchy::Date(units) => units.iter().map(|&unit| unit_label(text, unit)).collect::<Option<Vec<_>>>()?,
+            Hierarchy::Date(units) => {
+                units.iter().map(|&unit| unit_label(text, unit)).collect::<Option<Vec<_>>>()?
+            }
             Hierarchy::Intervals(request) => {
                 let x = number(text)?;
                 let side = if request.bottom.is_some_and(|bottom| x < bottom) {
@@ -203,8 +221,15 @@ mod tests {
         assert_eq!(lines.ancestors("6"), None);
         assert_eq!(lines.root(), None);
         assert_eq!(parse("\"x;y\",G,*\nz,G,*\n").unwrap().ancestors("x;y").unwrap(), ["G", "*"]);
-        assert_eq!(parse("x;y,G,*\nz,G,*\n").unwrap().ancestors("x;y").unwrap(), ["G", "*"], "all lines decide");
-        assert_eq!(parse("\"two\nlines\",G,*\n\"a;b\",G,*\n").unwrap().ancestors("two\nlines").unwrap(), ["G", "*"]);
+        assert_eq!(
+            parse("x;y,G,*\nz,G,*\n").unwrap().ancestors("x;y").unwrap(),
+            ["G", "*"],
+            "all lines decide"
+        );
+        assert_eq!(
+            parse("\"two\nlines\",G,*\n\"a;b\",G,*\n").unwrap().ancestors("two\nlines").unwrap(),
+            ["G", "*"]
+        );
         assert_eq!(parse("a;X;*\na;Y;*\n").unwrap_err().0, 2);
         assert_eq!(parse("a;X;*\nb;X;Y;X\n").unwrap_err().0, 2);
     }
@@ -213,7 +238,8 @@ mod tests {
     fn one_line_hierarchies_give_their_labels() {
         assert_eq!(Hierarchy::Prefix(&[4, 3]).labels("5371"), ["****", "5***", "53**", "537*"]);
         assert_eq!(Hierarchy::Prefix(&[3, 1]).nodes("5371").unwrap(), ["537*", "5***"]);
-        let units = [DateUnit::Day, DateUnit::Month, DateUnit::Quarter, DateUnit::Year, DateUnit::Decade];
+        let units =
+            [DateUnit::Day, DateUnit::Month, DateUnit::Quarter, DateUnit::Year, DateUnit::Decade];
         let labels = Hierarchy::Date(&units).labels("2024-03-17 10:00:00");
         assert_eq!(labels, ["2024-03-17", "2024-03", "2024-Q1", "2024", "2020s"]);
         assert_eq!(Hierarchy::Date(&[DateUnit::Quarter]).labels("2024-12-01"), ["2024-Q4"]);

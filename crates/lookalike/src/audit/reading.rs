@@ -14,7 +14,8 @@ pub(super) fn number(text: &str) -> Option<f64> {
 
 /// A number's place among all numbers, as an integer.
 pub(super) fn place_of_number(text: &str) -> Option<i128> {
-    // The bits of two positive floats compare like the floats; those of two negative ones the other way round.
+    // The bits of two positive floats compare like the floats; those of two negative ones the other
+    // way round.
     let bits = (number(text)? + 0.0).to_bits();
     let magnitude = i128::from(bits & (u64::MAX >> 1));
     Some(if bits >> 63 == 1 { -magnitude } else { magnitude })
@@ -26,7 +27,8 @@ pub(crate) fn number_at(place: i128) -> Option<f64> {
     Some(if place < 0 { -magnitude } else { magnitude })
 }
 
-/// A decimal in one spelling: `5`, `5.0` and `0.5e1` become the same text, and no two different numbers do.
+/// A decimal in one spelling: `5`, `5.0` and `0.5e1` become the same text, and no two different
+/// numbers do.
 pub(super) fn exact_number(text: &str) -> Option<String> {
     number(text)?;
     let text = text.trim().to_ascii_lowercase();
@@ -42,16 +44,19 @@ pub(super) fn exact_number(text: &str) -> Option<String> {
         return Some("0".to_string());
     }
     let exponent: i64 = exponent.parse().ok()?;
-    let shift = i64::try_from(digits.len() - significant.len()).ok()? - i64::try_from(part.len()).ok()?;
+    let shift =
+        i64::try_from(digits.len() - significant.len()).ok()? - i64::try_from(part.len()).ok()?;
     let significant = significant.trim_start_matches('0');
     Some(format!("{sign}{significant}e{}", exponent.checked_add(shift)?))
 }
 
-/// The date and time that an ISO text spells; a date is its midnight, a time with an offset is taken to UTC.
+/// The date and time that an ISO text spells; a date is its midnight, a time with an offset is
+/// taken to UTC.
 pub(super) fn date_time(text: &str) -> Option<DateTime> {
     let text = text.trim();
     // With an offset first: read as a civil time, the offset would be passed over.
-    let instant = text.parse::<Timestamp>().map(|instant| instant.to_zoned(TimeZone::UTC).datetime());
+    let instant =
+        text.parse::<Timestamp>().map(|instant| instant.to_zoned(TimeZone::UTC).datetime());
     instant.or_else(|_| text.parse()).ok()
 }
 
@@ -84,7 +89,9 @@ mod tests {
 
     #[test]
     fn numbers_are_read_and_words_are_not() {
-        for (text, value) in [("5", 5.0), ("-2.5", -2.5), ("+1e3", 1000.0), (" 7 ", 7.0), (".5", 0.5), ("-0", 0.0)] {
+        for (text, value) in
+            [("5", 5.0), ("-2.5", -2.5), ("+1e3", 1000.0), (" 7 ", 7.0), (".5", 0.5), ("-0", 0.0)]
+        {
             assert_eq!(number(text), Some(value), "{text}");
         }
         for text in ["", "inf", "NaN", "-infinity", "1,000", "0x10", "12a", "1e999"] {
@@ -94,8 +101,11 @@ mod tests {
 
     #[test]
     fn places_are_in_the_order_of_the_numbers() {
-        let ascending = ["-1e300", "-2.5", "-2", "-1e-300", "0", "1e-300", "1", "1.5", "2", "1e300"];
-        assert!(ascending.windows(2).all(|pair| place_of_number(pair[0]) < place_of_number(pair[1])));
+        let ascending =
+            ["-1e300", "-2.5", "-2", "-1e-300", "0", "1e-300", "1", "1.5", "2", "1e300"];
+        assert!(
+            ascending.windows(2).all(|pair| place_of_number(pair[0]) < place_of_number(pair[1]))
+        );
         assert_eq!(place_of_number("-0.0"), place_of_number("0"));
         assert_eq!(place_of_number("5.0"), place_of_number("5"));
         for text in ascending {
@@ -105,10 +115,22 @@ mod tests {
 
     #[test]
     fn one_number_has_one_exact_spelling_and_two_have_two() {
-        for group in [["5", "5.0", "0.5e1"], ["-1200", "-1.2e3", "-1200.00"], ["0", "-0.0", "0e7"], ["0.05", "5e-2", "+00.050"]] {
-            assert!(group.iter().all(|text| exact_number(text) == exact_number(group[0])), "{group:?}");
+        for group in [
+            ["5", "5.0", "0.5e1"],
+            ["-1200", "-1.2e3", "-1200.00"],
+            ["0", "-0.0", "0e7"],
+            ["0.05", "5e-2", "+00.050"],
+        ] {
+            assert!(
+                group.iter().all(|text| exact_number(text) == exact_number(group[0])),
+                "{group:?}"
+            );
         }
-        assert_ne!(exact_number("9007199254740993"), exact_number("9007199254740992"), "equal as floating-point numbers");
+        assert_ne!(
+            exact_number("9007199254740993"),
+            exact_number("9007199254740992"),
+            "equal as floating-point numbers"
+        );
         assert_ne!(exact_number("5"), exact_number("-5"));
         assert_ne!(exact_number("5"), exact_number("50"));
         assert_eq!(exact_number("five"), None);

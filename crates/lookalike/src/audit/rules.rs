@@ -10,11 +10,11 @@ use super::ground::{Fraction, Ground, distance};
 use super::reading::{exact_number, is_missing, place_of_instant, place_of_number};
 use crate::codes::{Code, RowId};
 use crate::request::ratio::Ratio;
-use crate::request::{ColumnRequest, Request, Distance, HierarchySpec, Kind, ModelSpec, RuleSpec};
+use crate::request::{ColumnRequest, Distance, HierarchySpec, Kind, ModelSpec, Request, RuleSpec};
 use crate::table::Coded;
 
-/// By how much, relative to ln l, the entropy of a class may fall short of ln l: logarithms are rounded, and a class of l equally
-/// frequent values must hold.
+/// By how much, relative to ln l, the entropy of a class may fall short of ln l: logarithms are
+/// rounded, and a class of l equally frequent values must hold.
 pub const ENTROPY_TOLERANCE: f64 = 1e-9;
 
 /// A sensitive column: its values, all spellings of one value taken as one.
@@ -35,7 +35,12 @@ pub(super) struct Sensitive<'a> {
 impl<'a> Sensitive<'a> {
     pub(super) fn new(coded: &'a Coded, column: &str, request: &Request) -> Sensitive<'a> {
         let missing = &request.missing;
-        let texts = || coded.values.iter().map(|text| text.as_deref().filter(|text| !is_missing(text, missing)));
+        let texts = || {
+            coded
+                .values
+                .iter()
+                .map(|text| text.as_deref().filter(|text| !is_missing(text, missing)))
+        };
         let sameness = sameness(request.column(column), texts().flatten());
         let mut numbers: FxHashMap<Option<Cow<'_, str>>, u32> = FxHashMap::default();
         let (value, values, first_row, totals) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
@@ -72,14 +77,24 @@ pub(super) enum Sameness {
     Instant,
 }
 
-/// What the column's line says; the ordered distance takes texts for numbers or instants without being told.
-fn sameness<'t>(line: Option<&ColumnRequest>, mut texts: impl Iterator<Item = &'t str>) -> Sameness {
+/// What the column's line says; the ordered distance takes texts for numbers or instants without
+/// being told.
+fn sameness<'t>(
+    line: Option<&ColumnRequest>,
+    mut texts: impl Iterator<Item = &'t str>,
+) -> Sameness {
     let Some(line) = line else { return Sameness::Text };
     match (line.kind, &line.order, &line.hierarchy) {
-        (Some(Kind::Numeric), ..) | (None, None, Some(HierarchySpec::Intervals(_))) => Sameness::Number,
+        (Some(Kind::Numeric), ..) | (None, None, Some(HierarchySpec::Intervals(_))) => {
+            Sameness::Number
+        }
         (Some(Kind::Date), ..) | (None, None, Some(HierarchySpec::Date(_))) => Sameness::Instant,
         (None, None, None) if line.t.is_some() && line.distance == Some(Distance::Ordered) => {
-            if texts.all(|text| place_of_number(text).is_some()) { Sameness::Number } else { Sameness::Instant }
+            if texts.all(|text| place_of_number(text).is_some()) {
+                Sameness::Number
+            } else {
+                Sameness::Instant
+            }
         }
         _ => Sameness::Text,
     }
@@ -152,14 +167,21 @@ impl Finding {
 }
 
 impl<'a> Rule<'a> {
-    pub(super) fn new(spec: &'a RuleSpec, sensitive: Option<&Sensitive<'_>>, ground: Ground, missing: &[String]) -> Rule<'a> {
+    pub(super) fn new(
+        spec: &'a RuleSpec,
+        sensitive: Option<&Sensitive<'_>>,
+        ground: Ground,
+        missing: &[String],
+    ) -> Rule<'a> {
         let named = match (&spec.model, sensitive) {
             (ModelSpec::Alpha { values, .. }, Some(sensitive)) if !values.is_empty() => {
                 let sameness = sensitive.sameness;
                 let is_named = |cell: &Option<String>| {
                     values.iter().any(|value| match cell {
                         None => is_missing(value, missing),
-                        Some(cell) => !is_missing(value, missing) && sameness.of(cell) == sameness.of(value),
+                        Some(cell) => {
+                            !is_missing(value, missing) && sameness.of(cell) == sameness.of(value)
+                        }
                     })
                 };
                 sensitive.values.iter().map(is_named).collect()
@@ -199,7 +221,10 @@ impl<'a> Rule<'a> {
         RuleVerdict { examples, ..self.verdict }
     }
 
-    #[allow(clippy::cast_precision_loss, reason = "measures are for display; decisions are made in integers")]
+    #[allow(
+        clippy::cast_precision_loss,
+        reason = "measures are for display; decisions are made in integers"
+    )]
     fn finding(&self, class: &Tally<'_>, sensitive: Option<&Sensitive<'_>>) -> Finding {
         let size = class.size;
         let case = |measure| Case { classes: 1, size, measure, count: None, tail: None };
@@ -213,31 +238,44 @@ impl<'a> Rule<'a> {
                     [] => class.most(),
                     _ => named().map(|&value| u64::from(class.counts[value as usize])).sum(),
                 };
-                greatest(fraction(part, size).at_most(ratio(*alpha)), part as f64 / size as f64).counting(part)
+                greatest(fraction(part, size).at_most(ratio(*alpha)), part as f64 / size as f64)
+                    .counting(part)
             }
             ModelSpec::Frequency { l, .. } => {
                 let most = class.most();
-                least(u128::from(most) * u128::from(*l) <= u128::from(size), size as f64 / most as f64).counting(most)
+                least(
+                    u128::from(most) * u128::from(*l) <= u128::from(size),
+                    size as f64 / most as f64,
+                )
+                .counting(most)
             }
-            ModelSpec::Distinct { l, .. } => least(class.present.len() as u64 >= *l, class.present.len() as f64),
+            ModelSpec::Distinct { l, .. } => {
+                least(class.present.len() as u64 >= *l, class.present.len() as f64)
+            }
             ModelSpec::Entropy { l, .. } => {
                 let entropy = class.entropy();
-                // The last digits depend on the order of the sum: without them, equal counts measure the same.
+                // The last digits depend on the order of the sum: without them, equal counts
+                // measure the same.
                 let measure = (entropy.exp() / ENTROPY_TOLERANCE).round() * ENTROPY_TOLERANCE;
-                least(entropy >= l.to_f64().ln() * (1.0 - ENTROPY_TOLERANCE), measure).counting(class.most())
+                least(entropy >= l.to_f64().ln() * (1.0 - ENTROPY_TOLERANCE), measure)
+                    .counting(class.most())
             }
             ModelSpec::Recursive { c, l, .. } => {
                 let mut counts: Vec<u64> = class.counts().collect();
                 counts.sort_unstable_by(|a, b| b.cmp(a));
                 let from = usize::try_from(*l - 1).unwrap_or(usize::MAX).min(counts.len());
                 let tail: u64 = counts[from..].iter().sum();
-                let below = u128::from(counts[0]) * u128::from(c.den()) < u128::from(tail) * u128::from(c.num());
-                let mut finding = greatest(below, counts[0] as f64 / tail as f64).counting(counts[0]);
+                let below = u128::from(counts[0]) * u128::from(c.den())
+                    < u128::from(tail) * u128::from(c.num());
+                let mut finding =
+                    greatest(below, counts[0] as f64 / tail as f64).counting(counts[0]);
                 finding.case.tail = Some(tail);
                 finding
             }
             ModelSpec::Closeness { t, .. } => {
-                let far = sensitive.map_or(Fraction { num: 0, den: 1 }, |sensitive| distance(&self.ground, class, sensitive));
+                let far = sensitive.map_or(Fraction { num: 0, den: 1 }, |sensitive| {
+                    distance(&self.ground, class, sensitive)
+                });
                 greatest(far.at_most(ratio(*t)), far.to_f64())
             }
         }
@@ -288,7 +326,9 @@ fn in_words(spec: &RuleSpec) -> String {
         ModelSpec::Frequency { column, l } => format!("l = {l} on {column}"),
         ModelSpec::Distinct { column, l } => format!("distinct = {l} on {column}"),
         ModelSpec::Entropy { column, l } => format!("entropy = {} on {column}", written(*l)),
-        ModelSpec::Recursive { column, c, l } => format!("recursive c = {}, l = {l} on {column}", written(*c)),
+        ModelSpec::Recursive { column, c, l } => {
+            format!("recursive c = {}, l = {l} on {column}", written(*c))
+        }
         ModelSpec::Closeness { column, t, distance } => {
             let distance = format!("{distance:?}").to_lowercase();
             format!("t = {} on {column}, {distance} distance", written(*t))

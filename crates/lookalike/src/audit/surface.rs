@@ -1,4 +1,5 @@
-//! What a released table shows: which of its columns are which quasi-identifier, and which should not be there.
+//! What a released table shows: which of its columns are which quasi-identifier, and which should
+//! not be there.
 
 use super::guard::unguarded;
 use crate::codes::RowId;
@@ -19,7 +20,8 @@ pub enum View {
 
 /// What the reader should do with each column, so that the audit finds what it needs.
 ///
-/// No column of a release is skipped, not even one it should not have: the judge has to see that it is there.
+/// No column of a release is skipped, not even one it should not have: the judge has to see that it
+/// is there.
 pub fn treatments(names: &[String], request: &Request, view: View) -> Vec<Treatment> {
     let of = |name: &String| treatment(name, names, request, view);
     let written: Vec<Treatment> = names.iter().map(of).collect();
@@ -29,13 +31,22 @@ pub fn treatments(names: &[String], request: &Request, view: View) -> Vec<Treatm
     // Names may be guarded, which only their cells can tell: what either reading needs is coded.
     let names: Vec<String> = names.iter().map(|name| unguarded(name).to_string()).collect();
     let of = |name: &String| treatment(name, &names, request, view);
-    written.into_iter().zip(&names).map(|(written, name)| if written == Treatment::Code { written } else { of(name) }).collect()
+    written
+        .into_iter()
+        .zip(&names)
+        .map(|(written, name)| if written == Treatment::Code { written } else { of(name) })
+        .collect()
 }
 
 fn treatment(name: &str, names: &[String], request: &Request, view: View) -> Treatment {
     let role = request.column(name).map(|column| column.role);
     match view {
-        View::Source if role == Some(Role::Identifier) || (role.is_none() && request.rest == Some(Rest::Drop)) => Treatment::Skip,
+        View::Source
+            if role == Some(Role::Identifier)
+                || (role.is_none() && request.rest == Some(Rest::Drop)) =>
+        {
+            Treatment::Skip
+        }
         _ if matches!(role, Some(Role::Quasi | Role::Sensitive)) => Treatment::Code,
         View::Source => Treatment::Compare,
         _ if bounds_of(name, names, request).is_some() => Treatment::Code,
@@ -98,8 +109,14 @@ pub(crate) fn surface(release: &Table, request: &Request) -> Result<Surface> {
     }
     for (name, column) in &request.columns {
         let wanted = matches!(column.role, Role::Quasi | Role::Sensitive);
-        if wanted && !names.contains(name) && !(column.role == Role::Quasi && has_bounds(name, &names, request)) {
-            return Err(Error::data(format!("the release has no column `{name}`; it has {}", list(&names))));
+        if wanted
+            && !names.contains(name)
+            && !(column.role == Role::Quasi && has_bounds(name, &names, request))
+        {
+            return Err(Error::data(format!(
+                "the release has no column `{name}`; it has {}",
+                list(&names)
+            )));
         }
     }
     let mut found = Surface { quasi: Vec::new(), roles: Roles::default(), leaks: Vec::new() };
@@ -108,7 +125,9 @@ pub(crate) fn surface(release: &Table, request: &Request) -> Result<Surface> {
         match (request.column(name).map(|column| column.role), request.rest) {
             (Some(Role::Quasi), _) => found.quasi.push(Shown::Label(name.clone())),
             (Some(Role::Sensitive), _) => found.roles.sensitive.push(name.clone()),
-            (Some(Role::Identifier), _) => found.leaks.push(format!("identifier `{name}` is in the release")),
+            (Some(Role::Identifier), _) => {
+                found.leaks.push(format!("identifier `{name}` is in the release"))
+            }
             (Some(Role::Keep), _) => found.roles.keep.push(name.clone()),
             (None, rest) => match (bounds_of(name, &names, request), rest) {
                 (Some(quasi), _) => found.quasi.extend(shown_once(quasi, name, &names)),
@@ -127,7 +146,9 @@ pub(crate) fn surface(release: &Table, request: &Request) -> Result<Surface> {
         )));
     }
     if found.quasi.is_empty() {
-        return Err(Error::request("no quasi-identifier: name the columns that could be joined with outside data, --qi a,b,c"));
+        return Err(Error::request(
+            "no quasi-identifier: name the columns that could be joined with outside data, --qi a,b,c",
+        ));
     }
     found.roles.quasi = found.quasi.iter().map(|shown| shown.name().to_string()).collect();
     Ok(found)
@@ -137,10 +158,16 @@ pub(crate) fn surface(release: &Table, request: &Request) -> Result<Surface> {
 fn shown_once(quasi: &str, column: &str, names: &[String]) -> Option<Shown> {
     let of = |end: &str| format!("{quasi}_{end}");
     let missing = Some(of("missing")).filter(|name| names.contains(name));
-    (column == of("min")).then(|| Shown::Bounds { name: quasi.to_string(), min: of("min"), max: of("max"), missing })
+    (column == of("min")).then(|| Shown::Bounds {
+        name: quasi.to_string(),
+        min: of("min"),
+        max: of("max"),
+        missing,
+    })
 }
 
-/// True when the release shows the quasi-identifier by its bounds. A column that has a line of its own is never taken for one.
+/// True when the release shows the quasi-identifier by its bounds. A column that has a line of its
+/// own is never taken for one.
 fn has_bounds(quasi: &str, names: &[String], request: &Request) -> bool {
     ["min", "max"].iter().all(|end| {
         let name = format!("{quasi}_{end}");
@@ -155,7 +182,9 @@ fn bounds_of<'a>(name: &str, names: &[String], request: &'a Request) -> Option<&
     }
     ["_min", "_max", "_missing"].iter().filter_map(|end| name.strip_suffix(end)).find_map(|stem| {
         let (quasi, column) = request.columns.get_key_value(stem)?;
-        let shown = column.role == Role::Quasi && !names.contains(quasi) && has_bounds(quasi, names, request);
+        let shown = column.role == Role::Quasi
+            && !names.contains(quasi)
+            && has_bounds(quasi, names, request);
         shown.then_some(quasi.as_str())
     })
 }

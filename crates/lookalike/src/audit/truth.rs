@@ -1,8 +1,10 @@
-//! The truth of a release: every released row stands for a source row of its own that it covers, and nothing else was changed.
+//! The truth of a release: every released row stands for a source row of its own that it covers,
+//! and nothing else was changed.
 //!
-//! Released rows do not say which source row they came from. Rows are therefore grouped by the cells that were carried over
-//! unchanged; within a group the released rows must be matched, each with its own source row, so that all cells cover.
-//! Where a match exists the release is a true statement about the source, whoever made it and however.
+//! Released rows do not say which source row they came from. Rows are therefore grouped by the
+//! cells that were carried over unchanged; within a group the released rows must be matched, each
+//! with its own source row, so that all cells cover. Where a match exists the release is a true
+//! statement about the source, whoever made it and however.
 
 use std::borrow::Cow;
 
@@ -19,7 +21,7 @@ use super::reading::{exact_number, place_of_instant, present};
 use super::surface::{Shown, surface};
 use crate::codes::{Codes, RowId};
 use crate::error::{Error, Result};
-use crate::request::{Request, Order, Rest, Role, list};
+use crate::request::{Order, Request, Rest, Role, list};
 use crate::table::{Column, Table};
 
 /// How far the comparison with the source goes.
@@ -61,8 +63,8 @@ pub struct Truth {
     pub rows_matched: u64,
     /// Released rows for which only necessary conditions were checked.
     pub rows_only_bounded: u64,
-    /// Released rows without a source row that they cover; where only necessary conditions were checked, at least so many, and
-    /// source rows that no released row covers.
+    /// Released rows without a source row that they cover; where only necessary conditions were
+    /// checked, at least so many, and source rows that no released row covers.
     pub violations: u64,
     /// True when the cells of all other columns stand in the release as in the source.
     pub carried_unchanged: bool,
@@ -98,7 +100,8 @@ impl Truth {
     }
 }
 
-/// A column that must be unchanged: for each code of either table the number of its text, common to both.
+/// A column that must be unchanged: for each code of either table the number of its text, common to
+/// both.
 pub(super) struct Carried<'a> {
     release: (&'a Codes, Vec<u32>),
     source: (&'a Codes, Vec<u32>),
@@ -122,7 +125,12 @@ pub(super) struct Sides<'a> {
     pub(super) quasi: Vec<Quasi<'a>>,
 }
 
-pub(super) fn check(release: &Table, source: &Table, request: &Request, limits: Limits) -> Result<Truth> {
+pub(super) fn check(
+    release: &Table,
+    source: &Table,
+    request: &Request,
+    limits: Limits,
+) -> Result<Truth> {
     let mut sides = sides(release, source, request)?;
     compare(&mut sides, (release.rows, source.rows), request.output.order, limits);
     Ok(sides.truth)
@@ -138,14 +146,19 @@ pub(super) fn compare(sides: &mut Sides<'_>, rows: (usize, usize), order: Order,
     }
 }
 
-pub(super) fn sides<'a>(release: &'a Table, source: &'a Table, request: &Request) -> Result<Sides<'a>> {
+pub(super) fn sides<'a>(
+    release: &'a Table,
+    source: &'a Table,
+    request: &Request,
+) -> Result<Sides<'a>> {
     let shown = surface(release, request)?;
     if RowId::try_from(release.rows + source.rows).is_err() {
         return Err(Error::data("release and source have more than 4,294,967,295 rows together"));
     }
     let (rows, source_rows) = (release.rows as u64, source.rows as u64);
     let suppressed = source_rows.saturating_sub(rows);
-    let suppression_allowed = rows <= source_rows && request.suppress()?.at_least_share(suppressed, source_rows);
+    let suppression_allowed =
+        rows <= source_rows && request.suppress()?.at_least_share(suppressed, source_rows);
     let mut truth = Truth {
         suppressed,
         suppression_allowed,
@@ -159,16 +172,29 @@ pub(super) fn sides<'a>(release: &'a Table, source: &'a Table, request: &Request
     let mut carried = Vec::new();
     for name in shown.roles.sensitive.iter().chain(&shown.roles.keep) {
         match (release.column(name), source.column(name)) {
-            (Some(released), Some(original)) => carried.push(alike(released, original, &request.missing)?),
+            (Some(released), Some(original)) => {
+                carried.push(alike(released, original, &request.missing)?)
+            }
             _ => truth.reject(format!("column `{name}` of the release is not in the source")),
         }
     }
-    let lost: Vec<String> =
-        source.columns.iter().map(|column| column.name.clone()).filter(|name| is_lost(name, release, request)).collect();
+    let lost: Vec<String> = source
+        .columns
+        .iter()
+        .map(|column| column.name.clone())
+        .filter(|name| is_lost(name, release, request))
+        .collect();
     if !lost.is_empty() {
-        truth.reject(format!("not in the release, although the configuration keeps them: {}", list(&lost)));
+        truth.reject(format!(
+            "not in the release, although the configuration keeps them: {}",
+            list(&lost)
+        ));
     }
-    let quasi = shown.quasi.iter().map(|shown| quasi(shown, release, source, request)).collect::<Result<Vec<_>>>()?;
+    let quasi = shown
+        .quasi
+        .iter()
+        .map(|shown| quasi(shown, release, source, request))
+        .collect::<Result<Vec<_>>>()?;
     Ok(Sides { truth, carried, quasi })
 }
 
@@ -189,8 +215,12 @@ fn suppression(rows: u64, source_rows: u64, allowed: bool) -> Statement {
     let text = match source_rows.checked_sub(rows) {
         None => format!("the release has {} more rows than the source", rows - source_rows),
         Some(0) => "no row was left out".to_string(),
-        Some(gone) if allowed => format!("{gone} of {source_rows} rows were left out, within what the request allows"),
-        Some(gone) => format!("{gone} of {source_rows} rows were left out, more than the request allows (--suppress)"),
+        Some(gone) if allowed => {
+            format!("{gone} of {source_rows} rows were left out, within what the request allows")
+        }
+        Some(gone) => format!(
+            "{gone} of {source_rows} rows were left out, more than the request allows (--suppress)"
+        ),
     };
     Statement { finding, text }
 }
@@ -204,14 +234,24 @@ fn is_lost(name: &str, release: &Table, request: &Request) -> bool {
     kept && release.column(name).is_none()
 }
 
-/// Numbers the texts of a carried column in both tables alike. Cells are equal when their texts are; only between files that
-/// type the column differently may one number or instant have two spellings.
-fn alike<'a>(released: &'a Column, original: &'a Column, missing: &[String]) -> Result<Carried<'a>> {
-    let is_text = |column: &Column| matches!(column.data_type, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View);
-    let respelt = released.data_type != original.data_type && !(is_text(released) && is_text(original));
+/// Numbers the texts of a carried column in both tables alike. Cells are equal when their texts
+/// are; only between files that type the column differently may one number or instant have two
+/// spellings.
+fn alike<'a>(
+    released: &'a Column,
+    original: &'a Column,
+    missing: &[String],
+) -> Result<Carried<'a>> {
+    let is_text = |column: &Column| {
+        matches!(column.data_type, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)
+    };
+    let respelt =
+        released.data_type != original.data_type && !(is_text(released) && is_text(original));
     let name = &released.name;
     let codes = |column: &'a Column| {
-        column.coded.as_ref().ok_or_else(|| Error::data(format!("column `{name}` was read without codes: the audit needs them")))
+        column.coded.as_ref().ok_or_else(|| {
+            Error::data(format!("column `{name}` was read without codes: the audit needs them"))
+        })
     };
     let (released, original) = (codes(released)?, codes(original)?);
     let mut numbers: FxHashMap<Option<Cow<'a, str>>, u32> = FxHashMap::default();
@@ -230,20 +270,37 @@ fn alike<'a>(released: &'a Column, original: &'a Column, missing: &[String]) -> 
     };
     let release = released.values.iter().map(&mut number).collect();
     let source = original.values.iter().map(&mut number).collect();
-    Ok(Carried { release: (&released.codes, release), source: (&original.codes, source), distinct: next as usize })
+    Ok(Carried {
+        release: (&released.codes, release),
+        source: (&original.codes, source),
+        distinct: next as usize,
+    })
 }
 
 /// One quasi-identifier on both sides, its released cells read against its original values.
-fn quasi<'a>(shown: &Shown, release: &'a Table, source: &'a Table, request: &Request) -> Result<Quasi<'a>> {
+fn quasi<'a>(
+    shown: &Shown,
+    release: &'a Table,
+    source: &'a Table,
+    request: &Request,
+) -> Result<Quasi<'a>> {
     let name = shown.name();
-    let column = request.column(name).ok_or_else(|| Error::request(format!("column `{name}` has no role")))?;
+    let column = request
+        .column(name)
+        .ok_or_else(|| Error::request(format!("column `{name}` has no role")))?;
     if source.column(name).is_none() {
         return Err(Error::data(format!("the source has no column `{name}`")));
     }
     let original = coded(source, name)?;
     let (cells, texts) = cells(shown, release)?;
     let cover = Cover::new(original, &texts, column, &request.missing)?;
-    Ok(Quasi { cells, shown: texts.len(), values: &original.codes, known: original.values.len(), cover })
+    Ok(Quasi {
+        cells,
+        shown: texts.len(),
+        values: &original.codes,
+        known: original.values.len(),
+        cover,
+    })
 }
 
 fn cell_by_cell(quasi: &[Quasi<'_>], carried: &[Carried<'_>], truth: &mut Truth) {
@@ -251,7 +308,9 @@ fn cell_by_cell(quasi: &[Quasi<'_>], carried: &[Carried<'_>], truth: &mut Truth)
     let mut changed = 0u64;
     for row in 0..rows {
         let same = carried.iter().all(|column| column.in_release(row) == column.in_source(row));
-        let covered = quasi.iter().all(|quasi| quasi.cover.covers(quasi.cells.get(row), quasi.values.get(row)));
+        let covered = quasi
+            .iter()
+            .all(|quasi| quasi.cover.covers(quasi.cells.get(row), quasi.values.get(row)));
         changed += u64::from(!same);
         truth.violations += u64::from(!(same && covered));
     }
@@ -277,36 +336,55 @@ impl Truth {
 }
 
 /// The rows of both tables by their other cells: source rows first, released rows after them.
-pub(super) fn by_carried(carried: &[Carried<'_>], (released, originals): (usize, usize)) -> Classes {
+pub(super) fn by_carried(
+    carried: &[Carried<'_>],
+    (released, originals): (usize, usize),
+) -> Classes {
     let mut fold = Fold::new(originals + released);
     let code = |column: &Carried<'_>, row: usize| match row.checked_sub(originals) {
         None => column.in_source(row),
         Some(row) => column.in_release(row),
     };
-    fold.refine(&carried.iter().map(|column| (column.distinct, move |row: usize| code(column, row))).collect::<Vec<_>>());
+    fold.refine(
+        &carried
+            .iter()
+            .map(|column| (column.distinct, move |row: usize| code(column, row)))
+            .collect::<Vec<_>>(),
+    );
     fold.finish()
 }
 
-fn by_matching(quasi: &mut [Quasi<'_>], carried: &[Carried<'_>], rows: (usize, usize), limits: Limits, truth: &mut Truth) {
+fn by_matching(
+    quasi: &mut [Quasi<'_>],
+    carried: &[Carried<'_>],
+    rows: (usize, usize),
+    limits: Limits,
+    truth: &mut Truth,
+) {
     // The column that rules out most goes first.
     quasi.sort_by_cached_key(|quasi| selectivity(quasi));
-    let columns: Vec<(&Codes, usize)> = quasi.iter().map(|quasi| (&*quasi.cells, quasi.shown)).collect();
+    let columns: Vec<(&Codes, usize)> =
+        quasi.iter().map(|quasi| (&*quasi.cells, quasi.shown)).collect();
     let boxes = distinct(&columns, rows.0);
-    let columns: Vec<(&Codes, usize)> = quasi.iter().map(|quasi| (quasi.values, quasi.known)).collect();
+    let columns: Vec<(&Codes, usize)> =
+        quasi.iter().map(|quasi| (quasi.values, quasi.known)).collect();
     let tuples = distinct(&columns, rows.1);
     let groups = by_carried(carried, rows);
     let members = groups.rows();
-    let mut join = Join { quasi, boxes: &boxes, tuples: &tuples, tests: limits.tests, edges: limits.edges };
+    let mut join =
+        Join { quasi, boxes: &boxes, tuples: &tuples, tests: limits.tests, edges: limits.edges };
     let mut changed = 0;
     let mut bounded_groups = 0u64;
     for group in small_first(&groups) {
         let all = members.of(group);
-        let (originals, released) = all.split_at(all.partition_point(|&row| (row as usize) < rows.1));
+        let (originals, released) =
+            all.split_at(all.partition_point(|&row| (row as usize) < rows.1));
         if released.is_empty() {
             continue;
         }
         changed += (released.len() as u64).saturating_sub(originals.len() as u64);
-        let show: Counted = counted(released.iter().map(|&row| boxes.of[row as usize - rows.1]).collect());
+        let show: Counted =
+            counted(released.iter().map(|&row| boxes.of[row as usize - rows.1]).collect());
         let have: Counted = counted(originals.iter().map(|&row| tuples.of[row as usize]).collect());
         let whole = released.len() == originals.len();
         let found = join.pairs(&show, &have);
@@ -329,7 +407,8 @@ fn by_matching(quasi: &mut [Quasi<'_>], carried: &[Carried<'_>], rows: (usize, u
                     Some(found) => short_of(&show, &have, &found, whole),
                     None => {
                         let (show, have) = ((&boxes, &show), (&tuples, &have));
-                        column_by_column(quasi, show, have, whole).max(sample(quasi, show, have, whole))
+                        column_by_column(quasi, show, have, whole)
+                            .max(sample(quasi, show, have, whole))
                     }
                 };
             }
@@ -347,13 +426,18 @@ fn by_matching(quasi: &mut [Quasi<'_>], carried: &[Carried<'_>], rows: (usize, u
         );
     }
     let good = match truth.rows_only_bounded {
-        0 => "every released row was matched with a source row of its own that it covers and that has its other cells",
-        _ => "every other released row was matched with a source row of its own that it covers and that has its other cells",
+        0 => {
+            "every released row was matched with a source row of its own that it covers and that has its other cells"
+        }
+        _ => {
+            "every other released row was matched with a source row of its own that it covers and that has its other cells"
+        }
     };
     truth.conclude(changed, good);
 }
 
-/// Groups with few rows first: a large group that exhausts the tests then leaves no small one unmatched.
+/// Groups with few rows first: a large group that exhausts the tests then leaves no small one
+/// unmatched.
 fn small_first(groups: &Classes) -> Vec<usize> {
     let mut order: Vec<usize> = (0..groups.sizes.len()).collect();
     order.sort_by_key(|&group| groups.sizes[group]);
@@ -374,40 +458,73 @@ fn selectivity(quasi: &Quasi<'_>) -> u128 {
 
 /// Rows that cannot be matched for want of covered rows, box by box and tuple by tuple.
 fn short_of(show: &Counted, have: &Counted, found: &Found, whole: bool) -> u64 {
-    let boxes: u64 = show.iter().zip(&found.covered).map(|((_, rows), covered)| rows.saturating_sub(*covered)).sum();
-    let tuples: u64 = have.iter().zip(&found.reached).filter(|(_, reached)| whole && !**reached).map(|((_, rows), _)| rows).sum();
+    let boxes: u64 = show
+        .iter()
+        .zip(&found.covered)
+        .map(|((_, rows), covered)| rows.saturating_sub(*covered))
+        .sum();
+    let tuples: u64 = have
+        .iter()
+        .zip(&found.reached)
+        .filter(|(_, reached)| whole && !**reached)
+        .map(|((_, rows), _)| rows)
+        .sum();
     boxes + tuples
 }
 
 /// How many coverage tests a sample of released rows, and one of source rows, may take.
 const SAMPLE: usize = 50_000_000;
 
-/// The necessary conditions in full, for boxes and tuples taken at equal steps: how many rows fail them.
-fn sample(quasi: &[Quasi<'_>], show: (&Distinct, &Counted), have: (&Distinct, &Counted), whole: bool) -> u64 {
+/// The necessary conditions in full, for boxes and tuples taken at equal steps: how many rows fail
+/// them.
+fn sample(
+    quasi: &[Quasi<'_>],
+    show: (&Distinct, &Counted),
+    have: (&Distinct, &Counted),
+    whole: bool,
+) -> u64 {
     let ((boxes, show), (tuples, have)) = (show, have);
     let covers = |shown: u32, tuple: u32| {
-        let (released, original) = (boxes.first[shown as usize] as usize, tuples.first[tuple as usize] as usize);
-        quasi.iter().all(|quasi| quasi.cover.covers(quasi.cells.get(released), quasi.values.get(original)))
+        let (released, original) =
+            (boxes.first[shown as usize] as usize, tuples.first[tuple as usize] as usize);
+        quasi
+            .iter()
+            .all(|quasi| quasi.cover.covers(quasi.cells.get(released), quasi.values.get(original)))
     };
-    let step = |all: &Counted, others: &Counted| all.len().div_ceil((SAMPLE / others.len().max(1)).max(20)).max(1);
+    let step = |all: &Counted, others: &Counted| {
+        all.len().div_ceil((SAMPLE / others.len().max(1)).max(20)).max(1)
+    };
     let short = show.iter().step_by(step(show, have)).map(|&(shown, rows)| {
-        let room: u64 = have.iter().filter(|&&(tuple, _)| covers(shown, tuple)).map(|&(_, rows)| rows).sum();
+        let room: u64 =
+            have.iter().filter(|&&(tuple, _)| covers(shown, tuple)).map(|&(_, rows)| rows).sum();
         rows.saturating_sub(room)
     });
     let short: u64 = short.sum();
     let bare = have.iter().step_by(step(have, show)).filter(|_| whole);
-    let bare: u64 = bare.filter(|&&(tuple, _)| !show.iter().any(|&(shown, _)| covers(shown, tuple))).map(|&(_, rows)| rows).sum();
+    let bare: u64 = bare
+        .filter(|&&(tuple, _)| !show.iter().any(|&(shown, _)| covers(shown, tuple)))
+        .map(|&(_, rows)| rows)
+        .sum();
     short.max(bare)
 }
 
 /// The same in each column alone: much weaker, and cheap at any size. The worst column counts.
-fn column_by_column(quasi: &[Quasi<'_>], show: (&Distinct, &Counted), have: (&Distinct, &Counted), whole: bool) -> u64 {
+fn column_by_column(
+    quasi: &[Quasi<'_>],
+    show: (&Distinct, &Counted),
+    have: (&Distinct, &Counted),
+    whole: bool,
+) -> u64 {
     let worst = quasi.iter().map(|quasi| {
         let codes = |codes: &Codes, (all, counted): (&Distinct, &Counted)| {
-            let mut list: Counted =
-                counted.iter().map(|&(at, rows)| (codes.get(all.first[at as usize] as usize), rows)).collect();
+            let mut list: Counted = counted
+                .iter()
+                .map(|&(at, rows)| (codes.get(all.first[at as usize] as usize), rows))
+                .collect();
             list.sort_unstable();
-            list.chunk_by(|a, b| a.0 == b.0).map(|run| (run[0].0, run.iter().map(|(_, rows)| rows).sum())).collect::<Counted>()
+            list.chunk_by(|a, b| a.0 == b.0)
+                .map(|run| (run[0].0, run.iter().map(|(_, rows)| rows).sum()))
+                .collect::<Counted>()
         };
         let shown = codes(&quasi.cells, show);
         let values = codes(quasi.values, have);

@@ -1,4 +1,5 @@
-//! One quasi-identifier: its values in order, and for any range of them what is published, what it costs and how it is written.
+//! One quasi-identifier: its values in order, and for any range of them what is published, what it
+//! costs and how it is written.
 //!
 //! The law that every search relies on: a range inside another never costs more.
 
@@ -29,10 +30,12 @@ pub enum Domain {
     Tree(Taxonomy),
 }
 
-/// Values on a line; code i is the i-th least, and the missing value, if the column has one, comes after the greatest.
+/// Values on a line; code i is the i-th least, and the missing value, if the column has one, comes
+/// after the greatest.
 #[derive(Clone, Debug)]
 pub struct Ordered {
-    /// The values as numbers, rising: the number itself, days or seconds since 1970, or the place in the given order.
+    /// The values as numbers, rising: the number itself, days or seconds since 1970, or the place
+    /// in the given order.
     pub values: Vec<f64>,
     /// How each value is written.
     pub texts: Vec<String>,
@@ -46,7 +49,8 @@ pub struct Ordered {
     pub steps: Option<Steps>,
     /// True when these intervals are published instead of exact ends.
     pub snap: bool,
-    /// The time zone in which instants are shown as bounds: an offset such as `+02:00`, a name, or none where the column has none.
+    /// The time zone in which instants are shown as bounds: an offset such as `+02:00`, a name, or
+    /// none where the column has none.
     pub zone: Option<String>,
 }
 
@@ -78,12 +82,15 @@ impl Attribute {
     pub fn cover(&self, range: CodeRange) -> CodeRange {
         match &self.domain {
             Domain::Tree(tree) => tree.range(tree.cover(range)),
-            Domain::Ordered(ordered) if ordered.mixes_missing(range) => CodeRange { lo: 0, hi: range.hi },
+            Domain::Ordered(ordered) if ordered.mixes_missing(range) => {
+                CodeRange { lo: 0, hi: range.hi }
+            }
             Domain::Ordered(ordered) => ordered.cover(range),
         }
     }
 
-    /// The certainty penalty of showing `range` instead of one value: 0 is exact, 1 is anything. Not weighted.
+    /// The certainty penalty of showing `range` instead of one value: 0 is exact, 1 is anything.
+    /// Not weighted.
     pub fn loss(&self, range: CodeRange) -> f64 {
         match &self.domain {
             Domain::Tree(_) if range.is_one() => 0.0,
@@ -93,8 +100,8 @@ impl Attribute {
         }
     }
 
-    /// How much of the line of values the range takes, 0 to 1; categories stand on it in tree order. A yardstick for choosing
-    /// where to cut, not what is lost.
+    /// How much of the line of values the range takes, 0 to 1; categories stand on it in tree
+    /// order. A yardstick for choosing where to cut, not what is lost.
     pub(crate) fn width(&self, range: CodeRange) -> f64 {
         match &self.domain {
             Domain::Tree(tree) if range.is_one() || tree.leaves() < 2 => 0.0,
@@ -103,17 +110,22 @@ impl Attribute {
         }
     }
 
-    /// Where a value stands on the line from 0 to 1: a number by its size, a category by its place in tree order. A missing value stands
-    /// apart, as far from the greatest as that is from the least.
+    /// Where a value stands on the line from 0 to 1: a number by its size, a category by its place
+    /// in tree order. A missing value stands apart, as far from the greatest as that is from the
+    /// least.
     pub(crate) fn place(&self, code: Code) -> f64 {
         match &self.domain {
             Domain::Tree(tree) if tree.leaves() < 2 => 0.0,
             Domain::Tree(tree) => f64::from(code) / (size(tree.leaves()) - 1.0),
-            Domain::Ordered(Ordered { values, .. }) => match (values.first(), values.get(code as usize)) {
-                (Some(least), Some(value)) if value > least => (value - least) / (values[values.len() - 1] - least),
-                (_, Some(_)) => 0.0,
-                (_, None) => 2.0,
-            },
+            Domain::Ordered(Ordered { values, .. }) => {
+                match (values.first(), values.get(code as usize)) {
+                    (Some(least), Some(value)) if value > least => {
+                        (value - least) / (values[values.len() - 1] - least)
+                    }
+                    (_, Some(_)) => 0.0,
+                    (_, None) => 2.0,
+                }
+            }
         }
     }
 
@@ -125,16 +137,22 @@ impl Attribute {
         }
     }
 
-    /// How many levels `code` rises when `range` is shown, and the most it can rise: for the distortion ratio. A column
-    /// without a taxonomy is a tree of height 1.
+    /// How many levels `code` rises when `range` is shown, and the most it can rise: for the
+    /// distortion ratio. A column without a taxonomy is a tree of height 1.
     pub fn risen(&self, code: Code, range: CodeRange) -> (u32, u32) {
         match &self.domain {
             Domain::Tree(tree) => (tree.risen(code, tree.cover(range)), tree.height()),
             Domain::Ordered(ordered) => match ordered.published() {
                 None => (u32::from(!range.is_one()), 1),
-                Some(Steps { taxonomy, .. }) if ordered.mixes_missing(range) => (taxonomy.height(), taxonomy.height()),
-                Some(Steps { taxonomy, .. }) if code as usize == ordered.values.len() => (0, taxonomy.height()),
-                Some(Steps { taxonomy, .. }) => (taxonomy.risen(code, taxonomy.cover(range)), taxonomy.height()),
+                Some(Steps { taxonomy, .. }) if ordered.mixes_missing(range) => {
+                    (taxonomy.height(), taxonomy.height())
+                }
+                Some(Steps { taxonomy, .. }) if code as usize == ordered.values.len() => {
+                    (0, taxonomy.height())
+                }
+                Some(Steps { taxonomy, .. }) => {
+                    (taxonomy.risen(code, taxonomy.cover(range)), taxonomy.height())
+                }
             },
         }
     }
@@ -155,14 +173,16 @@ impl Ordered {
         self.missing && !range.is_one() && range.hi as usize == self.values.len()
     }
 
-    /// The interval that is published for a range, if one is: one value stands as it is, unless top or bottom coding hides it.
+    /// The interval that is published for a range, if one is: one value stands as it is, unless top
+    /// or bottom coding hides it.
     fn interval(&self, range: CodeRange) -> Option<Node> {
         let Steps { taxonomy, ends } = self.published()?;
         if !range.is_one() {
             return Some(taxonomy.cover(range));
         }
         let is_number = (range.lo as usize) < self.values.len();
-        let above = std::iter::successors(is_number.then_some(range.lo), |&node| taxonomy.parent(node));
+        let above =
+            std::iter::successors(is_number.then_some(range.lo), |&node| taxonomy.parent(node));
         let is_open = |node: &Node| {
             let (lo, hi) = ends[*node as usize];
             *node != taxonomy.root() && !(lo.is_finite() && hi.is_finite())
@@ -171,14 +191,19 @@ impl Ordered {
     }
 
     fn cover(&self, range: CodeRange) -> CodeRange {
-        let (Some(node), Some(Steps { taxonomy, .. })) = (self.interval(range), &self.steps) else { return range };
-        // The root of the intervals is written `*`, like a class that mixes missing and present: make them the same range.
+        let (Some(node), Some(Steps { taxonomy, .. })) = (self.interval(range), &self.steps) else {
+            return range;
+        };
+        // The root of the intervals is written `*`, like a class that mixes missing and present:
+        // make them the same range.
         let missing = u32::from(self.missing && node == taxonomy.root());
         CodeRange { hi: taxonomy.range(node).hi + missing, ..taxonomy.range(node) }
     }
 
     fn loss(&self, range: CodeRange) -> f64 {
-        let Some((&least, &greatest)) = self.values.first().zip(self.values.last()) else { return 0.0 };
+        let Some((&least, &greatest)) = self.values.first().zip(self.values.last()) else {
+            return 0.0;
+        };
         let (lo, hi) = match (self.interval(range), &self.steps) {
             (Some(node), Some(steps)) => steps.ends[node as usize],
             _ if range.is_one() => return 0.0,
@@ -197,11 +222,15 @@ impl Ordered {
         if range.is_one() {
             return self.texts.get(range.lo as usize).cloned().unwrap_or_default();
         }
-        format!("[{}{}{}]", self.texts[range.lo as usize], self.between, self.texts[range.hi as usize])
+        format!(
+            "[{}{}{}]",
+            self.texts[range.lo as usize], self.between, self.texts[range.hi as usize]
+        )
     }
 }
 
-/// How a set of values or nodes is written: `{a, b}`, and one alone as it is; unless it stands in braces itself, which only a set may.
+/// How a set of values or nodes is written: `{a, b}`, and one alone as it is; unless it stands in
+/// braces itself, which only a set may.
 pub(crate) fn set_label<'a>(members: impl ExactSizeIterator<Item = &'a str>) -> String {
     let members: Vec<&str> = members.collect();
     match *members {

@@ -1,4 +1,5 @@
-//! From the texts of a column to a quasi-identifier: which kind it is, what its values are worth, which code each text gets.
+//! From the texts of a column to a quasi-identifier: which kind it is, what its values are worth,
+//! which code each text gets.
 
 use rustc_hash::FxHashMap;
 
@@ -7,7 +8,7 @@ use crate::domain::attribute::{ANY, Attribute, Domain, Ordered, Unit, is_in_brac
 use crate::domain::hierarchy::{self, Steps};
 use crate::domain::taxonomy::Taxonomy;
 use crate::error::{Error, Result};
-use crate::request::{ColumnRequest, Request, DateSpec, DateUnit, HierarchySpec, Kind, Role};
+use crate::request::{ColumnRequest, DateSpec, DateUnit, HierarchySpec, Kind, Request, Role};
 use crate::table::Coded;
 
 /// What a column needs beside its cells.
@@ -22,7 +23,12 @@ pub(crate) struct Wish<'a> {
 
 impl<'a> Wish<'a> {
     pub(crate) fn new(name: &'a str, request: &'a Request) -> Wish<'a> {
-        Wish { name, column: request.column(name), missing: &request.missing, snap: request.output.snap }
+        Wish {
+            name,
+            column: request.column(name),
+            missing: &request.missing,
+            snap: request.output.snap,
+        }
     }
 }
 
@@ -38,21 +44,29 @@ pub(crate) fn attribute(wish: Wish, coded: &Coded) -> Result<(Attribute, Vec<Cod
     Ok((Attribute { name: wish.name.to_string(), weight, domain }, codes))
 }
 
-/// The dictionary with every text that means "missing" taken as such. So is an empty text beside a null: as CSV they are one.
+/// The dictionary with every text that means "missing" taken as such. So is an empty text beside a
+/// null: as CSV they are one.
 pub(crate) fn present(wish: Wish, coded: &Coded) -> Vec<Option<String>> {
-    let is_missing = |text: &String| text.is_empty() || wish.missing.iter().any(|marker| marker.trim() == text.trim());
-    coded.values.iter().map(|value| value.as_ref().filter(|text| !is_missing(text)).cloned()).collect()
+    let is_missing = |text: &String| {
+        text.is_empty() || wish.missing.iter().any(|marker| marker.trim() == text.trim())
+    };
+    coded
+        .values
+        .iter()
+        .map(|value| value.as_ref().filter(|text| !is_missing(text)).cloned())
+        .collect()
 }
 
 /// A finite number written in digits.
 pub(crate) fn number(text: &str) -> Option<f64> {
     let text = text.trim();
-    let starts = text.trim_start_matches(['+', '-']).starts_with(|c: char| c.is_ascii_digit() || c == '.');
+    let starts =
+        text.trim_start_matches(['+', '-']).starts_with(|c: char| c.is_ascii_digit() || c == '.');
     text.parse().ok().filter(|number: &f64| starts && number.is_finite())
 }
 
-/// Codes in the order of the values, the missing value last, how many there are, and of which kind. For sensitive columns whose order
-/// matters.
+/// Codes in the order of the values, the missing value last, how many there are, and of which kind.
+/// For sensitive columns whose order matters.
 pub(crate) fn ordered_codes(wish: Wish, coded: &Coded) -> Result<(Kind, usize, Vec<Code>)> {
     let values = present(wish, coded);
     let kind = kind(wish, &values, coded)?;
@@ -109,13 +123,17 @@ pub(crate) fn guess(values: &[Option<String>]) -> Guess {
     let count = texts().count();
     let numbers = texts().filter(|text| number(text).is_some()).count();
     // 02139 is a code, not a number: as a number it would lose its zero.
-    let padded = texts().any(|text| text.len() > 1 && text.starts_with('0') && text.bytes().all(|b| b.is_ascii_digit()));
+    let padded = texts().any(|text| {
+        text.len() > 1 && text.starts_with('0') && text.bytes().all(|b| b.is_ascii_digit())
+    });
     if count == 0 || padded {
         Guess::Kind(Kind::Categorical)
     } else if numbers == count {
         Guess::Kind(Kind::Numeric)
     } else if numbers * 10 >= count * 9 {
-        let slip = values.iter().position(|value| value.as_ref().is_some_and(|text| number(text).is_none()));
+        let slip = values
+            .iter()
+            .position(|value| value.as_ref().is_some_and(|text| number(text).is_none()));
         Guess::Slip(slip.expect("some value is no number"))
     } else if texts().all(|text| instant(text).is_some()) {
         Guess::Kind(Kind::Date)
@@ -135,7 +153,10 @@ fn instant(text: &str) -> Option<(Unit, f64)> {
     let exact = nanoseconds(text)?;
     let seconds = i64::try_from(exact.div_euclid(1_000_000_000)).ok()?;
     let rest = i32::try_from(exact.rem_euclid(1_000_000_000)).ok()?;
-    #[allow(clippy::cast_precision_loss, reason = "instants that this cannot tell apart are refused")]
+    #[allow(
+        clippy::cast_precision_loss,
+        reason = "instants that this cannot tell apart are refused"
+    )]
     Some((Unit::Second, seconds as f64 + f64::from(rest) / 1e9))
 }
 
@@ -152,19 +173,32 @@ pub(crate) fn nanoseconds(text: &str) -> Option<i128> {
     // With an offset first: read as civil time, the offset would be passed over.
     let timestamp = match text.parse::<jiff::Timestamp>() {
         Ok(timestamp) => timestamp,
-        Err(_) => jiff::tz::TimeZone::UTC.to_timestamp(text.parse::<jiff::civil::DateTime>().ok()?).ok()?,
+        Err(_) => jiff::tz::TimeZone::UTC
+            .to_timestamp(text.parse::<jiff::civil::DateTime>().ok()?)
+            .ok()?,
     };
     Some(timestamp.as_nanosecond())
 }
 
 /// Numbers and dates: sorted by value, equal values under one code.
-fn line(wish: Wish, kind: Kind, values: &[Option<String>], coded: &Coded) -> Result<(Domain, Vec<Code>)> {
+fn line(
+    wish: Wish,
+    kind: Kind,
+    values: &[Option<String>],
+    coded: &Coded,
+) -> Result<(Domain, Vec<Code>)> {
     let mut unit = if kind == Kind::Date { Unit::Day } else { Unit::Whole };
     let mut parsed: Vec<(f64, &str, usize)> = Vec::with_capacity(values.len());
     for (at, value) in values.iter().enumerate() {
         let Some(text) = value else { continue };
-        let read = if kind == Kind::Date { instant(text) } else { number(text).map(|number| (Unit::Whole, number)) };
-        let Some((as_unit, value)) = read else { return Err(misfit(wish, kind, coded.first_row[at])) };
+        let read = if kind == Kind::Date {
+            instant(text)
+        } else {
+            number(text).map(|number| (Unit::Whole, number))
+        };
+        let Some((as_unit, value)) = read else {
+            return Err(misfit(wish, kind, coded.first_row[at]));
+        };
         if as_unit == Unit::Second {
             unit = Unit::Second;
         }
@@ -177,7 +211,9 @@ fn line(wish: Wish, kind: Kind, values: &[Option<String>], coded: &Coded) -> Res
             }
         }
     }
-    if kind == Kind::Numeric && parsed.iter().any(|(value, ..)| value.fract() != 0.0 || value.abs() >= 9e15) {
+    if kind == Kind::Numeric
+        && parsed.iter().any(|(value, ..)| value.fract() != 0.0 || value.abs() >= 9e15)
+    {
         unit = Unit::Decimal;
     }
     // Of several spellings of one number the shortest is published.
@@ -208,7 +244,11 @@ fn line(wish: Wish, kind: Kind, values: &[Option<String>], coded: &Coded) -> Res
             codes[at] = code(numbers.len());
         }
     }
-    if numbers.first().zip(numbers.last()).is_some_and(|(least, greatest)| !(greatest - least).is_finite()) {
+    if numbers
+        .first()
+        .zip(numbers.last())
+        .is_some_and(|(least, greatest)| !(greatest - least).is_finite())
+    {
         return Err(Error::data(format!(
             "column `{0}`: its numbers lie too far apart to be reckoned with; say --kind {0}=categorical",
             wish.name
@@ -217,11 +257,24 @@ fn line(wish: Wish, kind: Kind, values: &[Option<String>], coded: &Coded) -> Res
     let steps = steps(wish, &numbers, &texts)?;
     let (missing, between) = (values.contains(&None), between(&texts));
     let zone = if unit == Unit::Second { hierarchy::zone(&texts) } else { None };
-    Ok((Domain::Ordered(Ordered { values: numbers, between, texts, missing, unit, steps, snap: wish.snap, zone }), codes))
+    Ok((
+        Domain::Ordered(Ordered {
+            values: numbers,
+            between,
+            texts,
+            missing,
+            unit,
+            steps,
+            snap: wish.snap,
+            zone,
+        }),
+        codes,
+    ))
 }
 
 fn misfit(wish: Wish, kind: Kind, row: u32) -> Error {
-    let (what, other) = if kind == Kind::Date { ("a date", "2024-03-17") } else { ("a number", "12.5") };
+    let (what, other) =
+        if kind == Kind::Date { ("a date", "2024-03-17") } else { ("a number", "12.5") };
     Error::data(format!(
         "column `{}`, data row {}: not {what} (as in {other}); mend the cell, name a text that means missing \
          (--missing TEXT), or choose another --kind",
@@ -233,13 +286,21 @@ fn misfit(wish: Wish, kind: Kind, row: u32) -> Error {
 /// True when the dates of a column can be published by month and year.
 pub(crate) fn has_calendar(name: &str, coded: &Coded) -> bool {
     let months = HierarchySpec::Date(DateSpec { date: vec![DateUnit::Month, DateUnit::Year] });
-    let column = ColumnRequest { kind: Some(Kind::Date), hierarchy: Some(months), ..ColumnRequest::new(Role::Quasi) };
+    let column = ColumnRequest {
+        kind: Some(Kind::Date),
+        hierarchy: Some(months),
+        ..ColumnRequest::new(Role::Quasi)
+    };
     attribute(Wish { name, column: Some(&column), missing: &[], snap: false }, coded).is_ok()
 }
 
-/// Refuses two spellings of one instant whose calendar days differ, where days are published: the one label would be untrue of the other.
+/// Refuses two spellings of one instant whose calendar days differ, where days are published: the
+/// one label would be untrue of the other.
 fn has_one_calendar(wish: Wish, text: &str, spelt: &str, row: u32) -> Result<()> {
-    let by_calendar = matches!(wish.column.and_then(|column| column.hierarchy.as_ref()), Some(HierarchySpec::Date(_)));
+    let by_calendar = matches!(
+        wish.column.and_then(|column| column.hierarchy.as_ref()),
+        Some(HierarchySpec::Date(_))
+    );
     if by_calendar && hierarchy::as_written(text) != hierarchy::as_written(spelt) {
         return Err(Error::data(format!(
             "column `{}`, data row {}: another row has the same instant in another time zone, so their calendar days differ; convert \
@@ -251,7 +312,8 @@ fn has_one_calendar(wish: Wish, text: &str, spelt: &str, row: u32) -> Result<()>
     Ok(())
 }
 
-/// One spelling for each number or instant, so that equal ones are equal texts and no others are; a text that is neither stays as it is.
+/// One spelling for each number or instant, so that equal ones are equal texts and no others are; a
+/// text that is neither stays as it is.
 pub(crate) fn spelling(kind: Kind, text: &str) -> String {
     let one = match kind {
         Kind::Numeric => decimal(text.trim()),
@@ -265,8 +327,10 @@ pub(crate) fn spelling(kind: Kind, text: &str) -> String {
 fn decimal(text: &str) -> Option<String> {
     number(text)?;
     let sign = if text.starts_with('-') { "-" } else { "" };
-    let (mantissa, power) =
-        text.trim_start_matches(['+', '-']).split_once(['e', 'E']).unwrap_or((text.trim_start_matches(['+', '-']), "0"));
+    let (mantissa, power) = text
+        .trim_start_matches(['+', '-'])
+        .split_once(['e', 'E'])
+        .unwrap_or((text.trim_start_matches(['+', '-']), "0"));
     let (whole, part) = mantissa.split_once('.').unwrap_or((mantissa, ""));
     let all: String = whole.chars().chain(part.chars()).collect();
     let ended = all.trim_end_matches('0');
@@ -274,11 +338,16 @@ fn decimal(text: &str) -> Option<String> {
         return Some("0".to_string());
     }
     let zeros = i64::try_from(all.len() - ended.len()).ok()?;
-    let power = power.parse::<i64>().ok()?.checked_add(zeros)?.checked_sub(i64::try_from(part.len()).ok()?)?;
+    let power = power
+        .parse::<i64>()
+        .ok()?
+        .checked_add(zeros)?
+        .checked_sub(i64::try_from(part.len()).ok()?)?;
     Some(format!("{sign}{} {power}", ended.trim_start_matches('0')))
 }
 
-/// For each value of a sensitive column what the rules count it as: its number or instant where the column's kind says so, else its text.
+/// For each value of a sensitive column what the rules count it as: its number or instant where the
+/// column's kind says so, else its text.
 pub(crate) fn counted(wish: Wish, coded: &Coded) -> Result<Vec<Option<String>>> {
     let kind = said(wish);
     let one = |(value, &row): (Option<String>, &u32)| {
@@ -300,7 +369,9 @@ pub(crate) fn said(wish: Wish) -> Kind {
         Some(HierarchySpec::Date(_)) => Some(Kind::Date),
         _ => None,
     };
-    let of = |column: &ColumnRequest| column.kind.or(if column.order.is_some() { None } else { of_hierarchy(column) });
+    let of = |column: &ColumnRequest| {
+        column.kind.or(if column.order.is_some() { None } else { of_hierarchy(column) })
+    };
     wish.column.and_then(of).unwrap_or(Kind::Categorical)
 }
 
@@ -310,11 +381,19 @@ fn steps(wish: Wish, numbers: &[f64], texts: &[String]) -> Result<Option<Steps>>
         return Ok(None);
     };
     match request {
-        HierarchySpec::File(path) => {
-            hierarchy::file_steps(&hierarchy::read_of(path, wish.name, wish.missing)?, wish.name, numbers, texts).map(Some)
+        HierarchySpec::File(path) => hierarchy::file_steps(
+            &hierarchy::read_of(path, wish.name, wish.missing)?,
+            wish.name,
+            numbers,
+            texts,
+        )
+        .map(Some),
+        HierarchySpec::Intervals(request) => {
+            hierarchy::intervals(wish.name, request, numbers, texts).map(Some)
         }
-        HierarchySpec::Intervals(request) => hierarchy::intervals(wish.name, request, numbers, texts).map(Some),
-        HierarchySpec::Date(request) => hierarchy::date_steps(wish.name, request, numbers, texts).map(Some),
+        HierarchySpec::Date(request) => {
+            hierarchy::date_steps(wish.name, request, numbers, texts).map(Some)
+        }
         HierarchySpec::Prefix(_) => Err(Error::request(format!(
             "column `{0}` is numeric, a prefix hierarchy is for codes: say --kind {0}=categorical, or use intervals",
             wish.name
@@ -333,9 +412,12 @@ fn ordinal(wish: Wish, values: &[Option<String>], coded: &Coded) -> Result<(Doma
     let mut places: FxHashMap<&str, usize> = FxHashMap::default();
     for (place, label) in order.iter().enumerate() {
         if places.insert(label, place).is_some() {
-            return Err(Error::request(format!("the order of column `{name}` names `{label}` twice")));
+            return Err(Error::request(format!(
+                "the order of column `{name}` names `{label}` twice"
+            )));
         }
-        let is_range = format!(" {label} ").contains(" .. ") || (label.starts_with('[') && label.ends_with(']'));
+        let is_range = format!(" {label} ").contains(" .. ")
+            || (label.starts_with('[') && label.ends_with(']'));
         if is_range || label == ANY || is_in_braces(label) {
             return Err(Error::request(format!(
                 "the order of column `{name}` has a label that reads like a range or a set: `{label}`"
@@ -355,7 +437,8 @@ fn ordinal(wish: Wish, values: &[Option<String>], coded: &Coded) -> Result<(Doma
     }
     let here: Vec<usize> = (0..order.len()).filter(|&place| used[place]).collect();
     let code_of = |text: &String| here.binary_search(&places[text.as_str()]).expect("a used place");
-    let codes = values.iter().map(|value| code(value.as_ref().map_or(here.len(), code_of))).collect();
+    let codes =
+        values.iter().map(|value| code(value.as_ref().map_or(here.len(), code_of))).collect();
     let texts: Vec<String> = here.iter().map(|&place| order[place].clone()).collect();
     let ordered = Ordered {
         values: here.iter().map(|&place| f64::from(code(place))).collect(),
@@ -378,12 +461,19 @@ fn between(texts: &[String]) -> &'static str {
 fn tree(wish: Wish, values: &[Option<String>], coded: &Coded) -> Result<(Domain, Vec<Code>)> {
     let name = wish.name;
     let taxonomy = match wish.column.and_then(|column| column.hierarchy.as_ref()) {
-        Some(HierarchySpec::File(path)) => {
-            hierarchy::taxonomy(&hierarchy::read_of(path, name, wish.missing)?, name, values, &coded.first_row)?
+        Some(HierarchySpec::File(path)) => hierarchy::taxonomy(
+            &hierarchy::read_of(path, name, wish.missing)?,
+            name,
+            values,
+            &coded.first_row,
+        )?,
+        Some(HierarchySpec::Prefix(request)) => {
+            hierarchy::prefix(name, &request.prefix, values, &coded.first_row)?
         }
-        Some(HierarchySpec::Prefix(request)) => hierarchy::prefix(name, &request.prefix, values, &coded.first_row)?,
         Some(HierarchySpec::Intervals(_) | HierarchySpec::Date(_)) => {
-            return Err(Error::request(format!("column `{name}` is categorical: intervals and dates need kind numeric or date")));
+            return Err(Error::request(format!(
+                "column `{name}` is categorical: intervals and dates need kind numeric or date"
+            )));
         }
         None => flat(wish, values, coded)?,
     };

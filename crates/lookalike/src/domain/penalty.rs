@@ -1,7 +1,8 @@
 //! The certainty penalty of boxes of codes, weighted: what a greedy search asks a billion times.
 //!
-//! It says the same as [`Attribute::loss`] times the weight, from tables made once. Two laws that searches rely on, also after
-//! rounding: a box inside another never costs more, and equal boxes cost the same to the last bit.
+//! It says the same as [`Attribute::loss`] times the weight, from tables made once. Two laws that
+//! searches rely on, also after rounding: a box inside another never costs more, and equal boxes
+//! cost the same to the last bit.
 
 use crate::codes::{Code, CodeRange, real};
 use crate::domain::attribute::{Attribute, Domain};
@@ -21,11 +22,13 @@ pub(crate) struct Penalty {
 enum Cost {
     /// One value costs nothing, more cost the weight.
     Flat(f64),
-    /// As much as the values lie apart. A range that ends at `missing` and begins elsewhere costs the weight.
+    /// As much as the values lie apart. A range that ends at `missing` and begins elsewhere costs
+    /// the weight.
     Line { values: Vec<f64>, scale: f64, weight: f64, missing: Code },
     /// Any of the others with few values: what every range costs, and every value with any other.
     Table { codes: usize, ranges: Vec<f64>, steps: Vec<f64>, is_line: bool },
-    /// What the lowest node that covers the range costs, and the weight where missing and present meet.
+    /// What the lowest node that covers the range costs, and the weight where missing and present
+    /// meet.
     Tree { nodes: Vec<TreeNode>, weight: f64, missing: Code },
 }
 
@@ -36,7 +39,8 @@ struct TreeNode {
     cost: f64,
 }
 
-/// A column of more values is not worth a table of all its ranges: it would not stay in the processor's cache.
+/// A column of more values is not worth a table of all its ranges: it would not stay in the
+/// processor's cache.
 const FEW: usize = 128;
 
 /// A code that no column has: for attributes without a missing value beside their line.
@@ -47,7 +51,10 @@ impl Penalty {
     pub(crate) fn new(attributes: &[Attribute], chosen: &[usize]) -> Penalty {
         let weights: Vec<f64> = chosen.iter().map(|&at| attributes[at].weight.abs()).collect();
         Penalty {
-            costs: chosen.iter().map(|&at| Cost::new(&attributes[at]).tabled(attributes[at].codes())).collect(),
+            costs: chosen
+                .iter()
+                .map(|&at| Cost::new(&attributes[at]).tabled(attributes[at].codes()))
+                .collect(),
             rounding: weights.iter().sum::<f64>() * real(chosen.len() as u64) * 4.0 * f64::EPSILON,
             weights,
         }
@@ -73,8 +80,8 @@ impl Penalty {
         self.weights.iter().sum()
     }
 
-    /// What a row pays on one attribute for showing this range. One value alone costs nothing, but for a snapped one beyond top or
-    /// bottom: it is shown as all values there.
+    /// What a row pays on one attribute for showing this range. One value alone costs nothing, but
+    /// for a snapped one beyond top or bottom: it is shown as all values there.
     #[inline]
     pub(crate) fn of(&self, at: usize, range: CodeRange) -> f64 {
         self.costs[at].of(range)
@@ -105,7 +112,11 @@ impl Penalty {
     /// What a row pays for showing the smallest box around two boxes.
     #[inline]
     pub(crate) fn of_join(&self, some: &[CodeRange], others: &[CodeRange]) -> f64 {
-        self.costs.iter().zip(some.iter().zip(others)).map(|(cost, (one, &other))| cost.of(one.join(other))).sum()
+        self.costs
+            .iter()
+            .zip(some.iter().zip(others))
+            .map(|(cost, (one, &other))| cost.of(one.join(other)))
+            .sum()
     }
 
     /// What a row pays for showing the smallest box around a box and a row.
@@ -129,7 +140,10 @@ impl Cost {
                 if let Some(steps) = ordered.published() {
                     return Cost::of_tree(attribute, &steps.taxonomy, missing);
                 }
-                let span = values.last().zip(values.first()).map_or(0.0, |(greatest, least)| greatest - least);
+                let span = values
+                    .last()
+                    .zip(values.first())
+                    .map_or(0.0, |(greatest, least)| greatest - least);
                 let scale = if span > 0.0 { weight / span } else { 0.0 };
                 Cost::Line { values: values.clone(), scale, weight, missing }
             }
@@ -142,8 +156,13 @@ impl Cost {
             return self;
         }
         let code = |index: usize| code(index);
-        let of = |lo: usize, hi: usize| if lo <= hi { self.of(CodeRange { lo: code(lo), hi: code(hi) }) } else { 0.0 };
-        let ranges = (0..codes).flat_map(|lo| (0..codes).map(move |hi| (lo, hi))).map(|(lo, hi)| of(lo, hi)).collect();
+        let of = |lo: usize, hi: usize| {
+            if lo <= hi { self.of(CodeRange { lo: code(lo), hi: code(hi) }) } else { 0.0 }
+        };
+        let ranges = (0..codes)
+            .flat_map(|lo| (0..codes).map(move |hi| (lo, hi)))
+            .map(|(lo, hi)| of(lo, hi))
+            .collect();
         let steps = (0..codes).map(|value| self.step(code(value))).collect();
         Cost::Table { codes, ranges, steps, is_line: matches!(self, Cost::Line { .. }) }
     }
@@ -153,7 +172,11 @@ impl Cost {
         match self {
             Cost::Flat(weight) => *weight,
             Cost::Table { steps, .. } => steps[code as usize],
-            Cost::Line { weight, missing, .. } | Cost::Tree { weight, missing, .. } if code == *missing => *weight,
+            Cost::Line { weight, missing, .. } | Cost::Tree { weight, missing, .. }
+                if code == *missing =>
+            {
+                *weight
+            }
             Cost::Line { .. } => 0.0,
             Cost::Tree { nodes, .. } => nodes[nodes[code as usize].parent as usize].cost,
         }
@@ -162,7 +185,11 @@ impl Cost {
     fn of_tree(attribute: &Attribute, tree: &Taxonomy, missing: Code) -> Cost {
         let node = |node: u32| {
             let range = tree.range(node);
-            TreeNode { hi: range.hi, parent: tree.parent(node).unwrap_or(node), cost: attribute.weight * attribute.loss(range) }
+            TreeNode {
+                hi: range.hi,
+                parent: tree.parent(node).unwrap_or(node),
+                cost: attribute.weight * attribute.loss(range),
+            }
         };
         let nodes = (0u32..).take(tree.nodes()).map(node).collect();
         Cost::Tree { nodes, weight: attribute.weight, missing }
@@ -175,9 +202,15 @@ impl Cost {
             Cost::Flat(_) | Cost::Line { .. } if lo == hi => 0.0,
             Cost::Tree { missing, .. } if lo == hi && hi == *missing => 0.0,
             Cost::Flat(weight) => *weight,
-            Cost::Line { weight, missing, .. } | Cost::Tree { weight, missing, .. } if hi == *missing => *weight,
+            Cost::Line { weight, missing, .. } | Cost::Tree { weight, missing, .. }
+                if hi == *missing =>
+            {
+                *weight
+            }
             // Never above the weight, which rounding could exceed by a bit.
-            Cost::Line { values, scale, weight, .. } => ((values[hi as usize] - values[lo as usize]) * scale).min(*weight),
+            Cost::Line { values, scale, weight, .. } => {
+                ((values[hi as usize] - values[lo as usize]) * scale).min(*weight)
+            }
             Cost::Tree { nodes, .. } => {
                 let mut node = &nodes[lo as usize];
                 while node.hi < hi {
@@ -199,7 +232,8 @@ mod tests {
     use crate::problem::Problem;
     use crate::testing;
 
-    /// Numbers with gaps, with and without a missing value, snapped with open ends, ordinal, flat, a deep tree.
+    /// Numbers with gaps, with and without a missing value, snapped with open ends, ordinal, flat,
+    /// a deep tree.
     fn problems() -> Vec<Problem> {
         let text = "a,b,c,d,e\n1,-3,x,lo,11\n2,4.5,,mid,12\n,7,y,hi,21\n30,-1,z,,22\n55,,z,lo,223\n80,7,z,lo,224\n";
         let toml = |age: &str, rest: &str| {
@@ -229,7 +263,11 @@ mod tests {
                         let range = CodeRange { lo, hi };
                         let expected = attribute.weight * attribute.loss(range);
                         let found = penalty.of(at, range);
-                        assert!((found - expected).abs() < 1e-12, "{} {range:?}: {found}, not {expected}", attribute.name);
+                        assert!(
+                            (found - expected).abs() < 1e-12,
+                            "{} {range:?}: {found}, not {expected}",
+                            attribute.name
+                        );
                     }
                 }
             }
@@ -259,10 +297,16 @@ mod tests {
         let problem = &problems()[0];
         let penalty = Penalty::new(problem.attributes(), &[0, 1, 2, 3, 4]);
         let row = |tuple: u32| (0..5).map(|at| problem.code(at, tuple)).collect::<Vec<Code>>();
-        let point = |tuple: u32| row(tuple).iter().map(|&code| CodeRange::one(code)).collect::<Vec<_>>();
-        let joined: Vec<CodeRange> = point(0).iter().zip(point(3)).map(|(one, other)| one.join(other)).collect();
+        let point =
+            |tuple: u32| row(tuple).iter().map(|&code| CodeRange::one(code)).collect::<Vec<_>>();
+        let joined: Vec<CodeRange> =
+            point(0).iter().zip(point(3)).map(|(one, other)| one.join(other)).collect();
         let expected: f64 = (0..5).map(|at| penalty.of(at, joined[at])).sum();
-        for found in [penalty.of_box(&joined), penalty.of_join(&point(0), &point(3)), penalty.of_join_row(&point(3), &row(0))] {
+        for found in [
+            penalty.of_box(&joined),
+            penalty.of_join(&point(0), &point(3)),
+            penalty.of_join_row(&point(3), &row(0)),
+        ] {
             assert!(found.to_bits() == expected.to_bits() && found > 0.0);
         }
     }

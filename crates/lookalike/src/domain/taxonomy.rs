@@ -1,13 +1,16 @@
-//! A tree of values whose leaves are numbered from left to right, so that every node is one range of codes.
+//! A tree of values whose leaves are numbered from left to right, so that every node is one range
+//! of codes.
 //!
-//! The least common ancestor of any set of leaves is that of its least and its greatest code: a node that holds both ends holds
-//! everything between them. What a class shows is therefore found from two codes, whatever lies between.
+//! The least common ancestor of any set of leaves is that of its least and its greatest code: a
+//! node that holds both ends holds everything between them. What a class shows is therefore found
+//! from two codes, whatever lies between.
 
 use rustc_hash::FxHashMap;
 
 use crate::codes::{Code, CodeRange};
 
-/// A node of a [`Taxonomy`]. The leaf with code `c` is node `c`; a parent has a greater number than its children.
+/// A node of a [`Taxonomy`]. The leaf with code `c` is node `c`; a parent has a greater number than
+/// its children.
 pub type Node = u32;
 
 /// A value generalization hierarchy. A missing value is a leaf with an empty label.
@@ -95,10 +98,13 @@ impl Taxonomy {
         })
     }
 
-    /// The smallest node whose leaves include the range: for one code the leaf, else the least common ancestor of its ends.
-    /// Takes as many steps as the tree is deep.
+    /// The smallest node whose leaves include the range: for one code the leaf, else the least
+    /// common ancestor of its ends. Takes as many steps as the tree is deep.
     pub fn cover(&self, range: CodeRange) -> Node {
-        debug_assert!(range.lo <= range.hi && (range.hi as usize) < self.leaves, "a range of codes of this tree");
+        debug_assert!(
+            range.lo <= range.hi && (range.hi as usize) < self.leaves,
+            "a range of codes of this tree"
+        );
         let mut node = range.lo;
         while self.range(node).hi < range.hi {
             node = self.parents[node as usize];
@@ -111,8 +117,8 @@ impl Taxonomy {
         self.level(self.root())
     }
 
-    /// The level at which a node stands: 0 for a leaf, more for a parent than for its children. For a file, the first column
-    /// that has it, so that a path padded by repetition skips levels.
+    /// The level at which a node stands: 0 for a leaf, more for a parent than for its children. For
+    /// a file, the first column that has it, so that a path padded by repetition skips levels.
     pub fn level(&self, node: Node) -> u32 {
         match (node as usize).checked_sub(self.leaves) {
             None => 0,
@@ -126,7 +132,8 @@ impl Taxonomy {
         self.level(node)
     }
 
-    /// What a leaf shows when the whole column is generalized to `level`: its highest ancestor at or below that level.
+    /// What a leaf shows when the whole column is generalized to `level`: its highest ancestor at
+    /// or below that level.
     pub fn at_level(&self, code: Code, level: u32) -> Node {
         let mut node = code;
         while let Some(parent) = self.parent(node)
@@ -142,9 +149,11 @@ impl Taxonomy {
         self.labels.len() == self.leaves + 1
     }
 
-    /// The leaf of each value, none where the tree does not have it. A missing value is the leaf with the empty label.
+    /// The leaf of each value, none where the tree does not have it. A missing value is the leaf
+    /// with the empty label.
     pub fn codes(&self, values: &[Option<String>]) -> Vec<Option<Code>> {
-        let of_label: FxHashMap<&str, Code> = (0..self.leaves).map(|leaf| (self.labels[leaf].as_str(), node(leaf))).collect();
+        let of_label: FxHashMap<&str, Code> =
+            (0..self.leaves).map(|leaf| (self.labels[leaf].as_str(), node(leaf))).collect();
         values.iter().map(|value| of_label.get(value.as_deref().unwrap_or("")).copied()).collect()
     }
 }
@@ -155,7 +164,8 @@ pub(crate) struct Sketch {
     pub(crate) labels: Vec<String>,
     /// The root, at 0, is its own parent.
     pub(crate) parents: Vec<u32>,
-    /// Rises from child to parent. What stands here for a node without children does not matter: it is a leaf, at level 0.
+    /// Rises from child to parent. What stands here for a node without children does not matter: it
+    /// is a leaf, at level 0.
     pub(crate) levels: Vec<u32>,
 }
 
@@ -170,16 +180,19 @@ impl Sketch {
         place
     }
 
-    /// The tree, and for each place in the sketch its node. Nodes are numbered by the tree alone, not by the order of writing.
+    /// The tree, and for each place in the sketch its node. Nodes are numbered by the tree alone,
+    /// not by the order of writing.
     pub(crate) fn grow(mut self) -> (Taxonomy, Vec<Node>) {
         let count = self.labels.len();
         let parent = |place: usize| self.parents[place] as usize;
         let mut inner = vec![false; count];
         (1..count).for_each(|place| inner[parent(place)] = true);
-        // Leaves below each place: children come after their parents, so one pass backwards sums them up.
+        // Leaves below each place: children come after their parents, so one pass backwards sums
+        // them up.
         let mut sizes: Vec<u32> = inner.iter().map(|&inner| u32::from(!inner)).collect();
         (1..count).rev().for_each(|place| sizes[parent(place)] += sizes[place]);
-        // The first leaf of each place: one pass forwards hands every child the next free stretch of its parent.
+        // The first leaf of each place: one pass forwards hands every child the next free stretch
+        // of its parent.
         let mut los = vec![0; count];
         let mut free = vec![0; count];
         for place in 1..count {
@@ -189,7 +202,9 @@ impl Sketch {
         }
         let range = |place: usize| CodeRange { lo: los[place], hi: los[place] + sizes[place] - 1 };
         let mut inner: Vec<usize> = (0..count).filter(|&place| inner[place]).collect();
-        inner.sort_by_key(|&place| (std::cmp::Reverse(los[place]), sizes[place], self.levels[place]));
+        inner.sort_by_key(|&place| {
+            (std::cmp::Reverse(los[place]), sizes[place], self.levels[place])
+        });
 
         let leaves = count - inner.len();
         let mut nodes = los.clone();
@@ -219,7 +234,10 @@ pub(crate) mod tests {
 
     impl Dice {
         pub(crate) fn roll(&mut self, below: u32) -> u32 {
-            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            self.0 = self
+                .0
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
             u32::try_from((self.0 >> 33) % u64::from(below)).unwrap()
         }
     }
@@ -232,7 +250,9 @@ pub(crate) mod tests {
         let nodes = 2 + dice.roll(40);
         for place in 1..nodes {
             let parent = dice.roll(place);
-            let level = sketch.levels[parent as usize] - 1 - dice.roll(2).min(sketch.levels[parent as usize] - 1);
+            let level = sketch.levels[parent as usize]
+                - 1
+                - dice.roll(2).min(sketch.levels[parent as usize] - 1);
             // Levels run out below a deep chain: hang the node from the root instead.
             let (parent, level) = if level == 0 { (0, 39) } else { (parent, level) };
             sketch.push(&format!("n{place}"), parent, level);
@@ -251,9 +271,15 @@ pub(crate) mod tests {
             let leaves = node(tree.leaves());
             for lo in 0..leaves {
                 for hi in lo..leaves {
-                    let lists: Vec<Vec<Node>> = (lo..=hi).map(|leaf| ancestors(&tree, leaf)).collect();
-                    let shared = lists[0].iter().find(|node| lists.iter().all(|list| list.contains(node)));
-                    assert_eq!(Some(&tree.cover(CodeRange { lo, hi })), shared, "seed {seed}, {lo} to {hi}");
+                    let lists: Vec<Vec<Node>> =
+                        (lo..=hi).map(|leaf| ancestors(&tree, leaf)).collect();
+                    let shared =
+                        lists[0].iter().find(|node| lists.iter().all(|list| list.contains(node)));
+                    assert_eq!(
+                        Some(&tree.cover(CodeRange { lo, hi })),
+                        shared,
+                        "seed {seed}, {lo} to {hi}"
+                    );
                 }
             }
         }
@@ -264,7 +290,8 @@ pub(crate) mod tests {
         for seed in 0..300 {
             let tree = random_tree(seed);
             let mut dice = Dice(seed + 1000);
-            let set: Vec<Code> = (0..=dice.roll(6)).map(|_| dice.roll(node(tree.leaves()))).collect();
+            let set: Vec<Code> =
+                (0..=dice.roll(6)).map(|_| dice.roll(node(tree.leaves()))).collect();
             let lists: Vec<Vec<Node>> = set.iter().map(|&leaf| ancestors(&tree, leaf)).collect();
             let shared = lists[0].iter().find(|node| lists.iter().all(|list| list.contains(node)));
             let ends = CodeRange { lo: *set.iter().min().unwrap(), hi: *set.iter().max().unwrap() };
@@ -284,7 +311,11 @@ pub(crate) mod tests {
                 let Some(&first) = children.first() else { continue };
                 assert_eq!(tree.range(first).lo, tree.range(node).lo);
                 assert_eq!(tree.range(*children.last().unwrap()).hi, tree.range(node).hi);
-                assert!(children.windows(2).all(|pair| tree.range(pair[0]).hi + 1 == tree.range(pair[1]).lo));
+                assert!(
+                    children
+                        .windows(2)
+                        .all(|pair| tree.range(pair[0]).hi + 1 == tree.range(pair[1]).lo)
+                );
                 for child in children {
                     assert_eq!(tree.parent(child), Some(node));
                     assert!(child < node && tree.level(child) < tree.level(node));

@@ -1,6 +1,7 @@
-//! Columns published as they are that give away what the quasi-identifiers hide: one that determines a quasi-identifier (a birth year beside
-//! an age), two that do so together (the tens and the ones of an age), or one that is nearly a name. Sensitive columns are published as
-//! they are too, so they are looked at like kept ones.
+//! Columns published as they are that give away what the quasi-identifiers hide: one that
+//! determines a quasi-identifier (a birth year beside an age), two that do so together (the tens
+//! and the ones of an age), or one that is nearly a name. Sensitive columns are published as they
+//! are too, so they are looked at like kept ones.
 
 use std::hash::BuildHasher;
 
@@ -20,7 +21,8 @@ const NEARLY_UNIQUE: f64 = 0.3;
 /// So many disagreements must be expected by chance before their absence counts as dependence.
 const EVIDENCE: f64 = 10.0;
 
-/// Of a column with more values than this, only one in sixteen of the others is looked at (all of its rows).
+/// Of a column with more values than this, only one in sixteen of the others is looked at (all of
+/// its rows).
 const ALL_VALUES: usize = 1 << 16;
 
 /// Pairs of columns are looked at on so many rows, spread evenly over the table.
@@ -53,7 +55,8 @@ pub fn disclosures(table: &Table, roles: &Roles, request: &Request) -> Result<Ve
                 facts.unique * 100.0
             ));
         }
-        // What one column tells, or is allowed to tell, two tell as well; of unique rows every quasi-identifier follows.
+        // What one column tells, or is allowed to tell, two tell as well; of unique rows every
+        // quasi-identifier follows.
         if !is_meant && facts.determines.is_none() && facts.unique <= NEARLY_UNIQUE {
             single.push(column);
         }
@@ -82,12 +85,15 @@ fn facts(table: &Table, column: &Column, roles: &Roles) -> Result<Facts> {
         None => of_cells(column, &quasi)?,
     };
     let repeats = looked_at - values;
-    let convincing = |at: &usize| agrees[*at] && real(repeats) * disagreement(table, &roles.quasi[*at]) >= EVIDENCE;
+    let convincing = |at: &usize| {
+        agrees[*at] && real(repeats) * disagreement(table, &roles.quasi[*at]) >= EVIDENCE
+    };
     let determines = (0..quasi.len()).find(convincing).map(|at| roles.quasi[at].clone());
     Ok(Facts { unique: real(unique) / real(looked_at.max(1)), determines })
 }
 
-/// Rows, values, values that one row has, and for each quasi-identifier whether equal values here have equal values there.
+/// Rows, values, values that one row has, and for each quasi-identifier whether equal values here
+/// have equal values there.
 type Counts = (u64, u64, u64, Vec<bool>);
 
 /// Of a column whose values are numbered; the first row of each is known.
@@ -95,7 +101,8 @@ fn of_codes(coded: &Coded, quasi: &[&Coded]) -> Counts {
     let mut counts = vec![0u64; coded.values.len()];
     coded.codes.iter().for_each(|code| counts[code as usize] += 1);
     let agrees = |quasi: &&Coded| {
-        let first = coded.codes.iter().map(|code| quasi.codes.get(coded.first_row[code as usize] as usize));
+        let first =
+            coded.codes.iter().map(|code| quasi.codes.get(coded.first_row[code as usize] as usize));
         quasi.codes.iter().eq(first)
     };
     let unique = counts.iter().filter(|&&count| count == 1).count() as u64;
@@ -127,29 +134,36 @@ fn of_cells(column: &Column, quasi: &[&Coded]) -> Result<Counts> {
 /// The hash of each cell of an array.
 fn hashes(column: &Column, cells: &ArrayRef) -> Result<Vec<u64>> {
     let unreadable = |error| Error::data(format!("column `{}`: {error}", column.name));
-    let converter = RowConverter::new(vec![SortField::new(column.data_type.clone())]).map_err(unreadable)?;
+    let converter =
+        RowConverter::new(vec![SortField::new(column.data_type.clone())]).map_err(unreadable)?;
     let rows = converter.convert_columns(std::slice::from_ref(cells)).map_err(unreadable)?;
     Ok(rows.iter().map(|row| FxBuildHasher.hash_one(row.as_ref())).collect())
 }
 
-/// Warns of pairs of columns that determine a quasi-identifier together, of which neither does alone.
+/// Warns of pairs of columns that determine a quasi-identifier together, of which neither does
+/// alone.
 fn pairs(table: &Table, columns: &[&Column], roles: &Roles) -> Result<Vec<String>> {
     let step = table.rows.div_ceil(PAIR_ROWS).max(1);
     let rows: Vec<usize> = (0..table.rows).step_by(step).collect();
     if columns.len() < 2 || rows.len() < 2 {
         return Ok(Vec::new());
     }
-    let samples = columns.iter().map(|column| sample(column, step)).collect::<Result<Vec<(Vec<Code>, usize)>>>()?;
+    let samples = columns
+        .iter()
+        .map(|column| sample(column, step))
+        .collect::<Result<Vec<(Vec<Code>, usize)>>>()?;
     let quasi: Vec<(Vec<Code>, usize, f64)> = roles
         .quasi
         .iter()
         .map(|name| {
-            let codes: Vec<Code> = rows.iter().map(|&row| table.coded(name).codes.get(row)).collect();
+            let codes: Vec<Code> =
+                rows.iter().map(|&row| table.coded(name).codes.get(row)).collect();
             let values = codes.iter().collect::<FxHashSet<_>>().len();
             (codes, values, disagreement(table, name))
         })
         .collect();
-    let both = (0..columns.len()).flat_map(|one| (one + 1..columns.len()).map(move |other| (one, other)));
+    let both =
+        (0..columns.len()).flat_map(|one| (one + 1..columns.len()).map(move |other| (one, other)));
     let mut warnings = Vec::new();
     for (one, other) in both.take(MOST_PAIRS) {
         let ((left, left_values), (right, right_values)) = (&samples[one], &samples[other]);
@@ -162,7 +176,9 @@ fn pairs(table: &Table, columns: &[&Column], roles: &Roles) -> Result<Vec<String
                 break;
             }
             let earlier = *first.entry((left[place], right[place])).or_insert(place);
-            for (agrees, (codes, ..)) in agrees.iter_mut().zip(&quasi).filter(|(agrees, _)| **agrees) {
+            for (agrees, (codes, ..)) in
+                agrees.iter_mut().zip(&quasi).filter(|(agrees, _)| **agrees)
+            {
                 *agrees = codes[place] == codes[earlier];
             }
         }
@@ -186,11 +202,14 @@ fn pairs(table: &Table, columns: &[&Column], roles: &Roles) -> Result<Vec<String
 fn sample(column: &Column, step: usize) -> Result<(Vec<Code>, usize)> {
     let mut found: Vec<u64> = Vec::new();
     match &column.coded {
-        Some(coded) => found.extend((0..coded.codes.len()).step_by(step).map(|row| u64::from(coded.codes.get(row)))),
+        Some(coded) => found.extend(
+            (0..coded.codes.len()).step_by(step).map(|row| u64::from(coded.codes.get(row))),
+        ),
         None => {
             let mut next = 0;
             for chunk in column.carried.iter().flatten() {
-                let places: UInt64Array = (next..chunk.len()).step_by(step).map(|at| at as u64).collect();
+                let places: UInt64Array =
+                    (next..chunk.len()).step_by(step).map(|at| at as u64).collect();
                 next = (next + places.len() * step).saturating_sub(chunk.len());
                 let unreadable = |error| Error::data(format!("column `{}`: {error}", column.name));
                 let cells = take(chunk, &places, None).map_err(unreadable)?;
@@ -222,13 +241,21 @@ mod tests {
 
     /// Forty people: `born` determines `age`, `ward` does not, `card` is each person's own.
     fn people() -> String {
-        let row = |i: u32| format!("{},{},{},card{i}\n", 20 + i % 7, 2000 - i % 7, ["north", "south"][(i % 2) as usize]);
+        let row = |i: u32| {
+            format!(
+                "{},{},{},card{i}\n",
+                20 + i % 7,
+                2000 - i % 7,
+                ["north", "south"][(i % 2) as usize]
+            )
+        };
         format!("age,born,ward,card\n{}", (0..40).map(row).collect::<String>())
     }
 
     fn found(more: &str) -> Result<Vec<String>> {
         let table = testing::table(&people());
-        let toml = format!("k = 2\nrest = \"drop\"\n[columns]\nage = {{ role = \"quasi\" }}\n{more}");
+        let toml =
+            format!("k = 2\nrest = \"drop\"\n[columns]\nage = {{ role = \"quasi\" }}\n{more}");
         let (roles, request) = testing::request(&table, &toml);
         disclosures(&table, &roles, &request)
     }
@@ -236,7 +263,10 @@ mod tests {
     #[test]
     fn a_kept_column_that_determines_a_quasi_identifier_needs_a_decision() {
         let told = found("born = { role = \"keep\" }").unwrap_err().to_string();
-        assert!(told.contains("`born`") && told.contains("`age`") && told.contains("--dependent born"), "{told}");
+        assert!(
+            told.contains("`born`") && told.contains("`age`") && told.contains("--dependent born"),
+            "{told}"
+        );
         assert!(found("born = { role = \"keep\", dependent = true }").unwrap().is_empty());
         assert!(found("ward = { role = \"keep\" }").unwrap().is_empty());
     }
@@ -244,10 +274,18 @@ mod tests {
     #[test]
     fn a_sensitive_column_is_looked_at_like_a_kept_one() {
         let told = found("born = { role = \"sensitive\" }").unwrap_err().to_string();
-        assert!(told.contains("`born` is sensitive") && told.contains("`age`") && told.contains("--dependent born"), "{told}");
+        assert!(
+            told.contains("`born` is sensitive")
+                && told.contains("`age`")
+                && told.contains("--dependent born"),
+            "{told}"
+        );
         assert!(found("born = { role = \"sensitive\", dependent = true }").unwrap().is_empty());
         let told = found("card = { role = \"sensitive\" }").unwrap();
-        assert!(told.len() == 1 && told[0].contains("`card`") && told[0].contains("100 %"), "{told:?}");
+        assert!(
+            told.len() == 1 && told[0].contains("`card`") && told[0].contains("100 %"),
+            "{told:?}"
+        );
         assert!(found("ward = { role = \"sensitive\" }").unwrap().is_empty());
     }
 
@@ -257,7 +295,10 @@ mod tests {
             let age = 20 + i * 7 % 50;
             format!("{age},{},{},{}\n", age / 10, age % 10, ["north", "south"][(i % 2) as usize])
         };
-        let table = testing::table(&format!("age,tens,ones,ward\n{}", (0..400).map(row).collect::<String>()));
+        let table = testing::table(&format!(
+            "age,tens,ones,ward\n{}",
+            (0..400).map(row).collect::<String>()
+        ));
         let of = |tens: &str, ones: &str| {
             let toml = format!(
                 "k = 2\n[columns]\nage = {{ role = \"quasi\" }}\ntens = {{ role = \"{tens}\" }}\nones = {{ role = \"{ones}\" }}\nward = {{ role = \"keep\" }}"
@@ -267,7 +308,10 @@ mod tests {
         };
         for (tens, ones) in [("keep", "keep"), ("keep", "sensitive"), ("sensitive", "sensitive")] {
             let told = of(tens, ones);
-            assert!(told.len() == 1 && told[0].contains("`tens`") && told[0].contains("`ones`"), "{told:?}");
+            assert!(
+                told.len() == 1 && told[0].contains("`tens`") && told[0].contains("`ones`"),
+                "{told:?}"
+            );
             assert!(told[0].contains("`age`") && told[0].contains("400 rows"), "{told:?}");
         }
         assert!(of("keep", "identifier").is_empty());
@@ -276,6 +320,9 @@ mod tests {
     #[test]
     fn a_kept_column_that_is_nearly_a_name_is_warned_of() {
         let told = found("card = { role = \"keep\" }").unwrap();
-        assert!(told.len() == 1 && told[0].contains("`card`") && told[0].contains("100 %"), "{told:?}");
+        assert!(
+            told.len() == 1 && told[0].contains("`card`") && told[0].contains("100 %"),
+            "{told:?}"
+        );
     }
 }

@@ -1,9 +1,10 @@
 //! What a release lost, by the measures of the field.
 //!
-//! Certainty penalty and its weights: J. Xu et al., Utility-Based Anonymization Using Local Recoding, KDD 2006. Global certainty
-//! penalty: as used by X. He et al., PAKDD 2012. Discernibility and its hierarchical form: T. Li, N. Li, DKE 2008. Distortion
-//! ratio: R. Wong et al., (alpha,k)-Anonymity, KDD 2006. A class with one value loses nothing on that attribute; the papers
-//! leave that case open.
+//! Certainty penalty and its weights: J. Xu et al., Utility-Based Anonymization Using Local
+//! Recoding, KDD 2006. Global certainty penalty: as used by X. He et al., PAKDD 2012.
+//! Discernibility and its hierarchical form: T. Li, N. Li, DKE 2008. Distortion ratio: R. Wong et
+//! al., (alpha,k)-Anonymity, KDD 2006. A class with one value loses nothing on that attribute; the
+//! papers leave that case open.
 
 use rayon::prelude::*;
 use serde::Serialize;
@@ -18,13 +19,15 @@ use crate::problem::recoding::Recoding;
 /// How much a release lost.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Loss {
-    /// Certainty penalty: over rows and attributes, the weighted share of the domain that is shown instead of the value.
+    /// Certainty penalty: over rows and attributes, the weighted share of the domain that is shown
+    /// instead of the value.
     pub ncp: f64,
     /// `ncp` over its greatest value, between 0 and 1.
     pub gcp: f64,
     /// The attributes' shares of `ncp`, suppressed rows included.
     pub by_attribute: Vec<f64>,
-    /// Discernibility: the sum of squared class sizes; a suppressed row costs as many as the table has rows.
+    /// Discernibility: the sum of squared class sizes; a suppressed row costs as many as the table
+    /// has rows.
     pub c_dm: u64,
     /// Rows for each class, over k; 1 is ideal.
     pub c_avg: f64,
@@ -39,7 +42,8 @@ pub fn loss(problem: &Problem, recoding: &Recoding) -> Loss {
     let attributes = problem.attributes();
     let rows = problem.row_count();
     let suppressed = partition::rows(recoding.suppressed());
-    let mut by_attribute: Vec<f64> = attributes.iter().map(|attribute| attribute.weight * real(suppressed)).collect();
+    let mut by_attribute: Vec<f64> =
+        attributes.iter().map(|attribute| attribute.weight * real(suppressed)).collect();
     let mut c_dm = suppressed * rows;
     for (at, class) in recoding.classes().iter().enumerate() {
         let size = partition::rows(class);
@@ -84,7 +88,9 @@ pub fn shown(problem: &Problem, recoding: &Recoding) -> Vec<Shown> {
     for (at, class) in recoding.classes().iter().enumerate() {
         let size = partition::rows(class);
         rows += size;
-        for (place, (attribute, (generalized, whole))) in attributes.iter().zip(&mut counts).enumerate() {
+        for (place, (attribute, (generalized, whole))) in
+            attributes.iter().zip(&mut counts).enumerate()
+        {
             let (loss, ends) = match block(problem, recoding, place, class[0]) {
                 Some(block) => (block.loss, block.ends),
                 None => (attribute.loss(recoding.shown(at)[place]), recoding.shown(at)[place]),
@@ -103,11 +109,17 @@ pub fn shown(problem: &Problem, recoding: &Recoding) -> Vec<Shown> {
 }
 
 /// What a row of a global recoding shows.
-fn block<'a>(problem: &Problem, recoding: &'a Recoding, at: usize, piece: Piece) -> Option<&'a Block> {
+fn block<'a>(
+    problem: &Problem,
+    recoding: &'a Recoding,
+    at: usize,
+    piece: Piece,
+) -> Option<&'a Block> {
     recoding.generalization()?.attributes[at].of(problem.code(at, piece.tuple))
 }
 
-/// For each row and attribute `(N_e - N_v) / (N - N_v)`: N_v rows have its value, N_e a value in the range it shows.
+/// For each row and attribute `(N_e - N_v) / (N - N_v)`: N_v rows have its value, N_e a value in
+/// the range it shows.
 fn hdm(problem: &Problem, recoding: &Recoding) -> f64 {
     let rows = problem.row_count();
     let suppressed = real(partition::rows(recoding.suppressed()));
@@ -118,7 +130,9 @@ fn hdm(problem: &Problem, recoding: &Recoding) -> f64 {
         let with = |lo: u32, hi: u32| below[hi as usize + 1] - below[lo as usize];
         // Rows of each block of a global recoding, which may be a set.
         let mut of_block: Vec<u64> = Vec::new();
-        if let Some(blocks) = recoding.generalization().map(|generalization| &generalization.attributes[at]) {
+        if let Some(blocks) =
+            recoding.generalization().map(|generalization| &generalization.attributes[at])
+        {
             of_block = vec![0; blocks.blocks.len()];
             for (code, &block) in (0..).zip(&blocks.of_code) {
                 block.into_iter().for_each(|block| of_block[block as usize] += with(code, code));
@@ -172,13 +186,17 @@ fn distortion(problem: &Problem, recoding: &Recoding) -> f64 {
             }
         }
         for piece in recoding.suppressed() {
-            let (_, top) = attribute.risen(problem.code(at, piece.tuple), CodeRange::one(problem.code(at, piece.tuple)));
+            let (_, top) = attribute.risen(
+                problem.code(at, piece.tuple),
+                CodeRange::one(problem.code(at, piece.tuple)),
+            );
             risen += f64::from(piece.count) * f64::from(top);
             most += f64::from(piece.count) * f64::from(top);
         }
         (risen, most)
     };
-    let sums: Vec<(f64, f64)> = problem.attributes().par_iter().enumerate().map(of_attribute).collect();
+    let sums: Vec<(f64, f64)> =
+        problem.attributes().par_iter().enumerate().map(of_attribute).collect();
     let (risen, most) = sums.iter().fold((0.0, 0.0), |all, one| (all.0 + one.0, all.1 + one.1));
     if most > 0.0 { risen / most } else { 0.0 }
 }
@@ -193,13 +211,18 @@ mod tests {
 
     /// The tuple of each row: rows in these tests are all different.
     fn tuple_of_row(problem: &Problem, row: u32) -> u32 {
-        (0u32..).take(problem.tuples()).find(|&tuple| problem.rows_of(tuple).contains(&row)).unwrap()
+        (0u32..)
+            .take(problem.tuples())
+            .find(|&tuple| problem.rows_of(tuple).contains(&row))
+            .unwrap()
     }
 
     fn groups(problem: &Problem, rows: &[&[u32]]) -> Recoding {
         let mut groups = Partition::default();
         for group in rows {
-            groups.push(group.iter().map(|&row| Piece { tuple: tuple_of_row(problem, row), count: 1 }));
+            groups.push(
+                group.iter().map(|&row| Piece { tuple: tuple_of_row(problem, row), count: 1 }),
+            );
         }
         Recoding::of(problem, &groups, Vec::new())
     }
@@ -207,27 +230,44 @@ mod tests {
     const SIX_POINTS: &str = "x,y\n10,60\n20,70\n20,50\n50,20\n50,10\n60,15\n";
     const TWO_QUASI: &str = "k = 2\ncolumns = { x = { role = \"quasi\", weight = 50 }, y = { role = \"quasi\", weight = 60 } }";
 
-    /// Xu et al. 2006, example 1. With the spans 50 and 60 as weights the penalty is the total length of intervals.
+    /// Xu et al. 2006, example 1. With the spans 50 and 60 as weights the penalty is the total
+    /// length of intervals.
     #[test]
     fn the_six_points_have_uncertainty_190_in_pairs_and_150_in_threes() {
         let problem = testing::problem(SIX_POINTS, TWO_QUASI).unwrap();
         let pairs = loss(&problem, &groups(&problem, &[&[0, 1], &[2, 3], &[4, 5]]));
         let threes = loss(&problem, &groups(&problem, &[&[0, 1, 2], &[3, 4, 5]]));
-        assert!((pairs.ncp - 190.0).abs() < 1e-9 && (threes.ncp - 150.0).abs() < 1e-9, "{} {}", pairs.ncp, threes.ncp);
+        assert!(
+            (pairs.ncp - 190.0).abs() < 1e-9 && (threes.ncp - 150.0).abs() < 1e-9,
+            "{} {}",
+            pairs.ncp,
+            threes.ncp
+        );
         assert_eq!((pairs.c_dm, threes.c_dm), (12, 18));
         assert!((pairs.c_avg - 1.0).abs() < 1e-12 && (threes.c_avg - 1.5).abs() < 1e-12);
     }
 
-    /// Xu et al. 2006, figure 3 and examples 2 and 3: a beside {{b, c, d}, {e, f, g}}, of which d and e are in different parts.
+    /// Xu et al. 2006, figure 3 and examples 2 and 3: a beside {{b, c, d}, {e, f, g}}, of which d
+    /// and e are in different parts.
     #[test]
     fn a_and_d_cost_1_while_d_and_e_cost_six_sevenths() {
         let text = "v\na\nb\nc\nd\ne\nf\ng\n";
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("v.csv");
-        let rows =
-            ["a;a;a;*", "b;bc;bcdefg;*", "c;bc;bcdefg;*", "d;d;bcdefg;*", "e;e;bcdefg;*", "f;fg;bcdefg;*", "g;fg;bcdefg;*"];
+        let rows = [
+            "a;a;a;*",
+            "b;bc;bcdefg;*",
+            "c;bc;bcdefg;*",
+            "d;d;bcdefg;*",
+            "e;e;bcdefg;*",
+            "f;fg;bcdefg;*",
+            "g;fg;bcdefg;*",
+        ];
         std::fs::write(&file, rows.join("\n")).unwrap();
-        let toml = format!("k = 1\ncolumns = {{ v = {{ role = \"quasi\", hierarchy = '{}' }} }}", file.display());
+        let toml = format!(
+            "k = 1\ncolumns = {{ v = {{ role = \"quasi\", hierarchy = '{}' }} }}",
+            file.display()
+        );
         let problem = testing::problem(text, &toml).unwrap();
         let attribute = &problem.attributes()[0];
         let cost = |a: u32, b: u32| {
@@ -247,10 +287,12 @@ mod tests {
         text += &"Inc\n".repeat(50);
         text += &"Not-inc\n".repeat(200);
         text += &"Private\n".repeat(750);
-        let mut problem_text = "k = 1\ncolumns = { work = { role = \"quasi\", hierarchy = ".to_string();
+        let mut problem_text =
+            "k = 1\ncolumns = { work = { role = \"quasi\", hierarchy = ".to_string();
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("work.csv");
-        std::fs::write(&file, "Inc;Self-employed;*\nNot-inc;Self-employed;*\nPrivate;Private;*\n").unwrap();
+        std::fs::write(&file, "Inc;Self-employed;*\nNot-inc;Self-employed;*\nPrivate;Private;*\n")
+            .unwrap();
         problem_text += &format!("'{}' }} }}", file.display());
         let problem = testing::problem(&text, &problem_text).unwrap();
         let mut merged = Partition::default();
@@ -259,12 +301,19 @@ mod tests {
         let expected = (50.0 * 4.0 / 19.0 + 200.0 / 16.0) / 1000.0;
         let found = loss(&problem, &Recoding::of(&problem, &merged, Vec::new()));
         assert!((found.hdm - expected).abs() < 1e-12);
-        assert!((found.distortion - 250.0 / 2000.0).abs() < 1e-12, "a quarter of the rows rose one of two levels");
+        assert!(
+            (found.distortion - 250.0 / 2000.0).abs() < 1e-12,
+            "a quarter of the rows rose one of two levels"
+        );
         let mut alone = Partition::default();
         alone.push([Piece { tuple: 0, count: 50 }]);
         alone.push([Piece { tuple: 2, count: 750 }]);
-        let found = loss(&problem, &Recoding::of(&problem, &alone, vec![Piece { tuple: 1, count: 200 }]));
-        assert!((found.hdm - 0.2).abs() < 1e-12 && (found.ncp - 200.0).abs() < 1e-12, "a suppressed row costs 1");
+        let found =
+            loss(&problem, &Recoding::of(&problem, &alone, vec![Piece { tuple: 1, count: 200 }]));
+        assert!(
+            (found.hdm - 0.2).abs() < 1e-12 && (found.ncp - 200.0).abs() < 1e-12,
+            "a suppressed row costs 1"
+        );
         assert_eq!(found.c_dm, 50 * 50 + 750 * 750 + 200 * 1000);
     }
 
@@ -283,7 +332,11 @@ mod tests {
     #[test]
     fn distortion_counts_the_levels_of_published_intervals_beside_missing_values_too() {
         let toml = "k = 2\n[output]\nsnap = true\n[columns]\nage = { role = \"quasi\", hierarchy = { intervals = [10, 20] } }\n";
-        let problem = testing::problem("age,\n20,\n29,\n21,\n39,\n,\n,\n40,\n", &format!("rest = \"drop\"\n{toml}")).unwrap();
+        let problem = testing::problem(
+            "age,\n20,\n29,\n21,\n39,\n,\n,\n40,\n",
+            &format!("rest = \"drop\"\n{toml}"),
+        )
+        .unwrap();
         let of = |rows: &[&[u32]]| loss(&problem, &groups(&problem, rows)).distortion;
         // Three levels: ten years, twenty years, everything. The two missing values are one tuple.
         let found = of(&[&[0, 1], &[2, 3], &[4, 6], &[4]]);
@@ -292,7 +345,9 @@ mod tests {
 
     #[test]
     fn groups_that_show_the_same_are_one_class() {
-        let problem = testing::problem("x\n1\n1\n2\n2\n", "k = 2\ncolumns = { x = { role = \"quasi\" } }").unwrap();
+        let problem =
+            testing::problem("x\n1\n1\n2\n2\n", "k = 2\ncolumns = { x = { role = \"quasi\" } }")
+                .unwrap();
         let mut crossed = Partition::default();
         crossed.push([Piece { tuple: 0, count: 1 }, Piece { tuple: 1, count: 1 }]);
         crossed.push([Piece { tuple: 0, count: 1 }, Piece { tuple: 1, count: 1 }]);
@@ -310,7 +365,10 @@ mod tests {
                     let inner = attribute.loss(CodeRange { lo, hi });
                     assert!((0.0..=1.0).contains(&inner));
                     let cover = attribute.cover(CodeRange { lo, hi });
-                    assert!((attribute.loss(cover) - inner).abs() < 1e-12, "what is published costs what was charged");
+                    assert!(
+                        (attribute.loss(cover) - inner).abs() < 1e-12,
+                        "what is published costs what was charged"
+                    );
                     assert_eq!(attribute.cover(cover), cover);
                     if hi + 1 < codes {
                         assert!(attribute.loss(CodeRange { lo, hi: hi + 1 }) >= inner);
@@ -318,6 +376,8 @@ mod tests {
                 }
             }
         }
-        assert!(matches!(problem.attributes()[2].domain, Domain::Tree(ref tree) if Taxonomy::is_flat(tree)));
+        assert!(
+            matches!(problem.attributes()[2].domain, Domain::Tree(ref tree) if Taxonomy::is_flat(tree))
+        );
     }
 }

@@ -3,7 +3,8 @@
 /// What no release can go below.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bound {
-    /// The weighted certainty penalty of the table: comparable to [`Loss::ncp`](crate::evaluate::loss::Loss::ncp).
+    /// The weighted certainty penalty of the table: comparable to
+    /// [`Loss::ncp`](crate::evaluate::loss::Loss::ncp).
     pub value: f64,
     /// How far it can be trusted, and how good it is.
     pub kind: BoundKind,
@@ -14,11 +15,12 @@ pub struct Bound {
 pub enum BoundKind {
     /// Every row's cheapest box was found.
     Exact,
-    /// Rows were asked for more than their cheapest boxes, as far as no class is asked for more than it pays. It holds for homogeneous
-    /// releases.
+    /// Rows were asked for more than their cheapest boxes, as far as no class is asked for more
+    /// than it pays. It holds for homogeneous releases.
     Tight,
-    /// For so many rows the search was given up: what was proved until then stands for them, at least what it costs to show them
-    /// with the last of their k nearest rows, or 0 where the budget was spent before. Weaker, still a bound.
+    /// For so many rows the search was given up: what was proved until then stands for them, at
+    /// least what it costs to show them with the last of their k nearest rows, or 0 where the
+    /// budget was spent before. Weaker, still a bound.
     Weaker {
         /// How many rows.
         rows: u64,

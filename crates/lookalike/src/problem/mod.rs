@@ -1,7 +1,8 @@
-//! The one door: a table, roles and rules become coded distinct tuples, or an error. Behind it nothing can be wrong.
+//! The one door: a table, roles and rules become coded distinct tuples, or an error. Behind it
+//! nothing can be wrong.
 //!
-//! Rows with equal quasi-identifiers (and equal sensitive values, where a rule looks at them) are interchangeable, so everything
-//! behind the door speaks of distinct tuples with counts.
+//! Rows with equal quasi-identifiers (and equal sensitive values, where a rule looks at them) are
+//! interchangeable, so everything behind the door speaks of distinct tuples with counts.
 
 pub mod bound;
 pub mod partition;
@@ -24,7 +25,7 @@ use crate::problem::privacy::{Privacy, Tally};
 use crate::problem::sensitive::Watched;
 use crate::problem::tuples::{Recoded, distinct, renumbered};
 use crate::request::ratio::Ratio;
-use crate::request::{Request, ModelSpec, Publish, Roles, RuleSpec};
+use crate::request::{ModelSpec, Publish, Request, Roles, RuleSpec};
 use crate::rng::{Key, TRIMMING};
 use crate::table::{Coded, Table, Treatment};
 
@@ -50,11 +51,12 @@ pub struct Problem {
     warnings: Vec<String>,
 }
 
-/// Rules on some of the attributes. Classes of a stage are cut from the classes of the stage before, whose attributes they
-/// show as that stage left them.
+/// Rules on some of the attributes. Classes of a stage are cut from the classes of the stage
+/// before, whose attributes they show as that stage left them.
 ///
-/// That is what makes rules on different columns meet: a class of the first stage holds all later rules too (so the later
-/// stages can always be solved), and later stages never touch its attributes (so its rule stays met).
+/// That is what makes rules on different columns meet: a class of the first stage holds all later
+/// rules too (so the later stages can always be solved), and later stages never touch its
+/// attributes (so its rule stays met).
 #[derive(Debug)]
 pub(crate) struct Stage {
     /// The attributes this stage cuts along; no earlier stage has them.
@@ -68,8 +70,8 @@ impl Problem {
     ///
     /// # Errors
     /// [`Data`](crate::ErrorKind::Data) when a cell does not fit its column's kind or hierarchy,
-    /// [`Request`](crate::ErrorKind::Request) when the request makes no sense, [`Infeasible`](crate::ErrorKind::Infeasible) when no
-    /// release can meet the rules.
+    /// [`Request`](crate::ErrorKind::Request) when the request makes no sense,
+    /// [`Infeasible`](crate::ErrorKind::Infeasible) when no release can meet the rules.
     pub fn new(table: &Table, roles: &Roles, request: &Request) -> Result<Problem> {
         if table.rows == 0 {
             return Err(Error::data("the table has no rows: there is nothing to release"));
@@ -77,21 +79,33 @@ impl Problem {
         table.check_header()?;
         check_bounds(table, roles, request)?;
         if request.missing.iter().any(|marker| marker.trim() == ANY) {
-            return Err(Error::request("`*` cannot mean missing: it is what is published for any value"));
+            return Err(Error::request(
+                "`*` cannot mean missing: it is what is published for any value",
+            ));
         }
         let rules = request.rules(roles)?;
         let suppress = request.suppress()?;
-        let coded: Vec<(&String, &Coded)> = roles.quasi.iter().map(|name| (name, table.coded(name))).collect();
-        let encoded: Vec<(Attribute, Vec<Code>)> =
-            coded.par_iter().map(|(name, coded)| encode::attribute(Wish::new(name, request), coded)).collect::<Result<_>>()?;
+        let coded: Vec<(&String, &Coded)> =
+            roles.quasi.iter().map(|name| (name, table.coded(name))).collect();
+        let encoded: Vec<(Attribute, Vec<Code>)> = coded
+            .par_iter()
+            .map(|(name, coded)| encode::attribute(Wish::new(name, request), coded))
+            .collect::<Result<_>>()?;
         let (mut attributes, maps): (Vec<Attribute>, Vec<Vec<Code>>) = encoded.into_iter().unzip();
         attributes.iter_mut().for_each(|attribute| keep_zone(attribute, table));
-        let schemes = attributes.iter().map(|attribute| scheme(attribute, request)).collect::<Result<_>>()?;
+        let schemes =
+            attributes.iter().map(|attribute| scheme(attribute, request)).collect::<Result<_>>()?;
         let mut warnings = unsnapped(&attributes, request);
         let watched = Watched::new(table, roles, &rules, request, &mut warnings)?;
 
-        let mut columns: Vec<Recoded> = coded.iter().zip(&maps).map(|((_, coded), map)| Recoded::new(coded, map)).collect();
-        columns.extend(watched.columns.iter().map(|column| Recoded::new(table.coded(&column.name), &column.map)));
+        let mut columns: Vec<Recoded> =
+            coded.iter().zip(&maps).map(|((_, coded), map)| Recoded::new(coded, map)).collect();
+        columns.extend(
+            watched
+                .columns
+                .iter()
+                .map(|column| Recoded::new(table.coded(&column.name), &column.map)),
+        );
         // What ring promises holds only if nobody can repeat what is drawn.
         let key = if request.non_homogeneous { Key::from_system() } else { Key::of(request.seed) };
         let (rows, starts) = distinct(&columns, table.rows);
@@ -102,7 +116,10 @@ impl Problem {
             (quasi, _) => renumbered(quasi, &rows, &starts, key),
         };
         let first = |column: &Recoded| -> Codes {
-            starts[..starts.len() - 1].iter().map(|&start| column.code(rows[start as usize] as usize)).collect()
+            starts[..starts.len() - 1]
+                .iter()
+                .map(|&start| column.code(rows[start as usize] as usize))
+                .collect()
         };
         let mut cells: Vec<Codes> = columns.par_iter().map(first).collect();
         let sensitive = cells.split_off(attributes.len());
@@ -188,10 +205,14 @@ impl Problem {
         self.stages.last().map_or(1, |stage| stage.privacy.k())
     }
 
-    /// The attributes whose classes were settled when this one's were: those of its stage and of all before.
+    /// The attributes whose classes were settled when this one's were: those of its stage and of
+    /// all before.
     pub(crate) fn decided_with(&self, attribute: usize) -> Vec<usize> {
-        let stage =
-            self.stages.iter().position(|stage| stage.attributes.contains(&attribute)).expect("every attribute has a stage");
+        let stage = self
+            .stages
+            .iter()
+            .position(|stage| stage.attributes.contains(&attribute))
+            .expect("every attribute has a stage");
         self.stages[..=stage].iter().flat_map(|stage| stage.attributes.iter().copied()).collect()
     }
 
@@ -206,11 +227,16 @@ impl Problem {
 
     /// All tuples with all their rows, less some pieces.
     pub(crate) fn pieces_without(&self, gone: &[Piece]) -> Vec<Piece> {
-        let mut left: Vec<u32> = (0..self.tuples()).map(|tuple| self.starts[tuple + 1] - self.starts[tuple]).collect();
+        let mut left: Vec<u32> =
+            (0..self.tuples()).map(|tuple| self.starts[tuple + 1] - self.starts[tuple]).collect();
         for piece in gone {
             left[piece.tuple as usize] -= piece.count;
         }
-        (0u32..).zip(left).filter(|&(_, count)| count > 0).map(|(tuple, count)| Piece { tuple, count }).collect()
+        (0u32..)
+            .zip(left)
+            .filter(|&(_, count)| count > 0)
+            .map(|(tuple, count)| Piece { tuple, count })
+            .collect()
     }
 
     /// An empty tally for classes of this problem.
@@ -241,8 +267,9 @@ impl Problem {
 
     /// The exact range of some pieces on every attribute.
     pub(crate) fn ranges(&self, pieces: &[Piece]) -> Vec<CodeRange> {
-        let mut ranges: Vec<CodeRange> =
-            (0..self.attributes.len()).map(|at| CodeRange::one(self.code(at, pieces[0].tuple))).collect();
+        let mut ranges: Vec<CodeRange> = (0..self.attributes.len())
+            .map(|at| CodeRange::one(self.code(at, pieces[0].tuple)))
+            .collect();
         for piece in &pieces[1..] {
             for (at, range) in ranges.iter_mut().enumerate() {
                 *range = range.join(CodeRange::one(self.code(at, piece.tuple)));
@@ -251,11 +278,16 @@ impl Problem {
         ranges
     }
 
-    /// Chains the rules' column sets, smallest first. A set that does not contain the one before joins it: a rule that holds
-    /// on classes of more columns holds on classes of fewer (they are unions), so joining is safe, only dearer.
+    /// Chains the rules' column sets, smallest first. A set that does not contain the one before
+    /// joins it: a rule that holds on classes of more columns holds on classes of fewer (they are
+    /// unions), so joining is safe, only dearer.
     fn stages(&self, rules: &[RuleSpec], watched: &Watched) -> Result<Vec<Stage>> {
-        let index =
-            |name: &String| self.attributes.iter().position(|attribute| attribute.name == *name).expect("a quasi-identifier");
+        let index = |name: &String| {
+            self.attributes
+                .iter()
+                .position(|attribute| attribute.name == *name)
+                .expect("a quasi-identifier")
+        };
         let mut sets: Vec<(Vec<usize>, Vec<&RuleSpec>)> = Vec::new();
         // k on fewer columns follows from as much k on more of them.
         let implied = |rule: &RuleSpec| {
@@ -282,7 +314,9 @@ impl Problem {
         by_size.sort_by_key(|(columns, _)| columns.len());
         for (columns, rule) in by_size {
             match sets.last_mut() {
-                Some((last, rules)) if *last == columns || !last.iter().all(|at| columns.contains(at)) => {
+                Some((last, rules))
+                    if *last == columns || !last.iter().all(|at| columns.contains(at)) =>
+                {
                     last.extend(columns);
                     last.sort_unstable();
                     last.dedup();
@@ -295,9 +329,11 @@ impl Problem {
         let mut stages = Vec::new();
         for at in 0..sets.len() {
             let earlier: &[usize] = if at == 0 { &[] } else { &sets[at - 1].0 };
-            let attributes = sets[at].0.iter().copied().filter(|column| !earlier.contains(column)).collect();
+            let attributes =
+                sets[at].0.iter().copied().filter(|column| !earlier.contains(column)).collect();
             let own_and_later = sets[at..].iter().flat_map(|(_, rules)| rules.iter());
-            let models = own_and_later.map(|rule| watched.model(&rule.model)).collect::<Result<_>>()?;
+            let models =
+                own_and_later.map(|rule| watched.model(&rule.model)).collect::<Result<_>>()?;
             stages.push(Stage { attributes, privacy: Privacy::new(models, totals.clone()) });
         }
         Ok(stages)
@@ -305,7 +341,8 @@ impl Problem {
 
     /// How often each sensitive value occurs in the whole table.
     fn totals(&self) -> Vec<Vec<u64>> {
-        let mut totals: Vec<Vec<u64>> = self.domains.iter().map(|&values| vec![0; values]).collect();
+        let mut totals: Vec<Vec<u64>> =
+            self.domains.iter().map(|&values| vec![0; values]).collect();
         for tuple in 0..self.tuples() {
             let count = u64::from(self.starts[tuple + 1] - self.starts[tuple]);
             for (total, column) in totals.iter_mut().zip(&self.sensitive) {
@@ -315,8 +352,9 @@ impl Problem {
         totals
     }
 
-    /// Decides feasibility: without suppression the whole table as one class must hold. With it, as few rows as possible go,
-    /// those with an over-frequent sensitive value, rarest quasi-identifiers first, of equally rare ones any, at random.
+    /// Decides feasibility: without suppression the whole table as one class must hold. With it, as
+    /// few rows as possible go, those with an over-frequent sensitive value, rarest
+    /// quasi-identifiers first, of equally rare ones any, at random.
     fn trim(&mut self, names: &[String], key: Key) -> Result<()> {
         let whole_pieces = self.pieces_without(&[]);
         let mut whole = self.tally();
@@ -336,7 +374,10 @@ impl Problem {
             let mut need = excess.rows;
             for piece in &by_rarity {
                 let taken = gone.get(&piece.tuple).copied().unwrap_or(0);
-                if need == 0 || self.sensitive[excess.column].get(piece.tuple as usize) != excess.code || taken == piece.count {
+                if need == 0
+                    || self.sensitive[excess.column].get(piece.tuple as usize) != excess.code
+                    || taken == piece.count
+                {
                     continue;
                 }
                 let take = u32::try_from(need).unwrap_or(u32::MAX).min(piece.count - taken);
@@ -352,10 +393,14 @@ impl Problem {
         }
         if dropped > self.allowance {
             let why = cannot.err().map(|error| error.to_string()).unwrap_or_default();
-            return Err(Error::infeasible(format!("{why}; or allow {} suppressed", percent_up(dropped, self.row_count()))));
+            return Err(Error::infeasible(format!(
+                "{why}; or allow {} suppressed",
+                percent_up(dropped, self.row_count())
+            )));
         }
-        let trimmed =
-            by_rarity.iter().filter_map(|piece| gone.get(&piece.tuple).map(|&count| Piece { tuple: piece.tuple, count }));
+        let trimmed = by_rarity.iter().filter_map(|piece| {
+            gone.get(&piece.tuple).map(|&count| Piece { tuple: piece.tuple, count })
+        });
         self.trimmed = trimmed.collect();
         Ok(())
     }
@@ -378,11 +423,17 @@ const MOST_IN_SETS: usize = 1_000;
 /// What was asked for, or a scheme that fits the values.
 fn scheme(attribute: &Attribute, request: &Request) -> Result<Scheme> {
     let name = &attribute.name;
-    let asked = request.column(name).and_then(|line| line.scheme.as_ref()).or(request.scheme.as_ref());
     let asked =
-        asked.map(|text| text.parse::<Scheme>().map_err(|why| Error::request(format!("column `{name}`: {why}")))).transpose()?;
+        request.column(name).and_then(|line| line.scheme.as_ref()).or(request.scheme.as_ref());
+    let asked = asked
+        .map(|text| {
+            text.parse::<Scheme>().map_err(|why| Error::request(format!("column `{name}`: {why}")))
+        })
+        .transpose()?;
     match (&attribute.domain, asked) {
-        (Domain::Ordered(ordered), None) => Ok(if ordered.steps.is_some() { Scheme::Ghs } else { Scheme::Ops }),
+        (Domain::Ordered(ordered), None) => {
+            Ok(if ordered.steps.is_some() { Scheme::Ghs } else { Scheme::Ops })
+        }
         (Domain::Tree(_), None) => Ok(Scheme::Ghs),
         (Domain::Ordered(ordered), Some(scheme)) => {
             let is_of_nodes = matches!(scheme, Scheme::Bhs | Scheme::Ghs);
@@ -393,10 +444,12 @@ fn scheme(attribute: &Attribute, request: &Request) -> Result<Scheme> {
             }
             Ok(scheme.on_a_line())
         }
-        (Domain::Tree(tree), Some(Scheme::Sps | Scheme::Gsps)) if tree.leaves() > MOST_IN_SETS => Err(Error::request(format!(
-            "column `{name}` has {} values, which fall into too many sets: take ghs, gops or ops for it",
-            tree.leaves()
-        ))),
+        (Domain::Tree(tree), Some(Scheme::Sps | Scheme::Gsps)) if tree.leaves() > MOST_IN_SETS => {
+            Err(Error::request(format!(
+                "column `{name}` has {} values, which fall into too many sets: take ghs, gops or ops for it",
+                tree.leaves()
+            )))
+        }
         (Domain::Tree(_), Some(scheme)) => Ok(scheme),
     }
 }
@@ -424,7 +477,9 @@ fn check_bounds(table: &Table, roles: &Roles, request: &Request) -> Result<()> {
 /// Instants of a column whose type has a time zone are shown in it.
 fn keep_zone(attribute: &mut Attribute, table: &Table) {
     let data_type = table.column(&attribute.name).map(|column| &column.data_type);
-    if let (Some(DataType::Timestamp(_, Some(zone))), Domain::Ordered(ordered)) = (data_type, &mut attribute.domain) {
+    if let (Some(DataType::Timestamp(_, Some(zone))), Domain::Ordered(ordered)) =
+        (data_type, &mut attribute.domain)
+    {
         ordered.zone = Some(zone.to_string());
     }
 }
@@ -432,12 +487,16 @@ fn keep_zone(attribute: &mut Attribute, table: &Table) {
 /// Numeric columns whose exact ends are published although intervals were asked for.
 fn unsnapped(attributes: &[Attribute], request: &Request) -> Vec<String> {
     let exact = |attribute: &&Attribute| match &attribute.domain {
-        Domain::Ordered(ordered) => request.output.snap && ordered.steps.is_none() && ordered.unit != Unit::Place,
+        Domain::Ordered(ordered) => {
+            request.output.snap && ordered.steps.is_none() && ordered.unit != Unit::Place
+        }
         Domain::Tree(_) => false,
     };
     let warning = |attribute: &Attribute| {
         let name = &attribute.name;
-        format!("snap: column `{name}` has no hierarchy, its exact ends are published (add --hierarchy {name}=intervals:5,10)")
+        format!(
+            "snap: column `{name}` has no hierarchy, its exact ends are published (add --hierarchy {name}=intervals:5,10)"
+        )
     };
     attributes.iter().filter(exact).map(warning).collect()
 }
@@ -476,18 +535,29 @@ mod tests {
                 .iter()
                 .map(|&width| {
                     let few = rng.below(width).max(1);
-                    let codes = (0..rows).map(|_| u32::try_from(rng.below(2) * (few - 1)).unwrap()).collect();
-                    Coded { values: vec![None; usize::try_from(few).unwrap()], first_row: Vec::new(), codes }
+                    let codes = (0..rows)
+                        .map(|_| u32::try_from(rng.below(2) * (few - 1)).unwrap())
+                        .collect();
+                    Coded {
+                        values: vec![None; usize::try_from(few).unwrap()],
+                        first_row: Vec::new(),
+                        codes,
+                    }
                 })
                 .collect();
-            let maps: Vec<Vec<Code>> = tables.iter().map(|coded| (0u32..).take(coded.values.len()).collect()).collect();
-            let columns: Vec<Recoded> = tables.iter().zip(&maps).map(|(coded, map)| Recoded::new(coded, map)).collect();
+            let maps: Vec<Vec<Code>> =
+                tables.iter().map(|coded| (0u32..).take(coded.values.len()).collect()).collect();
+            let columns: Vec<Recoded> =
+                tables.iter().zip(&maps).map(|(coded, map)| Recoded::new(coded, map)).collect();
             let (found, starts) = distinct(&columns, rows);
-            let key = |row: RowId| columns.iter().map(|column| column.code(row as usize)).collect::<Vec<_>>();
+            let key = |row: RowId| {
+                columns.iter().map(|column| column.code(row as usize)).collect::<Vec<_>>()
+            };
             let mut expected: Vec<RowId> = (0..u32::try_from(rows).unwrap()).collect();
             expected.sort_by_key(|&row| (key(row), row));
             assert_eq!(found, expected);
-            let groups: Vec<&[RowId]> = starts.windows(2).map(|pair| &found[pair[0] as usize..pair[1] as usize]).collect();
+            let groups: Vec<&[RowId]> =
+                starts.windows(2).map(|pair| &found[pair[0] as usize..pair[1] as usize]).collect();
             assert!(groups.iter().all(|group| group.iter().all(|&row| key(row) == key(group[0]))));
             assert!(groups.windows(2).all(|pair| key(pair[0][0]) < key(pair[1][0])));
         }
@@ -496,14 +566,21 @@ mod tests {
     #[test]
     fn impossible_requests_name_the_nearest_possible_one() {
         let text = "age,ill\n1,flu\n2,flu\n3,hiv\n4,hiv\n";
-        let with =
-            |rule: &str| format!("k = 2\n[columns]\nage = {{ role = \"quasi\" }}\nill = {{ role = \"sensitive\", {rule} }}\n");
-        let told = refusal(text, "k = 5\nrest = \"drop\"\ncolumns = { age = { role = \"quasi\" } }");
+        let with = |rule: &str| {
+            format!(
+                "k = 2\n[columns]\nage = {{ role = \"quasi\" }}\nill = {{ role = \"sensitive\", {rule} }}\n"
+            )
+        };
+        let told =
+            refusal(text, "k = 5\nrest = \"drop\"\ncolumns = { age = { role = \"quasi\" } }");
         assert!(told.contains("the largest feasible k is 4"), "{told}");
         assert!(refusal(text, &with("alpha = 0.4")).contains("0.5"));
         assert!(refusal(text, &with("l = 3")).contains('2'));
         assert!(refusal(text, &with("distinct = 3")).contains('2'));
-        assert!(testing::problem(text, &with("alpha = 0.5")).is_ok(), "the least feasible alpha is feasible");
+        assert!(
+            testing::problem(text, &with("alpha = 0.5")).is_ok(),
+            "the least feasible alpha is feasible"
+        );
     }
 
     #[test]
@@ -518,7 +595,8 @@ mod tests {
         assert!(told.contains("33.34%"), "{told}");
         let problem = testing::problem(text, &toml("34%")).unwrap();
         assert_eq!(crate::problem::partition::rows(problem.trimmed()), 2);
-        let outcome = anonymize(&problem, Search::new(Algorithm::Mondrian, 1), &Budget::unlimited());
+        let outcome =
+            anonymize(&problem, Search::new(Algorithm::Mondrian, 1), &Budget::unlimited());
         assert_eq!(crate::problem::partition::rows(outcome.recoding.suppressed()), 2);
     }
 
@@ -529,19 +607,27 @@ mod tests {
                         [columns]\nage = { role = \"quasi\" }\nheight = { role = \"quasi\" }\ncity = { role = \"quasi\" }\n";
             let problem = testing::problem(&testing::random_table(seed, 80), toml).unwrap();
             for algorithm in Algorithm::homogeneous() {
-                let recoding =
-                    anonymize(&problem, Search { steps: Some(50), ..Search::new(algorithm, 1) }, &Budget::unlimited()).recoding;
+                let recoding = anonymize(
+                    &problem,
+                    Search { steps: Some(50), ..Search::new(algorithm, 1) },
+                    &Budget::unlimited(),
+                )
+                .recoding;
                 for (columns, k) in [(&[0, 1, 2][..], 3), (&[2], 12), (&[0, 2], 20)] {
                     let mut shown: Vec<(Vec<CodeRange>, u64)> = Vec::new();
                     for (class, pieces) in recoding.classes().iter().enumerate() {
-                        let box_of: Vec<CodeRange> = columns.iter().map(|&at| recoding.shown(class)[at]).collect();
+                        let box_of: Vec<CodeRange> =
+                            columns.iter().map(|&at| recoding.shown(class)[at]).collect();
                         let rows = crate::problem::partition::rows(pieces);
                         match shown.iter_mut().find(|(known, _)| *known == box_of) {
                             Some((_, count)) => *count += rows,
                             None => shown.push((box_of, rows)),
                         }
                     }
-                    assert!(shown.iter().all(|&(_, rows)| rows >= k), "seed {seed}, {algorithm}, columns {columns:?}");
+                    assert!(
+                        shown.iter().all(|&(_, rows)| rows >= k),
+                        "seed {seed}, {algorithm}, columns {columns:?}"
+                    );
                 }
             }
         }
@@ -553,30 +639,48 @@ mod tests {
         let text = "age\n1\n2\nsecret\n4\n";
         let told = refusal(text, numeric);
         assert!(told.contains("column `age`, data row 3") && !told.contains("secret"), "{told}");
-        let mostly = format!("age\n{}secret\n", (0..40).map(|n| format!("{n}\n")).collect::<String>());
+        let mostly =
+            format!("age\n{}secret\n", (0..40).map(|n| format!("{n}\n")).collect::<String>());
         let told = refusal(&mostly, "k = 2\ncolumns = { age = { role = \"quasi\" } }");
-        assert!(told.contains("looks numeric, but data row 41") && !told.contains("secret"), "{told}");
+        assert!(
+            told.contains("looks numeric, but data row 41") && !told.contains("secret"),
+            "{told}"
+        );
         let told = refusal("v\na\n*\n", "k = 2\ncolumns = { v = { role = \"quasi\" } }");
         assert!(told.contains("data row 2"), "{told}");
-        let told = refusal("n\n9007199254740993\n9007199254740992\n", "k = 2\ncolumns = { n = { role = \"quasi\" } }");
+        let told = refusal(
+            "n\n9007199254740993\n9007199254740992\n",
+            "k = 2\ncolumns = { n = { role = \"quasi\" } }",
+        );
         assert!(told.contains("more digits"), "{told}");
     }
 
     #[test]
     fn postcodes_keep_their_zeros_and_spellings_of_a_number_are_one_value() {
-        let kind = |text: &str| testing::problem(text, "k = 1\ncolumns = { v = { role = \"quasi\" } }").unwrap();
+        let kind = |text: &str| {
+            testing::problem(text, "k = 1\ncolumns = { v = { role = \"quasi\" } }").unwrap()
+        };
         let codes = kind("v\n02139\n10001\n");
         assert_eq!(codes.attributes()[0].label(CodeRange::one(0)), "02139");
         assert!(codes.attributes()[0].is_flat());
         let numbers = kind("v\n30.0\n30\n+30\n-2\n");
-        assert_eq!((numbers.tuples(), numbers.attributes()[0].label(CodeRange { lo: 0, hi: 1 })), (2, "[-2 .. 30]".into()));
+        assert_eq!(
+            (numbers.tuples(), numbers.attributes()[0].label(CodeRange { lo: 0, hi: 1 })),
+            (2, "[-2 .. 30]".into())
+        );
         let dates = kind("v\n2024-03-17\n2023-01-01\n");
-        assert_eq!(dates.attributes()[0].label(CodeRange { lo: 0, hi: 1 }), "[2023-01-01 .. 2024-03-17]");
-        let zones = kind("v\n2024-01-01T00:00:00+05:00\n2024-01-01T00:00:00+00:00\n2023-12-31T19:00:00Z\n");
+        assert_eq!(
+            dates.attributes()[0].label(CodeRange { lo: 0, hi: 1 }),
+            "[2023-01-01 .. 2024-03-17]"
+        );
+        let zones =
+            kind("v\n2024-01-01T00:00:00+05:00\n2024-01-01T00:00:00+00:00\n2023-12-31T19:00:00Z\n");
         assert_eq!(zones.tuples(), 2, "an offset counts: the first and the last are one instant");
         assert_eq!(zones.attributes()[0].label(CodeRange::one(1)), "2024-01-01T00:00:00+00:00");
         let close = "v\n2024-01-01T00:00:00.000000001\n2024-01-01T00:00:00.000000002\n";
-        assert!(refusal(close, "k = 1\ncolumns = { v = { role = \"quasi\" } }").contains("more digits"));
+        assert!(
+            refusal(close, "k = 1\ncolumns = { v = { role = \"quasi\" } }").contains("more digits")
+        );
     }
 
     #[test]
@@ -596,8 +700,10 @@ mod tests {
         let toml = "k = 1\n[columns]\na = { role = \"quasi\" }\nb = { role = \"quasi\" }\nc = { role = \"quasi\" }\n\
                     d = { role = \"quasi\", order = [\"lo\", \"mid\", \"hi\"] }\n";
         for snap in ["", "[output]\nsnap = true\n"] {
-            let toml = format!("{toml}{snap}")
-                .replace("a = { role = \"quasi\" }", "a = { role = \"quasi\", hierarchy = { intervals = [5, 10] } }");
+            let toml = format!("{toml}{snap}").replace(
+                "a = { role = \"quasi\" }",
+                "a = { role = \"quasi\", hierarchy = { intervals = [5, 10] } }",
+            );
             let problem = testing::problem(text, &toml).unwrap();
             for attribute in problem.attributes() {
                 let codes = u32::try_from(attribute.codes()).unwrap();
@@ -610,7 +716,11 @@ mod tests {
                 }
                 labels.sort();
                 labels.dedup();
-                assert!(labels.windows(2).all(|pair| pair[0].0 != pair[1].0), "{}: {labels:?}", attribute.name);
+                assert!(
+                    labels.windows(2).all(|pair| pair[0].0 != pair[1].0),
+                    "{}: {labels:?}",
+                    attribute.name
+                );
             }
         }
     }

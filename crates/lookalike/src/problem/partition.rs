@@ -1,6 +1,7 @@
 //! Who is with whom: classes of pieces of tuples.
 
-/// Some of the rows of one distinct tuple. Which of its rows they are does not matter to any rule: they are interchangeable.
+/// Some of the rows of one distinct tuple. Which of its rows they are does not matter to any rule:
+/// they are interchangeable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Piece {
     /// The distinct tuple.
@@ -11,8 +12,8 @@ pub struct Piece {
 
 /// Classes, each a run of pieces.
 ///
-/// Invariant: no class is empty. An algorithm returns each row it was given in exactly one class, which the counts tell: over all
-/// classes, the pieces of a tuple add up to its count.
+/// Invariant: no class is empty. An algorithm returns each row it was given in exactly one class,
+/// which the counts tell: over all classes, the pieces of a tuple add up to its count.
 #[derive(Clone, Debug)]
 pub struct Partition {
     pieces: Vec<Piece>,
@@ -26,7 +27,8 @@ impl Default for Partition {
 }
 
 impl Partition {
-    /// Pieces in class order, and how many pieces each class has; none of the sizes may be 0, and they add up to the pieces.
+    /// Pieces in class order, and how many pieces each class has; none of the sizes may be 0, and
+    /// they add up to the pieces.
     pub fn from_sizes(pieces: Vec<Piece>, sizes: &[u32]) -> Partition {
         let mut starts = Vec::with_capacity(sizes.len() + 1);
         let mut end = 0;
@@ -45,7 +47,8 @@ impl Partition {
         let before = self.pieces.len();
         self.pieces.extend(class);
         assert!(self.pieces.len() > before, "no class is empty");
-        self.starts.push(u32::try_from(self.pieces.len()).expect("there are fewer pieces than rows"));
+        self.starts
+            .push(u32::try_from(self.pieces.len()).expect("there are fewer pieces than rows"));
     }
 
     /// Adds the classes of another partition behind these.
@@ -84,7 +87,8 @@ pub fn rows(pieces: &[Piece]) -> u64 {
 /// The same pieces sorted, each tuple once.
 pub(crate) fn joined(pieces: &mut [Piece]) -> impl Iterator<Item = Piece> {
     pieces.sort_unstable();
-    pieces
-        .chunk_by(|one, other| one.tuple == other.tuple)
-        .map(|same| Piece { tuple: same[0].tuple, count: same.iter().map(|piece| piece.count).sum() })
+    pieces.chunk_by(|one, other| one.tuple == other.tuple).map(|same| Piece {
+        tuple: same[0].tuple,
+        count: same.iter().map(|piece| piece.count).sum(),
+    })
 }

@@ -10,34 +10,44 @@ use crate::problem::partition::{Partition, Piece, joined};
 
 /// Classes as published, in canonical order, and the rows that are left out.
 ///
-/// Invariant: no two classes show the same: groups that would are one class. Classes stand in the order of what they show.
+/// Invariant: no two classes show the same: groups that would are one class. Classes stand in the
+/// order of what they show.
 #[derive(Clone, Debug)]
 pub struct Recoding {
     classes: Partition,
     shown: Vec<CodeRange>,
     suppressed: Vec<Piece>,
-    /// What is done to each value, when that is the same everywhere: then the classes show blocks, not ranges.
+    /// What is done to each value, when that is the same everywhere: then the classes show blocks,
+    /// not ranges.
     generalization: Option<Generalization>,
     /// How its blocks are published.
     published: Option<Generalization>,
-    /// True when the boxes lie over other rows than those of the class, so that its values say less than its box.
+    /// True when the boxes lie over other rows than those of the class, so that its values say less
+    /// than its box.
     is_of_rings: bool,
 }
 
 impl Recoding {
     /// What the groups of any partition show: each the smallest ranges that cover its rows.
     pub fn of(problem: &Problem, groups: &Partition, suppressed: Vec<Piece>) -> Recoding {
-        let ranges: Vec<CodeRange> = groups.iter().flat_map(|group| problem.ranges(group)).collect();
+        let ranges: Vec<CodeRange> =
+            groups.iter().flat_map(|group| problem.ranges(group)).collect();
         Recoding::new(problem, groups, &ranges, suppressed)
     }
 
-    /// Covers the range of each group (one an attribute, group by group) by what can be published, and merges groups that
-    /// show the same.
-    pub(crate) fn new(problem: &Problem, groups: &Partition, ranges: &[CodeRange], suppressed: Vec<Piece>) -> Recoding {
+    /// Covers the range of each group (one an attribute, group by group) by what can be published,
+    /// and merges groups that show the same.
+    pub(crate) fn new(
+        problem: &Problem,
+        groups: &Partition,
+        ranges: &[CodeRange],
+        suppressed: Vec<Piece>,
+    ) -> Recoding {
         Recoding::merged(problem, groups, ranges, suppressed).0
     }
 
-    /// The same for boxes that lie over more rows than their own; also says which class each group went to.
+    /// The same for boxes that lie over more rows than their own; also says which class each group
+    /// went to.
     pub(crate) fn of_rings(
         problem: &Problem,
         groups: &Partition,
@@ -48,9 +58,15 @@ impl Recoding {
         (Recoding { is_of_rings: true, ..recoding }, class_of)
     }
 
-    fn merged(problem: &Problem, groups: &Partition, ranges: &[CodeRange], suppressed: Vec<Piece>) -> (Recoding, Vec<u32>) {
+    fn merged(
+        problem: &Problem,
+        groups: &Partition,
+        ranges: &[CodeRange],
+        suppressed: Vec<Piece>,
+    ) -> (Recoding, Vec<u32>) {
         let width = problem.attributes().len();
-        let cover = |(at, &range): (usize, &CodeRange)| problem.attributes()[at % width].cover(range);
+        let cover =
+            |(at, &range): (usize, &CodeRange)| problem.attributes()[at % width].cover(range);
         let covers: Vec<CodeRange> = ranges.par_iter().enumerate().map(cover).collect();
         let box_of = |group: u32| &covers[group as usize * width..][..width];
         let mut order: Vec<u32> = (0u32..).take(groups.len()).collect();
@@ -63,11 +79,21 @@ impl Recoding {
             classes.push(same.iter().flat_map(|&group| groups.class(group as usize)).copied());
             shown.extend_from_slice(box_of(same[0]));
         }
-        (Recoding { classes, shown, suppressed, generalization: None, published: None, is_of_rings: false }, class_of)
+        (
+            Recoding {
+                classes,
+                shown,
+                suppressed,
+                generalization: None,
+                published: None,
+                is_of_rings: false,
+            },
+            class_of,
+        )
     }
 
-    /// What is published when every value has its block: rows of classes that do not hold are left out, and those that must be. The labels
-    /// are those of the blocks.
+    /// What is published when every value has its block: rows of classes that do not hold are left
+    /// out, and those that must be. The labels are those of the blocks.
     pub fn global(problem: &Problem, generalization: Generalization) -> Recoding {
         let width = problem.attributes().len();
         let pieces = problem.pieces_without(problem.trimmed());
@@ -75,8 +101,11 @@ impl Recoding {
             generalization.attributes[at].of_code[problem.code(at, piece.tuple) as usize]
                 .expect("every value that occurs has a block")
         };
-        let blocks: Vec<u32> =
-            pieces.iter().flat_map(|piece| (0..width).map(move |at| (at, piece))).map(|(at, piece)| block(at, piece)).collect();
+        let blocks: Vec<u32> = pieces
+            .iter()
+            .flat_map(|piece| (0..width).map(move |at| (at, piece)))
+            .map(|(at, piece)| block(at, piece))
+            .collect();
         let blocks_of = |at: usize| &blocks[at * width..][..width];
         let mut order: Vec<usize> = (0..pieces.len()).collect();
         order.par_sort_unstable_by(|&a, &b| blocks_of(a).cmp(blocks_of(b)).then(a.cmp(&b)));
@@ -96,16 +125,26 @@ impl Recoding {
         }
         suppressed = joined(&mut suppressed).collect();
         let published = Some(generalization.clone());
-        let recoding =
-            Recoding { classes, shown, suppressed, generalization: Some(generalization), published, is_of_rings: false };
+        let recoding = Recoding {
+            classes,
+            shown,
+            suppressed,
+            generalization: Some(generalization),
+            published,
+            is_of_rings: false,
+        };
         recoding.with_ranges(problem)
     }
 
-    /// The same with labels that say no more than the released rows have: no end of a range and no member of a set that only rows have which
-    /// are left out.
+    /// The same with labels that say no more than the released rows have: no end of a range and no
+    /// member of a set that only rows have which are left out.
     #[must_use]
     pub fn without_traces(mut self, problem: &Problem) -> Recoding {
-        let Some(generalization) = self.generalization.as_ref().filter(|_| !self.suppressed.is_empty()) else { return self };
+        let Some(generalization) =
+            self.generalization.as_ref().filter(|_| !self.suppressed.is_empty())
+        else {
+            return self;
+        };
         let blocks = |(at, (attribute, blocks)): (usize, (&Attribute, &Blocks))| {
             let pieces = (0..self.classes.len()).flat_map(|class| self.classes.class(class));
             let mut codes: Vec<Code> = pieces.map(|piece| problem.code(at, piece.tuple)).collect();
@@ -113,7 +152,13 @@ impl Recoding {
             codes.dedup();
             blocks.restricted(attribute, &codes)
         };
-        let attributes = problem.attributes().iter().zip(&generalization.attributes).enumerate().map(blocks).collect();
+        let attributes = problem
+            .attributes()
+            .iter()
+            .zip(&generalization.attributes)
+            .enumerate()
+            .map(blocks)
+            .collect();
         self.published = Some(Generalization { attributes });
         self.with_ranges(problem)
     }
@@ -122,10 +167,18 @@ impl Recoding {
     fn with_ranges(mut self, problem: &Problem) -> Recoding {
         let published = self.published.as_ref().expect("a global recoding");
         let range = |class: &[Piece], at: usize, attribute: &Attribute| {
-            let block = published.attributes[at].of(problem.code(at, class[0].tuple)).expect("every released value has a block");
+            let block = published.attributes[at]
+                .of(problem.code(at, class[0].tuple))
+                .expect("every released value has a block");
             attribute.cover(block.ends)
         };
-        let of_class = |class| problem.attributes().iter().enumerate().map(move |(at, attribute)| range(class, at, attribute));
+        let of_class = |class| {
+            problem
+                .attributes()
+                .iter()
+                .enumerate()
+                .map(move |(at, attribute)| range(class, at, attribute))
+        };
         self.shown = self.classes.iter().flat_map(of_class).collect();
         self
     }
@@ -135,7 +188,8 @@ impl Recoding {
         self.published.as_ref()
     }
 
-    /// What is done to each value, if that is the same everywhere: what it costs is reckoned by this.
+    /// What is done to each value, if that is the same everywhere: what it costs is reckoned by
+    /// this.
     pub fn generalization(&self) -> Option<&Generalization> {
         self.generalization.as_ref()
     }
@@ -151,7 +205,8 @@ impl Recoding {
         &self.shown[class * width..][..width]
     }
 
-    /// True when a box covers more than the rows of its class, so that it cannot be told by their values.
+    /// True when a box covers more than the rows of its class, so that it cannot be told by their
+    /// values.
     pub(crate) fn is_of_rings(&self) -> bool {
         self.is_of_rings
     }
@@ -164,8 +219,8 @@ impl Recoding {
 
 /// The rings of a non-homogeneous release, place by place and ring after ring: who could be whose.
 ///
-/// The box that begins at a place covers the rows of the ring's window from there on; it is published with the other cells of the row
-/// that stands `shift` places on.
+/// The box that begins at a place covers the rows of the ring's window from there on; it is
+/// published with the other cells of the row that stands `shift` places on.
 #[derive(Clone, Debug)]
 pub struct Rings {
     /// The rings in order.

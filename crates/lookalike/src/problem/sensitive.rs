@@ -9,7 +9,7 @@ use crate::domain::taxonomy::{Node, Taxonomy};
 use crate::error::{Error, Result};
 use crate::problem::privacy::{Ground, GroundNode, Model};
 use crate::request::ratio::Ratio;
-use crate::request::{Request, Distance, HierarchySpec, Kind, ModelSpec, Roles, RuleSpec};
+use crate::request::{Distance, HierarchySpec, Kind, ModelSpec, Request, Roles, RuleSpec};
 use crate::table::{Coded, Table};
 
 /// The sensitive columns that some rule looks at, with their codes.
@@ -55,13 +55,17 @@ impl Watched {
             warnings.extend(column.near(table.coded(name)));
             for rule in rules {
                 if let ModelSpec::Alpha { values, .. } = &rule.model {
-                    if !values.is_empty() && !values.iter().any(|value| column.code(value).is_some()) {
+                    if !values.is_empty()
+                        && !values.iter().any(|value| column.code(value).is_some())
+                    {
                         return Err(Error::request(format!(
                             "none of the values that alpha names occurs in column `{name}`: check their spelling"
                         )));
                     }
                     for value in values.iter().filter(|value| column.code(value).is_none()) {
-                        warnings.push(format!("the value `{value}` that alpha names does not occur in column `{name}`"));
+                        warnings.push(format!(
+                            "the value `{value}` that alpha names does not occur in column `{name}`"
+                        ));
                     }
                 }
             }
@@ -75,15 +79,26 @@ impl Watched {
     }
 
     pub(crate) fn model(&self, spec: &ModelSpec) -> Result<Model> {
-        let at =
-            |name: &String| self.columns.iter().position(|column| column.name == *name).expect("a column with a rule is watched");
+        let at = |name: &String| {
+            self.columns
+                .iter()
+                .position(|column| column.name == *name)
+                .expect("a column with a rule is watched")
+        };
         Ok(match spec {
             ModelSpec::K(k) => Model::K(*k),
             ModelSpec::Alpha { column, alpha, values } => {
-                let mut codes: Vec<Code> = values.iter().filter_map(|value| self.columns[at(column)].code(value)).collect();
+                let mut codes: Vec<Code> = values
+                    .iter()
+                    .filter_map(|value| self.columns[at(column)].code(value))
+                    .collect();
                 codes.sort_unstable();
                 codes.dedup();
-                Model::Alpha { column: at(column), alpha: *alpha, values: (!values.is_empty()).then_some(codes) }
+                Model::Alpha {
+                    column: at(column),
+                    alpha: *alpha,
+                    values: (!values.is_empty()).then_some(codes),
+                }
             }
             ModelSpec::Frequency { column, l } => {
                 let alpha = Ratio::new(1, *l).expect("l is positive");
@@ -91,12 +106,16 @@ impl Watched {
             }
             ModelSpec::Distinct { column, l } => Model::Distinct { column: at(column), l: *l },
             ModelSpec::Entropy { column, l } => Model::Entropy { column: at(column), l: *l },
-            ModelSpec::Recursive { column, c, l } => Model::Recursive { column: at(column), c: *c, l: *l },
+            ModelSpec::Recursive { column, c, l } => {
+                Model::Recursive { column: at(column), c: *c, l: *l }
+            }
             ModelSpec::Closeness { column, t, distance } => {
                 let ground = match distance {
                     Distance::Equal => Ground::Equal,
                     Distance::Ordered => Ground::Ordered,
-                    Distance::Hierarchical => ground(self.columns[at(column)].taxonomy.as_ref().expect("built with the column")),
+                    Distance::Hierarchical => ground(
+                        self.columns[at(column)].taxonomy.as_ref().expect("built with the column"),
+                    ),
                 };
                 Model::Closeness { column: at(column), t: *t, ground }
             }
@@ -105,7 +124,12 @@ impl Watched {
 }
 
 impl WatchedColumn {
-    fn new(name: &str, coded: &Coded, rules: &[&RuleSpec], request: &Request) -> Result<WatchedColumn> {
+    fn new(
+        name: &str,
+        coded: &Coded,
+        rules: &[&RuleSpec],
+        request: &Request,
+    ) -> Result<WatchedColumn> {
         let wish = Wish::new(name, request);
         let distance = rules.iter().find_map(|rule| match rule.model {
             ModelSpec::Closeness { distance, .. } => Some(distance),
@@ -137,12 +161,21 @@ impl WatchedColumn {
                 )));
             }
         }
-        Ok(WatchedColumn { name: name.to_string(), map, values, counted, kind, missing: request.missing.clone(), taxonomy })
+        Ok(WatchedColumn {
+            name: name.to_string(),
+            map,
+            values,
+            counted,
+            kind,
+            missing: request.missing.clone(),
+            taxonomy,
+        })
     }
 
     /// The code of a value that a rule names.
     fn code(&self, value: &str) -> Option<Code> {
-        let is_missing = value.is_empty() || self.missing.iter().any(|marker| marker.trim() == value.trim());
+        let is_missing =
+            value.is_empty() || self.missing.iter().any(|marker| marker.trim() == value.trim());
         let value = if is_missing { String::new() } else { encode::spelling(self.kind, value) };
         self.counted.get(&value).copied()
     }
@@ -151,7 +184,12 @@ impl WatchedColumn {
     fn near(&self, coded: &Coded) -> Option<String> {
         let mut folded: FxHashMap<String, Code> = FxHashMap::default();
         let mut near = 0;
-        for (text, &code) in coded.values.iter().zip(&self.map).filter_map(|(text, code)| Some((text.as_ref()?, code))) {
+        for (text, &code) in coded
+            .values
+            .iter()
+            .zip(&self.map)
+            .filter_map(|(text, code)| Some((text.as_ref()?, code)))
+        {
             // What are numbers in all spellings is folded as numbers, all else by its letters.
             let fold = encode::spelling(Kind::Numeric, &text.trim().to_lowercase());
             near += u64::from(*folded.entry(fold).or_insert(code) != code);
@@ -172,17 +210,25 @@ fn by_text(values: &[Option<String>]) -> (usize, Vec<Code>) {
     sorted.sort_unstable();
     sorted.dedup();
     let place = |value| sorted.binary_search(&value).expect("it is one of them");
-    let map = values.iter().map(|value| Code::try_from(place(value)).expect("fewer values than rows")).collect();
+    let map = values
+        .iter()
+        .map(|value| Code::try_from(place(value)).expect("fewer values than rows"))
+        .collect();
     (sorted.len(), map)
 }
 
 fn sensitive_tree(wish: Wish, coded: &Coded) -> Result<Taxonomy> {
     let values = encode::present(wish, coded);
     match wish.column.and_then(|column| column.hierarchy.as_ref()) {
-        Some(HierarchySpec::File(path)) => {
-            hierarchy::taxonomy(&hierarchy::read_of(path, wish.name, wish.missing)?, wish.name, &values, &coded.first_row)
+        Some(HierarchySpec::File(path)) => hierarchy::taxonomy(
+            &hierarchy::read_of(path, wish.name, wish.missing)?,
+            wish.name,
+            &values,
+            &coded.first_row,
+        ),
+        Some(HierarchySpec::Prefix(request)) => {
+            hierarchy::prefix(wish.name, &request.prefix, &values, &coded.first_row)
         }
-        Some(HierarchySpec::Prefix(request)) => hierarchy::prefix(wish.name, &request.prefix, &values, &coded.first_row),
         _ => Err(Error::request(format!(
             "column `{}`: the hierarchical distance needs a hierarchy, a file or a prefix specification",
             wish.name

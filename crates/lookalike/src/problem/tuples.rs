@@ -1,4 +1,5 @@
-//! The distinct rows of a table, as far as the rules look: tuples, numbered in the order of their codes.
+//! The distinct rows of a table, as far as the rules look: tuples, numbered in the order of their
+//! codes.
 
 use rayon::prelude::*;
 
@@ -25,16 +26,24 @@ impl<'a> Recoded<'a> {
     }
 }
 
-/// Puts the tuples that differ in sensitive values alone in random order among themselves. Searches break ties by the number of a tuple: in the
-/// order of the values, who is with whom would show them.
-pub(crate) fn renumbered(quasi: &[Recoded], rows: &[RowId], starts: &[u32], key: Key) -> (Vec<RowId>, Vec<u32>) {
+/// Puts the tuples that differ in sensitive values alone in random order among themselves. Searches
+/// break ties by the number of a tuple: in the order of the values, who is with whom would show
+/// them.
+pub(crate) fn renumbered(
+    quasi: &[Recoded],
+    rows: &[RowId],
+    starts: &[u32],
+    key: Key,
+) -> (Vec<RowId>, Vec<u32>) {
     let mut draws = key.draws(NUMBERING);
-    let mut tuples: Vec<&[RowId]> = starts.windows(2).map(|ends| &rows[ends[0] as usize..ends[1] as usize]).collect();
+    let mut tuples: Vec<&[RowId]> =
+        starts.windows(2).map(|ends| &rows[ends[0] as usize..ends[1] as usize]).collect();
     let is_alike = |one: &&[RowId], other: &&[RowId]| {
         quasi.iter().all(|column| column.code(one[0] as usize) == column.code(other[0] as usize))
     };
     tuples.chunk_by_mut(is_alike).for_each(|alike| draws.shuffle(alike));
-    let (mut new_rows, mut new_starts) = (Vec::with_capacity(rows.len()), Vec::with_capacity(starts.len()));
+    let (mut new_rows, mut new_starts) =
+        (Vec::with_capacity(rows.len()), Vec::with_capacity(starts.len()));
     new_starts.push(0);
     for tuple in tuples {
         new_rows.extend_from_slice(tuple);
@@ -45,8 +54,8 @@ pub(crate) fn renumbered(quasi: &[Recoded], rows: &[RowId], starts: &[u32], key:
 
 /// Row numbers grouped by equal codes, groups in code order, and where each group starts.
 ///
-/// As many columns as fit are packed into 64 bits and sorted; where more are left, the groups found so far take the place of
-/// the columns they came from.
+/// As many columns as fit are packed into 64 bits and sorted; where more are left, the groups found
+/// so far take the place of the columns they came from.
 pub(crate) fn distinct(columns: &[Recoded], rows: usize) -> (Vec<RowId>, Vec<u32>) {
     let rows_u32 = u32::try_from(rows).expect("the reader refuses more rows");
     let mut keyed: Vec<(u64, RowId)> = (0..rows_u32).map(|row| (0, row)).collect();
@@ -54,10 +63,15 @@ pub(crate) fn distinct(columns: &[Recoded], rows: usize) -> (Vec<RowId>, Vec<u32
     let mut group_bits = 0;
     while !rest.is_empty() {
         let mut free = u64::BITS - group_bits;
-        let fit = rest.iter().take_while(|column| free.checked_sub(column.bits).map(|left| free = left).is_some()).count();
+        let fit = rest
+            .iter()
+            .take_while(|column| free.checked_sub(column.bits).map(|left| free = left).is_some())
+            .count();
         let (now, later) = rest.split_at(fit);
         keyed.par_iter_mut().for_each(|(key, row)| {
-            *key = now.iter().fold(*key, |key, column| (key << column.bits) | u64::from(column.code(*row as usize)));
+            *key = now.iter().fold(*key, |key, column| {
+                (key << column.bits) | u64::from(column.code(*row as usize))
+            });
         });
         keyed.par_sort_unstable();
         rest = later;
@@ -73,7 +87,11 @@ pub(crate) fn distinct(columns: &[Recoded], rows: usize) -> (Vec<RowId>, Vec<u32
         }
     }
     let mut starts = vec![0];
-    starts.extend((1..rows).filter(|&at| keyed[at].0 != keyed[at - 1].0).map(|at| u32::try_from(at).expect("below the rows")));
+    starts.extend(
+        (1..rows)
+            .filter(|&at| keyed[at].0 != keyed[at - 1].0)
+            .map(|at| u32::try_from(at).expect("below the rows")),
+    );
     starts.push(rows_u32);
     (keyed.into_iter().map(|(_, row)| row).collect(), starts)
 }

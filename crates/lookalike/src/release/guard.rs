@@ -1,7 +1,8 @@
-//! The apostrophe that keeps a spreadsheet from running a text as a formula, as docs/format.md has it.
+//! The apostrophe that keeps a spreadsheet from running a text as a formula, as docs/format.md has
+//! it.
 //!
-//! A text of apostrophes and a formula gets one apostrophe more, so two different texts never become the same, and whoever reads the file
-//! takes exactly one off.
+//! A text of apostrophes and a formula gets one apostrophe more, so two different texts never
+//! become the same, and whoever reads the file takes exactly one off.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -63,7 +64,8 @@ fn is_formula(text: &str) -> bool {
         Some(b'=' | b'@' | b'\t' | b'\r') => true,
         Some(b'+' | b'-') => {
             let rest = text[1..].trim_matches(' ');
-            let is_number = rest.starts_with(|c: char| c.is_ascii_digit() || c == '.') && rest.parse::<f64>().is_ok();
+            let is_number = rest.starts_with(|c: char| c.is_ascii_digit() || c == '.')
+                && rest.parse::<f64>().is_ok();
             !(rest.is_empty() || is_number)
         }
         _ => false,
@@ -76,11 +78,18 @@ mod tests {
 
     #[test]
     fn formulas_are_guarded_numbers_are_not_and_different_cells_stay_different() {
-        let cells = ["=1+1", "'=1+1", "@x", "-5", "+4.2", "-x", "'tis", "a=b", "'-5", "- 50000", "-", "--5", ""];
+        let cells = [
+            "=1+1", "'=1+1", "@x", "-5", "+4.2", "-x", "'tis", "a=b", "'-5", "- 50000", "-", "--5",
+            "",
+        ];
         let guard = Guard::new(true);
         let written = guard.apply(Arc::new(StringArray::from(cells.to_vec())));
-        let written: Vec<&str> = written.as_any().downcast_ref::<StringArray>().unwrap().iter().flatten().collect();
-        let expected = ["'=1+1", "''=1+1", "'@x", "-5", "+4.2", "'-x", "'tis", "a=b", "'-5", "- 50000", "-", "'--5", ""];
+        let written: Vec<&str> =
+            written.as_any().downcast_ref::<StringArray>().unwrap().iter().flatten().collect();
+        let expected = [
+            "'=1+1", "''=1+1", "'@x", "-5", "+4.2", "'-x", "'tis", "a=b", "'-5", "- 50000", "-",
+            "'--5", "",
+        ];
         assert_eq!(written, expected);
         assert_eq!(guard.cells(), 5);
     }

@@ -1,9 +1,10 @@
-//! From codes back to cells: the columns of the released table, made batch by batch, so that a release never stands in memory
-//! as a whole.
+//! From codes back to cells: the columns of the released table, made batch by batch, so that a
+//! release never stands in memory as a whole.
 //!
-//! Nothing of the source travels along unless it is meant to: every array is rebuilt from the values it shows, rows stand in
-//! the order of what they show, and where only some of the rows of a tuple go to a class, which ones they are is drawn at random
-//! under a key, all choices equally likely; where they stood in the source does not matter.
+//! Nothing of the source travels along unless it is meant to: every array is rebuilt from the
+//! values it shows, rows stand in the order of what they show, and where only some of the rows of a
+//! tuple go to a class, which ones they are is drawn at random under a key, all choices equally
+//! likely; where they stood in the source does not matter.
 
 pub(crate) mod guard;
 pub mod proof;
@@ -29,14 +30,15 @@ use crate::problem::Problem;
 use crate::problem::partition::{self, Piece};
 use crate::problem::recoding::Recoding;
 use crate::release::guard::Guard;
-use crate::request::{Request, Order, Roles};
+use crate::request::{Order, Request, Roles};
 use crate::rng::{DEALING, Draws, Key};
 use crate::table::Table;
 
 /// Rows of a batch: whole classes as far as they go, and a larger class in parts.
 const BATCH: usize = if cfg!(test) { 8 } else { 1 << 16 };
 
-/// About as many bytes of carried cells are gathered at a time. Arrow counts the bytes of a text column up to 2^31.
+/// About as many bytes of carried cells are gathered at a time. Arrow counts the bytes of a text
+/// column up to 2^31.
 const BYTES: usize = if cfg!(test) { 200 } else { 1 << 28 };
 
 /// A release that is ready to be written, batch by batch.
@@ -75,7 +77,8 @@ enum ReleasedColumn {
     Carried { chunks: Vec<ArrayRef>, convert: SortField },
 }
 
-/// The carried cells of some rows as rows that compare and hold values only, no bytes under nulls; in parts of not too many bytes.
+/// The carried cells of some rows as rows that compare and hold values only, no bytes under nulls;
+/// in parts of not too many bytes.
 struct Comparable {
     converter: RowConverter,
     parts: Vec<Rows>,
@@ -94,8 +97,9 @@ impl Comparable {
 }
 
 impl Release {
-    /// Lays out the release. Where only some of a tuple's rows go to a class, the key decides which; for rings the system does, whatever
-    /// the key, because they keep what they promise only if nobody can repeat it.
+    /// Lays out the release. Where only some of a tuple's rows go to a class, the key decides
+    /// which; for rings the system does, whatever the key, because they keep what they promise only
+    /// if nobody can repeat it.
     ///
     /// # Errors
     /// When the carried cells cannot be gathered.
@@ -115,16 +119,32 @@ impl Release {
         let mut starts = vec![0];
         for column in &table.columns {
             if let Some(at) = roles.quasi.iter().position(|name| *name == column.name) {
-                for Shown { field, cells, of_class } in published::columns(problem, recoding, at, request)? {
-                    let cells = if as_text { as_type(&cells, &text_type(cells.data_type()))? } else { cells };
-                    fields.push(Field::new(guard.name(field.name()), cells.data_type().clone(), true));
+                for Shown { field, cells, of_class } in
+                    published::columns(problem, recoding, at, request)?
+                {
+                    let cells = if as_text {
+                        as_type(&cells, &text_type(cells.data_type()))?
+                    } else {
+                        cells
+                    };
+                    fields.push(Field::new(
+                        guard.name(field.name()),
+                        cells.data_type().clone(),
+                        true,
+                    ));
                     columns.push(ReleasedColumn::Quasi { cells, of_class });
                 }
-            } else if let (Some(chunks), false) = (&column.carried, roles.dropped.contains(&column.name)) {
-                let shown = if as_text { text_type(&column.data_type) } else { column.data_type.clone() };
+            } else if let (Some(chunks), false) =
+                (&column.carried, roles.dropped.contains(&column.name))
+            {
+                let shown =
+                    if as_text { text_type(&column.data_type) } else { column.data_type.clone() };
                 fields.push(Field::new(guard.name(&column.name), shown, true));
                 let convert = SortField::new(column.data_type.clone());
-                starts = chunks.iter().scan(0, |end, chunk| Some(std::mem::replace(end, *end + chunk.len()))).collect();
+                starts = chunks
+                    .iter()
+                    .scan(0, |end, chunk| Some(std::mem::replace(end, *end + chunk.len())))
+                    .collect();
                 columns.push(ReleasedColumn::Carried { chunks: chunks.clone(), convert });
             }
         }
@@ -139,7 +159,8 @@ impl Release {
             order: request.output.order,
             guard,
         };
-        release.widest = release.carried().map(|chunks| chunks.iter().map(widest).max().unwrap_or(0)).sum();
+        release.widest =
+            release.carried().map(|chunks| chunks.iter().map(widest).max().unwrap_or(0)).sum();
         let key = if recoding.is_of_rings() { Key::from_system() } else { key };
         release.lay_out(problem, recoding, key)?;
         Ok(release)
@@ -176,7 +197,10 @@ impl Release {
             None => Vec::new(),
             Some(cells) => {
                 let order = self.order_within(classes, &cells, is_ordered);
-                cells.converter.convert_rows(order.iter().map(|&at| cells.row(at))).map_err(gathering)?
+                cells
+                    .converter
+                    .convert_rows(order.iter().map(|&at| cells.row(at)))
+                    .map_err(gathering)?
             }
         };
         carried.reverse();
@@ -184,7 +208,8 @@ impl Release {
         for (column, field) in self.columns.iter().zip(self.schema.fields()) {
             let array = match column {
                 ReleasedColumn::Quasi { cells, of_class } => {
-                    let indices: UInt32Array = classes.iter().map(|&class| of_class.get(class as usize)).collect();
+                    let indices: UInt32Array =
+                        classes.iter().map(|&class| of_class.get(class as usize)).collect();
                     take(cells, &indices, None).map_err(gathering)?
                 }
                 ReleasedColumn::Carried { .. } => {
@@ -231,23 +256,28 @@ impl Release {
         self.classes.reserve_exact(self.rows.capacity());
         for (class, pieces) in (0u32..).zip(recoding.classes().iter()) {
             for &piece in pieces {
-                self.rows.extend_from_slice(deal.take(piece).unwrap_or_else(|| problem.rows_of(piece.tuple)));
+                self.rows.extend_from_slice(
+                    deal.take(piece).unwrap_or_else(|| problem.rows_of(piece.tuple)),
+                );
             }
             self.classes.resize(self.rows.len(), class);
         }
         match self.order {
             Order::Canonical => self.cut_classes()?,
             Order::Input => {
-                let mut both: Vec<(RowId, u32)> = self.rows.iter().copied().zip(self.classes.iter().copied()).collect();
+                let mut both: Vec<(RowId, u32)> =
+                    self.rows.iter().copied().zip(self.classes.iter().copied()).collect();
                 both.sort_unstable();
                 (self.rows, self.classes) = both.into_iter().unzip();
-                self.batches = self.parts(&self.rows).into_iter().map(|part| (part, true)).collect();
+                self.batches =
+                    self.parts(&self.rows).into_iter().map(|part| (part, true)).collect();
             }
         }
         Ok(())
     }
 
-    /// Cuts the rows into batches of whole classes. A class that is too large for one is put in its last order here and cut anywhere.
+    /// Cuts the rows into batches of whole classes. A class that is too large for one is put in its
+    /// last order here and cut anywhere.
     fn cut_classes(&mut self) -> Result<()> {
         let sizes: Vec<usize> = self.classes.chunk_by(|a, b| a == b).map(<[u32]>::len).collect();
         let (mut start, mut end, mut sum) = (0, 0, 0);
@@ -263,7 +293,9 @@ impl Release {
             if is_large {
                 self.put_in_order(class.clone())?;
                 let parts = self.parts(&self.rows[class.clone()]);
-                let parts = parts.into_iter().map(|part| (class.start + part.start..class.start + part.end, true));
+                let parts = parts
+                    .into_iter()
+                    .map(|part| (class.start + part.start..class.start + part.end, true));
                 self.batches.extend(parts);
                 (start, sum) = (end, 0);
             } else if end - start >= BATCH {
@@ -301,7 +333,8 @@ impl Release {
         (chunk, row as usize - self.starts[chunk])
     }
 
-    /// How many bytes the carried cells of a source row have, about; 0 where no row has so many that it matters.
+    /// How many bytes the carried cells of a source row have, about; 0 where no row has so many
+    /// that it matters.
     fn bytes(&self, row: RowId) -> usize {
         if self.widest.saturating_mul(2 * BATCH) <= BYTES {
             return 0;
@@ -333,15 +366,22 @@ impl Release {
         }
         let converter = RowConverter::new(sorts).map_err(gathering)?;
         let is_narrow = rows.len().saturating_mul(self.widest) <= BYTES;
-        let cuts = if is_narrow { std::iter::once(0..rows.len()).collect() } else { self.parts(rows) };
-        let (mut parts, starts) = (Vec::with_capacity(cuts.len()), cuts.iter().map(|part| part.start).collect());
+        let cuts =
+            if is_narrow { std::iter::once(0..rows.len()).collect() } else { self.parts(rows) };
+        let (mut parts, starts) =
+            (Vec::with_capacity(cuts.len()), cuts.iter().map(|part| part.start).collect());
         for part in cuts {
-            let places: Vec<(usize, usize)> = rows[part].iter().map(|&row| self.place(row)).collect();
+            let places: Vec<(usize, usize)> =
+                rows[part].iter().map(|&row| self.place(row)).collect();
             let gather = |chunks: &[ArrayRef]| {
                 let chunks: Vec<&dyn Array> = chunks.iter().map(AsRef::as_ref).collect();
                 interleave(&chunks, &places)
             };
-            let arrays = self.carried().map(gather).collect::<std::result::Result<Vec<_>, _>>().map_err(gathering)?;
+            let arrays = self
+                .carried()
+                .map(gather)
+                .collect::<std::result::Result<Vec<_>, _>>()
+                .map_err(gathering)?;
             parts.push(converter.convert_columns(&arrays).map_err(gathering)?);
         }
         Ok(Some(Comparable { converter, parts, starts }))
@@ -362,7 +402,9 @@ fn bytes_of(array: &ArrayRef, at: usize) -> usize {
         DataType::LargeUtf8 => array.as_string::<i64>().value(at).len(),
         DataType::Binary => array.as_binary::<i32>().value(at).len(),
         DataType::LargeBinary => array.as_binary::<i64>().value(at).len(),
-        data_type => data_type.primitive_width().unwrap_or_else(|| array.get_buffer_memory_size() / array.len().max(1)),
+        data_type => data_type
+            .primitive_width()
+            .unwrap_or_else(|| array.get_buffer_memory_size() / array.len().max(1)),
     }
 }
 
@@ -389,8 +431,10 @@ struct Deal {
 impl Deal {
     fn new(release: &Release, problem: &Problem, recoding: &Recoding, key: Key) -> Result<Deal> {
         let pieces = recoding.classes().iter().flatten().chain(recoding.suppressed());
-        let mut tuples: Vec<u32> =
-            pieces.filter(|piece| piece.count < problem.count(piece.tuple)).map(|piece| piece.tuple).collect();
+        let mut tuples: Vec<u32> = pieces
+            .filter(|piece| piece.count < problem.count(piece.tuple))
+            .map(|piece| piece.tuple)
+            .collect();
         tuples.sort_unstable();
         tuples.dedup();
         let mut deal = Deal { rows: Vec::new(), next: Vec::with_capacity(tuples.len()), tuples };
@@ -407,8 +451,8 @@ impl Deal {
         Ok(deal)
     }
 
-    /// Puts the rows of the tuples from `from` on in random order, each tuple's among themselves. They are sorted by their cells first, so
-    /// that the order of the source has no part in it.
+    /// Puts the rows of the tuples from `from` on in random order, each tuple's among themselves.
+    /// They are sorted by their cells first, so that the order of the source has no part in it.
     fn shuffle(&mut self, release: &Release, from: usize, draws: &mut Draws) -> Result<()> {
         let start = self.next[from];
         let cells = release.comparable(&self.rows[start..])?;
@@ -434,27 +478,45 @@ impl Deal {
     }
 }
 
-/// Refuses what no text file can hold before anything is searched for: a NUL, which no reader of text takes.
+/// Refuses what no text file can hold before anything is searched for: a NUL, which no reader of
+/// text takes.
 ///
 /// # Errors
 /// [`Data`](crate::ErrorKind::Data) then, with column and row.
 pub fn check_text(table: &Table, roles: &Roles) -> Result<()> {
-    let released = |name: &String| [&roles.quasi, &roles.sensitive, &roles.keep].into_iter().any(|names| names.contains(name));
+    let released = |name: &String| {
+        [&roles.quasi, &roles.sensitive, &roles.keep].into_iter().any(|names| names.contains(name))
+    };
     let way_out = "which no text file can have: write Parquet or Arrow instead, or take it out";
     for column in table.columns.iter().filter(|column| released(&column.name)) {
         if column.name.contains('\0') {
-            return Err(Error::data(format!("the name of column `{}` has a NUL, {way_out}", column.name.replace('\0', "\\0"))));
+            return Err(Error::data(format!(
+                "the name of column `{}` has a NUL, {way_out}",
+                column.name.replace('\0', "\\0")
+            )));
         }
         let row = match (&column.carried, &column.coded) {
             (Some(chunks), _) => carried_nul(chunks),
             (None, Some(coded)) => {
-                let nul = |(value, _): &(&Option<String>, &RowId)| value.as_ref().is_some_and(|text| text.contains('\0'));
-                coded.values.iter().zip(&coded.first_row).filter(nul).map(|(_, &row)| row as usize).min()
+                let nul = |(value, _): &(&Option<String>, &RowId)| {
+                    value.as_ref().is_some_and(|text| text.contains('\0'))
+                };
+                coded
+                    .values
+                    .iter()
+                    .zip(&coded.first_row)
+                    .filter(nul)
+                    .map(|(_, &row)| row as usize)
+                    .min()
             }
             (None, None) => None,
         };
         if let Some(row) = row {
-            return Err(Error::data(format!("column `{}`, data row {}: the cell has a NUL, {way_out}", column.name, row + 1)));
+            return Err(Error::data(format!(
+                "column `{}`, data row {}: the cell has a NUL, {way_out}",
+                column.name,
+                row + 1
+            )));
         }
     }
     Ok(())
@@ -467,7 +529,9 @@ fn carried_nul(chunks: &[ArrayRef]) -> Option<usize> {
         let nul = |text: Option<&str>| text.is_some_and(|text| text.contains('\0'));
         let at = match chunk.data_type() {
             // All bytes at once; only a batch that has one is looked at cell by cell.
-            DataType::Utf8 if chunk.as_string::<i32>().value_data().contains(&0) => chunk.as_string::<i32>().iter().position(nul),
+            DataType::Utf8 if chunk.as_string::<i32>().value_data().contains(&0) => {
+                chunk.as_string::<i32>().iter().position(nul)
+            }
             DataType::LargeUtf8 => chunk.as_string::<i64>().iter().position(nul),
             DataType::Utf8View => chunk.as_string_view().iter().position(nul),
             _ => None,
@@ -480,22 +544,31 @@ fn carried_nul(chunks: &[ArrayRef]) -> Option<usize> {
     None
 }
 
-/// The type that a column has in a text file: text where a cell could begin like a formula (`-inf`, a year before 0), so that the
-/// guard sees what is written.
+/// The type that a column has in a text file: text where a cell could begin like a formula (`-inf`,
+/// a year before 0), so that the guard sees what is written.
 fn text_type(data_type: &DataType) -> DataType {
-    let is_harmless = data_type.is_integer() || data_type.is_decimal() || *data_type == DataType::Boolean;
+    let is_harmless =
+        data_type.is_integer() || data_type.is_decimal() || *data_type == DataType::Boolean;
     // What has no text form is refused when the file is written.
-    let has_text = !data_type.is_nested() && !data_type.is_binary() && can_cast_types(data_type, &DataType::Utf8);
+    let has_text = !data_type.is_nested()
+        && !data_type.is_binary()
+        && can_cast_types(data_type, &DataType::Utf8);
     if has_text && !is_harmless { DataType::Utf8 } else { data_type.clone() }
 }
 
-/// A cast that fails rather than making a cell missing. The library's own words would quote the cell.
+/// A cast that fails rather than making a cell missing. The library's own words would quote the
+/// cell.
 fn as_type(cells: &ArrayRef, to: &DataType) -> Result<ArrayRef> {
     if cells.data_type() == to {
         return Ok(cells.clone());
     }
     let options = CastOptions { safe: false, ..CastOptions::default() };
-    let fault = |_| Error::data(format!("a cell of type {} cannot be written as text: write Parquet instead", cells.data_type()));
+    let fault = |_| {
+        Error::data(format!(
+            "a cell of type {} cannot be written as text: write Parquet instead",
+            cells.data_type()
+        ))
+    };
     cast_with_options(cells, to, &options).map_err(fault)
 }
 
@@ -515,12 +588,23 @@ mod tests {
         let problem = Problem::new(&table, &roles, &request).unwrap();
         let search = crate::Search::new(crate::Algorithm::Mondrian, 1);
         let recoding = crate::anonymize(&problem, search, &crate::Budget::unlimited()).recoding;
-        let release = Release::new(&problem, &recoding, &table, &roles, &request, Key::from_seed(1), Cells::Typed).unwrap();
+        let release = Release::new(
+            &problem,
+            &recoding,
+            &table,
+            &roles,
+            &request,
+            Key::from_seed(1),
+            Cells::Typed,
+        )
+        .unwrap();
         let (mut sizes, mut rows) = (Vec::new(), Vec::new());
         for at in 0..release.batches() {
             let batch = release.batch(at).unwrap();
             sizes.push(batch.num_rows());
-            let cell = |column: usize, row: usize| batch.column(column).as_string::<i32>().value(row).to_string();
+            let cell = |column: usize, row: usize| {
+                batch.column(column).as_string::<i32>().value(row).to_string()
+            };
             rows.extend((0..batch.num_rows()).map(|row| (cell(0, row), cell(1, row))));
         }
         (sizes, rows)
@@ -528,23 +612,29 @@ mod tests {
 
     #[test]
     fn a_class_that_is_larger_than_a_batch_is_written_in_parts_in_the_same_order() {
-        for (wide, order) in [(1, "canonical"), (90, "canonical"), (30, "canonical"), (90, "input")] {
-            // Two small classes, one of thirty rows, one of nine, in an order that is not theirs; notes of all lengths up to `wide`.
+        for (wide, order) in [(1, "canonical"), (90, "canonical"), (30, "canonical"), (90, "input")]
+        {
+            // Two small classes, one of thirty rows, one of nine, in an order that is not theirs;
+            // notes of all lengths up to `wide`.
             let classes = [(1, 3), (2, 30), (3, 4), (4, 9)];
-            let all = classes.iter().flat_map(|&(a, size)| (0..size).map(move |row| (a, row * 7 % size)));
-            let all: Vec<(usize, String)> = all.map(|(a, row)| (a, format!("{}{row}", "x".repeat(row * 11 % wide)))).collect();
+            let all =
+                classes.iter().flat_map(|&(a, size)| (0..size).map(move |row| (a, row * 7 % size)));
+            let all: Vec<(usize, String)> =
+                all.map(|(a, row)| (a, format!("{}{row}", "x".repeat(row * 11 % wide)))).collect();
             let text: String = all.iter().map(|(a, note)| format!("{a},{note}\n")).collect();
             let toml = format!(
                 "k = 3\n[output]\norder = \"{order}\"\n[columns]\na = {{ role = \"quasi\" }}\nnote = {{ role = \"keep\" }}\n"
             );
             let (sizes, rows) = released(&format!("a,note\n{text}"), &toml);
-            let mut expected: Vec<(String, String)> = all.into_iter().map(|(a, note)| (a.to_string(), note)).collect();
+            let mut expected: Vec<(String, String)> =
+                all.into_iter().map(|(a, note)| (a.to_string(), note)).collect();
             if order == "canonical" {
                 expected.sort();
             }
             assert_eq!(rows, expected, "{wide} {order}");
             assert!(sizes.iter().all(|&size| size <= 2 * BATCH), "{sizes:?}");
-            let bytes = |rows: &[(String, String)]| rows.iter().map(|(_, note)| note.len()).sum::<usize>();
+            let bytes =
+                |rows: &[(String, String)]| rows.iter().map(|(_, note)| note.len()).sum::<usize>();
             let mut rest = &rows[..];
             for size in sizes {
                 assert!(bytes(&rest[..size]) <= BYTES, "{wide} {order}");

@@ -1,5 +1,5 @@
-//! From rings of tuples to the proof that the judge of non-homogeneous releases wants: which row of the source and which written row
-//! stand at each place.
+//! From rings of tuples to the proof that the judge of non-homogeneous releases wants: which row of
+//! the source and which written row stand at each place.
 
 use std::io::{Read, Write};
 
@@ -12,19 +12,23 @@ use crate::release::Release;
 
 /// The proof for a release of these rings.
 ///
-/// Rows with equal tuples are interchangeable: those that went to a class are given to the places which sent such a row there.
+/// Rows with equal tuples are interchangeable: those that went to a class are given to the places
+/// which sent such a row there.
 ///
 /// # Errors
 /// When the carried cells cannot be gathered.
 pub fn proof(problem: &Problem, rings: &Rings, release: &Release) -> Result<Proof> {
-    let mut tuple_of: Vec<u32> = vec![0; usize::try_from(problem.row_count()).expect("rows fit in memory")];
+    let mut tuple_of: Vec<u32> =
+        vec![0; usize::try_from(problem.row_count()).expect("rows fit in memory")];
     for tuple in (0u32..).take(problem.tuples()) {
         problem.rows_of(tuple).iter().for_each(|&row| tuple_of[row as usize] = tuple);
     }
     // For each written row its class and tuple, and the same for each place that sent a row.
     let written = release.written()?;
-    let mut rows: Vec<(u32, u32, u32)> =
-        (0u32..).zip(&written).map(|(at, &(source, class))| (class, tuple_of[source as usize], at)).collect();
+    let mut rows: Vec<(u32, u32, u32)> = (0u32..)
+        .zip(&written)
+        .map(|(at, &(source, class))| (class, tuple_of[source as usize], at))
+        .collect();
     let mut senders: Vec<(u32, u32, u32)> = Vec::with_capacity(rows.len());
     // For each place the one whose row goes with the box that begins here.
     let mut sent: Vec<usize> = Vec::with_capacity(rows.len());
@@ -40,7 +44,11 @@ pub fn proof(problem: &Problem, rings: &Rings, release: &Release) -> Result<Proo
     rows.sort_unstable();
     senders.sort_unstable();
     let mut proof = Proof {
-        rings: rings.rings.iter().map(|ring| ProofRing { places: ring.places, window: ring.window }).collect(),
+        rings: rings
+            .rings
+            .iter()
+            .map(|ring| ProofRing { places: ring.places, window: ring.window })
+            .collect(),
         persons: vec![0; rows.len()],
         released: vec![0; rows.len()],
     };
@@ -61,7 +69,8 @@ pub fn write(proof: &Proof, file: impl Write) -> std::io::Result<()> {
     writer.write_record(HEADER)?;
     for (number, ring) in (1u64..).zip(&proof.rings) {
         for (&person, &released) in places.by_ref().take(ring.places) {
-            let cells = [number, ring.window as u64, u64::from(person) + 1, u64::from(released) + 1];
+            let cells =
+                [number, ring.window as u64, u64::from(person) + 1, u64::from(released) + 1];
             writer.write_record(cells.map(|cell| cell.to_string()))?;
         }
     }
@@ -76,16 +85,24 @@ pub fn read(file: impl Read) -> Result<Proof> {
     let mut reader = csv::Reader::from_reader(file);
     let is_proof = reader.headers().is_ok_and(|header| header.iter().eq(HEADER));
     if !is_proof {
-        return Err(Error::data(format!("this is not a proof: its first line is not {}", HEADER.join(","))));
+        return Err(Error::data(format!(
+            "this is not a proof: its first line is not {}",
+            HEADER.join(",")
+        )));
     }
     let mut proof = Proof::default();
     let mut number = 0;
     for (line, record) in (2u64..).zip(reader.records()) {
-        let fault = || Error::data(format!("line {line} of the proof is not four whole numbers of a proof"));
+        let fault = || {
+            Error::data(format!("line {line} of the proof is not four whole numbers of a proof"))
+        };
         let record = record.map_err(|_| fault())?;
         let cells: Option<Vec<u64>> = record.iter().map(|cell| cell.parse().ok()).collect();
-        let [ring, window, person, released] = cells.and_then(|cells| cells.try_into().ok()).ok_or_else(fault)?;
-        let row = |cell: u64| cell.checked_sub(1).and_then(|row| RowId::try_from(row).ok()).ok_or_else(fault);
+        let [ring, window, person, released] =
+            cells.and_then(|cells| cells.try_into().ok()).ok_or_else(fault)?;
+        let row = |cell: u64| {
+            cell.checked_sub(1).and_then(|row| RowId::try_from(row).ok()).ok_or_else(fault)
+        };
         let window = usize::try_from(window).map_err(|_| fault())?;
         if proof.rings.is_empty() || ring != number {
             proof.rings.push(ProofRing { places: 0, window });

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use arrow_array::{Array, ArrayRef, Date32Array, Float64Array, Int64Array, StringArray, TimestampMicrosecondArray};
+use arrow_array::{
+    Array, ArrayRef, Date32Array, Float64Array, Int64Array, StringArray, TimestampMicrosecondArray,
+};
 use arrow_schema::{DataType, Field};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -14,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::problem::Problem;
 use crate::problem::partition::Piece;
 use crate::problem::recoding::Recoding;
-use crate::request::{Request, Publish};
+use crate::request::{Publish, Request};
 
 /// A released column: its distinct cells, and for each class which of them it shows.
 #[derive(Debug)]
@@ -27,14 +29,22 @@ pub(crate) struct Shown {
 /// The columns that an attribute is released as: one, or with bounds two or three.
 ///
 /// # Errors
-/// When two generalizations would be written alike, or one would be written as a text that means missing.
-pub(crate) fn columns(problem: &Problem, recoding: &Recoding, at: usize, request: &Request) -> Result<Vec<Shown>> {
+/// When two generalizations would be written alike, or one would be written as a text that means
+/// missing.
+pub(crate) fn columns(
+    problem: &Problem,
+    recoding: &Recoding,
+    at: usize,
+    request: &Request,
+) -> Result<Vec<Shown>> {
     let attribute = &problem.attributes()[at];
     let publish = request.output.publish;
     if let (Publish::Bounds, Domain::Ordered(ordered)) = (publish, &attribute.domain) {
         let (ranges, of_class) = ranges(recoding, at);
         let columns = bounds(attribute, ordered, &ranges)?.into_iter();
-        return Ok(columns.map(|(field, cells)| Shown { field, cells, of_class: of_class.clone() }).collect());
+        return Ok(columns
+            .map(|(field, cells)| Shown { field, cells, of_class: of_class.clone() })
+            .collect());
     }
     let (cells, of_class) = labels(problem, recoding, at, publish);
     check(&attribute.name, &cells, &request.missing)?;
@@ -42,27 +52,44 @@ pub(crate) fn columns(problem: &Problem, recoding: &Recoding, at: usize, request
 }
 
 /// What is written for each generalization of an attribute, and which of them each class shows.
-fn labels(problem: &Problem, recoding: &Recoding, at: usize, publish: Publish) -> (StringArray, Codes) {
+fn labels(
+    problem: &Problem,
+    recoding: &Recoding,
+    at: usize,
+    publish: Publish,
+) -> (StringArray, Codes) {
     let attribute = &problem.attributes()[at];
     match (publish, &attribute.domain) {
         _ if let Some(all) = recoding.published() => {
             let blocks = &all.attributes[at];
-            let labels = blocks.blocks.iter().map(|block| Some(block.label.as_str()).filter(|label| !label.is_empty()));
-            let block_of = |class: &[Piece]| blocks.of_code[problem.code(at, class[0].tuple) as usize];
-            let of_class = recoding.classes().iter().map(|class| block_of(class).expect("every value that occurs has a block"));
+            let labels = blocks
+                .blocks
+                .iter()
+                .map(|block| Some(block.label.as_str()).filter(|label| !label.is_empty()));
+            let block_of =
+                |class: &[Piece]| blocks.of_code[problem.code(at, class[0].tuple) as usize];
+            let of_class = recoding
+                .classes()
+                .iter()
+                .map(|class| block_of(class).expect("every value that occurs has a block"));
             (labels.collect(), of_class.collect())
         }
-        (Publish::Set, Domain::Tree(tree)) if tree.is_flat() && !recoding.is_of_rings() => sets(problem, recoding, at, tree),
+        (Publish::Set, Domain::Tree(tree)) if tree.is_flat() && !recoding.is_of_rings() => {
+            sets(problem, recoding, at, tree)
+        }
         _ => {
             let (ranges, of_class) = ranges(recoding, at);
-            let labels = ranges.iter().map(|&range| Some(attribute.label(range)).filter(|label| !label.is_empty()));
+            let labels = ranges
+                .iter()
+                .map(|&range| Some(attribute.label(range)).filter(|label| !label.is_empty()));
             (labels.collect(), of_class)
         }
     }
 }
 
-/// Whoever reads the release tells generalizations apart by their texts: none may be written as another, or as a missing value. Hierarchies
-/// and orders are checked when they are read, so that this finds nothing; it is what a release is never written without.
+/// Whoever reads the release tells generalizations apart by their texts: none may be written as
+/// another, or as a missing value. Hierarchies and orders are checked when they are read, so that
+/// this finds nothing; it is what a release is never written without.
 fn check(name: &str, labels: &StringArray, missing: &[String]) -> Result<()> {
     let mut seen = FxHashSet::default();
     let is_missing = |label: &str| missing.iter().any(|marker| marker.trim() == label.trim());
@@ -89,12 +116,15 @@ fn alike(name: &str) -> Error {
 
 /// The distinct ranges that classes show on an attribute, rising, and which one each class shows.
 fn ranges(recoding: &Recoding, at: usize) -> (Vec<CodeRange>, Codes) {
-    let of_class: Vec<CodeRange> = (0..recoding.classes().len()).map(|class| recoding.shown(class)[at]).collect();
+    let of_class: Vec<CodeRange> =
+        (0..recoding.classes().len()).map(|class| recoding.shown(class)[at]).collect();
     let mut distinct = of_class.clone();
     distinct.sort_unstable();
     distinct.dedup();
-    let place =
-        |range| Code::try_from(distinct.binary_search(range).expect("it is one of them")).expect("fewer ranges than rows");
+    let place = |range| {
+        Code::try_from(distinct.binary_search(range).expect("it is one of them"))
+            .expect("fewer ranges than rows")
+    };
     let codes = of_class.iter().map(place).collect();
     (distinct, codes)
 }
@@ -104,16 +134,27 @@ fn text(name: &str) -> Field {
 }
 
 /// The values present in each class, `{a, b}`; one value alone stands as it is.
-fn sets(problem: &Problem, recoding: &Recoding, at: usize, tree: &Taxonomy) -> (StringArray, Codes) {
+fn sets(
+    problem: &Problem,
+    recoding: &Recoding,
+    at: usize,
+    tree: &Taxonomy,
+) -> (StringArray, Codes) {
     let mut known: FxHashMap<Vec<Code>, Code> = FxHashMap::default();
     let mut cells: Vec<Option<String>> = Vec::new();
     let mut of_class = Codes::new();
-    // Where a rule stands on fewer columns, the classes of those columns must go on looking alike: they show one set.
+    // Where a rule stands on fewer columns, the classes of those columns must go on looking alike:
+    // they show one set.
     let decided = problem.decided_with(at);
-    let shown = |class: usize| -> Vec<CodeRange> { decided.iter().map(|&attribute| recoding.shown(class)[attribute]).collect() };
+    let shown = |class: usize| -> Vec<CodeRange> {
+        decided.iter().map(|&attribute| recoding.shown(class)[attribute]).collect()
+    };
     let mut alike: FxHashMap<Vec<CodeRange>, Vec<Code>> = FxHashMap::default();
     for (class, pieces) in recoding.classes().iter().enumerate() {
-        alike.entry(shown(class)).or_default().extend(pieces.iter().map(|piece| problem.code(at, piece.tuple)));
+        alike
+            .entry(shown(class))
+            .or_default()
+            .extend(pieces.iter().map(|piece| problem.code(at, piece.tuple)));
     }
     alike.values_mut().for_each(|codes| {
         codes.sort_unstable();
@@ -132,8 +173,13 @@ fn sets(problem: &Problem, recoding: &Recoding, at: usize, tree: &Taxonomy) -> (
     (StringArray::from(cells), of_class)
 }
 
-/// `age_min`, `age_max`, and where the column has missing values `age_missing`: no, yes, or maybe (then the bounds say nothing).
-pub(crate) fn bounds(attribute: &Attribute, ordered: &Ordered, ranges: &[CodeRange]) -> Result<Vec<(Field, ArrayRef)>> {
+/// `age_min`, `age_max`, and where the column has missing values `age_missing`: no, yes, or maybe
+/// (then the bounds say nothing).
+pub(crate) fn bounds(
+    attribute: &Attribute,
+    ordered: &Ordered,
+    ranges: &[CodeRange],
+) -> Result<Vec<(Field, ArrayRef)>> {
     let missing = Code::try_from(ordered.values.len()).expect("fewer values than rows");
     let ends = |end: fn(&CodeRange) -> Code| -> Vec<Option<usize>> {
         ranges.iter().map(|range| (range.hi < missing).then(|| end(range) as usize)).collect()
@@ -146,10 +192,9 @@ pub(crate) fn bounds(attribute: &Attribute, ordered: &Ordered, ranges: &[CodeRan
                 attribute.name
             )));
         }
-        let ends = lows
-            .iter()
-            .zip(&highs)
-            .filter_map(|(lo, hi)| Some((micros(ordered, (*lo)?, Cut::Down), micros(ordered, (*hi)?, Cut::Up))));
+        let ends = lows.iter().zip(&highs).filter_map(|(lo, hi)| {
+            Some((micros(ordered, (*lo)?, Cut::Down), micros(ordered, (*hi)?, Cut::Up)))
+        });
         let mut seen = FxHashSet::default();
         if !ends.into_iter().all(|ends| seen.insert(ends)) {
             return Err(Error::data(format!(
@@ -159,8 +204,13 @@ pub(crate) fn bounds(attribute: &Attribute, ordered: &Ordered, ranges: &[CodeRan
         }
     }
     let mut columns = Vec::new();
-    for (suffix, cells) in [("min", typed(ordered, &lows, Cut::Down)), ("max", typed(ordered, &highs, Cut::Up))] {
-        columns.push((Field::new(format!("{}_{suffix}", attribute.name), cells.data_type().clone(), true), cells));
+    for (suffix, cells) in
+        [("min", typed(ordered, &lows, Cut::Down)), ("max", typed(ordered, &highs, Cut::Up))]
+    {
+        columns.push((
+            Field::new(format!("{}_{suffix}", attribute.name), cells.data_type().clone(), true),
+            cells,
+        ));
     }
     if ordered.missing {
         let state = |range: &CodeRange| match (range.lo == missing, range.hi == missing) {
@@ -192,17 +242,30 @@ fn micros(ordered: &Ordered, code: usize, cut: Cut) -> i64 {
 }
 
 /// Cells of the type that the attribute's numbers have.
-#[allow(clippy::cast_possible_truncation, reason = "whole numbers, days and microseconds were read from their texts")]
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "whole numbers, days and microseconds were read from their texts"
+)]
 fn typed(ordered: &Ordered, ends: &[Option<usize>], cut: Cut) -> ArrayRef {
     let numbers = ends.iter().map(|end| end.map(|code| ordered.values[code]));
     match ordered.unit {
-        Unit::Whole => Arc::new(numbers.map(|number| number.map(|x| x as i64)).collect::<Int64Array>()),
+        Unit::Whole => {
+            Arc::new(numbers.map(|number| number.map(|x| x as i64)).collect::<Int64Array>())
+        }
         Unit::Decimal => Arc::new(numbers.collect::<Float64Array>()),
-        Unit::Day => Arc::new(numbers.map(|number| number.map(|x| x as i32)).collect::<Date32Array>()),
+        Unit::Day => {
+            Arc::new(numbers.map(|number| number.map(|x| x as i32)).collect::<Date32Array>())
+        }
         Unit::Second => {
             let micros = ends.iter().map(|end| end.map(|code| micros(ordered, code, cut)));
-            Arc::new(micros.collect::<TimestampMicrosecondArray>().with_timezone_opt(ordered.zone.clone()))
+            Arc::new(
+                micros
+                    .collect::<TimestampMicrosecondArray>()
+                    .with_timezone_opt(ordered.zone.clone()),
+            )
         }
-        Unit::Place => Arc::new(ends.iter().map(|end| end.map(|code| &ordered.texts[code])).collect::<StringArray>()),
+        Unit::Place => Arc::new(
+            ends.iter().map(|end| end.map(|code| &ordered.texts[code])).collect::<StringArray>(),
+        ),
     }
 }

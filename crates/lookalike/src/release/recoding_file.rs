@@ -15,9 +15,11 @@
 //! risen = 1
 //! ```
 //!
-//! Numbers, dates and ordinal labels have `from` and `to`, both included, categories their `values`. The missing value is `missing = true`
-//! of an ordered column and `""` among values. Losses are stored, not found again: they are shares of the domain of the table that the file was
-//! made from, which later rows alone do not tell, and so the losses of all releases of one file can be compared.
+//! Numbers, dates and ordinal labels have `from` and `to`, both included, categories their
+//! `values`. The missing value is `missing = true` of an ordered column and `""` among values.
+//! Losses are stored, not found again: they are shares of the domain of the table that the file was
+//! made from, which later rows alone do not tell, and so the losses of all releases of one file can
+//! be compared.
 //!
 //! The file lists values of the table. No message about it holds any of them.
 
@@ -36,7 +38,7 @@ use crate::error::{Error, Result};
 use crate::problem::partition;
 use crate::problem::recoding::Recoding;
 use crate::problem::{Problem, percent_up};
-use crate::request::{ColumnRequest, Request, Kind, Role, list};
+use crate::request::{ColumnRequest, Kind, Request, Role, list};
 
 /// A recoding file. What [`parse`] returns has blocks that are whole and apart.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
@@ -82,8 +84,13 @@ const VERSION: u32 = 1;
 
 /// The text of the file for what was found for these attributes.
 pub fn text(attributes: &[Attribute], found: &Generalization) -> String {
-    let column = |(attribute, blocks): (&Attribute, &Blocks)| (attribute.name.clone(), column(attribute, blocks));
-    let file = RecodingFile { version: VERSION, columns: attributes.iter().zip(&found.attributes).map(column).collect() };
+    let column = |(attribute, blocks): (&Attribute, &Blocks)| {
+        (attribute.name.clone(), column(attribute, blocks))
+    };
+    let file = RecodingFile {
+        version: VERSION,
+        columns: attributes.iter().zip(&found.attributes).map(column).collect(),
+    };
     format!("{HEAD}{}", toml::to_string(&file).expect("texts, numbers and lists of them are TOML"))
 }
 
@@ -92,16 +99,32 @@ fn column(attribute: &Attribute, blocks: &Blocks) -> Column {
         Domain::Tree(tree) => {
             let mut values = vec![Vec::new(); blocks.blocks.len()];
             for (code, block) in (0..).zip(&blocks.of_code) {
-                block.iter().for_each(|&block| values[block as usize].push(tree.leaf_label(code).to_string()));
+                block.iter().for_each(|&block| {
+                    values[block as usize].push(tree.leaf_label(code).to_string())
+                });
             }
-            blocks.blocks.iter().zip(values).map(|(block, values)| FileBlock { values: Some(values), ..bare(block) }).collect()
+            blocks
+                .blocks
+                .iter()
+                .zip(values)
+                .map(|(block, values)| FileBlock { values: Some(values), ..bare(block) })
+                .collect()
         }
         Domain::Ordered(Ordered { values, texts, .. }) => {
             let ends = |block: &Block| {
                 let missing = block.ends.hi as usize == values.len();
-                let last = block.ends.hi.checked_sub(u32::from(missing)).filter(|&last| last >= block.ends.lo);
+                let last = block
+                    .ends
+                    .hi
+                    .checked_sub(u32::from(missing))
+                    .filter(|&last| last >= block.ends.lo);
                 let text = |code: Code| texts[code as usize].clone();
-                FileBlock { from: last.map(|_| text(block.ends.lo)), to: last.map(text), missing, ..bare(block) }
+                FileBlock {
+                    from: last.map(|_| text(block.ends.lo)),
+                    to: last.map(text),
+                    missing,
+                    ..bare(block)
+                }
             };
             blocks.blocks.iter().map(ends).collect()
         }
@@ -139,8 +162,8 @@ pub fn read(path: &Path, request: &Request) -> Result<RecodingFile> {
 /// Reads the text of a file that is meant for a request.
 ///
 /// # Errors
-/// When it is no recoding file of a version that this program knows, its blocks overlap or lack something, or its columns are not the
-/// quasi-identifiers of the request.
+/// When it is no recoding file of a version that this program knows, its blocks overlap or lack
+/// something, or its columns are not the quasi-identifiers of the request.
 pub fn parse(text: &str, request: &Request) -> Result<RecodingFile> {
     /// Of any version.
     #[derive(Deserialize)]
@@ -149,8 +172,11 @@ pub fn parse(text: &str, request: &Request) -> Result<RecodingFile> {
     }
     // The parser's own words would quote the line.
     let fault = |error: &toml::de::Error| {
-        let line = |at: usize| text.as_bytes()[..at.min(text.len())].iter().filter(|&&byte| byte == b'\n').count() + 1;
-        let place = error.span().map_or(String::new(), |span| format!("line {}: ", line(span.start)));
+        let line = |at: usize| {
+            text.as_bytes()[..at.min(text.len())].iter().filter(|&&byte| byte == b'\n').count() + 1
+        };
+        let place =
+            error.span().map_or(String::new(), |span| format!("line {}: ", line(span.start)));
         Error::request(format!(
             "{place}not as in a recoding file (docs/configuration.md has the form): make it anew, anonymize --recoding FILE"
         ))
@@ -166,10 +192,12 @@ pub fn parse(text: &str, request: &Request) -> Result<RecodingFile> {
     }
     let file: RecodingFile = toml::from_str(text).map_err(|error| fault(&error))?;
     let quasi = |line: &ColumnRequest| line.role == Role::Quasi;
-    let asked: BTreeSet<&String> = request.columns.iter().filter(|(_, line)| quasi(line)).map(|(name, _)| name).collect();
+    let asked: BTreeSet<&String> =
+        request.columns.iter().filter(|(_, line)| quasi(line)).map(|(name, _)| name).collect();
     let known: BTreeSet<&String> = file.columns.keys().collect();
     if asked != known {
-        let names = |names: BTreeSet<&String>| list(&names.into_iter().cloned().collect::<Vec<_>>());
+        let names =
+            |names: BTreeSet<&String>| list(&names.into_iter().cloned().collect::<Vec<_>>());
         return Err(Error::request(format!(
             "it recodes {} and the quasi-identifiers are {}: they must be the same columns",
             names(known),
@@ -177,7 +205,9 @@ pub fn parse(text: &str, request: &Request) -> Result<RecodingFile> {
         )));
     }
     for (name, column) in &file.columns {
-        column.check(request.column(name)).map_err(|why| Error::request(format!("column `{name}`{why}")))?;
+        column
+            .check(request.column(name))
+            .map_err(|why| Error::request(format!("column `{name}`{why}")))?;
     }
     Ok(file)
 }
@@ -192,8 +222,11 @@ impl Column {
         for (number, block) in (1..).zip(&self.blocks) {
             let bad = |why: &str| Err(format!(", block {number}: {why}"));
             match (self.kind, &block.values, &block.from, &block.to) {
-                (Kind::Categorical, Some(values), None, None) if !values.is_empty() && !block.missing => {}
-                (Kind::Categorical, ..) => return bad("categories have a list of values, not from, to or missing"),
+                (Kind::Categorical, Some(values), None, None)
+                    if !values.is_empty() && !block.missing => {}
+                (Kind::Categorical, ..) => {
+                    return bad("categories have a list of values, not from, to or missing");
+                }
                 (_, None, Some(_), Some(_)) => {}
                 (_, None, None, None) if block.missing => {}
                 _ => return bad("it needs from and to, or missing = true"),
@@ -219,12 +252,19 @@ impl Column {
     }
 
     /// The ends of the ordered blocks as numbers, rising, each with the block's place.
-    fn spans(&self, line: Option<&ColumnRequest>) -> std::result::Result<Vec<(f64, f64, usize)>, String> {
+    fn spans(
+        &self,
+        line: Option<&ColumnRequest>,
+    ) -> std::result::Result<Vec<(f64, f64, usize)>, String> {
         let order = line.and_then(|line| line.order.as_deref());
         let place = |text: &str| match self.kind {
             Kind::Numeric => number(text),
             Kind::Date => seconds(text),
-            Kind::Ordinal => order?.iter().position(|label| label == text).and_then(|at| u32::try_from(at).ok()).map(f64::from),
+            Kind::Ordinal => order?
+                .iter()
+                .position(|label| label == text)
+                .and_then(|at| u32::try_from(at).ok())
+                .map(f64::from),
             Kind::Categorical => None,
         };
         let what = match self.kind {
@@ -237,7 +277,9 @@ impl Column {
             let (Some(from), Some(to)) = (&block.from, &block.to) else { continue };
             match (place(from), place(to)) {
                 (Some(from), Some(to)) if from <= to => spans.push((from, to, at)),
-                (Some(_), Some(_)) => return Err(format!(", block {}: from lies above to", at + 1)),
+                (Some(_), Some(_)) => {
+                    return Err(format!(", block {}: from lies above to", at + 1));
+                }
                 _ => return Err(format!(", block {}: from or to is not {what}", at + 1)),
             }
         }
@@ -250,11 +292,14 @@ impl Column {
 }
 
 impl RecodingFile {
-    /// Tells the request what kinds the columns have where it leaves that open: a few new rows may look like another kind.
+    /// Tells the request what kinds the columns have where it leaves that open: a few new rows may
+    /// look like another kind.
     pub fn settle_kinds(&self, request: &mut Request) {
         for (name, column) in &self.columns {
             let line = request.columns.get_mut(name);
-            let open = |line: &&mut ColumnRequest| line.kind.is_none() && line.order.is_none() && line.hierarchy.is_none();
+            let open = |line: &&mut ColumnRequest| {
+                line.kind.is_none() && line.order.is_none() && line.hierarchy.is_none()
+            };
             line.filter(open).into_iter().for_each(|line| line.kind = Some(column.kind));
         }
     }
@@ -265,11 +310,20 @@ impl RecodingFile {
 /// The file must have been [`read`] for this request.
 ///
 /// # Errors
-/// [`Data`](crate::ErrorKind::Data) when no block has a value, [`Infeasible`](crate::ErrorKind::Infeasible) when more rows would be left
-/// out than may be, [`Request`](crate::ErrorKind::Request) when a column is of another kind or a label does not say what its block has.
+/// [`Data`](crate::ErrorKind::Data) when no block has a value,
+/// [`Infeasible`](crate::ErrorKind::Infeasible) when more rows would be left out than may be,
+/// [`Request`](crate::ErrorKind::Request) when a column is of another kind or a label does not say
+/// what its block has.
 pub fn apply(file: &RecodingFile, problem: &Problem, request: &Request) -> Result<Recoding> {
-    let attributes = problem.attributes().iter().enumerate().map(|(at, attribute)| blocks(file, problem, at, attribute, request));
-    let recoding = Recoding::global(problem, Generalization { attributes: attributes.collect::<Result<_>>()? });
+    let attributes = problem
+        .attributes()
+        .iter()
+        .enumerate()
+        .map(|(at, attribute)| blocks(file, problem, at, attribute, request));
+    let recoding = Recoding::global(
+        problem,
+        Generalization { attributes: attributes.collect::<Result<_>>()? },
+    );
     let (gone, rows) = (partition::rows(recoding.suppressed()), problem.row_count());
     if gone <= problem.allowance() {
         return Ok(recoding);
@@ -277,29 +331,48 @@ pub fn apply(file: &RecodingFile, problem: &Problem, request: &Request) -> Resul
     let share = percent_up(gone, rows);
     // Rows cannot be left out under t, nor all of them.
     let is_close = request.columns.values().any(|line| line.t.is_some());
-    let way = if is_close || gone == rows { String::new() } else { format!(", or allow that share (--suppress {share})") };
+    let way = if is_close || gone == rows {
+        String::new()
+    } else {
+        format!(", or allow that share (--suppress {share})")
+    };
     Err(Error::infeasible(format!(
         "{share} of the rows are in classes that do not hold by this recoding file, more than may be left out: apply it to more rows at once{way}"
     )))
 }
 
 /// The blocks of an attribute in the codes of the problem: those that occur.
-fn blocks(file: &RecodingFile, problem: &Problem, at: usize, attribute: &Attribute, request: &Request) -> Result<Blocks> {
+fn blocks(
+    file: &RecodingFile,
+    problem: &Problem,
+    at: usize,
+    attribute: &Attribute,
+    request: &Request,
+) -> Result<Blocks> {
     let name = &attribute.name;
     let unfit = |why: String| Error::request(format!("column `{name}`{why}"));
-    let column = file.columns.get(name).ok_or_else(|| unfit(" is not in the recoding file".into()))?;
+    let column =
+        file.columns.get(name).ok_or_else(|| unfit(" is not in the recoding file".into()))?;
     if column.kind != kind(attribute) {
         let named = format!("{:?}", column.kind).to_lowercase();
-        return Err(unfit(format!(" is {named} in the recoding file and of another kind here: say --kind {name}={named}")));
+        return Err(unfit(format!(
+            " is {named} in the recoding file and of another kind here: say --kind {name}={named}"
+        )));
     }
     let spans = column.spans(request.column(name)).map_err(unfit)?;
     let place_of = column.places(attribute, &spans);
     let mut first_row = vec![None; attribute.codes()];
     for tuple in (0u32..).take(problem.tuples()) {
-        let (row, seen) = (problem.rows_of(tuple)[0], &mut first_row[problem.code(at, tuple) as usize]);
+        let (row, seen) =
+            (problem.rows_of(tuple)[0], &mut first_row[problem.code(at, tuple) as usize]);
         *seen = Some(seen.map_or(row, |earlier: u32| earlier.min(row)));
     }
-    let uncovered = first_row.iter().zip(&place_of).filter(|(_, place)| place.is_none()).filter_map(|(row, _)| *row).min();
+    let uncovered = first_row
+        .iter()
+        .zip(&place_of)
+        .filter(|(_, place)| place.is_none())
+        .filter_map(|(row, _)| *row)
+        .min();
     if let Some(row) = uncovered {
         return Err(Error::data(format!(
             "column `{name}`, data row {}: no block of the recoding file has the value; mend the cell, or make the file anew from rows \
@@ -307,9 +380,11 @@ fn blocks(file: &RecodingFile, problem: &Problem, at: usize, attribute: &Attribu
             row + 1
         )));
     }
-    let mut found = Blocks { of_code: vec![None; attribute.codes()], blocks: Vec::new(), is_of_values: false };
+    let mut found =
+        Blocks { of_code: vec![None; attribute.codes()], blocks: Vec::new(), is_of_values: false };
     let mut number_of = vec![None; column.blocks.len()];
-    let occurring = || (0..).zip(&first_row).filter(|(_, row)| row.is_some()).map(|(code, _): (Code, _)| code);
+    let occurring =
+        || (0..).zip(&first_row).filter(|(_, row)| row.is_some()).map(|(code, _): (Code, _)| code);
     for code in occurring() {
         let Some(place) = place_of[code as usize] else { continue };
         let next = u32::try_from(found.blocks.len()).expect("fewer blocks than codes");
@@ -317,20 +392,34 @@ fn blocks(file: &RecodingFile, problem: &Problem, at: usize, attribute: &Attribu
         if number == next {
             let FileBlock { show, loss, risen, .. } = &column.blocks[place];
             let risen = (*risen, column.levels);
-            found.blocks.push(Block { label: show.clone(), ends: CodeRange::one(code), loss: *loss, risen });
+            found.blocks.push(Block {
+                label: show.clone(),
+                ends: CodeRange::one(code),
+                loss: *loss,
+                risen,
+            });
         }
         found.blocks[number as usize].ends.hi = code;
     }
     let numbers = place_of.iter().map(|place| place.and_then(|place| number_of[place]));
     found.of_code = numbers.collect();
-    // The labels were written by whoever wrote the file: they must say of the values here what a reader will take them to say.
+    // The labels were written by whoever wrote the file: they must say of the values here what a
+    // reader will take them to say.
     let told: Vec<(Option<String>, u32)> = occurring()
-        .map(|code| (value(attribute, code), found.of_code[code as usize].expect("every value that occurs has a block")))
+        .map(|code| {
+            (
+                value(attribute, code),
+                found.of_code[code as usize].expect("every value that occurs has a block"),
+            )
+        })
         .collect();
     let labels: Vec<&str> = found.blocks.iter().map(|block| block.label.as_str()).collect();
     let line = request.column(name).ok_or_else(|| unfit(" has no role".into()))?;
     if let Some(value) = first_untold(&told, &labels, line, &request.missing)? {
-        let place = number_of.iter().position(|number| *number == Some(told[value].1)).expect("a block of the file");
+        let place = number_of
+            .iter()
+            .position(|number| *number == Some(told[value].1))
+            .expect("a block of the file");
         return Err(unfit(format!(
             ", block {} of the recoding file: what it shows does not cover a value that it has: take the hierarchy that the file was made \
              with, or make the file anew",
@@ -343,7 +432,9 @@ fn blocks(file: &RecodingFile, problem: &Problem, at: usize, attribute: &Attribu
 /// How the table writes a value; none for the missing one.
 fn value(attribute: &Attribute, code: Code) -> Option<String> {
     match &attribute.domain {
-        Domain::Tree(tree) => Some(tree.leaf_label(code)).filter(|label| !label.is_empty()).map(String::from),
+        Domain::Tree(tree) => {
+            Some(tree.leaf_label(code)).filter(|label| !label.is_empty()).map(String::from)
+        }
         Domain::Ordered(ordered) => ordered.texts.get(code as usize).cloned(),
     }
 }
@@ -355,14 +446,19 @@ impl Column {
             Domain::Tree(tree) => {
                 let mut of_value: FxHashMap<&str, usize> = FxHashMap::default();
                 for (at, block) in self.blocks.iter().enumerate() {
-                    of_value.extend(block.values.iter().flatten().map(|value| (value.as_str(), at)));
+                    of_value
+                        .extend(block.values.iter().flatten().map(|value| (value.as_str(), at)));
                 }
-                (0..).take(tree.leaves()).map(|code| of_value.get(tree.leaf_label(code)).copied()).collect()
+                (0..)
+                    .take(tree.leaves())
+                    .map(|code| of_value.get(tree.leaf_label(code)).copied())
+                    .collect()
             }
             Domain::Ordered(ordered) => {
                 let scale = if ordered.unit == Unit::Day { DAY } else { 1.0 };
                 let span = |value: f64| {
-                    let (_, to, at) = *spans[..spans.partition_point(|span| span.0 <= value)].last()?;
+                    let (_, to, at) =
+                        *spans[..spans.partition_point(|span| span.0 <= value)].last()?;
                     (value <= to).then_some(at)
                 };
                 let missing = self.blocks.iter().position(|block| block.missing);
@@ -384,14 +480,25 @@ mod tests {
     /// Every kind of column, missing cells, a hierarchy with a leaf that never occurs.
     fn table(rng: &mut Rng, rows: u64) -> Table {
         let mut text = "age,size,day,edu,city,work\n".to_string();
-        let mut pick = |from: &[&str]| from[usize::try_from(rng.below(from.len() as u64)).unwrap()].to_string();
+        let mut pick = |from: &[&str]| {
+            from[usize::try_from(rng.below(from.len() as u64)).unwrap()].to_string()
+        };
         for row in 0..rows {
-            let age =
-                if row % 7 == 3 { String::new() } else { format!("{}{}", pick(&["-", "", "2"]), pick(&["1", "2", "3", "8"])) };
+            let age = if row % 7 == 3 {
+                String::new()
+            } else {
+                format!("{}{}", pick(&["-", "", "2"]), pick(&["1", "2", "3", "8"]))
+            };
             let size = format!("1.{}", pick(&["5", "55", "6", "70"]));
-            let day = format!("2024-03-{}{}", pick(&["10", "11", "17", "20"]), pick(&["", "", "T12:30:00Z"]));
-            let (edu, city) =
-                (pick(&["low", "mid", "high", ""]), pick(&["Ulm", "Bonn", "a, b", "\"\"x\"\"", " {y}", "canary", ""]));
+            let day = format!(
+                "2024-03-{}{}",
+                pick(&["10", "11", "17", "20"]),
+                pick(&["", "", "T12:30:00Z"])
+            );
+            let (edu, city) = (
+                pick(&["low", "mid", "high", ""]),
+                pick(&["Ulm", "Bonn", "a, b", "\"\"x\"\"", " {y}", "canary", ""]),
+            );
             let work = pick(&["State", "Local", "Private", "Inc", "Not-inc"]);
             text += &format!("{age},{size},{day},{edu},\"{city}\",{work}\n");
         }
@@ -402,15 +509,21 @@ mod tests {
                         Inc;Self-employed;*\nNot-inc;Self-employed;*\nNever;Unemployed;*\n";
 
     fn toml(hierarchy: &Path) -> String {
-        let plain = ["age", "size", "day", "city"].map(|name| format!("{name} = {{ role = 'quasi' }}\n")).concat();
+        let plain = ["age", "size", "day", "city"]
+            .map(|name| format!("{name} = {{ role = 'quasi' }}\n"))
+            .concat();
         let edu = "edu = { role = 'quasi', order = ['none', 'low', 'mid', 'high'] }\n";
-        format!("k = 1\n[columns]\n{plain}{edu}work = {{ role = 'quasi', hierarchy = '{}' }}\n", hierarchy.display())
+        format!(
+            "k = 1\n[columns]\n{plain}{edu}work = {{ role = 'quasi', hierarchy = '{}' }}\n",
+            hierarchy.display()
+        )
     }
 
     /// Any sets of categories, any intervals of values on a line.
     fn random(problem: &Problem, rng: &mut Rng) -> Generalization {
         let blocks = |(at, attribute): (usize, &Attribute)| {
-            let mut present: Vec<Code> = (0u32..).take(problem.tuples()).map(|tuple| problem.code(at, tuple)).collect();
+            let mut present: Vec<Code> =
+                (0u32..).take(problem.tuples()).map(|tuple| problem.code(at, tuple)).collect();
             present.sort_unstable();
             present.dedup();
             let shape = Shape::new(attribute, &present);
@@ -440,8 +553,10 @@ mod tests {
             let problem = Problem::new(&table, &roles, &request).unwrap();
             let found = random(&problem, &mut rng);
             let text = text(problem.attributes(), &found);
-            let read = parse(&text, &request).unwrap_or_else(|error| panic!("seed {seed}: {error}\n{text}"));
-            let applied = apply(&read, &problem, &request).unwrap_or_else(|error| panic!("seed {seed}: {error}\n{text}"));
+            let read = parse(&text, &request)
+                .unwrap_or_else(|error| panic!("seed {seed}: {error}\n{text}"));
+            let applied = apply(&read, &problem, &request)
+                .unwrap_or_else(|error| panic!("seed {seed}: {error}\n{text}"));
             assert_eq!(applied.generalization(), Some(&found), "seed {seed}");
         }
     }
@@ -467,12 +582,16 @@ mod tests {
                     1 => lines.swap(one, other),
                     2 => lines[one] = lines[other].clone(),
                     _ => {
-                        lines[one] =
-                            lines[one].replace(['1', 'a', '"'], ["2", "", "\"canary"][usize::try_from(rng.below(3)).unwrap()])
+                        lines[one] = lines[one].replace(
+                            ['1', 'a', '"'],
+                            ["2", "", "\"canary"][usize::try_from(rng.below(3)).unwrap()],
+                        )
                     }
                 }
             }
-            match parse(&lines.join("\n"), &request).and_then(|read| apply(&read, &problem, &request)) {
+            match parse(&lines.join("\n"), &request)
+                .and_then(|read| apply(&read, &problem, &request))
+            {
                 Ok(recoding) => {
                     done += 1;
                     assert_eq!(partition::rows(recoding.suppressed()), 0, "k = 1");
@@ -481,7 +600,9 @@ mod tests {
                     refused += 1;
                     let told = error.to_string();
                     assert!(
-                        !told.contains("canary") && !told.contains("Ulm") && !told.contains("Government"),
+                        !told.contains("canary")
+                            && !told.contains("Ulm")
+                            && !told.contains("Government"),
                         "seed {seed}: {told}"
                     );
                 }
@@ -509,21 +630,57 @@ mod tests {
             ("version = 1", "version = \"canary\"", "line 1: not as in a recoding file"),
             ("loss = 0.1", "loss = 0.1\nextra = 1", "line 21: not as in"),
             ("[columns.sex]", "[columns.canary", "line 22: not as in"),
-            ("columns.sex", "columns.sexes", "it recodes `age`, `sexes` and the quasi-identifiers are `age`, `sex`"),
+            (
+                "columns.sex",
+                "columns.sexes",
+                "it recodes `age`, `sexes` and the quasi-identifiers are `age`, `sex`",
+            ),
             ("from = \"8\"", "from = \"5\"", "column `age`: blocks 1 and 3 overlap"),
             ("from = \"8\"", "from = \"10\"", "column `age`, block 3: from lies above to"),
-            ("from = \"8\"", "from = \"canary\"", "column `age`, block 3: from or to is not a number"),
+            (
+                "from = \"8\"",
+                "from = \"canary\"",
+                "column `age`, block 3: from or to is not a number",
+            ),
             ("from = \"8\"\n", "", "column `age`, block 3: it needs from and to"),
             ("from = \"8\"\nto = \"9\"\n", "", "column `age`, block 3: it needs from and to"),
-            ("from = \"8\"\nto = \"9\"\n", "missing = true\n", "column `age`: two blocks have the missing value"),
-            ("from = \"8\"\nto = \"9\"\n", "values = [\"8\"]\n", "column `age`, block 3: it needs from and to"),
-            ("values = [\"d\"]\n", "values = [\"d\", \"m\"]\n", "column `sex`, block 2: it has a value twice"),
-            ("values = [\"d\"]\n", "values = []\n", "column `sex`, block 2: categories have a list of values"),
-            ("values = [\"d\"]\n", "missing = true\n", "column `sex`, block 2: categories have a list of values"),
-            ("show = \"d\"", "show = \"{f, m}\"", "column `sex`, block 2: an earlier block shows the same"),
+            (
+                "from = \"8\"\nto = \"9\"\n",
+                "missing = true\n",
+                "column `age`: two blocks have the missing value",
+            ),
+            (
+                "from = \"8\"\nto = \"9\"\n",
+                "values = [\"8\"]\n",
+                "column `age`, block 3: it needs from and to",
+            ),
+            (
+                "values = [\"d\"]\n",
+                "values = [\"d\", \"m\"]\n",
+                "column `sex`, block 2: it has a value twice",
+            ),
+            (
+                "values = [\"d\"]\n",
+                "values = []\n",
+                "column `sex`, block 2: categories have a list of values",
+            ),
+            (
+                "values = [\"d\"]\n",
+                "missing = true\n",
+                "column `sex`, block 2: categories have a list of values",
+            ),
+            (
+                "show = \"d\"",
+                "show = \"{f, m}\"",
+                "column `sex`, block 2: an earlier block shows the same",
+            ),
             ("loss = 0.5", "loss = nan", "column `age`, block 1: loss lies between"),
             ("loss = 0.5", "loss = 1.5", "column `age`, block 1: loss lies between"),
-            ("loss = 0.5\nrisen = 1", "loss = 0.5\nrisen = 2", "column `age`, block 1: risen is at most"),
+            (
+                "loss = 0.5\nrisen = 1",
+                "loss = 0.5\nrisen = 2",
+                "column `age`, block 1: risen is at most",
+            ),
             (
                 "kind = \"numeric\"",
                 "kind = \"ordinal\"",
@@ -534,7 +691,10 @@ mod tests {
             let error = parse(&GOOD.replace(from, to), &request).unwrap_err();
             assert!(matches!(error.kind(), crate::ErrorKind::Request { .. }));
             let error = error.to_string();
-            assert!(error.contains(told) && !error.contains("canary\"") && !error.contains("canary\n"), "{to}: {error}");
+            assert!(
+                error.contains(told) && !error.contains("canary\"") && !error.contains("canary\n"),
+                "{to}: {error}"
+            );
         }
         let empty = "version = 1\n[columns.age]\nkind = \"numeric\"\nlevels = 1\nblocks = []\n";
         let request = Request::parse("k = 2\ncolumns = { age = { role = 'quasi' } }").unwrap();
@@ -555,20 +715,31 @@ mod tests {
         let same = |text: &str| text.to_string();
         let found = applied(&["2.5", "9", "", "5.0"], &same).unwrap();
         let labels = &found.generalization().unwrap().attributes[0].blocks;
-        assert_eq!(labels.iter().map(|block| block.label.as_str()).collect::<Vec<_>>(), ["[1-5]", "[8-9]", ""]);
+        assert_eq!(
+            labels.iter().map(|block| block.label.as_str()).collect::<Vec<_>>(),
+            ["[1-5]", "[8-9]", ""]
+        );
         assert!(applied(&["", ""], &same).is_ok(), "the file says that it is numeric");
         for outside in ["0.9", "5.5", "7", "9.01"] {
             let told = applied(&["9", "1", outside], &same).unwrap_err().to_string();
-            assert!(told.starts_with("column `age`, data row 5: no block") && !told.contains(outside), "{told}");
+            assert!(
+                told.starts_with("column `age`, data row 5: no block") && !told.contains(outside),
+                "{told}"
+            );
         }
         // Labels that do not say what they stand for.
         for (from, to, told) in [
-            ("show = \"[8-9]\"", "show = \"[7-8]\"", "column `age`, block 3 of the recoding file: what it shows does not cover"),
+            (
+                "show = \"[8-9]\"",
+                "show = \"[7-8]\"",
+                "column `age`, block 3 of the recoding file: what it shows does not cover",
+            ),
             ("show = \"[8-9]\"", "show = \"old\"", "column `age`, block 3"),
             ("show = \"\"", "show = \"none\"", "column `age`, block 2"),
             ("show = \"{f, m}\"", "show = \"f\"", "column `sex`, block 1"),
         ] {
-            let error = applied(&["9", ""], &|text| text.replace(from, to)).unwrap_err().to_string();
+            let error =
+                applied(&["9", ""], &|text| text.replace(from, to)).unwrap_err().to_string();
             assert!(error.contains(told), "{error}");
         }
     }

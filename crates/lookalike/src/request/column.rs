@@ -40,7 +40,8 @@ pub enum Kind {
 pub struct ColumnRequest {
     /// What the column is.
     pub role: Role,
-    /// Quasi-identifiers: how values relate; found from the cells when absent. Sensitive: `numeric` orders t-closeness by value.
+    /// Quasi-identifiers: how values relate; found from the cells when absent. Sensitive: `numeric`
+    /// orders t-closeness by value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<Kind>,
     /// Quasi-identifiers: how much its loss counts; 1 when absent.
@@ -55,7 +56,8 @@ pub struct ColumnRequest {
     /// Quasi-identifiers: which partitions of its values `optimal` may choose.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scheme: Option<String>,
-    /// Sensitive: no value (or, with `values`, not these together) fills more than this share of a class.
+    /// Sensitive: no value (or, with `values`, not these together) fills more than this share of a
+    /// class.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alpha: Option<Share>,
     /// Sensitive: the values that `alpha` is about; all of them, one by one, when absent.
@@ -107,7 +109,8 @@ impl ColumnRequest {
     }
 }
 
-/// The parameters of recursive (c,l)-diversity: the commonest value's count is below c times the counts from the l-th on.
+/// The parameters of recursive (c,l)-diversity: the commonest value's count is below c times the
+/// counts from the l-th on.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Recursive {
@@ -203,13 +206,17 @@ pub struct Share(pub Ratio);
 impl<'de> Deserialize<'de> for Share {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Share, D::Error> {
         #[derive(Deserialize)]
-        #[serde(untagged, expecting = "a ratio is a number such as 0.25, or a text such as \"25%\" or \"1/4\"")]
+        #[serde(
+            untagged,
+            expecting = "a ratio is a number such as 0.25, or a text such as \"25%\" or \"1/4\""
+        )]
         enum Written {
             Whole(u64),
             Decimal(f64),
             Text(String),
         }
-        // A float prints as its shortest text, which is the text that was written: 0.29 becomes 29/100 again.
+        // A float prints as its shortest text, which is the text that was written: 0.29 becomes
+        // 29/100 again.
         let text = match Written::deserialize(deserializer)? {
             Written::Whole(n) => n.to_string(),
             Written::Decimal(x) => x.to_string(),

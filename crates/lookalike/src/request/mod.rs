@@ -1,14 +1,16 @@
 //! What was asked for: roles, kinds, weights, hierarchies, rules and limits, as plain data.
 //!
-//! The same structure is read from TOML and filled from command-line flags, and both the engine and the audit start from it.
-//! Nothing here has seen the table yet; [`Request::roles`] meets its column names, [`Problem::new`](crate::Problem::new) its cells.
+//! The same structure is read from TOML and filled from command-line flags, and both the engine and
+//! the audit start from it. Nothing here has seen the table yet; [`Request::roles`] meets its
+//! column names, [`Problem::new`](crate::Problem::new) its cells.
 
 mod column;
 pub mod ratio;
 mod rule;
 
 pub use column::{
-    ColumnRequest, DateSpec, DateUnit, Distance, HierarchySpec, IntervalsSpec, Kind, PrefixSpec, Recursive, Role, Share,
+    ColumnRequest, DateSpec, DateUnit, Distance, HierarchySpec, IntervalsSpec, Kind, PrefixSpec,
+    Recursive, Role, Share,
 };
 pub use rule::{ModelSpec, Roles, RuleSpec};
 pub(crate) use rule::{did_you_mean, list};
@@ -38,22 +40,26 @@ pub struct Request {
     /// Where ties are broken at random, from here; from the system's randomness if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
-    /// How many rounds the far-pair search of `top-down` and `bottom-up` takes, 3 when absent; how many tries `cluster` has for a
-    /// cut, 15 when absent.
+    /// How many rounds the far-pair search of `top-down` and `bottom-up` takes, 3 when absent; how
+    /// many tries `cluster` has for a cut, 15 when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rounds: Option<u32>,
-    /// How many steps `auto` takes to improve what it has; when absent, as many as its time allows and as pay.
+    /// How many steps `auto` takes to improve what it has; when absent, as many as its time allows
+    /// and as pay.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub steps: Option<u64>,
-    /// Which partitions of a domain `optimal` may choose, for every column that does not say it: `bhs`, `ghs`, `gops`, `ops`, `gsps` or
-    /// `sps`. When absent: `ops` for numbers without a hierarchy, `ghs` otherwise.
+    /// Which partitions of a domain `optimal` may choose, for every column that does not say it:
+    /// `bhs`, `ghs`, `gops`, `ops`, `gsps` or `sps`. When absent: `ops` for numbers without a
+    /// hierarchy, `ghs` otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scheme: Option<String>,
-    /// What `optimal` and `incognito` make as small as they can: `ncp` (when absent), `hdm`, `dm` or `distortion`.
+    /// What `optimal` and `incognito` make as small as they can: `ncp` (when absent), `hdm`, `dm`
+    /// or `distortion`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<String>,
-    /// Ask for, or expect, a release that is k-anonymous in the non-homogeneous sense only: rows that could be the same person need not
-    /// show the same. The algorithm `ring` makes such releases and no other.
+    /// Ask for, or expect, a release that is k-anonymous in the non-homogeneous sense only: rows
+    /// that could be the same person need not show the same. The algorithm `ring` makes such
+    /// releases and no other.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub non_homogeneous: bool,
     /// What happens to columns that no line names.
@@ -121,8 +127,8 @@ pub enum Publish {
     /// `[20-30]`, the taxonomy's label, `*`.
     #[default]
     Label,
-    /// As `Label`, but a flat attribute shows the set of its values, `{a,b}`. A release of rings shows labels instead: a row
-    /// covers values that it does not list.
+    /// As `Label`, but a flat attribute shows the set of its values, `{a,b}`. A release of rings
+    /// shows labels instead: a row covers values that it does not list.
     Set,
     /// Ordered attributes become two typed columns, `age_min` and `age_max`.
     Bounds,
@@ -159,7 +165,8 @@ pub struct Limits {
     /// How long the search may take, `90s` or `5m`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time: Option<String>,
-    /// The greatest loss of a release, as a share of the detail; one that loses more is not written.
+    /// The greatest loss of a release, as a share of the detail; one that loses more is not
+    /// written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_loss: Option<Share>,
 }
@@ -171,7 +178,8 @@ impl Request {
     /// When the file cannot be read, is no TOML, or has a key that nobody knows.
     pub fn read(path: &Path) -> Result<Request> {
         let text = std::fs::read_to_string(path).map_err(|source| Error::io(path, source))?;
-        let mut request = Request::parse(&text).map_err(|error| Error::request(format!("{}: {error}", path.display())))?;
+        let mut request = Request::parse(&text)
+            .map_err(|error| Error::request(format!("{}: {error}", path.display())))?;
         let folder = path.parent().unwrap_or(Path::new(""));
         let from_here = |file: &mut PathBuf| {
             if *file != Path::new("-") {
@@ -196,13 +204,15 @@ impl Request {
         let request: Request = toml::from_str(text).map_err(|error| match is_request(text) {
             true => Error::request(error.to_string().trim_end()),
             // A table that was named by mistake: the words of the error would quote a row.
-            false => Error::request("this is no request in TOML: no line says KEY = VALUE; lookalike init writes one"),
+            false => Error::request(
+                "this is no request in TOML: no line says KEY = VALUE; lookalike init writes one",
+            ),
         })?;
         match request.version {
             None | Some(1) => Ok(request),
-            Some(version) => {
-                Err(Error::request(format!("configuration version {version} is unknown; this program knows version 1")))
-            }
+            Some(version) => Err(Error::request(format!(
+                "configuration version {version} is unknown; this program knows version 1"
+            ))),
         }
     }
 
@@ -216,7 +226,8 @@ impl Request {
     /// # Errors
     /// When it is not below 1.
     pub fn suppress(&self) -> Result<Ratio> {
-        let Share(share) = self.limits.suppress.unwrap_or(Share(Ratio::new(0, 1).expect("1 is not 0")));
+        let Share(share) =
+            self.limits.suppress.unwrap_or(Share(Ratio::new(0, 1).expect("1 is not 0")));
         if share.num() >= share.den() {
             return Err(Error::request("suppress must lie below 100%: a release needs rows"));
         }
@@ -229,9 +240,9 @@ impl Request {
     /// When it is above 1.
     pub fn max_loss(&self) -> Result<Option<f64>> {
         match self.limits.max_loss {
-            Some(Share(share)) if share.num() > share.den() => {
-                Err(Error::request("max_loss is a share of the detail, at most 100%: for thirty percent write 30% or 0.3"))
-            }
+            Some(Share(share)) if share.num() > share.den() => Err(Error::request(
+                "max_loss is a share of the detail, at most 100%: for thirty percent write 30% or 0.3",
+            )),
             share => Ok(share.map(|Share(share)| share.to_f64())),
         }
     }
@@ -242,7 +253,9 @@ impl Request {
     /// When it is 0.
     pub fn rounds(&self) -> Result<Option<u32>> {
         match self.rounds {
-            Some(0) => Err(Error::request("rounds is at least 1: without one there is nothing to choose from")),
+            Some(0) => Err(Error::request(
+                "rounds is at least 1: without one there is nothing to choose from",
+            )),
             rounds => Ok(rounds),
         }
     }
@@ -269,7 +282,9 @@ impl Request {
 }
 /// True when some line could be one of a TOML file.
 fn is_request(text: &str) -> bool {
-    let is_key =
-        |line: &str| line.starts_with('[') || line.split_once('=').is_some_and(|(key, _)| !key.contains([',', ';', '\t']));
+    let is_key = |line: &str| {
+        line.starts_with('[')
+            || line.split_once('=').is_some_and(|(key, _)| !key.contains([',', ';', '\t']))
+    };
     text.lines().map(str::trim).any(is_key)
 }

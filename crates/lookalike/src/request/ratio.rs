@@ -43,7 +43,8 @@ impl FromStr for Ratio {
 
     /// Parses `0.29`, `.5`, `1`, `29%` or `29/100`.
     fn from_str(text: &str) -> Result<Ratio, String> {
-        let bad = || "not a ratio: write it as 0.25, 25% or 1/4, with at most 15 digits".to_string();
+        let bad =
+            || "not a ratio: write it as 0.25, 25% or 1/4, with at most 15 digits".to_string();
         let text = text.trim();
         if let Some((num, den)) = text.split_once('/') {
             let parse = |s: &str| s.trim().parse::<u64>().map_err(|_| bad());
@@ -85,9 +86,14 @@ mod tests {
 
     #[test]
     fn every_spelling_parses_and_nonsense_does_not() {
-        for (text, num, den) in
-            [("0.29", 29, 100), (".5", 5, 10), ("1", 1, 1), ("1%", 1, 100), ("2.5 %", 25, 1000), ("3/7", 3, 7)]
-        {
+        for (text, num, den) in [
+            ("0.29", 29, 100),
+            (".5", 5, 10),
+            ("1", 1, 1),
+            ("1%", 1, 100),
+            ("2.5 %", 25, 1000),
+            ("3/7", 3, 7),
+        ] {
             assert_eq!(text.parse::<Ratio>().unwrap(), Ratio { num, den }, "{text}");
         }
         for text in ["", ".", "-1", "1/0", "a", "1e3", "0.1234567890123456", "NaN", "%"] {

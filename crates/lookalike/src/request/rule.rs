@@ -1,6 +1,6 @@
 //! Roles and rules by column name: what the engine and the audit both start from.
 
-use super::{ColumnRequest, Request, Distance, Recursive, Rest, Role, Share};
+use super::{ColumnRequest, Distance, Recursive, Request, Rest, Role, Share};
 use crate::error::{Error, Result};
 use crate::request::ratio::Ratio;
 
@@ -100,8 +100,8 @@ impl Request {
     /// Gives every column of the table its role.
     ///
     /// # Errors
-    /// When a configured column is not in the table, a column has no role and `rest` is not settled, or no column is a
-    /// quasi-identifier.
+    /// When a configured column is not in the table, a column has no role and `rest` is not
+    /// settled, or no column is a quasi-identifier.
     pub fn roles(&self, names: &[String]) -> Result<Roles> {
         for name in self.columns.keys() {
             if !names.contains(name) {
@@ -139,7 +139,8 @@ impl Request {
     /// Every rule that was asked for, on columns that exist and with parameters that make sense.
     ///
     /// # Errors
-    /// When there is no rule at all, k is 0, alpha is not in (0, 1], or a rule stands on a column of another role.
+    /// When there is no rule at all, k is 0, alpha is not in (0, 1], or a rule stands on a column
+    /// of another role.
     pub fn rules(&self, roles: &Roles) -> Result<Vec<RuleSpec>> {
         let mut rules = Vec::new();
         let mut push = |model| rules.push(RuleSpec { columns: roles.quasi.clone(), model });
@@ -152,7 +153,9 @@ impl Request {
                 continue;
             }
             if column.weight.is_some() {
-                return Err(Error::request(format!("column `{name}` is sensitive: a weight belongs to a quasi-identifier")));
+                return Err(Error::request(format!(
+                    "column `{name}` is sensitive: a weight belongs to a quasi-identifier"
+                )));
             }
             if column.values.is_some() && column.alpha.is_none() {
                 return Err(Error::request(format!(
@@ -168,11 +171,17 @@ impl Request {
             let column_name = || name.clone();
             if let Some(Share(alpha)) = column.alpha {
                 if alpha.num() == 0 || alpha.num() > alpha.den() {
-                    return Err(Error::request(format!("{} must lie above 0 and at most 1", at("alpha"))));
+                    return Err(Error::request(format!(
+                        "{} must lie above 0 and at most 1",
+                        at("alpha")
+                    )));
                 }
                 let values = column.values.clone().unwrap_or_default();
                 if column.values.is_some() && values.is_empty() {
-                    return Err(Error::request(format!("{} is an empty list: name a value or leave the key out", at("values"))));
+                    return Err(Error::request(format!(
+                        "{} is an empty list: name a value or leave the key out",
+                        at("values")
+                    )));
                 }
                 push(ModelSpec::Alpha { column: column_name(), alpha, values });
             }
@@ -180,7 +189,10 @@ impl Request {
                 push(ModelSpec::Frequency { column: column_name(), l: positive(l, &at("l"))? });
             }
             if let Some(l) = column.distinct {
-                push(ModelSpec::Distinct { column: column_name(), l: positive(l, &at("distinct"))? });
+                push(ModelSpec::Distinct {
+                    column: column_name(),
+                    l: positive(l, &at("distinct"))?,
+                });
             }
             if let Some(Share(l)) = column.entropy {
                 if l.num() < l.den() {
@@ -190,9 +202,16 @@ impl Request {
             }
             if let Some(Recursive { c: Share(c), l }) = column.recursive {
                 if c.num() == 0 {
-                    return Err(Error::request(format!("c in {} must be above 0", at("recursive"))));
+                    return Err(Error::request(format!(
+                        "c in {} must be above 0",
+                        at("recursive")
+                    )));
                 }
-                push(ModelSpec::Recursive { column: column_name(), c, l: positive(l, &at("recursive"))? });
+                push(ModelSpec::Recursive {
+                    column: column_name(),
+                    c,
+                    l: positive(l, &at("recursive"))?,
+                });
             }
             if let Some(Share(t)) = column.t {
                 if t.num() > t.den() {
@@ -203,7 +222,11 @@ impl Request {
                         "t-closeness measures each class against the whole table, so no row may be left out: drop --suppress or t",
                     ));
                 }
-                push(ModelSpec::Closeness { column: column_name(), t, distance: column.distance.unwrap_or_default() });
+                push(ModelSpec::Closeness {
+                    column: column_name(),
+                    t,
+                    distance: column.distance.unwrap_or_default(),
+                });
             }
         }
         for rule in &self.rules {
@@ -218,13 +241,20 @@ impl Request {
             if rule.columns.is_empty() {
                 return Err(Error::request("a rule names no columns: columns = [\"a\", \"b\"]"));
             }
-            rules.push(RuleSpec { columns: rule.columns.clone(), model: ModelSpec::K(positive(rule.k, "k of a rule")?) });
+            rules.push(RuleSpec {
+                columns: rule.columns.clone(),
+                model: ModelSpec::K(positive(rule.k, "k of a rule")?),
+            });
         }
         if rules.is_empty() {
             return Err(Error::request("no rule: say how many rows must look alike, -k 5"));
         }
-        let unruled: Vec<String> =
-            roles.quasi.iter().filter(|name| !rules.iter().any(|rule| rule.columns.contains(name))).cloned().collect();
+        let unruled: Vec<String> = roles
+            .quasi
+            .iter()
+            .filter(|name| !rules.iter().any(|rule| rule.columns.contains(name)))
+            .cloned()
+            .collect();
         if !unruled.is_empty() {
             return Err(Error::request(format!(
                 "no rule is about {}, so it would be published as it is: add a rule on all quasi-identifiers (-k 5), or keep it",
@@ -238,15 +268,24 @@ impl Request {
 /// The error for a name that is not in the table, with the likeliest column meant.
 fn unknown_column(name: &str, known: &[String]) -> Error {
     let bounds = known.contains(&format!("{name}_min"));
-    let hint = if bounds { "; it was published as bounds: use verify".to_string() } else { did_you_mean(name, known) };
+    let hint = if bounds {
+        "; it was published as bounds: use verify".to_string()
+    } else {
+        did_you_mean(name, known)
+    };
     Error::request(format!("there is no column `{name}`{hint} (the table has {})", list(known)))
 }
 
 /// A hint at the name that was likely meant, empty when none is near.
 pub(crate) fn did_you_mean(name: &str, known: &[String]) -> String {
-    let near = known.iter().map(|other| (distance(&other.trim().to_lowercase(), &name.trim().to_lowercase()), other)).min();
+    let near = known
+        .iter()
+        .map(|other| (distance(&other.trim().to_lowercase(), &name.trim().to_lowercase()), other))
+        .min();
     match near {
-        Some((steps, near)) if steps <= 2 && steps < name.len() => format!("; did you mean `{near}`?"),
+        Some((steps, near)) if steps <= 2 && steps < name.len() => {
+            format!("; did you mean `{near}`?")
+        }
         _ => String::new(),
     }
 }
@@ -297,15 +336,17 @@ fn refuse_sensitive_keys(name: &str, column: &ColumnRequest) -> Result<()> {
             "column `{name}` has a rule for a sensitive column but another role: set role = \"sensitive\" or drop the rule"
         )));
     }
-    if column.role != Role::Quasi && (column.weight.is_some() || column.hierarchy.is_some() || column.order.is_some()) {
+    if column.role != Role::Quasi
+        && (column.weight.is_some() || column.hierarchy.is_some() || column.order.is_some())
+    {
         return Err(Error::request(format!(
             "column `{name}` has a weight, hierarchy or order but is no quasi-identifier: set role = \"quasi\" or drop them"
         )));
     }
     match column.weight {
-        Some(weight) if !(0.0..=MOST_WEIGHT).contains(&weight) => {
-            Err(Error::request(format!("weight of column `{name}` must be a number from 0 to {MOST_WEIGHT}")))
-        }
+        Some(weight) if !(0.0..=MOST_WEIGHT).contains(&weight) => Err(Error::request(format!(
+            "weight of column `{name}` must be a number from 0 to {MOST_WEIGHT}"
+        ))),
         _ => Ok(()),
     }
 }

@@ -1,4 +1,5 @@
-//! How long a search may go on: a deadline and a flag that Ctrl-C sets, and how far it has got. The only module that reads the clock.
+//! How long a search may go on: a deadline and a flag that Ctrl-C sets, and how far it has got. The
+//! only module that reads the clock.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,7 +16,8 @@ pub struct Budget {
     cancel: Arc<AtomicBool>,
     /// The bits of the least loss that a search has told of.
     best: Arc<AtomicU64>,
-    /// The best classes so far, where somebody may have to go on with them before the search has ended.
+    /// The best classes so far, where somebody may have to go on with them before the search has
+    /// ended.
     kept: Option<Arc<Mutex<Option<Kept>>>>,
 }
 
@@ -45,7 +47,13 @@ impl Budget {
     pub fn new(time: Option<Duration>, cancel: Arc<AtomicBool>) -> Budget {
         let begun = Instant::now();
         let deadline = time.and_then(|time| begun.checked_add(time));
-        Budget { begun, deadline, cancel, best: Arc::new(AtomicU64::new(f64::INFINITY.to_bits())), kept: None }
+        Budget {
+            begun,
+            deadline,
+            cancel,
+            best: Arc::new(AtomicU64::new(f64::INFINITY.to_bits())),
+            kept: None,
+        }
     }
 
     /// The same, but what a search keeps can be taken before it has ended.
@@ -80,7 +88,9 @@ impl Budget {
     #[must_use]
     pub fn part(&self, share: f64) -> Budget {
         let now = Instant::now();
-        let left = self.deadline.map(|deadline| deadline.saturating_duration_since(now).mul_f64(share.clamp(0.0, 1.0)));
+        let left = self
+            .deadline
+            .map(|deadline| deadline.saturating_duration_since(now).mul_f64(share.clamp(0.0, 1.0)));
         Budget { begun: now, deadline: left.map(|left| now + left), ..self.clone() }
     }
 
@@ -90,8 +100,8 @@ impl Budget {
         Budget { best: Budget::default().best, kept: None, ..self.clone() }
     }
 
-    /// Keeps classes for whoever cannot wait for the end of the search, if there is somebody and these lose less than any before. They
-    /// must be classes of the whole problem.
+    /// Keeps classes for whoever cannot wait for the end of the search, if there is somebody and
+    /// these lose less than any before. They must be classes of the whole problem.
     pub(crate) fn keep(&self, loss: f64, classes: impl FnOnce() -> (Partition, Vec<CodeRange>)) {
         let Some(kept) = &self.kept else { return };
         let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
@@ -106,7 +116,8 @@ impl Budget {
         self.kept.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// How long ago the search should have stopped; none when it may go on. The flag has no clock: whoever asks remembers since when.
+    /// How long ago the search should have stopped; none when it may go on. The flag has no clock:
+    /// whoever asks remembers since when.
     pub(crate) fn overdue(&self, cancelled_since: &mut Option<Instant>) -> Option<Duration> {
         if self.is_cancelled() {
             cancelled_since.get_or_insert_with(Instant::now);

@@ -1,7 +1,7 @@
 //! Finds answers: the only room that may take long. It knows no files, no tables and no text.
 //!
-//! [`Algorithm`] is the list. To add one: a file in `local/` or `global/`, a `mod` line there, and here a variant, its name and its
-//! place in `ALL`; `stages.rs` has the arm that calls it.
+//! [`Algorithm`] is the list. To add one: a file in `local/` or `global/`, a `mod` line there, and
+//! here a variant, its name and its place in `ALL`; `stages.rs` has the arm that calls it.
 
 pub mod bound;
 pub(crate) mod boxes;
@@ -48,13 +48,16 @@ pub enum Algorithm {
     Peel,
     /// Split around two means; deal out what rules on sensitive values keep from being split.
     Cluster,
-    /// Rows on rings, each with the box of those that follow: **not** homogeneous, see [`Algorithm::is_homogeneous`].
+    /// Rows on rings, each with the box of those that follow: **not** homogeneous, see
+    /// [`Algorithm::is_homogeneous`].
     Ring,
     /// Specialize down the hierarchies, from everything as `*`, where the rows hold.
     Specialize,
-    /// Global recoding, exactly: of all partitions that the columns' schemes allow, those of least cost.
+    /// Global recoding, exactly: of all partitions that the columns' schemes allow, those of least
+    /// cost.
     Optimal,
-    /// Global recoding, exactly: all values of a column at one level of its hierarchy, by search of the lattice of levels.
+    /// Global recoding, exactly: all values of a column at one level of its hierarchy, by search of
+    /// the lattice of levels.
     Incognito,
 }
 
@@ -100,14 +103,16 @@ impl Algorithm {
         }
     }
 
-    /// True when rows that could be the same person show the same, so that classes of equal rows hold the rules. Otherwise every
-    /// person is compatible with as many released rows as a class has, and every released row with as many persons, and the
-    /// release needs another judge: [`audit::audit_rings`](crate::audit::audit_rings).
+    /// True when rows that could be the same person show the same, so that classes of equal rows
+    /// hold the rules. Otherwise every person is compatible with as many released rows as a class
+    /// has, and every released row with as many persons, and the release needs another judge:
+    /// [`audit::audit_rings`](crate::audit::audit_rings).
     pub fn is_homogeneous(self) -> bool {
         self != Algorithm::Ring
     }
 
-    /// True when it goes on as long as there is time and it pays, so that the end of its time is no reason to call it stopped.
+    /// True when it goes on as long as there is time and it pays, so that the end of its time is no
+    /// reason to call it stopped.
     pub fn is_anytime(self) -> bool {
         self == Algorithm::Auto
     }
@@ -145,8 +150,8 @@ pub struct Search {
     pub seed: u64,
     /// What decides who is with whom where rows are dealt out at random.
     pub key: Key,
-    /// How many times the search for two rows far apart starts again from the farthest it found, or how many tries `cluster` takes for
-    /// each cut.
+    /// How many times the search for two rows far apart starts again from the farthest it found, or
+    /// how many tries `cluster` takes for each cut.
     pub rounds: u32,
     /// What a global recoding makes as small as it can.
     pub cost: Cost,
@@ -157,7 +162,8 @@ pub struct Search {
 }
 
 impl Search {
-    /// This algorithm from this seed, with as many rounds as its paper takes: three, and fifteen for `cluster`.
+    /// This algorithm from this seed, with as many rounds as its paper takes: three, and fifteen
+    /// for `cluster`.
     pub fn new(algorithm: Algorithm, seed: u64) -> Search {
         let rounds = if algorithm == Algorithm::Cluster { 15 } else { 3 };
         Search {

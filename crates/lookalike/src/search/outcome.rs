@@ -33,21 +33,24 @@ pub struct Outcome {
     pub recoding: Recoding,
     /// How the search ended.
     pub status: Status,
-    /// Who could be whose, when the release is not homogeneous: then the classes of the recoding hold no rule by themselves.
+    /// Who could be whose, when the release is not homogeneous: then the classes of the recoding
+    /// hold no rule by themselves.
     pub rings: Option<Rings>,
     /// Cost, bound and blocks, when the release is a global recoding.
     pub optimum: Option<Optimum>,
 }
 
-/// Finds classes that hold every rule, or rings whose windows do. It cannot fail: [`Problem::new`] has seen to it that there is an
-/// answer.
+/// Finds classes that hold every rule, or rings whose windows do. It cannot fail: [`Problem::new`]
+/// has seen to it that there is an answer.
 pub fn anonymize(problem: &Problem, search: Search, budget: &Budget) -> Outcome {
     // To use up its time is what `auto` is for.
-    let is_stopped = || if search.algorithm.is_anytime() { budget.is_cancelled() } else { budget.is_spent() };
+    let is_stopped =
+        || if search.algorithm.is_anytime() { budget.is_cancelled() } else { budget.is_spent() };
     let stopped = |otherwise: Status| if is_stopped() { Status::Stopped } else { otherwise };
     if search.algorithm.is_global() {
         let optimum = stages::run_global(problem, search, budget);
-        let recoding = Recoding::global(problem, optimum.generalization.clone()).without_traces(problem);
+        let recoding =
+            Recoding::global(problem, optimum.generalization.clone()).without_traces(problem);
         let status = match () {
             () if optimum.is_proven => Status::Optimal,
             () if optimum.was_stopped => Status::Stopped,
@@ -68,38 +71,54 @@ pub fn anonymize(problem: &Problem, search: Search, budget: &Budget) -> Outcome 
 /// A search that is overdue by this much is not waited for any longer, if it has kept a release.
 const PATIENCE: Duration = Duration::from_millis(800);
 
-/// One that has kept none is waited for longer: it may be putting together what it has, which takes time for each tuple.
+/// One that has kept none is waited for longer: it may be putting together what it has, which takes
+/// time for each tuple.
 const PATIENCE_PER_TUPLE: Duration = Duration::from_micros(100);
 
-/// As [`anonymize`], but it comes back even where a search does not: soon after the budget is spent, with the best that was found
-/// until then. The search has threads of its own, which are left to themselves in that case.
+/// As [`anonymize`], but it comes back even where a search does not: soon after the budget is
+/// spent, with the best that was found until then. The search has threads of its own, which are
+/// left to themselves in that case.
 ///
 /// # Errors
 /// [`Exhausted`](crate::ErrorKind::Exhausted) when nothing was found until then.
-pub fn anonymize_in_time(problem: &Arc<Problem>, search: Search, budget: &Budget) -> Result<Outcome> {
-    let failed = |why: String| Error::exhausted(format!("cannot start threads for the search: {why}"));
+pub fn anonymize_in_time(
+    problem: &Arc<Problem>,
+    search: Search,
+    budget: &Budget,
+) -> Result<Outcome> {
+    let failed =
+        |why: String| Error::exhausted(format!("cannot start threads for the search: {why}"));
     let pool = rayon::ThreadPoolBuilder::new().num_threads(rayon::current_num_threads()).build();
     let pool = pool.map_err(|error| failed(error.to_string()))?;
     let budget = budget.keeping();
     let (send, receive) = mpsc::channel();
     let (of_thread, its_budget) = (Arc::clone(problem), budget.clone());
     let work = move || {
-        let found = panic::catch_unwind(AssertUnwindSafe(|| pool.install(|| anonymize(&of_thread, search, &its_budget))));
+        let found = panic::catch_unwind(AssertUnwindSafe(|| {
+            pool.install(|| anonymize(&of_thread, search, &its_budget))
+        }));
         // Before anybody is told: who goes on has the memory to itself.
         drop((of_thread, pool));
         let _ = send.send(found);
     };
-    std::thread::Builder::new().name("search".into()).spawn(work).map_err(|error| failed(error.to_string()))?;
+    std::thread::Builder::new()
+        .name("search".into())
+        .spawn(work)
+        .map_err(|error| failed(error.to_string()))?;
     let tuples = u32::try_from(problem.tuples()).unwrap_or(u32::MAX);
     let mut since = None;
     loop {
         match receive.recv_timeout(Duration::from_millis(20)) {
             Ok(Ok(outcome)) => return Ok(outcome),
             Ok(Err(panicked)) => panic::resume_unwind(panicked),
-            Err(mpsc::RecvTimeoutError::Disconnected) => return Err(failed("one of them ended".into())),
+            Err(mpsc::RecvTimeoutError::Disconnected) => {
+                return Err(failed("one of them ended".into()));
+            }
             Err(mpsc::RecvTimeoutError::Timeout) => {}
         }
-        let Some(overdue) = budget.overdue(&mut since).filter(|&overdue| overdue > PATIENCE) else { continue };
+        let Some(overdue) = budget.overdue(&mut since).filter(|&overdue| overdue > PATIENCE) else {
+            continue;
+        };
         if let Some(kept) = budget.take() {
             return Ok(from_kept(problem, &kept));
         }
@@ -119,21 +138,35 @@ fn from_kept(problem: &Problem, kept: &Kept) -> Outcome {
     for piece in kept.partition.iter().flatten() {
         left[piece.tuple as usize] -= piece.count;
     }
-    let suppressed = (0..).zip(left).filter(|&(_, count)| count > 0).map(|(tuple, count)| Piece { tuple, count }).collect();
+    let suppressed = (0..)
+        .zip(left)
+        .filter(|&(_, count)| count > 0)
+        .map(|(tuple, count)| Piece { tuple, count })
+        .collect();
     let recoding = Recoding::new(problem, &kept.partition, &kept.ranges, suppressed);
     Outcome { recoding, status: Status::Stopped, rings: None, optimum: None }
 }
 
-/// Draws a shift for each ring and deals the rows out to the boxes. Nothing is left out but what no release could have.
-fn on_rings(problem: &Problem, search: Search, budget: &Budget, lot: impl Fn(u64) -> u64 + Sync) -> (Recoding, Rings) {
+/// Draws a shift for each ring and deals the rows out to the boxes. Nothing is left out but what no
+/// release could have.
+fn on_rings(
+    problem: &Problem,
+    search: Search,
+    budget: &Budget,
+    lot: impl Fn(u64) -> u64 + Sync,
+) -> (Recoding, Rings) {
     let suppressed = problem.trimmed().to_vec();
-    let (found, ranges) = stages::run_rings(problem, search, &problem.pieces_without(&suppressed), budget, &lot);
+    let (found, ranges) =
+        stages::run_rings(problem, search, &problem.pieces_without(&suppressed), budget, &lot);
     let mut rows = Partition::default();
-    let mut rings = Rings { rings: Vec::with_capacity(found.len()), tuples: Vec::new(), classes: Vec::new() };
+    let mut rings =
+        Rings { rings: Vec::with_capacity(found.len()), tuples: Vec::new(), classes: Vec::new() };
     for ring in found {
         let (places, window) = (ring.tuples.len(), ring.window);
         let shift = usize::try_from(lot(window as u64)).expect("less than the window");
-        (0..places).for_each(|place| rows.push([Piece { tuple: ring.tuples[(place + shift) % places], count: 1 }]));
+        (0..places).for_each(|place| {
+            rows.push([Piece { tuple: ring.tuples[(place + shift) % places], count: 1 }])
+        });
         rings.rings.push(RingSize { places, window, shift });
         rings.tuples.extend(ring.tuples);
     }
@@ -151,19 +184,32 @@ mod tests {
     use std::sync::atomic::{AtomicBool, Ordering};
     use std::time::Instant;
 
-    /// A search that comes to a step without end, under a budget, on a table of its own: what came back, and after how long.
-    fn endless(toml: &str, time: Option<Duration>, cancel: Arc<AtomicBool>) -> (Arc<Problem>, Result<Outcome>, Duration) {
-        let toml =
-            format!("k = 3\nrest = \"drop\"\n{toml}[columns]\nage = {{ role = \"quasi\" }}\ncity = {{ role = \"quasi\" }}\n");
+    /// A search that comes to a step without end, under a budget, on a table of its own: what came
+    /// back, and after how long.
+    fn endless(
+        toml: &str,
+        time: Option<Duration>,
+        cancel: Arc<AtomicBool>,
+    ) -> (Arc<Problem>, Result<Outcome>, Duration) {
+        let toml = format!(
+            "k = 3\nrest = \"drop\"\n{toml}[columns]\nage = {{ role = \"quasi\" }}\ncity = {{ role = \"quasi\" }}\n"
+        );
         let problem = Arc::new(testing::problem(&testing::random_table(5, 90), &toml).unwrap());
         let begun = Instant::now();
-        let found = anonymize_in_time(&problem, Search::new(Algorithm::Auto, ENDLESS), &Budget::new(time, cancel));
+        let found = anonymize_in_time(
+            &problem,
+            Search::new(Algorithm::Auto, ENDLESS),
+            &Budget::new(time, cancel),
+        );
         (problem, found, begun.elapsed())
     }
 
     fn holds(problem: &Problem, outcome: &Outcome) {
         assert_eq!(outcome.status, Status::Stopped);
-        assert!(outcome.recoding.classes().iter().all(|class| rows(class) >= 3) && outcome.recoding.classes().len() > 3);
+        assert!(
+            outcome.recoding.classes().iter().all(|class| rows(class) >= 3)
+                && outcome.recoding.classes().len() > 3
+        );
         let released: u64 = outcome.recoding.classes().iter().map(rows).sum();
         assert_eq!(released + rows(outcome.recoding.suppressed()), problem.row_count());
         assert!(rows(outcome.recoding.suppressed()) <= problem.allowance());
@@ -172,9 +218,13 @@ mod tests {
     #[test]
     fn a_step_without_end_holds_up_neither_the_time_nor_the_first_signal() {
         for suppress in ["", "[limits]\nsuppress = \"20%\"\n"] {
-            let (problem, found, took) = endless(suppress, Some(Duration::from_millis(200)), Arc::default());
+            let (problem, found, took) =
+                endless(suppress, Some(Duration::from_millis(200)), Arc::default());
             holds(&problem, &found.unwrap());
-            assert!(took >= Duration::from_millis(200) + PATIENCE && took < Duration::from_secs(10), "{took:?}");
+            assert!(
+                took >= Duration::from_millis(200) + PATIENCE && took < Duration::from_secs(10),
+                "{took:?}"
+            );
         }
         let flag = Arc::new(AtomicBool::new(false));
         let set = Arc::clone(&flag);
@@ -194,11 +244,15 @@ mod tests {
         let (_, found, _) = endless(rules, Some(Duration::from_millis(100)), Arc::default());
         let error = found.unwrap_err();
         assert!(matches!(error.kind(), crate::ErrorKind::Exhausted { .. }), "{error}");
-        assert!(error.to_string().starts_with("auto did not stop when its time was over"), "{error}");
+        assert!(
+            error.to_string().starts_with("auto did not stop when its time was over"),
+            "{error}"
+        );
     }
 
     #[test]
-    fn a_box_goes_with_the_row_that_stands_the_shift_on_and_every_shift_is_asked_for_below_its_window() {
+    fn a_box_goes_with_the_row_that_stands_the_shift_on_and_every_shift_is_asked_for_below_its_window()
+     {
         let toml = "k = 3\nrest = \"drop\"\n[columns]\nage = { role = \"quasi\" }\ncity = { role = \"quasi\" }\n";
         let problem = testing::problem(&testing::random_table(2, 60), toml).unwrap();
         for lot in [0, 1, 2] {
@@ -213,11 +267,17 @@ mod tests {
                 for at in 0..ring.places {
                     let class = rings.classes[place(at)] as usize;
                     let carried = rings.tuples[place(at + ring.shift)];
-                    assert!(recoding.classes().class(class).iter().any(|piece| piece.tuple == carried));
+                    assert!(
+                        recoding.classes().class(class).iter().any(|piece| piece.tuple == carried)
+                    );
                     for step in 0..ring.window {
                         let covered = rings.tuples[place(at + step)];
                         let shown = recoding.shown(class).iter().enumerate();
-                        assert!(shown.clone().all(|(column, range)| range.contains(problem.code(column, covered))));
+                        assert!(
+                            shown.clone().all(
+                                |(column, range)| range.contains(problem.code(column, covered))
+                            )
+                        );
                     }
                 }
                 from += ring.places;

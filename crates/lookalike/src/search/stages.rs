@@ -1,4 +1,5 @@
-//! Which algorithm runs on which rows: stage by stage for local ones, at once for global recodings and rings.
+//! Which algorithm runs on which rows: stage by stage for local ones, at once for global recodings
+//! and rings.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -19,17 +20,24 @@ use crate::search::task::ENDLESS;
 use crate::search::task::{Task, telling_first};
 use crate::search::{Algorithm, Search};
 
-/// Groups of pieces and the exact range of each group on every attribute of the problem, group by group.
+/// Groups of pieces and the exact range of each group on every attribute of the problem, group by
+/// group.
 #[derive(Debug, Default)]
 pub(crate) struct Groups {
     pub(crate) partition: Partition,
     pub(crate) ranges: Vec<CodeRange>,
 }
 
-/// What goes through all stages before `auto` does, each in a part of the time at most: what is best for the first stage alone, which
-/// is all that a search in stages looks at, need not be best in the end.
-pub(crate) const STAGED: [Algorithm; 5] =
-    [Algorithm::Mondrian, Algorithm::Cluster, Algorithm::TopDown, Algorithm::BottomUp, Algorithm::Peel];
+/// What goes through all stages before `auto` does, each in a part of the time at most: what is
+/// best for the first stage alone, which is all that a search in stages looks at, need not be best
+/// in the end.
+pub(crate) const STAGED: [Algorithm; 5] = [
+    Algorithm::Mondrian,
+    Algorithm::Cluster,
+    Algorithm::TopDown,
+    Algorithm::BottomUp,
+    Algorithm::Peel,
+];
 const STAGED_PART: f64 = 0.1;
 
 /// Runs the algorithm on the given pieces, which together hold every rule.
@@ -44,10 +52,14 @@ pub(crate) fn run(problem: &Problem, search: Search, pieces: &[Piece], budget: &
         boxes.map(|(ranges, class)| real(rows(class)) * penalty.of_box(ranges)).sum()
     };
     let other = |algorithm: Algorithm| {
-        let search = Search { algorithm, rounds: Search::new(algorithm, search.seed).rounds, ..search };
+        let search =
+            Search { algorithm, rounds: Search::new(algorithm, search.seed).rounds, ..search };
         run_stages(problem, search, pieces, &budget.part(STAGED_PART))
     };
-    let found = STAGED.into_iter().map(other).chain(std::iter::once_with(|| run_stages(problem, search, pieces, budget)));
+    let found = STAGED
+        .into_iter()
+        .map(other)
+        .chain(std::iter::once_with(|| run_stages(problem, search, pieces, budget)));
     let found = found.map(|groups| (loss(&groups), groups));
     found.min_by(|one, other| one.0.total_cmp(&other.0)).expect("there are some").1
 }
@@ -73,7 +85,11 @@ fn run_stages(problem: &Problem, search: Search, pieces: &[Piece], budget: &Budg
         // Steps too.
         let steps_of = |group: &[Piece]| {
             let share = real(rows(group)) / real(rows(pieces));
-            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a count")]
+            #[allow(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "a share of a count"
+            )]
             search.steps.map(|steps| (real(steps) * share).ceil() as u64)
         };
         // Each group of each stage draws its own lots.
@@ -83,7 +99,9 @@ fn run_stages(problem: &Problem, search: Search, pieces: &[Piece], budget: &Budg
         let cut_group = |at: usize| {
             let shown = &groups.ranges[at * width..][..width];
             let attributes = match search.algorithm {
-                Algorithm::Mondrian | Algorithm::MondrianRelaxed | Algorithm::Specialize => stage.attributes.clone(),
+                Algorithm::Mondrian | Algorithm::MondrianRelaxed | Algorithm::Specialize => {
+                    stage.attributes.clone()
+                }
                 _ => telling_first(problem, &stage.attributes, groups.partition.class(at)),
             };
             let time = time_of(groups.partition.class(at));
@@ -119,10 +137,12 @@ fn run_stages(problem: &Problem, search: Search, pieces: &[Piece], budget: &Budg
                 stage.attributes.iter().for_each(|&attribute| ranges[attribute] = exact[attribute]);
                 ranges
             };
-            let ranges: Vec<CodeRange> = (0..cut.len()).into_par_iter().flat_map_iter(ranges_of).collect();
+            let ranges: Vec<CodeRange> =
+                (0..cut.len()).into_par_iter().flat_map_iter(ranges_of).collect();
             (cut, ranges)
         };
-        let cuts: Vec<(Partition, Vec<CodeRange>)> = (0..groups.partition.len()).into_par_iter().map(cut_group).collect();
+        let cuts: Vec<(Partition, Vec<CodeRange>)> =
+            (0..groups.partition.len()).into_par_iter().map(cut_group).collect();
         groups = Groups::default();
         for (cut, ranges) in cuts {
             groups.partition.append(cut);
@@ -138,16 +158,18 @@ pub(crate) fn run_global(problem: &Problem, search: Search, budget: &Budget) -> 
         Algorithm::Incognito => incognito::incognito(problem, search.cost, budget),
         _ => optimal::optimal(problem, search.cost, &search.techniques, search.seed, budget),
     };
-    // Rules on fewer columns were asked of the classes of all, which is enough but more than was wanted; and which rows go without whom no
-    // rule can be met was settled before the search. So nothing is known of the least that was asked for.
+    // Rules on fewer columns were asked of the classes of all, which is enough but more than was
+    // wanted; and which rows go without whom no rule can be met was settled before the search. So
+    // nothing is known of the least that was asked for.
     if problem.stages_in_order().len() > 1 || !problem.trimmed().is_empty() {
         (found.is_proven, found.bound) = (false, 0.0);
     }
     found
 }
 
-/// Rings of the given pieces, which together hold every rule, and for each place the box that begins there. Every window holds the
-/// rules on all columns, whatever columns a rule was asked for.
+/// Rings of the given pieces, which together hold every rule, and for each place the box that
+/// begins there. Every window holds the rules on all columns, whatever columns a rule was asked
+/// for.
 pub(crate) fn run_rings(
     problem: &Problem,
     search: Search,
@@ -159,12 +181,18 @@ pub(crate) fn run_rings(
     let attributes = telling_first(problem, &all, pieces);
     let privacy = &problem.stages_in_order()[0].privacy;
     let Search { seed, key, rounds, .. } = search;
-    let task = Task { problem, attributes: &attributes, privacy, pieces, seed, key, rounds, budget };
+    let task =
+        Task { problem, attributes: &attributes, privacy, pieces, seed, key, rounds, budget };
     let rings = ring::rings(&task, &top_down::top_down(&task, Aim::Table), lot);
     let boxes = |ring: &Ring| -> Vec<CodeRange> {
-        let codes = |&at: &usize| ring.tuples.iter().map(|&tuple| problem.code(at, tuple)).collect::<Vec<_>>();
-        let columns: Vec<Vec<CodeRange>> = all.iter().map(|at| ring::ranges(&codes(at), ring.window)).collect();
-        (0..ring.tuples.len()).flat_map(|place| columns.iter().map(move |column| column[place])).collect()
+        let codes = |&at: &usize| {
+            ring.tuples.iter().map(|&tuple| problem.code(at, tuple)).collect::<Vec<_>>()
+        };
+        let columns: Vec<Vec<CodeRange>> =
+            all.iter().map(|at| ring::ranges(&codes(at), ring.window)).collect();
+        (0..ring.tuples.len())
+            .flat_map(|place| columns.iter().map(move |column| column[place]))
+            .collect()
     };
     let ranges = rings.par_iter().flat_map_iter(boxes).collect();
     (rings, ranges)

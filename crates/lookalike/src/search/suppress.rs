@@ -1,8 +1,9 @@
 //! Leaving rows out where that lowers the loss of all, within the allowance.
 //!
-//! A suppressed row costs as much as a row that shows nothing, so one is only worth leaving out when the rest of its class gains
-//! more. Two ways are tried and the better one kept: take such rows out of the classes that were found, or take the likeliest
-//! ones out before the search and search again.
+//! A suppressed row costs as much as a row that shows nothing, so one is only worth leaving out
+//! when the rest of its class gains more. Two ways are tried and the better one kept: take such
+//! rows out of the classes that were found, or take the likeliest ones out before the search and
+//! search again.
 
 use std::collections::BinaryHeap;
 
@@ -16,34 +17,55 @@ use crate::search::stages::{self, Groups};
 use crate::search::{Algorithm, Search};
 
 /// The groups to publish and the rows to leave out.
-pub(crate) fn with_suppression(problem: &Problem, search: Search, budget: &Budget) -> (Groups, Vec<Piece>) {
+pub(crate) fn with_suppression(
+    problem: &Problem,
+    search: Search,
+    budget: &Budget,
+) -> (Groups, Vec<Piece>) {
     let trimmed = problem.trimmed().to_vec();
     let allowance = problem.allowance() - partition::rows(&trimmed);
     // Where there are two searches and each takes what time it gets, they share it.
-    let is_twice = search.algorithm.is_anytime() && allowance > 0 && problem.stages_in_order().len() == 1;
+    let is_twice =
+        search.algorithm.is_anytime() && allowance > 0 && problem.stages_in_order().len() == 1;
     let first = if is_twice { budget.part(0.5) } else { budget.part(1.0) };
     let groups = stages::run(problem, search, &problem.pieces_without(&trimmed), &first);
-    // With rules on several column sets a class cannot give up a row alone: the classes it came from have rules too.
+    // With rules on several column sets a class cannot give up a row alone: the classes it came
+    // from have rules too.
     if allowance == 0 || problem.stages_in_order().len() > 1 {
         return (groups, trimmed);
     }
     let mut draws = search.key.draws(SUPPRESSING);
     let mut best = lighten(problem, &groups, allowance, Keep::Holding, &mut draws);
     best.1.extend_from_slice(&trimmed);
-    budget.keep(cost(problem, &best.0, &best.1), || (best.0.partition.clone(), best.0.ranges.clone()));
-    // In the classes of `auto` an outlier stands with rows that make no class without it: those of a plain search tell who it is.
-    let plain = search.algorithm.is_anytime().then(|| {
-        stages::run(problem, Search { algorithm: Algorithm::Mondrian, ..search }, &problem.pieces_without(&trimmed), budget)
+    budget.keep(cost(problem, &best.0, &best.1), || {
+        (best.0.partition.clone(), best.0.ranges.clone())
     });
-    let outliers = lighten(problem, plain.as_ref().unwrap_or(&groups), allowance, Keep::OneRow, &mut draws).1;
+    // In the classes of `auto` an outlier stands with rows that make no class without it: those of
+    // a plain search tell who it is.
+    let plain = search.algorithm.is_anytime().then(|| {
+        stages::run(
+            problem,
+            Search { algorithm: Algorithm::Mondrian, ..search },
+            &problem.pieces_without(&trimmed),
+            budget,
+        )
+    });
+    let outliers =
+        lighten(problem, plain.as_ref().unwrap_or(&groups), allowance, Keep::OneRow, &mut draws).1;
     let without: Vec<Piece> = join(&outliers, &trimmed);
     let rest = problem.pieces_without(&without);
     let mut whole = problem.tally();
     problem.count_into(&mut whole, &rest);
-    if !rest.is_empty() && problem.stages_in_order()[0].privacy.holds(&whole) && !budget.is_spent() {
+    if !rest.is_empty() && problem.stages_in_order()[0].privacy.holds(&whole) && !budget.is_spent()
+    {
         let again = stages::run(problem, search, &rest, budget);
-        let (lighter, gone) =
-            lighten(problem, &again, problem.allowance() - partition::rows(&without), Keep::Holding, &mut draws);
+        let (lighter, gone) = lighten(
+            problem,
+            &again,
+            problem.allowance() - partition::rows(&without),
+            Keep::Holding,
+            &mut draws,
+        );
         let gone = join(&gone, &without);
         if cost(problem, &lighter, &gone) < cost(problem, &best.0, &best.1) {
             best = (lighter, gone);
@@ -57,8 +79,8 @@ pub(crate) fn with_suppression(problem: &Problem, search: Search, budget: &Budge
     }
 }
 
-/// A class of more tuples gives up none: its ends are hardly ever a single tuple's, and looking for them again after every row
-/// that leaves would take as many steps as tuples.
+/// A class of more tuples gives up none: its ends are hardly ever a single tuple's, and looking for
+/// them again after every row that leaves would take as many steps as tuples.
 const MOST_TUPLES: usize = 10_000;
 
 /// What a class must keep when rows leave it.
@@ -70,15 +92,25 @@ enum Keep {
     OneRow,
 }
 
-/// Takes the rows out whose leaving gains most for each row, one tuple after the other; of equals any, at random.
-fn lighten(problem: &Problem, groups: &Groups, allowance: u64, keep: Keep, draws: &mut Draws) -> (Groups, Vec<Piece>) {
+/// Takes the rows out whose leaving gains most for each row, one tuple after the other; of equals
+/// any, at random.
+fn lighten(
+    problem: &Problem,
+    groups: &Groups,
+    allowance: u64,
+    keep: Keep,
+    draws: &mut Draws,
+) -> (Groups, Vec<Piece>) {
     let mut tally = problem.tally();
     let mut classes: Vec<Vec<Piece>> = groups.partition.iter().map(<[Piece]>::to_vec).collect();
     // The first of equal tuples is taken, and the class with the greatest rank.
     classes.iter_mut().for_each(|class| draws.shuffle(class));
     let ranks: Vec<u64> = classes.iter().map(|_| draws.next_u64()).collect();
-    let mut heap: BinaryHeap<Offer> =
-        (0..classes.len()).filter_map(|class| offer(problem, &classes[class], (class, ranks[class]), keep, &mut tally)).collect();
+    let mut heap: BinaryHeap<Offer> = (0..classes.len())
+        .filter_map(|class| {
+            offer(problem, &classes[class], (class, ranks[class]), keep, &mut tally)
+        })
+        .collect();
     let (mut gone, mut left) = (Vec::new(), allowance);
     while let Some(best) = heap.pop() {
         let piece = classes[best.class][best.at];
@@ -88,9 +120,16 @@ fn lighten(problem: &Problem, groups: &Groups, allowance: u64, keep: Keep, draws
         left -= u64::from(piece.count);
         gone.push(piece);
         classes[best.class].swap_remove(best.at);
-        heap.extend(offer(problem, &classes[best.class], (best.class, best.rank), keep, &mut tally));
+        heap.extend(offer(
+            problem,
+            &classes[best.class],
+            (best.class, best.rank),
+            keep,
+            &mut tally,
+        ));
     }
-    let mut lighter = Groups { partition: Partition::default(), ranges: Vec::with_capacity(groups.ranges.len()) };
+    let mut lighter =
+        Groups { partition: Partition::default(), ranges: Vec::with_capacity(groups.ranges.len()) };
     for class in classes {
         lighter.ranges.extend(problem.ranges(&class));
         lighter.partition.push(class);
@@ -98,7 +137,8 @@ fn lighten(problem: &Problem, groups: &Groups, allowance: u64, keep: Keep, draws
     (lighter, gone)
 }
 
-/// The best tuple to take out of a class. Ordered by gain, then by the random rank of the class, so that the heap's order is one and the same.
+/// The best tuple to take out of a class. Ordered by gain, then by the random rank of the class, so
+/// that the heap's order is one and the same.
 #[derive(PartialEq)]
 struct Offer {
     gain: f64,
@@ -111,7 +151,9 @@ impl Eq for Offer {}
 
 impl Ord for Offer {
     fn cmp(&self, other: &Offer) -> std::cmp::Ordering {
-        self.gain.total_cmp(&other.gain).then((self.rank, other.class, other.at).cmp(&(other.rank, self.class, self.at)))
+        self.gain
+            .total_cmp(&other.gain)
+            .then((self.rank, other.class, other.at).cmp(&(other.rank, self.class, self.at)))
     }
 }
 
@@ -121,13 +163,20 @@ impl PartialOrd for Offer {
     }
 }
 
-fn offer(problem: &Problem, class: &[Piece], (index, rank): (usize, u64), keep: Keep, tally: &mut Tally) -> Option<Offer> {
+fn offer(
+    problem: &Problem,
+    class: &[Piece],
+    (index, rank): (usize, u64),
+    keep: Keep,
+    tally: &mut Tally,
+) -> Option<Offer> {
     if !(2..=MOST_TUPLES).contains(&class.len()) {
         return None;
     }
     let size = partition::rows(class);
     let weights: f64 = problem.attributes().iter().map(|attribute| attribute.weight).sum();
-    let ends: Vec<Ends> = (0..problem.attributes().len()).map(|at| Ends::of(problem, class, at)).collect();
+    let ends: Vec<Ends> =
+        (0..problem.attributes().len()).map(|at| Ends::of(problem, class, at)).collect();
     let now = real(size) * penalty(problem, ends.iter().map(Ends::range));
     let mut best: Option<Offer> = None;
     for (at, piece) in class.iter().enumerate() {
@@ -135,7 +184,10 @@ fn offer(problem: &Problem, class: &[Piece], (index, rank): (usize, u64), keep: 
         if !ends.iter().enumerate().any(|(attribute, ends)| ends.is_alone(code(attribute))) {
             continue;
         }
-        let without = penalty(problem, ends.iter().enumerate().map(|(attribute, ends)| ends.without(code(attribute))));
+        let without = penalty(
+            problem,
+            ends.iter().enumerate().map(|(attribute, ends)| ends.without(code(attribute))),
+        );
         let count = f64::from(piece.count);
         let gain = (now - (real(size) - count) * without - count * weights) / count;
         if gain > 0.0
@@ -162,7 +214,8 @@ fn holds_without(problem: &Problem, class: &[Piece], at: usize, tally: &mut Tall
     privacy.holds(tally)
 }
 
-/// The two least and two greatest codes of a class on an attribute, a tuple at a time: what is left when one tuple goes.
+/// The two least and two greatest codes of a class on an attribute, a tuple at a time: what is left
+/// when one tuple goes.
 struct Ends {
     low: [Code; 2],
     high: [Code; 2],
@@ -202,14 +255,22 @@ fn cost(problem: &Problem, groups: &Groups, gone: &[Piece]) -> f64 {
     let width = problem.attributes().len();
     let weights: f64 = problem.attributes().iter().map(|attribute| attribute.weight).sum();
     let shown = groups.partition.iter().zip(groups.ranges.chunks_exact(width));
-    let of_classes: f64 =
-        shown.map(|(class, ranges)| real(partition::rows(class)) * penalty(problem, ranges.iter().copied())).sum();
+    let of_classes: f64 = shown
+        .map(|(class, ranges)| {
+            real(partition::rows(class)) * penalty(problem, ranges.iter().copied())
+        })
+        .sum();
     of_classes + real(partition::rows(gone)) * weights
 }
 
 /// Penalty of one row that shows these ranges.
 fn penalty(problem: &Problem, ranges: impl Iterator<Item = CodeRange>) -> f64 {
-    problem.attributes().iter().zip(ranges).map(|(attribute, range)| attribute.weight * attribute.loss(range)).sum()
+    problem
+        .attributes()
+        .iter()
+        .zip(ranges)
+        .map(|(attribute, range)| attribute.weight * attribute.loss(range))
+        .sum()
 }
 
 /// Both lists, with one piece a tuple.
@@ -231,8 +292,13 @@ mod tests {
     #[test]
     fn an_outlier_is_left_out_when_its_class_gains_more() {
         let text = "x\n1\n1\n1\n2\n2\n2\n900\n";
-        let problem = testing::problem(text, "k = 3\n[limits]\nsuppress = \"20%\"\n[columns]\nx = { role = \"quasi\" }").unwrap();
-        let (groups, gone) = with_suppression(&problem, Search::new(Algorithm::Mondrian, 1), &Budget::unlimited());
+        let problem = testing::problem(
+            text,
+            "k = 3\n[limits]\nsuppress = \"20%\"\n[columns]\nx = { role = \"quasi\" }",
+        )
+        .unwrap();
+        let (groups, gone) =
+            with_suppression(&problem, Search::new(Algorithm::Mondrian, 1), &Budget::unlimited());
         assert_eq!(gone, [Piece { tuple: 2, count: 1 }]);
         assert!((cost(&problem, &groups, &gone) - 1.0).abs() < 1e-12, "only the outlier pays");
     }

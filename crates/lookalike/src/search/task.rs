@@ -1,4 +1,5 @@
-//! One call of a local algorithm, and what they all need: rows that change sides, the end of a search that is out of time, cuts in parallel.
+//! One call of a local algorithm, and what they all need: rows that change sides, the end of a
+//! search that is out of time, cuts in parallel.
 
 use rayon::prelude::*;
 
@@ -15,8 +16,8 @@ use crate::search::budget::Budget;
 #[cfg(test)]
 pub(crate) const ENDLESS: u64 = 0xe4d1_e550;
 
-/// One call of an algorithm: cut these pieces into classes along these attributes so that each class holds. All pieces
-/// together hold, so there is always an answer.
+/// One call of an algorithm: cut these pieces into classes along these attributes so that each
+/// class holds. All pieces together hold, so there is always an answer.
 #[derive(Debug)]
 pub(crate) struct Task<'a> {
     pub(crate) problem: &'a Problem,
@@ -31,7 +32,8 @@ pub(crate) struct Task<'a> {
 }
 
 impl Task<'_> {
-    /// Keeps classes for whoever cannot wait for the end, with what they lose. A task of one of several stages has nobody who waits.
+    /// Keeps classes for whoever cannot wait for the end, with what they lose. A task of one of
+    /// several stages has nobody who waits.
     pub(crate) fn keep(&self, loss: f64, classes: impl FnOnce() -> Partition) {
         let most: f64 = self.problem.attributes().iter().map(|attribute| attribute.weight).sum();
         let left_out = self.problem.row_count() - rows(self.pieces);
@@ -60,21 +62,29 @@ impl Task<'_> {
     /// The box around pieces, on the task's attributes.
     pub(crate) fn ranges(&self, pieces: &[Piece]) -> Vec<CodeRange> {
         let range = |&at: &usize| {
-            let codes = pieces.iter().map(|piece| CodeRange::one(self.problem.code(at, piece.tuple)));
+            let codes =
+                pieces.iter().map(|piece| CodeRange::one(self.problem.code(at, piece.tuple)));
             codes.reduce(CodeRange::join).expect("there are rows")
         };
         self.attributes.iter().map(range).collect()
     }
 
-    /// A group does not borrow more rows than this, but merges: k rows, or a few more under rules on shares, where it could take hundreds
-    /// until it holds, to be found out by trying.
+    /// A group does not borrow more rows than this, but merges: k rows, or a few more under rules
+    /// on shares, where it could take hundreds until it holds, to be found out by trying.
     pub(crate) fn longest_loan(&self) -> u64 {
         self.privacy.k().max(if cfg!(test) { 3 } else { 16 })
     }
 
-    /// Moves the cheapest rows from a block to one that does not hold until it does. False when the lender would not hold then, when
-    /// more rows than [`Task::longest_loan`] would have to move, or when the budget is spent.
-    pub(crate) fn lend(&self, penalty: &Penalty, tally: &mut Tally, lender: &mut Block, short: &mut Block) -> bool {
+    /// Moves the cheapest rows from a block to one that does not hold until it does. False when the
+    /// lender would not hold then, when more rows than [`Task::longest_loan`] would have to move,
+    /// or when the budget is spent.
+    pub(crate) fn lend(
+        &self,
+        penalty: &Penalty,
+        tally: &mut Tally,
+        lender: &mut Block,
+        short: &mut Block,
+    ) -> bool {
         let k = self.privacy.k();
         let had = short.rows();
         let both = lender.rows() + had;
@@ -86,15 +96,20 @@ impl Task<'_> {
             let lacking = k.saturating_sub(tally.size());
             match lacking {
                 0 if self.privacy.holds(tally) => Some(0),
-                _ if self.budget.is_spent() || tally.size() - had + lacking.max(1) > self.longest_loan() => None,
+                _ if self.budget.is_spent()
+                    || tally.size() - had + lacking.max(1) > self.longest_loan() =>
+                {
+                    None
+                }
                 _ => (both - tally.size() >= k + lacking.max(1)).then_some(lacking.max(1)),
             }
         });
         is_lent && self.holds(tally, &lender.pieces)
     }
 
-    /// Classes out of groups that hold and of pieces that a search had no time for: these are taken in their order until they
-    /// hold, and what is left in the end joins the class before, and that the one before, until all holds.
+    /// Classes out of groups that hold and of pieces that a search had no time for: these are taken
+    /// in their order until they hold, and what is left in the end joins the class before, and that
+    /// the one before, until all holds.
     pub(crate) fn sweep(&self, mut holding: Vec<Vec<Piece>>, mut left: Vec<Piece>) -> Partition {
         left.sort_unstable();
         let mut tally = self.problem.tally();
@@ -118,8 +133,9 @@ impl Task<'_> {
     }
 }
 
-/// Cuts a set and its parts until nothing can be cut: large ones level by level, then each small one to its end, in parallel. `cut`
-/// returns the parts that may be cut further and adds what is done; each thread has something to write on.
+/// Cuts a set and its parts until nothing can be cut: large ones level by level, then each small
+/// one to its end, in parallel. `cut` returns the parts that may be cut further and adds what is
+/// done; each thread has something to write on.
 pub(crate) fn cut_to_the_end<S: Send, D: Send, T>(
     whole: S,
     scratch: impl Fn() -> T + Sync,
@@ -132,7 +148,8 @@ pub(crate) fn cut_to_the_end<S: Send, D: Send, T>(
             let mut done = Vec::new();
             (cut(set, scratch, &mut done), done)
         };
-        let cuts: Vec<(Vec<S>, Vec<D>)> = large.into_par_iter().map_init(&scratch, cut_once).collect();
+        let cuts: Vec<(Vec<S>, Vec<D>)> =
+            large.into_par_iter().map_init(&scratch, cut_once).collect();
         large = Vec::new();
         for (parts, done) in cuts {
             all.extend(done);
@@ -154,16 +171,23 @@ pub(crate) fn cut_to_the_end<S: Send, D: Send, T>(
 }
 
 /// The attributes, those first on which rows differ most: whoever adds up penalties can stop early.
-pub(crate) fn telling_first(problem: &Problem, attributes: &[usize], pieces: &[Piece]) -> Vec<usize> {
+pub(crate) fn telling_first(
+    problem: &Problem,
+    attributes: &[usize],
+    pieces: &[Piece],
+) -> Vec<usize> {
     let penalty = Penalty::new(problem.attributes(), attributes);
     // Some pairs, far from each other in the order of the pieces and not all equally far.
-    let pairs =
-        || (0..pieces.len().min(4096)).map(|at| (pieces[at * (pieces.len() / 4096).max(1)], pieces[at * 7919 % pieces.len()]));
+    let pairs = || {
+        (0..pieces.len().min(4096))
+            .map(|at| (pieces[at * (pieces.len() / 4096).max(1)], pieces[at * 7919 % pieces.len()]))
+    };
     let differ = |at: usize| -> f64 {
         let code = |piece: Piece| CodeRange::one(problem.code(attributes[at], piece.tuple));
         pairs().map(|(one, other)| penalty.of(at, code(one).join(code(other)))).sum()
     };
-    let mut order: Vec<(f64, usize)> = (0..attributes.len()).map(|at| (differ(at), attributes[at])).collect();
+    let mut order: Vec<(f64, usize)> =
+        (0..attributes.len()).map(|at| (differ(at), attributes[at])).collect();
     order.sort_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
     order.into_iter().map(|(_, attribute)| attribute).collect()
 }

@@ -1,8 +1,10 @@
-//! A made-up census: age, sex, race, marital status, education, birthplace, occupation, class of work, and an income.
+//! A made-up census: age, sex, race, marital status, education, birthplace, occupation, class of
+//! work, and an income.
 //!
-//! Domain sizes are those of the American Community Survey; the marginals are skewed and correlated in the same way, by round
-//! numbers chosen by hand (no record of any real person went in). Blanks stand where a question does not apply: children have no
-//! work, babies no schooling. The sensitive column is the income, one of a hundred amounts.
+//! Domain sizes are those of the American Community Survey; the marginals are skewed and correlated
+//! in the same way, by round numbers chosen by hand (no record of any real person went in). Blanks
+//! stand where a question does not apply: children have no work, babies no schooling. The sensitive
+//! column is the income, one of a hundred amounts.
 
 use std::sync::{Arc, LazyLock};
 
@@ -14,7 +16,8 @@ use super::{Pick, band, chance, falling, row_generators};
 use crate::rng::Rng;
 
 const SEX: [&str; 2] = ["Male", "Female"];
-const RACE: [&str; 9] = ["White", "Black", "AmIndian", "Alaska", "Tribe", "Asian", "Pacific", "Other", "Mixed"];
+const RACE: [&str; 9] =
+    ["White", "Black", "AmIndian", "Alaska", "Tribe", "Asian", "Pacific", "Other", "Mixed"];
 const RACE_WEIGHTS: [u64; 9] = [6_600, 1_180, 90, 6, 10, 600, 20, 620, 874];
 const ASIAN: usize = 5;
 const MARITAL: [&str; 5] = ["Married", "Widowed", "Divorced", "Separated", "Single"];
@@ -27,7 +30,8 @@ const EDUCATION: [&str; 24] = [
 ];
 const HIGH_SCHOOL: usize = 15;
 
-/// Where adults stopped learning: aged 18 to 24, 25 to 64 born here, 25 to 64 born abroad, 65 and over.
+/// Where adults stopped learning: aged 18 to 24, 25 to 64 born here, 25 to 64 born abroad, 65 and
+/// over.
 #[rustfmt::skip]
 const EDUCATION_WEIGHTS: [[u64; 24]; 4] = [
     [6, 0, 0, 0, 0, 0, 1, 1, 3, 2, 4, 8, 14, 40, 40, 250, 35, 120, 260, 60, 110, 8, 1, 0],
@@ -37,7 +41,8 @@ const EDUCATION_WEIGHTS: [[u64; 24]; 4] = [
 ];
 
 /// Ages in fives from 0; the last entry is 95 and over.
-const AGE_WEIGHTS: [u64; 20] = [110, 118, 126, 130, 126, 128, 134, 132, 126, 120, 124, 128, 130, 116, 96, 68, 42, 26, 14, 20];
+const AGE_WEIGHTS: [u64; 20] =
+    [110, 118, 126, 130, 126, 128, 134, 132, 126, 120, 124, 128, 130, 116, 96, 68, 42, 26, 14, 20];
 
 /// Of men and women from 15, 20, 25, 35, 55 and 75 on.
 const MARITAL_WEIGHTS: [[[u64; 5]; 2]; 6] = [
@@ -52,7 +57,8 @@ const MARITAL_WEIGHTS: [[[u64; 5]; 2]; 6] = [
 /// Foreign-born adults of each race, in a hundred; children a quarter of that.
 const FOREIGN: [u64; 9] = [6, 11, 3, 1, 20, 70, 20, 40, 24];
 
-/// Birthplaces outside the country (which is `USA`), in five parts of the world, the commonest first.
+/// Birthplaces outside the country (which is `USA`), in five parts of the world, the commonest
+/// first.
 const ABROAD: [&str; 5] = [
     "MEX SLV GTM COL HND DOM CUB VEN ECU BRA PER NIC ARG CHL CRI PAN BOL URY PRY BLZ GUY SUR PRI GUF FLK",
     "DEU CAN GBR POL RUS ITA UKR IRN PRT FRA ROU IRQ GRC IRL ISR TUR BIH LBN NLD ESP SYR ALB HUN ARM EGY BLR MAR SWE BGR SRB UZB \
@@ -87,8 +93,8 @@ pub(super) enum Sector {
     Farm,
 }
 
-/// Groups of occupations: its letters, how often it is met by schooling (none, high school, college, bachelor, beyond), how many
-/// of a hundred are women, who employs it.
+/// Groups of occupations: its letters, how often it is met by schooling (none, high school,
+/// college, bachelor, beyond), how many of a hundred are women, who employs it.
 pub(super) const OCCUPATIONS: [(&str, [u64; 5], u64, Sector); 24] = [
     ("MGR", [20, 50, 90, 180, 170], 42, Sector::Business),
     ("BUS", [4, 16, 36, 90, 60], 55, Sector::Business),
@@ -117,7 +123,8 @@ pub(super) const OCCUPATIONS: [(&str, [u64; 5], u64, Sector); 24] = [
 ];
 pub(super) const JOBS_IN_GROUP: usize = 20;
 
-const WORK: [&str; 9] = ["Private", "Charity", "Local", "State", "Federal", "Self", "SelfInc", "Family", "Never"];
+const WORK: [&str; 9] =
+    ["Private", "Charity", "Local", "State", "Federal", "Self", "SelfInc", "Family", "Never"];
 pub(super) const PRIVATE: usize = 0;
 pub(super) const FEDERAL: usize = 4;
 const NEVER: usize = 8;
@@ -163,22 +170,31 @@ pub(super) static MODEL: LazyLock<Model> = LazyLock::new(|| {
         birthplaces.extend(names);
     }
     let by_sex = |schooling: usize, women: bool| {
-        let weight =
-            |&(_, weights, share, _): &(_, [u64; 5], u64, Sector)| weights[schooling] * if women { share } else { 100 - share };
+        let weight = |&(_, weights, share, _): &(_, [u64; 5], u64, Sector)| {
+            weights[schooling] * if women { share } else { 100 - share }
+        };
         Pick::new(&OCCUPATIONS.iter().map(weight).collect::<Vec<u64>>())
     };
     Model {
         age: Pick::new(&ages),
         race: Pick::new(&RACE_WEIGHTS),
-        marital: MARITAL_WEIGHTS.iter().map(|[men, women]| [Pick::new(men), Pick::new(women)]).collect(),
+        marital: MARITAL_WEIGHTS
+            .iter()
+            .map(|[men, women]| [Pick::new(men), Pick::new(women)])
+            .collect(),
         education: EDUCATION_WEIGHTS.iter().map(|weights| Pick::new(weights)).collect(),
         continent: ABROAD_WEIGHTS.iter().map(|weights| Pick::new(weights)).collect(),
         country,
         first_country,
         birthplaces,
-        occupation: (0..5).map(|schooling| [by_sex(schooling, false), by_sex(schooling, true)]).collect(),
+        occupation: (0..5)
+            .map(|schooling| [by_sex(schooling, false), by_sex(schooling, true)])
+            .collect(),
         job: Pick::new(&falling(JOBS_IN_GROUP)),
-        jobs: OCCUPATIONS.iter().flat_map(|(group, ..)| (1..=JOBS_IN_GROUP).map(move |job| format!("{group}{job:02}"))).collect(),
+        jobs: OCCUPATIONS
+            .iter()
+            .flat_map(|(group, ..)| (1..=JOBS_IN_GROUP).map(move |job| format!("{group}{job:02}")))
+            .collect(),
         work: WORK_WEIGHTS.iter().map(|weights| Pick::new(weights)).collect(),
     }
 });
@@ -249,7 +265,13 @@ fn schooling(education: usize) -> usize {
 }
 
 /// Occupation and who employs it.
-fn work(model: &Model, rng: &mut Rng, age: usize, sex: usize, education: Option<usize>) -> (Option<usize>, Option<usize>) {
+fn work(
+    model: &Model,
+    rng: &mut Rng,
+    age: usize,
+    sex: usize,
+    education: Option<usize>,
+) -> (Option<usize>, Option<usize>) {
     let Some(education) = education.filter(|_| age >= 16) else { return (None, None) };
     let idle = NOT_WORKING[band(age, &[20, 25, 55, 65, 75])];
     let step = schooling(education);
@@ -263,13 +285,23 @@ fn work(model: &Model, rng: &mut Rng, age: usize, sex: usize, education: Option<
 }
 
 /// The step of an income.
-fn income(rng: &mut Rng, age: usize, race: usize, education: Option<usize>, occupation: Option<usize>) -> u64 {
+fn income(
+    rng: &mut Rng,
+    age: usize,
+    race: usize,
+    education: Option<usize>,
+    occupation: Option<usize>,
+) -> u64 {
     const BY_SCHOOLING: [u64; 5] = [13, 19, 23, 34, 48];
     let step = education.map_or(0, schooling);
     let middle = match occupation {
         None if age < 62 => return if chance(rng, 70) { 0 } else { 1 + rng.below(12) },
         None => BY_SCHOOLING[step] / 2 + 3,
-        Some(job) => BY_SCHOOLING[step] + (job % 5) as u64 * 2 + if race == 0 || race == ASIAN { 2 } else { 0 },
+        Some(job) => {
+            BY_SCHOOLING[step]
+                + (job % 5) as u64 * 2
+                + if race == 0 || race == ASIAN { 2 } else { 0 }
+        }
     };
     let seniority = (age.clamp(18, 50) as u64 - 8) * 10 / 4;
     let middle = middle * seniority / 100 + 1;
@@ -307,7 +339,8 @@ pub(super) fn batch(seed: u64, first_row: u64, rows: usize) -> RecordBatch {
     let model = &*MODEL;
     let mut age = Int64Builder::with_capacity(rows);
     let mut income = Int64Builder::with_capacity(rows);
-    let mut texts: [StringBuilder; 7] = std::array::from_fn(|_| StringBuilder::with_capacity(rows, rows * 7));
+    let mut texts: [StringBuilder; 7] =
+        std::array::from_fn(|_| StringBuilder::with_capacity(rows, rows * 7));
     for mut rng in row_generators(seed, first_row, rows) {
         let person = person(model, &mut rng);
         age.append_value(i64::try_from(person.age).expect("a small number"));
@@ -389,11 +422,16 @@ mod tests {
     fn of_a_million_rows_a_fifth_to_a_third_are_unique_and_a_csv_row_is_short() {
         let mut counts: BTreeMap<_, u32> = BTreeMap::new();
         for p in people(1_000_000) {
-            let tuple = (p.age, p.sex, p.race, p.marital, p.education, p.birthplace, p.occupation, p.work);
+            let tuple =
+                (p.age, p.sex, p.race, p.marital, p.education, p.birthplace, p.occupation, p.work);
             *counts.entry(tuple).or_default() += 1;
         }
         let uniques = counts.values().filter(|&&count| count == 1).count();
-        assert!((200_000..333_000).contains(&uniques), "{uniques} unique, {} distinct", counts.len());
+        assert!(
+            (200_000..333_000).contains(&uniques),
+            "{uniques} unique, {} distinct",
+            counts.len()
+        );
         let table = batch(1, 0, 10_000);
         let mut text = Vec::new();
         arrow_csv::Writer::new(&mut text).write(&table).unwrap();

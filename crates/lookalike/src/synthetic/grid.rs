@@ -1,10 +1,12 @@
-//! Points of a grid: columns of whole numbers from 1 to 16 that know nothing of each other, spread evenly or bell-shaped.
+//! Points of a grid: columns of whole numbers from 1 to 16 that know nothing of each other, spread
+//! evenly or bell-shaped.
 //!
-//! A bell is cut off at the ends of the domain. Its weights are rounded to whole millionths of the greatest, so that the last digit of
-//! an exponential does not show.
+//! A bell is cut off at the ends of the domain. Its weights are rounded to whole millionths of the
+//! greatest, so that the last digit of an exponential does not show.
 //!
 //! # Reference
-//! Xu, Wang, Pei, Wang, Shi, Fu: Utility-Based Anonymization Using Local Recoding, KDD 2006, section 5.3 of the extended version.
+//! Xu, Wang, Pei, Wang, Shi, Fu: Utility-Based Anonymization Using Local Recoding, KDD 2006,
+//! section 5.3 of the extended version.
 
 use std::sync::Arc;
 
@@ -23,7 +25,8 @@ const MOST: f64 = 1e6;
 pub struct Grid {
     /// How many columns: `a1`, `a2` and so on.
     pub columns: usize,
-    /// The standard deviation around the middle of the domain, above 0; none when every number is as likely as any other.
+    /// The standard deviation around the middle of the domain, above 0; none when every number is
+    /// as likely as any other.
     pub sigma: Option<f64>,
 }
 
@@ -31,7 +34,11 @@ impl Grid {
     pub(super) const UNIFORM: Grid = Grid { columns: 4, sigma: None };
     pub(super) const GAUSSIAN: Grid = Grid { columns: 4, sigma: Some(1.0) };
 
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and a million")]
+    #[allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "between 0 and a million"
+    )]
     fn weights(&self) -> Vec<u64> {
         let middle = (1.0 + f64::from(NUMBERS)) / 2.0;
         let weight = |number: u8| match self.sigma {
@@ -47,12 +54,13 @@ impl Grid {
 
 /// The columns of the grid.
 pub fn grid_schema(grid: &Grid) -> SchemaRef {
-    let fields: Vec<Field> = (1..=grid.columns).map(|at| Field::new(format!("a{at}"), DataType::Int64, false)).collect();
+    let fields: Vec<Field> =
+        (1..=grid.columns).map(|at| Field::new(format!("a{at}"), DataType::Int64, false)).collect();
     Arc::new(Schema::new(fields))
 }
 
-/// The `rows` points that begin with row `first_row`, counted from 0. Panics when the standard deviation is so small that no number has
-/// any weight.
+/// The `rows` points that begin with row `first_row`, counted from 0. Panics when the standard
+/// deviation is so small that no number has any weight.
 pub fn grid_batch(grid: &Grid, seed: u64, first_row: u64, rows: usize) -> RecordBatch {
     let pick = Pick::new(&grid.weights());
     let mut columns = vec![Vec::with_capacity(rows); grid.columns];
@@ -61,7 +69,8 @@ pub fn grid_batch(grid: &Grid, seed: u64, first_row: u64, rows: usize) -> Record
             column.push(1 + i64::try_from(pick.draw(&mut rng)).expect("a place below 16"));
         }
     }
-    let arrays = columns.into_iter().map(|column| Arc::new(Int64Array::from(column)) as ArrayRef).collect();
+    let arrays =
+        columns.into_iter().map(|column| Arc::new(Int64Array::from(column)) as ArrayRef).collect();
     RecordBatch::try_new(grid_schema(grid), arrays).expect("columns of equal length")
 }
 
@@ -82,11 +91,15 @@ mod tests {
     fn numbers_fill_the_domain_evenly_or_crowd_around_its_middle() {
         let of = |sigma| numbers(Grid { columns: 3, sigma });
         let share = |numbers: &[i64], from: i64, to: i64| {
-            numbers.iter().filter(|number| (from..=to).contains(*number)).count() as f64 / numbers.len() as f64
+            numbers.iter().filter(|number| (from..=to).contains(*number)).count() as f64
+                / numbers.len() as f64
         };
         let even = of(None);
-        assert!((share(&even, 1, 4) - 0.25).abs() < 0.02 && even.contains(&1) && even.contains(&16));
-        // Of a normal distribution 68.3 % lie within one standard deviation and half a number on each side: 7 to 10 at sigma 2.
+        assert!(
+            (share(&even, 1, 4) - 0.25).abs() < 0.02 && even.contains(&1) && even.contains(&16)
+        );
+        // Of a normal distribution 68.3 % lie within one standard deviation and half a number on
+        // each side: 7 to 10 at sigma 2.
         let bell = of(Some(2.0));
         assert!((share(&bell, 7, 10) - 0.683).abs() < 0.02, "{}", share(&bell, 7, 10));
         assert!(share(&of(Some(1.0)), 7, 10) > 0.94);
@@ -95,6 +108,9 @@ mod tests {
 
     #[test]
     fn a_further_column_does_not_change_the_ones_before() {
-        assert_eq!(numbers(Grid { columns: 1, sigma: None })[0], numbers(Grid { columns: 4, sigma: None })[0]);
+        assert_eq!(
+            numbers(Grid { columns: 1, sigma: None })[0],
+            numbers(Grid { columns: 4, sigma: None })[0]
+        );
     }
 }

@@ -1,7 +1,7 @@
 //! Made-up admissions to a hospital, for demonstrations: who, when, from where, and why.
 //!
-//! People come from a few districts that differ in age: students, families, pensioners. Diagnoses go with age, wards with
-//! diagnoses, neither so strictly that one tells the other.
+//! People come from a few districts that differ in age: students, families, pensioners. Diagnoses
+//! go with age, wards with diagnoses, neither so strictly that one tells the other.
 
 use std::sync::{Arc, LazyLock};
 
@@ -22,11 +22,19 @@ const SURNAMES: &str = "Abbott Barlow Castell Dunmore Eastman Farrow Gilroy Hart
 const SEX: [&str; 2] = ["male", "female"];
 const MARITAL: [&str; 4] = ["single", "married", "divorced", "widowed"];
 
-/// Districts: first three digits of the postcode, how many come from there, their typical age and its spread either way.
-const DISTRICTS: [(&str, u64, u64, u64); 6] =
-    [("537", 34, 41, 40), ("535", 22, 47, 38), ("532", 16, 27, 12), ("549", 12, 63, 26), ("021", 10, 72, 18), ("606", 6, 36, 32)];
+/// Districts: first three digits of the postcode, how many come from there, their typical age and
+/// its spread either way.
+const DISTRICTS: [(&str, u64, u64, u64); 6] = [
+    ("537", 34, 41, 40),
+    ("535", 22, 47, 38),
+    ("532", 16, 27, 12),
+    ("549", 12, 63, 26),
+    ("021", 10, 72, 18),
+    ("606", 6, 36, 32),
+];
 /// The last two digits of a district's postcodes, the commonest first.
-const POSTCODES: [(&str, u64); 7] = [("11", 40), ("03", 24), ("15", 14), ("04", 10), ("19", 6), ("26", 4), ("92", 2)];
+const POSTCODES: [(&str, u64); 7] =
+    [("11", 40), ("03", 24), ("15", 14), ("04", 10), ("19", 6), ("26", 4), ("92", 2)];
 
 /// Diagnoses: how often up to the age of 17, 39, 64, and beyond; the usual ward.
 const DIAGNOSES: [(&str, [u64; 4], usize); 12] = [
@@ -57,9 +65,13 @@ struct Model {
 }
 
 static MODEL: LazyLock<Model> = LazyLock::new(|| {
-    let days: Vec<_> = date(2023, 1, 1).series(jiff::ToSpan::days(1)).take_while(|day| day.year() < 2025).collect();
+    let days: Vec<_> = date(2023, 1, 1)
+        .series(jiff::ToSpan::days(1))
+        .take_while(|day| day.year() < 2025)
+        .collect();
     // More in winter, fewer on a weekend.
-    let weight = |day: &jiff::civil::Date| match (day.month(), day.weekday().to_monday_one_offset()) {
+    let weight = |day: &jiff::civil::Date| match (day.month(), day.weekday().to_monday_one_offset())
+    {
         (12 | 1 | 2, 1..6) => 14,
         (_, 1..6) => 10,
         _ => 6,
@@ -69,8 +81,13 @@ static MODEL: LazyLock<Model> = LazyLock::new(|| {
         surnames: SURNAMES.split_whitespace().collect(),
         district: Pick::new(&DISTRICTS.map(|(_, weight, ..)| weight)),
         postcode: Pick::new(&POSTCODES.map(|(_, weight)| weight)),
-        postcodes: DISTRICTS.iter().flat_map(|(first, ..)| POSTCODES.map(|(last, _)| format!("{first}{last}"))).collect(),
-        diagnosis: (0..4).map(|age| Pick::new(&DIAGNOSES.map(|(_, weights, _)| weights[age]))).collect(),
+        postcodes: DISTRICTS
+            .iter()
+            .flat_map(|(first, ..)| POSTCODES.map(|(last, _)| format!("{first}{last}")))
+            .collect(),
+        diagnosis: (0..4)
+            .map(|age| Pick::new(&DIAGNOSES.map(|(_, weights, _)| weights[age])))
+            .collect(),
         day: Pick::new(&days.iter().map(weight).collect::<Vec<u64>>()),
         dates: days.iter().map(ToString::to_string).collect(),
     }
@@ -116,7 +133,8 @@ pub(super) fn schema() -> SchemaRef {
 pub(super) fn batch(seed: u64, first_row: u64, rows: usize) -> RecordBatch {
     let model = &*MODEL;
     let mut ages = Int64Builder::with_capacity(rows);
-    let mut texts: [StringBuilder; 7] = std::array::from_fn(|_| StringBuilder::with_capacity(rows, rows * 10));
+    let mut texts: [StringBuilder; 7] =
+        std::array::from_fn(|_| StringBuilder::with_capacity(rows, rows * 10));
     for mut rng in row_generators(seed, first_row, rows) {
         let rng = &mut rng;
         let district = model.district.draw(rng);
@@ -138,7 +156,8 @@ pub(super) fn batch(seed: u64, first_row: u64, rows: usize) -> RecordBatch {
         texts[5].append_value(diagnosis);
         texts[6].append_value(ward);
     }
-    let mut columns: Vec<ArrayRef> = texts.iter_mut().map(|text| Arc::new(text.finish()) as ArrayRef).collect();
+    let mut columns: Vec<ArrayRef> =
+        texts.iter_mut().map(|text| Arc::new(text.finish()) as ArrayRef).collect();
     columns.insert(1, Arc::new(ages.finish()));
     RecordBatch::try_new(schema(), columns).expect("the columns fit the schema")
 }
@@ -166,14 +185,22 @@ mod tests {
         assert_eq!(missing("diagnosis"), 0);
         let ages = table.column_by_name("age").unwrap().as_primitive::<Int64Type>();
         assert!(ages.iter().flatten().all(|age| (0..=98).contains(&age)));
-        assert!(text(&table, "zip").iter().flatten().all(|zip| zip.len() == 5 && zip.bytes().all(|b| b.is_ascii_digit())));
+        assert!(
+            text(&table, "zip")
+                .iter()
+                .flatten()
+                .all(|zip| zip.len() == 5 && zip.bytes().all(|b| b.is_ascii_digit()))
+        );
     }
 
     #[test]
     fn the_sensitive_value_is_rare_but_there() {
         let table = batch(1, 0, 2_000);
         let mut counts: BTreeMap<&str, u32> = BTreeMap::new();
-        text(&table, "diagnosis").iter().flatten().for_each(|diagnosis| *counts.entry(diagnosis).or_default() += 1);
+        text(&table, "diagnosis")
+            .iter()
+            .flatten()
+            .for_each(|diagnosis| *counts.entry(diagnosis).or_default() += 1);
         assert_eq!(counts.len(), 12);
         assert!((3..40).contains(&counts["HIV"]), "{counts:?}");
     }
@@ -184,7 +211,9 @@ mod tests {
         for known in ["ward", "diagnosis"] {
             for guessed in ["zip", "sex", "marital", "admission"] {
                 let mut seen: BTreeMap<&str, BTreeSet<Option<&str>>> = BTreeMap::new();
-                for (known, guess) in text(&table, known).iter().flatten().zip(text(&table, guessed)) {
+                for (known, guess) in
+                    text(&table, known).iter().flatten().zip(text(&table, guessed))
+                {
                     seen.entry(known).or_default().insert(guess);
                 }
                 assert!(seen.values().all(|guesses| guesses.len() > 1), "{known} tells {guessed}");
@@ -197,6 +226,9 @@ mod tests {
         let table = batch(1, 0, 2_000);
         let dates: Vec<&str> = text(&table, "admission").iter().flatten().collect();
         assert!(dates.iter().all(|day| day.parse::<jiff::civil::Date>().is_ok()));
-        assert!(dates.iter().min().unwrap().starts_with("2023-01") && dates.iter().max().unwrap().starts_with("2024-12"));
+        assert!(
+            dates.iter().min().unwrap().starts_with("2023-01")
+                && dates.iter().max().unwrap().starts_with("2024-12")
+        );
     }
 }

@@ -1,7 +1,8 @@
 //! Seeded made-up tables for demonstrations, tests and benchmarks. Nobody in them exists.
 //!
-//! Row `i` depends on the seed and on `i` alone: any cutting into batches, made in any order or in parallel, gives the same table.
-//! The tables are drawn from integer weights, with no floating-point functions whose last digit differs between machines.
+//! Row `i` depends on the seed and on `i` alone: any cutting into batches, made in any order or in
+//! parallel, gives the same table. The tables are drawn from integer weights, with no
+//! floating-point functions whose last digit differs between machines.
 
 mod census;
 mod grid;
@@ -20,13 +21,17 @@ pub use grid::{Grid, grid_batch, grid_schema};
 pub enum Synthetic {
     /// Admissions to a hospital: small, readable, with names and diagnoses.
     Hospital,
-    /// Eight quasi-identifiers and an income, with domain sizes, skew and correlations like those of a census: for benchmarks.
+    /// Eight quasi-identifiers and an income, with domain sizes, skew and correlations like those
+    /// of a census: for benchmarks.
     Census,
-    /// Workers in numbers, with the columns and domain sizes of SAL (He et al. 2012): seven quasi-identifiers and an occupation.
+    /// Workers in numbers, with the columns and domain sizes of SAL (He et al. 2012): seven
+    /// quasi-identifiers and an occupation.
     Sal,
-    /// Workers in numbers, with the columns and domain sizes of INCOME (He et al. 2012): eight quasi-identifiers and an income.
+    /// Workers in numbers, with the columns and domain sizes of INCOME (He et al. 2012): eight
+    /// quasi-identifiers and an income.
     Income,
-    /// Four columns of whole numbers from 1 to 16, every one as likely as any other (Xu et al. 2006).
+    /// Four columns of whole numbers from 1 to 16, every one as likely as any other (Xu et al.
+    /// 2006).
     Uniform,
     /// The same, but bell-shaped around the middle with a standard deviation of 1.
     Gaussian,
@@ -34,8 +39,14 @@ pub enum Synthetic {
 
 impl Synthetic {
     /// Every table that can be made.
-    pub const ALL: [Synthetic; 6] =
-        [Synthetic::Hospital, Synthetic::Census, Synthetic::Sal, Synthetic::Income, Synthetic::Uniform, Synthetic::Gaussian];
+    pub const ALL: [Synthetic; 6] = [
+        Synthetic::Hospital,
+        Synthetic::Census,
+        Synthetic::Sal,
+        Synthetic::Income,
+        Synthetic::Uniform,
+        Synthetic::Gaussian,
+    ];
 
     /// The name it is asked for by.
     pub fn name(self) -> &'static str {
@@ -97,8 +108,9 @@ fn row_generators(seed: u64, first_row: u64, rows: usize) -> impl Iterator<Item 
 
 /// Draws places in a list of weights, each as often as its weight says, in constant time.
 ///
-/// Every place has one slot of equal size; the part of a slot that its own place does not fill belongs to one other place.
-/// (Walker's alias method, as Vose builds it: IEEE Transactions on Software Engineering 1991.)
+/// Every place has one slot of equal size; the part of a slot that its own place does not fill
+/// belongs to one other place. (Walker's alias method, as Vose builds it: IEEE Transactions on
+/// Software Engineering 1991.)
 struct Pick {
     slots: Vec<Slot>,
 }
@@ -116,8 +128,10 @@ impl Pick {
         let slot: u64 = weights.iter().sum();
         assert!(0 < slot && slot < 1 << 32 && n < 1 << 16, "the sums below fit in 64 bits");
         let mut left: Vec<u64> = weights.iter().map(|weight| weight * n).collect();
-        let (mut poor, mut rich): (Vec<usize>, Vec<usize>) = (0..weights.len()).partition(|&i| left[i] < slot);
-        let mut slots: Vec<Slot> = (0..weights.len()).map(|i| Slot { keep: 1 << 32, other: i }).collect();
+        let (mut poor, mut rich): (Vec<usize>, Vec<usize>) =
+            (0..weights.len()).partition(|&i| left[i] < slot);
+        let mut slots: Vec<Slot> =
+            (0..weights.len()).map(|i| Slot { keep: 1 << 32, other: i }).collect();
         while let (Some(p), Some(&r)) = (poor.pop(), rich.last()) {
             // Rounded up, so that a weight of 0 alone is never drawn and one above 0 always can be.
             slots[p] = Slot { keep: (left[p] << 32).div_ceil(slot), other: r };
@@ -169,8 +183,10 @@ mod tests {
     fn any_batching_gives_the_same_table() {
         for kind in Synthetic::ALL {
             let whole = batch(kind, 11, 0, 1_000);
-            let parts: Vec<RecordBatch> =
-                [(0, 1), (1, 399), (400, 0), (400, 600)].iter().map(|&(first, rows)| batch(kind, 11, first, rows)).collect();
+            let parts: Vec<RecordBatch> = [(0, 1), (1, 399), (400, 0), (400, 600)]
+                .iter()
+                .map(|&(first, rows)| batch(kind, 11, first, rows))
+                .collect();
             assert_eq!(concat_batches(&schema(kind), &parts).unwrap(), whole, "{kind:?}");
             assert_ne!(batch(kind, 12, 0, 1_000), whole, "{kind:?}");
             assert_eq!(whole.schema(), schema(kind));
@@ -220,7 +236,10 @@ mod tests {
             counts[pick.draw(&mut rng)] += 1;
         }
         for (count, weight) in counts.into_iter().zip(weights) {
-            assert!(count.abs_diff(weight * 100) <= weight * 10 + u64::from(weight > 0) * 40, "{counts:?}");
+            assert!(
+                count.abs_diff(weight * 100) <= weight * 10 + u64::from(weight > 0) * 40,
+                "{counts:?}"
+            );
         }
     }
 

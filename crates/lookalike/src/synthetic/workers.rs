@@ -1,9 +1,12 @@
-//! Two made-up tables of workers: stand-ins for SAL and INCOME, which came from IPUMS and may not be passed on.
+//! Two made-up tables of workers: stand-ins for SAL and INCOME, which came from IPUMS and may not
+//! be passed on.
 //!
-//! Columns, their order and the sizes of their domains are those of the paper. The people are not: they are the made-up people of
-//! the census table who work, so skew and correlations are that table's, and figures measured here are not the paper's. Every
-//! value is a number, as the experiments order every domain: an age in years, an income, else a code from 1. Codes that belong
-//! together stand side by side: occupations of a group, birthplaces of a part of the world (after those at home).
+//! Columns, their order and the sizes of their domains are those of the paper. The people are not:
+//! they are the made-up people of the census table who work, so skew and correlations are that
+//! table's, and figures measured here are not the paper's. Every value is a number, as the
+//! experiments order every domain: an age in years, an income, else a code from 1. Codes that
+//! belong together stand side by side: occupations of a group, birthplaces of a part of the world
+//! (after those at home).
 //!
 //! # Reference
 //! He, Chen, Chen, Dong, Wang, Huang: Clustering-Based k-Anonymity, PAKDD 2012, table 3.
@@ -58,8 +61,10 @@ const INCOME_COLUMNS: [Column; 9] = [
 /// 78 ages, as published: from the first at which the census lets people work.
 const OLDEST: usize = 93;
 
-/// Levels of schooling of the census as 17 levels: grades 1 to 4, 5 and 6, 7 and 8 are one each, and so is everything before.
-const EDUCATION: [usize; 24] = [1, 1, 1, 2, 2, 2, 2, 3, 3, 4, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17];
+/// Levels of schooling of the census as 17 levels: grades 1 to 4, 5 and 6, 7 and 8 are one each,
+/// and so is everything before.
+const EDUCATION: [usize; 24] =
+    [1, 1, 1, 2, 2, 2, 2, 3, 3, 4, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17];
 
 /// Married, widowed, divorced, separated, single; 2 is left for the married who live apart.
 const MARITAL: [usize; 5] = [1, 5, 4, 3, 6];
@@ -84,7 +89,10 @@ fn slices(first: usize, codes: usize, shares: &[usize]) -> Vec<Slice> {
     let all: usize = shares.iter().sum();
     let end = |slice: usize| codes * shares[..slice].iter().sum::<usize>() / all;
     (0..shares.len())
-        .map(|slice| Slice { first: first + end(slice), pick: Pick::new(&zipf(end(slice + 1) - end(slice))) })
+        .map(|slice| Slice {
+            first: first + end(slice),
+            pick: Pick::new(&zipf(end(slice + 1) - end(slice))),
+        })
         .collect()
 }
 
@@ -102,7 +110,12 @@ impl Workers {
     fn new(columns: &'static [Column], [homes, places, jobs, works]: [usize; 4]) -> Workers {
         let mut all_places = slices(1, homes, &[1]);
         all_places.extend(slices(1 + homes, places - homes, &PARTS));
-        Workers { columns, places: all_places, jobs: slices(1, jobs, &[1; OCCUPATIONS.len()]), works }
+        Workers {
+            columns,
+            places: all_places,
+            jobs: slices(1, jobs, &[1; OCCUPATIONS.len()]),
+            works,
+        }
     }
 
     fn worker(&self, rng: &mut Rng) -> Worker {
@@ -111,7 +124,9 @@ impl Workers {
         loop {
             let person = census::person(model, rng);
             let asked = (person.education, person.occupation, person.work, person.income);
-            let (Some(education), Some(occupation), Some(work), Some(income)) = asked else { continue };
+            let (Some(education), Some(occupation), Some(work), Some(income)) = asked else {
+                continue;
+            };
             if person.age > OLDEST {
                 continue;
             }
@@ -119,7 +134,11 @@ impl Workers {
                 age: person.age,
                 gender: person.sex + 1,
                 education: EDUCATION[education],
-                marital: if person.marital == 0 && chance(rng, 4) { 2 } else { MARITAL[person.marital] },
+                marital: if person.marital == 0 && chance(rng, 4) {
+                    2
+                } else {
+                    MARITAL[person.marital]
+                },
                 race: person.race + 1,
                 work: match work {
                     FEDERAL if chance(rng, 25) => 9,
@@ -128,29 +147,41 @@ impl Workers {
                 },
                 place: self.places[model.part(person.birthplace)].draw(rng),
                 job: self.jobs[occupation / JOBS_IN_GROUP].draw(rng),
-                // No worker has less than two steps, and some steps are no one's. The last amount stands for all above it.
-                income: 1_000 + 100 * usize::try_from((income.saturating_sub(2) + rng.below(2)).min(90)).expect("a small number"),
+                // No worker has less than two steps, and some steps are no one's. The last amount
+                // stands for all above it.
+                income: 1_000
+                    + 100
+                        * usize::try_from((income.saturating_sub(2) + rng.below(2)).min(90))
+                            .expect("a small number"),
             };
         }
     }
 }
 
 /// 83 countries, the first of them home; 50 occupations, 10 classes of work.
-pub(super) static SAL: LazyLock<Workers> = LazyLock::new(|| Workers::new(&SAL_COLUMNS, [1, 83, 50, 10]));
+pub(super) static SAL: LazyLock<Workers> =
+    LazyLock::new(|| Workers::new(&SAL_COLUMNS, [1, 83, 50, 10]));
 
 /// 983 birthplaces, 51 of them at home; 711 occupations, 9 classes of work.
-pub(super) static INCOME: LazyLock<Workers> = LazyLock::new(|| Workers::new(&INCOME_COLUMNS, [51, 983, 711, 9]));
+pub(super) static INCOME: LazyLock<Workers> =
+    LazyLock::new(|| Workers::new(&INCOME_COLUMNS, [51, 983, 711, 9]));
 
 pub(super) fn schema(table: &Workers) -> SchemaRef {
-    let fields: Vec<Field> = table.columns.iter().map(|(name, _)| Field::new(*name, DataType::Int64, false)).collect();
+    let fields: Vec<Field> =
+        table.columns.iter().map(|(name, _)| Field::new(*name, DataType::Int64, false)).collect();
     Arc::new(Schema::new(fields))
 }
 
 pub(super) fn batch(table: &Workers, seed: u64, first_row: u64, rows: usize) -> RecordBatch {
-    let workers: Vec<Worker> = row_generators(seed, first_row, rows).map(|mut rng| table.worker(&mut rng)).collect();
+    let workers: Vec<Worker> =
+        row_generators(seed, first_row, rows).map(|mut rng| table.worker(&mut rng)).collect();
     let number = |code: usize| i64::try_from(code).expect("a small number");
-    let column = |(_, of): &Column| Arc::new(workers.iter().map(|worker| number(of(worker))).collect::<Int64Array>()) as ArrayRef;
-    RecordBatch::try_new(schema(table), table.columns.iter().map(column).collect()).expect("the columns fit the schema")
+    let column = |(_, of): &Column| {
+        Arc::new(workers.iter().map(|worker| number(of(worker))).collect::<Int64Array>())
+            as ArrayRef
+    };
+    RecordBatch::try_new(schema(table), table.columns.iter().map(column).collect())
+        .expect("the columns fit the schema")
 }
 
 #[cfg(test)]
@@ -172,7 +203,12 @@ mod tests {
             });
         }
         let ends = |seen: &BTreeSet<usize>| (*seen.first().unwrap(), *seen.last().unwrap());
-        table.columns.iter().zip(&seen).map(|((name, _), seen)| (*name, ends(seen).0, ends(seen).1, seen.len())).collect()
+        table
+            .columns
+            .iter()
+            .zip(&seen)
+            .map(|((name, _), seen)| (*name, ends(seen).0, ends(seen).1, seen.len()))
+            .collect()
     }
 
     #[test]
@@ -203,7 +239,11 @@ mod tests {
     }
 
     /// The mean of one column for each value of another.
-    fn means(table: &Workers, by: fn(&Worker) -> usize, of: fn(&Worker) -> usize) -> BTreeMap<usize, f64> {
+    fn means(
+        table: &Workers,
+        by: fn(&Worker) -> usize,
+        of: fn(&Worker) -> usize,
+    ) -> BTreeMap<usize, f64> {
         let mut sums: BTreeMap<usize, (usize, usize)> = BTreeMap::new();
         for worker in workers(table, 100_000) {
             let (sum, rows) = sums.entry(by(&worker)).or_default();
@@ -215,15 +255,31 @@ mod tests {
     #[test]
     fn columns_depend_on_each_other() {
         let age = means(&SAL, |worker| worker.marital, |worker| worker.age);
-        assert!(age[&6] + 10.0 < age[&1] && age[&1] + 5.0 < age[&5], "never married, married, widowed: {age:?}");
+        assert!(
+            age[&6] + 10.0 < age[&1] && age[&1] + 5.0 < age[&5],
+            "never married, married, widowed: {age:?}"
+        );
         let pay = means(&INCOME, |worker| worker.education, |worker| worker.income);
-        assert!(pay[&9] * 1.3 < pay[&14] && pay[&14] < pay[&17], "high school, bachelor, doctor: {pay:?}");
+        assert!(
+            pay[&9] * 1.3 < pay[&14] && pay[&14] < pay[&17],
+            "high school, bachelor, doctor: {pay:?}"
+        );
         let job = means(&INCOME, |worker| worker.education, |worker| worker.job);
-        assert!(job[&14] + 100.0 < job[&9], "offices have the low codes, trades the high ones: {job:?}");
+        assert!(
+            job[&14] + 100.0 < job[&9],
+            "offices have the low codes, trades the high ones: {job:?}"
+        );
         let abroad = means(&SAL, |worker| worker.race, |worker| usize::from(worker.place > 1));
         assert!(abroad[&6] > 0.5 && abroad[&1] < 0.1, "{abroad:?}");
-        let public = means(&SAL, |worker| worker.job / 3, |worker| usize::from(matches!(worker.work, 3..=5)));
-        assert!(public.values().any(|&share| share > 0.5) && public.values().any(|&share| share < 0.1), "{public:?}");
+        let public = means(
+            &SAL,
+            |worker| worker.job / 3,
+            |worker| usize::from(matches!(worker.work, 3..=5)),
+        );
+        assert!(
+            public.values().any(|&share| share > 0.5) && public.values().any(|&share| share < 0.1),
+            "{public:?}"
+        );
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! Reads the rows of a [`Source`] into a [`Table`]: one thread decodes batches, the columns of each batch are coded in parallel.
+//! Reads the rows of a [`Source`] into a [`Table`]: one thread decodes batches, the columns of each
+//! batch are coded in parallel.
 
 use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
@@ -19,17 +20,20 @@ use super::intern::Interner;
 use super::plain::{bytes, cast, is_supported, rebuild, unpack};
 use super::read::{Rows, Source, damaged};
 
-/// Rows in a batch of a narrow table; wide tables get fewer, so that a batch stays at about half a million cells.
+/// Rows in a batch of a narrow table; wide tables get fewer, so that a batch stays at about half a
+/// million cells.
 const BATCH_ROWS: usize = 1 << 16;
 const BATCH_CELLS: usize = 1 << 19;
 /// How many batches may wait for being coded.
 const WAITING: usize = 2;
 
 impl Source {
-    /// Reads all rows; `treatments` has one entry a column, in file order. The text of coded columns is held for a few batches only.
+    /// Reads all rows; `treatments` has one entry a column, in file order. The text of coded
+    /// columns is held for a few batches only.
     ///
     /// # Errors
-    /// When a row is ragged, the text is not UTF-8, the file is damaged or has no rows, or a column's type cannot be treated as asked.
+    /// When a row is ragged, the text is not UTF-8, the file is damaged or has no rows, or a
+    /// column's type cannot be treated as asked.
     ///
     /// # Panics
     /// When the number of treatments is not that of the columns.
@@ -37,44 +41,63 @@ impl Source {
         self.read_and_count(treatments, &[]).map(|(table, _)| table)
     }
 
-    /// The same, and counts the different values of the columns of these names, also of those that the treatments skip. Columns of types
-    /// that cannot be counted are passed over.
+    /// The same, and counts the different values of the columns of these names, also of those that
+    /// the treatments skip. Columns of types that cannot be counted are passed over.
     ///
     /// # Errors
     /// As for [`Source::read`].
     ///
     /// # Panics
     /// When the number of treatments is not that of the columns.
-    pub fn read_and_count(self, treatments: &[Treatment], count: &[String]) -> Result<(Table, Vec<Counted>)> {
+    pub fn read_and_count(
+        self,
+        treatments: &[Treatment],
+        count: &[String],
+    ) -> Result<(Table, Vec<Counted>)> {
         assert_eq!(treatments.len(), self.names.len(), "one treatment a column");
-        let shared = matches!(self.rows, Rows::ArrowFile(_) | Rows::ArrowBytes(_) | Rows::ArrowStream(_));
+        let shared =
+            matches!(self.rows, Rows::ArrowFile(_) | Rows::ArrowBytes(_) | Rows::ArrowStream(_));
         let batch_rows = (BATCH_CELLS / self.names.len()).clamp(64, BATCH_ROWS);
         let mut places = Vec::new();
         let mut columns = Vec::new();
-        for (place, ((name, data_type), &treatment)) in self.names.into_iter().zip(self.data_types).zip(treatments).enumerate() {
+        for (place, ((name, data_type), &treatment)) in
+            self.names.into_iter().zip(self.data_types).zip(treatments).enumerate()
+        {
             let counter = (count.contains(&name) && is_supported(&data_type)).then(Counter::new);
             if treatment != Treatment::Skip || counter.is_some() {
                 places.push(place);
-                columns.push(Growing { counter, ..Growing::new(name, data_type, treatment, shared)? });
+                columns
+                    .push(Growing { counter, ..Growing::new(name, data_type, treatment, shared)? });
             }
         }
         let rows = read_batches(self.rows, &places, batch_rows, &mut columns)?;
         if rows == 0 {
             return Err(Error::data("the table has no rows"));
         }
-        let counters = columns.iter_mut().filter_map(|column| Some(column.counter.take()?.finish(column.name.clone())));
+        let counters = columns
+            .iter_mut()
+            .filter_map(|column| Some(column.counter.take()?.finish(column.name.clone())));
         let counted = counters.collect();
-        let read = columns.into_iter().filter(|column| column.interner.is_some() || column.carried.is_some());
+        let read = columns
+            .into_iter()
+            .filter(|column| column.interner.is_some() || column.carried.is_some());
         Ok((Table { columns: read.map(Growing::finish).collect(), rows }, counted))
     }
 }
 
-/// The table that somebody would read who wrote these batches to a file of typed columns and coded all of them; no file is written.
+/// The table that somebody would read who wrote these batches to a file of typed columns and coded
+/// all of them; no file is written.
 ///
 /// # Errors
 /// When a batch fails or a column's type has no text form.
-pub fn in_memory(schema: &SchemaRef, count: usize, batch: impl Fn(usize) -> Result<RecordBatch>) -> Result<Table> {
-    let growing = |field: &Arc<Field>| Growing::new(field.name().clone(), field.data_type().clone(), Treatment::Compare, true);
+pub fn in_memory(
+    schema: &SchemaRef,
+    count: usize,
+    batch: impl Fn(usize) -> Result<RecordBatch>,
+) -> Result<Table> {
+    let growing = |field: &Arc<Field>| {
+        Growing::new(field.name().clone(), field.data_type().clone(), Treatment::Compare, true)
+    };
     let mut columns = schema.fields().iter().map(growing).collect::<Result<Vec<_>>>()?;
     let mut rows = 0;
     for number in 0..count {
@@ -85,15 +108,22 @@ pub fn in_memory(schema: &SchemaRef, count: usize, batch: impl Fn(usize) -> Resu
     Ok(Table { columns: columns.into_iter().map(Growing::finish).collect(), rows })
 }
 
-fn read_batches(rows: Rows, places: &[usize], batch_rows: usize, columns: &mut [Growing]) -> Result<usize> {
+fn read_batches(
+    rows: Rows,
+    places: &[usize],
+    batch_rows: usize,
+    columns: &mut [Growing],
+) -> Result<usize> {
     let is_csv = matches!(rows, Rows::Csv(_));
     let (sender, receiver) = sync_channel(WAITING);
     thread::scope(|scope| {
-        // A thread of its own and not a task of the pool: waiting for it cannot starve a pool of one thread.
+        // A thread of its own and not a task of the pool: waiting for it cannot starve a pool of
+        // one thread.
         let decoder = scope.spawn(move || rows.decode(places, batch_rows, &sender));
         let mut done = 0;
         let mut coded = Ok(());
-        // The loop ends when the decoder has finished or failed; leaving it early hangs up on the decoder.
+        // The loop ends when the decoder has finished or failed; leaving it early hangs up on the
+        // decoder.
         for batch in receiver {
             let (_, arrays, count) = batch.into_parts();
             coded = take_batch(columns, arrays, done, count);
@@ -112,11 +142,20 @@ fn read_batches(rows: Rows, places: &[usize], batch_rows: usize, columns: &mut [
     })
 }
 
-fn take_batch(columns: &mut [Growing], arrays: Vec<ArrayRef>, first: usize, count: usize) -> Result<()> {
+fn take_batch(
+    columns: &mut [Growing],
+    arrays: Vec<ArrayRef>,
+    first: usize,
+    count: usize,
+) -> Result<()> {
     if first + count > RowId::MAX as usize {
         return Err(Error::data(format!("the table has more than {} rows: split it", RowId::MAX)));
     }
-    let taken: Vec<Result<()>> = columns.par_iter_mut().zip(arrays).map(|(column, array)| column.take(array, first)).collect();
+    let taken: Vec<Result<()>> = columns
+        .par_iter_mut()
+        .zip(arrays)
+        .map(|(column, array)| column.take(array, first))
+        .collect();
     // Of several faults in a batch the first column's is reported, whichever thread was faster.
     taken.into_iter().collect()
 }
@@ -136,8 +175,14 @@ struct Growing {
 }
 
 impl Growing {
-    fn new(name: String, data_type: DataType, treatment: Treatment, shared: bool) -> Result<Growing> {
-        let codes = matches!(treatment, Treatment::Code | Treatment::CodeAndCarry | Treatment::Compare);
+    fn new(
+        name: String,
+        data_type: DataType,
+        treatment: Treatment,
+        shared: bool,
+    ) -> Result<Growing> {
+        let codes =
+            matches!(treatment, Treatment::Code | Treatment::CodeAndCarry | Treatment::Compare);
         let carries = matches!(treatment, Treatment::Carry | Treatment::CodeAndCarry);
         let has_text = !data_type.is_nested() && can_cast_types(&data_type, &DataType::Utf8);
         let as_bytes = treatment == Treatment::Compare && (!has_text || data_type.is_binary());
@@ -151,7 +196,9 @@ impl Growing {
                 "column `{name}` is of type {data_type}, which cannot be carried: drop it or cast it"
             )));
         }
-        let shared = shared || data_type.is_nested() || matches!(data_type, DataType::Utf8View | DataType::BinaryView);
+        let shared = shared
+            || data_type.is_nested()
+            || matches!(data_type, DataType::Utf8View | DataType::BinaryView);
         let (interner, carried) = (codes.then(Interner::new), carries.then(Vec::new));
         Ok(Growing { name, data_type, interner, as_bytes, carried, counter: None, shared })
     }
@@ -176,7 +223,8 @@ impl Growing {
             } else if self.as_bytes {
                 interner.extend(&bytes(&array).map_err(|_| failed("compared", count))?, first);
             } else {
-                let text = cast(&array, &DataType::Utf8).map_err(|_| failed("shown as text", count))?;
+                let text =
+                    cast(&array, &DataType::Utf8).map_err(|_| failed("shown as text", count))?;
                 interner.extend(text.as_string::<i32>(), first);
             }
         }
@@ -191,7 +239,12 @@ impl Growing {
     }
 
     fn finish(self) -> Column {
-        Column { name: self.name, data_type: self.data_type, coded: self.interner.map(Interner::finish), carried: self.carried }
+        Column {
+            name: self.name,
+            data_type: self.data_type,
+            coded: self.interner.map(Interner::finish),
+            carried: self.carried,
+        }
     }
 }
 
@@ -204,7 +257,9 @@ mod tests {
     use std::slice::from_ref;
 
     use arrow_array::types::Int32Type;
-    use arrow_array::{DictionaryArray, Float64Array, Int32Array, ListArray, StringArray, TimestampSecondArray};
+    use arrow_array::{
+        DictionaryArray, Float64Array, Int32Array, ListArray, StringArray, TimestampSecondArray,
+    };
     use arrow_ipc::writer::{FileWriter, StreamWriter};
     use arrow_select::concat::concat;
     use tempfile::TempDir;
@@ -252,21 +307,31 @@ mod tests {
 
     #[test]
     fn cells_are_text_and_an_empty_cell_is_missing() {
-        let table = read_all(b"\xef\xbb\xbfa,b\r\n01,\"x, \"\"y\"\"\r\nz\"\r\n,\"\"\r\n1e3, n \r\n", CodeAndCarry).unwrap();
+        let table = read_all(
+            b"\xef\xbb\xbfa,b\r\n01,\"x, \"\"y\"\"\r\nz\"\r\n,\"\"\r\n1e3, n \r\n",
+            CodeAndCarry,
+        )
+        .unwrap();
         assert_eq!(table.rows, 3);
         assert_eq!(cells(&table, "a"), texts(&[Some("01"), None, Some("1e3")]));
         assert_eq!(cells(&table, "b"), texts(&[Some("x, \"y\"\r\nz"), None, Some(" n ")]));
-        assert_eq!(carried(&table, "a").as_string::<i32>(), &StringArray::from(vec![Some("01"), None, Some("1e3")]));
+        assert_eq!(
+            carried(&table, "a").as_string::<i32>(),
+            &StringArray::from(vec![Some("01"), None, Some("1e3")])
+        );
         assert_eq!(table.coded("a").first_row, [0, 1, 2]);
     }
 
     #[test]
     fn batches_in_memory_are_read_like_those_of_a_file() {
         let column = |cells: &[Option<i32>]| Arc::new(Int32Array::from(cells.to_vec())) as ArrayRef;
-        let batches =
-            [column(&[Some(7), None]), column(&[Some(8), Some(7)])].map(|a| RecordBatch::try_from_iter([("a", a)]).unwrap());
+        let batches = [column(&[Some(7), None]), column(&[Some(8), Some(7)])]
+            .map(|a| RecordBatch::try_from_iter([("a", a)]).unwrap());
         let table = in_memory(&batches[0].schema(), 2, |at| Ok(batches[at].clone())).unwrap();
-        assert_eq!((table.rows, cells(&table, "a")), (4, texts(&[Some("7"), None, Some("8"), Some("7")])));
+        assert_eq!(
+            (table.rows, cells(&table, "a")),
+            (4, texts(&[Some("7"), None, Some("8"), Some("7")]))
+        );
         let failed = in_memory(&batches[0].schema(), 1, |_| Err(Error::data("no"))).unwrap_err();
         assert_eq!(failed.to_string(), "no");
     }
@@ -274,13 +339,17 @@ mod tests {
     #[test]
     fn the_delimiter_may_be_any_of_four_or_given() {
         for delimiter in [",", ";", "\t", "|"] {
-            let table = read_all(format!("a{delimiter}b\n1{delimiter}2\n").as_bytes(), Code).unwrap();
+            let table =
+                read_all(format!("a{delimiter}b\n1{delimiter}2\n").as_bytes(), Code).unwrap();
             assert_eq!(cells(&table, "b"), texts(&[Some("2")]));
         }
         with_file(b"a,b^c\n1,2^3\n", |path| {
             assert_eq!(open(path, Some('^')).unwrap().names(), ["a,b", "c"]);
         });
-        assert_eq!(cells(&read_all(b"one\nx\ny\n", Code).unwrap(), "one"), texts(&[Some("x"), Some("y")]));
+        assert_eq!(
+            cells(&read_all(b"one\nx\ny\n", Code).unwrap(), "one"),
+            texts(&[Some("x"), Some("y")])
+        );
     }
 
     #[test]
@@ -290,7 +359,10 @@ mod tests {
             assert!(source.is_csv());
             assert_eq!(source.data_types(), [DataType::Utf8, DataType::Utf8, DataType::Utf8]);
             let table = source.read(&[Carry, Skip, Code]).unwrap();
-            assert_eq!(table.columns.iter().map(|column| column.name.as_str()).collect::<Vec<_>>(), ["a", "c"]);
+            assert_eq!(
+                table.columns.iter().map(|column| column.name.as_str()).collect::<Vec<_>>(),
+                ["a", "c"]
+            );
             assert!(table.columns[0].coded.is_none() && table.columns[1].carried.is_none());
             assert_eq!(cells(&table, "c"), texts(&[Some("3"), Some("6")]));
             assert_eq!(open(path, None).unwrap().read(&[Skip; 3]).unwrap().rows, 2);
@@ -308,7 +380,10 @@ mod tests {
 
     #[test]
     fn columns_need_distinct_names() {
-        assert_eq!(error(b"a,b,a\n1,2,3\n"), "two columns are named `a`, the second is column 3: rename one of them");
+        assert_eq!(
+            error(b"a,b,a\n1,2,3\n"),
+            "two columns are named `a`, the second is column 3: rename one of them"
+        );
         assert!(error(b"a,,c\n1,2,3\n").starts_with("column 2 of 3 has no name"));
     }
 
@@ -321,7 +396,8 @@ mod tests {
         assert!(!many.contains("secret"));
         let last = error(b"a,b,c\n1,2,3\n4,5");
         assert!(last.starts_with("row 2 (line 3) has 2 cells"), "{last}");
-        // Quoted cells that span lines, blank lines and either kind of line end: rows and lines go apart.
+        // Quoted cells that span lines, blank lines and either kind of line end: rows and lines go
+        // apart.
         let spread = error(b"\"a\nx\",b\r\n\"1\n\n\n2\",3\r\n\r\n\r\n4\r\n");
         assert!(spread.starts_with("row 2 (line 9) has 1 cell, "), "{spread}");
     }
@@ -330,9 +406,13 @@ mod tests {
     fn a_ragged_row_far_down_is_named_too() {
         for (width, line_end) in [(2, "\n"), (40, "\r\n")] {
             let line = |cells: usize| vec!["\"a\nb\""; cells].join(",") + line_end;
-            let header = (0..width).map(|i| format!("c{i}")).collect::<Vec<_>>().join(",") + line_end;
+            let header =
+                (0..width).map(|i| format!("c{i}")).collect::<Vec<_>>().join(",") + line_end;
             for (good, bad) in [(65_536, width + 1), (70_001, width - 1), (13_107, width + 2)] {
-                let text = header.clone() + &line(width).repeat(good) + &line(bad) + &line(width).repeat(3);
+                let text = header.clone()
+                    + &line(width).repeat(good)
+                    + &line(bad)
+                    + &line(width).repeat(3);
                 let expected = format!("row {} (line {}) has ", good + 1, 2 + good * (width + 1));
                 let error = error(text.as_bytes());
                 assert!(error.starts_with(&expected), "{error}, not {expected}");
@@ -343,7 +423,8 @@ mod tests {
     #[test]
     fn long_rows_make_short_batches_and_lose_nothing() {
         for line_end in ["\n", "\r\n"] {
-            // Quotes inside an unquoted cell, line ends inside quoted ones, blank lines, rows of many lengths.
+            // Quotes inside an unquoted cell, line ends inside quoted ones, blank lines, rows of
+            // many lengths.
             let mut text = format!("a,b{line_end}");
             let mut expected: Vec<Option<String>> = Vec::new();
             for row in 0..400_usize {
@@ -356,7 +437,11 @@ mod tests {
             assert_eq!(cells(&table, "b"), expected);
             assert_eq!(table.coded("a").values[399].as_deref(), Some("r\"399"));
             let batches = table.column("b").unwrap().carried.as_ref().unwrap();
-            assert!(batches.len() > 1 && batches.iter().map(|batch| batch.len()).sum::<usize>() == 400, "{}", batches.len());
+            assert!(
+                batches.len() > 1 && batches.iter().map(|batch| batch.len()).sum::<usize>() == 400,
+                "{}",
+                batches.len()
+            );
             // Rows are still counted from the first one.
             let ragged = error(format!("{text}one{line_end}").as_bytes());
             assert!(ragged.starts_with("row 401 (line "), "{ragged}");
@@ -365,9 +450,17 @@ mod tests {
 
     #[test]
     fn a_quote_that_is_never_closed_does_not_swallow_rows_in_silence() {
-        for text in ["a,b\n1,2\n3,\"4\n5,6\n", "a\n1\n\"2\n3\n", "a,b\n1,2\n\"3,4\n5,6\n", "a,b\n1,2\n3,\"4"] {
+        for text in [
+            "a,b\n1,2\n3,\"4\n5,6\n",
+            "a\n1\n\"2\n3\n",
+            "a,b\n1,2\n\"3,4\n5,6\n",
+            "a,b\n1,2\n3,\"4",
+        ] {
             let error = error(text.as_bytes());
-            assert!(error.starts_with("row 2 (line 3) opens a quote that is never closed"), "{error}");
+            assert!(
+                error.starts_with("row 2 (line 3) opens a quote that is never closed"),
+                "{error}"
+            );
         }
         assert_eq!(cells(&read_all(b"a,b\n1,\"2\"", Code).unwrap(), "b"), texts(&[Some("2")]));
         assert_eq!(cells(&read_all(b"a\nx\n\"\"", Code).unwrap(), "a"), texts(&[Some("x"), None]));
@@ -393,7 +486,8 @@ mod tests {
     #[test]
     fn compressed_text_is_read_to_the_end_of_its_last_member() {
         let zstd = |text: &[u8]| zstd::encode_all(text, 1).unwrap();
-        let skippable = [&[0x50, 0x2a, 0x4d, 0x18, 2, 0, 0, 0, 9, 9][..], &zstd(b"a,b\n1,2\n3,4\n")].concat();
+        let skippable =
+            [&[0x50, 0x2a, 0x4d, 0x18, 2, 0, 0, 0, 9, 9][..], &zstd(b"a,b\n1,2\n3,4\n")].concat();
         for bytes in [
             gzip(b"a,b\n1,2\n3,4\n"),
             [gzip(b"a,b\n1,"), gzip(b""), gzip(b"2\n3,4\n")].concat(),
@@ -421,10 +515,13 @@ mod tests {
     fn random_csv(seed: u64, rows: usize, columns: usize) -> String {
         let mut state = seed;
         let mut random = move |below: u64| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
             (state >> 33) % below
         };
-        let mut text = (0..columns).map(|c| format!("column {c}")).collect::<Vec<_>>().join(",") + "\n";
+        let mut text =
+            (0..columns).map(|c| format!("column {c}")).collect::<Vec<_>>().join(",") + "\n";
         for _ in 0..rows {
             let row: Vec<String> = (0..columns)
                 .map(|column| {
@@ -446,7 +543,8 @@ mod tests {
     fn codes_are_those_of_naive_numbering_on_any_number_of_threads() {
         let text = random_csv(7, 150_000, 5);
         let mut records = csv::Reader::from_reader(text.as_bytes());
-        let mut naive = vec![(Vec::<Option<String>>::new(), Vec::<RowId>::new(), Vec::<u32>::new()); 5];
+        let mut naive =
+            vec![(Vec::<Option<String>>::new(), Vec::<RowId>::new(), Vec::<u32>::new()); 5];
         let mut known: Vec<std::collections::HashMap<String, u32>> = vec![Default::default(); 5];
         for (row, record) in records.records().enumerate() {
             for (column, cell) in record.unwrap().iter().enumerate() {
@@ -465,7 +563,11 @@ mod tests {
             assert_eq!(table.rows, 150_000);
             for (column, (values, first_row, codes)) in table.columns.iter().zip(&naive) {
                 let coded = column.coded.as_ref().unwrap();
-                assert!(coded.values == *values && coded.first_row == *first_row && coded.codes.iter().eq(codes.iter().copied()));
+                assert!(
+                    coded.values == *values
+                        && coded.first_row == *first_row
+                        && coded.codes.iter().eq(codes.iter().copied())
+                );
                 let cells = carried(&table, &column.name);
                 let expected = codes.iter().map(|&code| values[code as usize].as_deref());
                 assert!(cells.as_string::<i32>().iter().eq(expected));
@@ -477,7 +579,13 @@ mod tests {
     fn carried_cells_take_no_more_memory_than_they_need() {
         let text = format!("a,b\n{}", "seven77,x\n".repeat(100_000));
         let table = read_all(text.as_bytes(), Carry).unwrap();
-        let bytes: usize = table.columns[0].carried.as_ref().unwrap().iter().map(|array| array.get_buffer_memory_size()).sum();
+        let bytes: usize = table.columns[0]
+            .carried
+            .as_ref()
+            .unwrap()
+            .iter()
+            .map(|array| array.get_buffer_memory_size())
+            .sum();
         // Seven bytes of text and four of offset a cell; no cell is missing.
         assert!((1_100_000..1_150_000).contains(&bytes), "{bytes}");
     }
@@ -496,14 +604,16 @@ mod tests {
 
     fn parquet_file(batches: &[RecordBatch]) -> Vec<u8> {
         let mut bytes = Vec::new();
-        let mut writer = parquet::arrow::ArrowWriter::try_new(&mut bytes, batches[0].schema(), None).unwrap();
+        let mut writer =
+            parquet::arrow::ArrowWriter::try_new(&mut bytes, batches[0].schema(), None).unwrap();
         batches.iter().for_each(|batch| writer.write(batch).unwrap());
         writer.close().unwrap();
         bytes
     }
 
     fn typed() -> RecordBatch {
-        let words: DictionaryArray<Int32Type> = vec![Some("canary"), Some("b"), None, Some("b")].into_iter().collect();
+        let words: DictionaryArray<Int32Type> =
+            vec![Some("canary"), Some("b"), None, Some("b")].into_iter().collect();
         RecordBatch::try_from_iter([
             ("int", Arc::new(Int32Array::from(vec![Some(5), None, Some(-7), Some(5)])) as ArrayRef),
             ("float", Arc::new(Float64Array::from(vec![0.5, 5.0, 1e300, 0.5]))),
@@ -516,23 +626,39 @@ mod tests {
 
     #[test]
     fn binary_formats_keep_their_types_and_are_coded_as_text() {
-        for bytes in [arrow_file(&[typed(), typed()]), arrow_stream(&[typed(), typed()]), parquet_file(&[typed(), typed()])] {
+        for bytes in [
+            arrow_file(&[typed(), typed()]),
+            arrow_stream(&[typed(), typed()]),
+            parquet_file(&[typed(), typed()]),
+        ] {
             let table = read_all(&bytes, CodeAndCarry).unwrap();
             assert_eq!(table.rows, 6);
             assert_eq!(cells(&table, "int")[..3], texts(&[None, Some("-7"), Some("5")]));
-            assert_eq!(cells(&table, "float")[..3], texts(&[Some("5.0"), Some("1e300"), Some("0.5")]));
+            assert_eq!(
+                cells(&table, "float")[..3],
+                texts(&[Some("5.0"), Some("1e300"), Some("0.5")])
+            );
             assert_eq!(
                 cells(&table, "time")[..3],
-                texts(&[Some("1970-01-02T00:00:00"), Some("1970-01-01T00:00:00"), Some("1970-01-01T00:00:01")])
+                texts(&[
+                    Some("1970-01-02T00:00:00"),
+                    Some("1970-01-01T00:00:00"),
+                    Some("1970-01-01T00:00:01")
+                ])
             );
             assert_eq!(cells(&table, "word")[..3], texts(&[Some("b"), None, Some("b")]));
             assert_eq!(table.column("int").unwrap().data_type, DataType::Int32);
-            assert_eq!(carried(&table, "int").slice(0, 3).as_ref(), &Int32Array::from(vec![None, Some(-7), Some(5)]));
+            assert_eq!(
+                carried(&table, "int").slice(0, 3).as_ref(),
+                &Int32Array::from(vec![None, Some(-7), Some(5)])
+            );
             let words = table.column("word").unwrap();
             assert_eq!(words.data_type, DataType::Utf8);
             // A value that only rows outside the slice had is nowhere in the buffers.
             for array in words.carried.as_ref().unwrap() {
-                assert!(!array.as_string::<i32>().values().windows(6).any(|bytes| bytes == b"canary"));
+                assert!(
+                    !array.as_string::<i32>().values().windows(6).any(|bytes| bytes == b"canary")
+                );
             }
         }
     }
@@ -540,7 +666,9 @@ mod tests {
     #[test]
     fn a_large_batch_is_cut_and_its_columns_do_not_hold_on_to_it() {
         let numbers: ArrayRef = Arc::new(Int32Array::from_iter_values(0..200_000));
-        let long: ArrayRef = Arc::new(StringArray::from_iter_values((0..200_000).map(|i| format!("a long text number {i}"))));
+        let long: ArrayRef = Arc::new(StringArray::from_iter_values(
+            (0..200_000).map(|i| format!("a long text number {i}")),
+        ));
         let batch = RecordBatch::try_from_iter([("n", numbers.clone()), ("t", long)]).unwrap();
         with_file(&arrow_file(&[batch]), |path| {
             let table = open(path, None).unwrap().read(&[CodeAndCarry, Skip]).unwrap();
@@ -559,7 +687,10 @@ mod tests {
         let batch = RecordBatch::try_from_iter([("l", Arc::new(lists) as ArrayRef)]).unwrap();
         let bytes = arrow_file(&[batch]);
         let error = read_all(&bytes, Code).unwrap_err().to_string();
-        assert!(error.starts_with("column `l` is of type List(Int32), which has no text form"), "{error}");
+        assert!(
+            error.starts_with("column `l` is of type List(Int32), which has no text form"),
+            "{error}"
+        );
         assert_eq!(read_all(&bytes, Carry).unwrap().rows, 2);
     }
 
@@ -568,13 +699,18 @@ mod tests {
         let times: ArrayRef = Arc::new(TimestampSecondArray::from(vec![0, 9_007_199_254_740_993]));
         let batch = RecordBatch::try_from_iter([("t", times)]).unwrap();
         let error = error(&arrow_file(&[batch]));
-        assert!(error.starts_with("column `t` of type Timestamp") && error.contains("rows 1 to 2"), "{error}");
+        assert!(
+            error.starts_with("column `t` of type Timestamp") && error.contains("rows 1 to 2"),
+            "{error}"
+        );
         assert!(!error.contains("9007"), "{error}");
     }
 
     #[test]
     fn damaged_binary_files_are_data_errors() {
-        for (bytes, what) in [(parquet_file(&[typed()]), "Parquet"), (arrow_file(&[typed()]), "Arrow")] {
+        for (bytes, what) in
+            [(parquet_file(&[typed()]), "Parquet"), (arrow_file(&[typed()]), "Arrow")]
+        {
             let cut = error(&bytes[..bytes.len() - 9]);
             assert!(cut.contains(&format!("is not a readable {what} file")), "{cut}");
         }
@@ -582,7 +718,11 @@ mod tests {
         stream.truncate(stream.len() - 100);
         assert!(error(&stream).starts_with("the file is damaged"));
         let empty = typed().slice(0, 0);
-        for bytes in [arrow_file(from_ref(&empty)), arrow_stream(from_ref(&empty)), parquet_file(from_ref(&empty))] {
+        for bytes in [
+            arrow_file(from_ref(&empty)),
+            arrow_stream(from_ref(&empty)),
+            parquet_file(from_ref(&empty)),
+        ] {
             assert_eq!(error(&bytes), "the table has no rows");
         }
     }
@@ -591,7 +731,8 @@ mod tests {
     fn damage_anywhere_in_a_binary_file_never_panics_the_reader() {
         for bytes in [parquet_file(&[typed()]), arrow_file(&[typed()]), arrow_stream(&[typed()])] {
             let mut refused = 0;
-            // The last bytes hold lengths, and a wrong length only makes a decoder ask for gigabytes.
+            // The last bytes hold lengths, and a wrong length only makes a decoder ask for
+            // gigabytes.
             for place in (8..bytes.len() - 64).step_by(3) {
                 let mut damaged = bytes.clone();
                 damaged[place] ^= 1;

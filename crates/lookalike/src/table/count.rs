@@ -1,4 +1,5 @@
-//! How many different values a column has that is not read otherwise, in little memory: exact up to a limit, from a sample of the values beyond.
+//! How many different values a column has that is not read otherwise, in little memory: exact up to
+//! a limit, from a sample of the values beyond.
 
 use std::hash::BuildHasher;
 
@@ -12,10 +13,12 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 use crate::codes::real;
 use crate::table::Counted;
 
-/// So many values are told apart before only half of those that come are looked at, then a quarter, and so on.
+/// So many values are told apart before only half of those that come are looked at, then a quarter,
+/// and so on.
 const MOST: usize = 1 << 16;
 
-/// Counts values by their hashes. Of a value that is looked at all rows are counted, so the mean number of rows a value has is not biased.
+/// Counts values by their hashes. Of a value that is looked at all rows are counted, so the mean
+/// number of rows a value has is not biased.
 pub(super) struct Counter {
     rows_of: FxHashMap<u64, u64>,
     /// Values with a greater hash are not looked at.
@@ -72,7 +75,11 @@ impl Counter {
     pub(super) fn finish(self, name: String) -> Counted {
         let (values, rows) = (self.rows_of.len() as u64, self.rows_of.values().sum::<u64>());
         let is_exact = self.limit == u64::MAX;
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most the number of rows")]
+        #[allow(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "at most the number of rows"
+        )]
         let distinct = match rows {
             _ if is_exact => values,
             0 => 0,
@@ -96,7 +103,8 @@ mod tests {
 
     #[test]
     fn few_values_are_counted_exactly_and_missing_ones_not() {
-        let texts: ArrayRef = Arc::new(StringArray::from(vec![Some("a"), None, Some("b"), Some("a"), Some("")]));
+        let texts: ArrayRef =
+            Arc::new(StringArray::from(vec![Some("a"), None, Some("b"), Some("a"), Some("")]));
         let Counted { present, distinct, is_exact, .. } = counted(&[texts.clone(), texts]);
         assert_eq!((present, distinct, is_exact), (6, 2, true));
         let numbers: ArrayRef = Arc::new(Int64Array::from(vec![Some(7), None, Some(7), Some(8)]));
@@ -109,12 +117,17 @@ mod tests {
         let column = |rows: i64, each: i64| -> Vec<ArrayRef> {
             (0..10)
                 .map(|batch| {
-                    Arc::new(Int64Array::from_iter_values((0..rows / 10).map(|i| (batch * rows / 10 + i) / each))) as ArrayRef
+                    Arc::new(Int64Array::from_iter_values(
+                        (0..rows / 10).map(|i| (batch * rows / 10 + i) / each),
+                    )) as ArrayRef
                 })
                 .collect()
         };
         let unique = counted(&column(1_000_000, 1));
-        assert_eq!((unique.present, unique.distinct, unique.is_exact), (1_000_000, 1_000_000, false));
+        assert_eq!(
+            (unique.present, unique.distinct, unique.is_exact),
+            (1_000_000, 1_000_000, false)
+        );
         let five = counted(&column(1_000_000, 5));
         assert!((199_000..201_000).contains(&five.distinct), "{five:?}");
     }

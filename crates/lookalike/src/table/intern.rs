@@ -14,8 +14,9 @@ const SHORT: usize = 8;
 
 /// A [`Coded`] column while it grows, with what finds the code of a text.
 ///
-/// Most cells of most tables are short: those are looked up by their bytes as one number, without a look at the text that was stored.
-/// Longer ones are looked up by their hash and compared. No text is stored twice.
+/// Most cells of most tables are short: those are looked up by their bytes as one number, without a
+/// look at the text that was stored. Longer ones are looked up by their hash and compared. No text
+/// is stored twice.
 pub(super) struct Interner {
     coded: Coded,
     missing: Option<Code>,
@@ -36,7 +37,8 @@ impl Interner {
         }
     }
 
-    /// Codes the cells of the next rows, of which the first is row `first`. The caller sees to it that row numbers fit.
+    /// Codes the cells of the next rows, of which the first is row `first`. The caller sees to it
+    /// that row numbers fit.
     pub(super) fn extend(&mut self, cells: &StringArray, first: usize) {
         let bytes = cells.value_data();
         // Sorted and skewed columns repeat themselves.
@@ -86,7 +88,10 @@ impl Interner {
     }
 
     fn short_code(&mut self, key: u64, cells: &StringArray, at: usize, first: usize) -> Code {
-        *self.short.entry(key).or_insert_with(|| append(&mut self.coded, Some(cells.value(at)), first + at))
+        *self
+            .short
+            .entry(key)
+            .or_insert_with(|| append(&mut self.coded, Some(cells.value(at)), first + at))
     }
 
     fn long_code(&mut self, hash: u64, text: &str, row: usize) -> Code {
@@ -115,8 +120,9 @@ fn append(coded: &mut Coded, value: Option<&str>, row: usize) -> Code {
     code
 }
 
-/// A short text as a number, different for different texts: the bytes, and above them a mark that tells the length. The mark is a byte
-/// that no UTF-8 text has, so it cannot be taken for the eighth byte of a text.
+/// A short text as a number, different for different texts: the bytes, and above them a mark that
+/// tells the length. The mark is a byte that no UTF-8 text has, so it cannot be taken for the
+/// eighth byte of a text.
 fn short_key(bytes: &[u8], start: usize, end: usize) -> u64 {
     let length = end - start;
     let word = match bytes.get(start..start + 8).and_then(|eight| eight.first_chunk()) {
@@ -127,7 +133,11 @@ fn short_key(bytes: &[u8], start: usize, end: usize) -> u64 {
             u64::from_le_bytes(eight)
         }
     };
-    if length == SHORT { word } else { word & ((1 << (8 * length)) - 1) | (0xf8 + length as u64) << 56 }
+    if length == SHORT {
+        word
+    } else {
+        word & ((1 << (8 * length)) - 1) | (0xf8 + length as u64) << 56
+    }
 }
 
 fn hash(text: &[u8]) -> u64 {
@@ -187,13 +197,15 @@ mod tests {
     #[test]
     fn texts_with_the_same_hash_stay_apart() {
         let mut interner = Interner::new();
-        let codes = ["first", "second", "third", "second", "first", "third"].map(|text| interner.long_code(42, text, 0));
+        let codes = ["first", "second", "third", "second", "first", "third"]
+            .map(|text| interner.long_code(42, text, 0));
         assert_eq!(codes, [0, 1, 2, 1, 0, 2]);
     }
 
     #[test]
     fn a_column_of_distinct_values_keeps_them_apart() {
-        let texts: Vec<String> = (0..20_000).map(|i| format!("{}{}", "x".repeat(i % 5), i * 701)).collect();
+        let texts: Vec<String> =
+            (0..20_000).map(|i| format!("{}{}", "x".repeat(i % 5), i * 701)).collect();
         let mut interner = Interner::new();
         interner.extend(&StringArray::from_iter_values(&texts), 0);
         interner.extend(&StringArray::from_iter_values(texts.iter().rev()), texts.len());

@@ -1,4 +1,5 @@
-//! A table in memory: some columns coded (distinct values once, a narrow code a row), some carried as they came.
+//! A table in memory: some columns coded (distinct values once, a narrow code a row), some carried
+//! as they came.
 
 mod build;
 mod count;
@@ -9,7 +10,9 @@ mod write;
 
 pub use build::in_memory;
 pub use read::{Source, open, open_text, text};
-pub use write::pending::{Access, Pending, Stream, Written, give_up, real_place, to_stream, undisturbed};
+pub use write::pending::{
+    Access, Pending, Stream, Written, give_up, real_place, to_stream, undisturbed,
+};
 pub use write::{Compression, FileType, Format, check_columns, check_types, file_type, write};
 
 use arrow_array::ArrayRef;
@@ -23,7 +26,8 @@ use crate::error::{Error, Result};
 pub enum Treatment {
     /// Code its values; the text of each row can be had from the dictionary.
     Code,
-    /// Code its values so that they can be told apart: by their text, or where their type has none by their bytes.
+    /// Code its values so that they can be told apart: by their text, or where their type has none
+    /// by their bytes.
     Compare,
     /// Keep its cells as they came, unparsed.
     Carry,
@@ -35,10 +39,12 @@ pub enum Treatment {
 
 /// The distinct values of a column and, for each row, which one it has.
 ///
-/// Invariant: every code is below `values.len()`, the values are distinct, and `first_row[c]` is the least row with code `c`.
+/// Invariant: every code is below `values.len()`, the values are distinct, and `first_row[c]` is
+/// the least row with code `c`.
 #[derive(Clone, Debug)]
 pub struct Coded {
-    /// The distinct values in order of first appearance; `None` is a missing value (null, or an empty CSV cell).
+    /// The distinct values in order of first appearance; `None` is a missing value (null, or an
+    /// empty CSV cell).
     pub values: Vec<Option<String>>,
     /// For each value the first row that has it: errors name a row, never a value.
     pub first_row: Vec<RowId>,
@@ -55,8 +61,9 @@ pub struct Column {
     pub data_type: DataType,
     /// The codes, if the reader was asked for them.
     pub coded: Option<Coded>,
-    /// The cells as they came, batch by batch, if the reader was asked for them. All batches of a table have the same row
-    /// boundaries. Dictionary arrays are unpacked, so that no value that no row has can travel along.
+    /// The cells as they came, batch by batch, if the reader was asked for them. All batches of a
+    /// table have the same row boundaries. Dictionary arrays are unpacked, so that no value that no
+    /// row has can travel along.
     pub carried: Option<Vec<ArrayRef>>,
 }
 
@@ -88,13 +95,16 @@ impl Table {
         self.columns.iter().find(|column| column.name == name)
     }
 
-    /// Refuses a table whose header is a row: the names of most coded columns are cells of those columns.
+    /// Refuses a table whose header is a row: the names of most coded columns are cells of those
+    /// columns.
     ///
     /// # Errors
     /// [`Data`](crate::ErrorKind::Data) then.
     pub fn check_header(&self) -> Result<()> {
         let coded = self.columns.iter().filter_map(|column| Some((column, column.coded.as_ref()?)));
-        let is_cell = |(column, coded): &(&Column, &Coded)| coded.values.iter().flatten().any(|value| *value == column.name);
+        let is_cell = |(column, coded): &(&Column, &Coded)| {
+            coded.values.iter().flatten().any(|value| *value == column.name)
+        };
         if 2 * coded.clone().filter(is_cell).count() <= coded.count() {
             return Ok(());
         }
@@ -106,6 +116,8 @@ impl Table {
 
     /// The codes of the column of that name; panics if it is absent or was not coded.
     pub fn coded(&self, name: &str) -> &Coded {
-        self.column(name).and_then(|column| column.coded.as_ref()).expect("the reader was asked to code this column")
+        self.column(name)
+            .and_then(|column| column.coded.as_ref())
+            .expect("the reader was asked to code this column")
     }
 }

@@ -1,7 +1,8 @@
 //! Arrays that hold the values of their rows and nothing else.
 //!
-//! An Arrow array may carry more than its rows show: dictionary entries that no row uses, bytes under a null, neighbours in a buffer that
-//! several arrays share, metadata of a nested field. None of it may travel into a release.
+//! An Arrow array may carry more than its rows show: dictionary entries that no row uses, bytes
+//! under a null, neighbours in a buffer that several arrays share, metadata of a nested field. None
+//! of it may travel into a release.
 
 use std::sync::Arc;
 
@@ -12,8 +13,8 @@ use arrow_cast::{CastOptions, cast_with_options};
 use arrow_row::{Row, RowConverter, SortField};
 use arrow_schema::{ArrowError, DataType, Field, FieldRef, Schema, SchemaRef};
 
-/// The type with every dictionary and run replaced by what it stands for, dates in milliseconds by dates in days, and without metadata of nested
-/// fields.
+/// The type with every dictionary and run replaced by what it stands for, dates in milliseconds by
+/// dates in days, and without metadata of nested fields.
 pub(super) fn plain_type(data_type: &DataType) -> DataType {
     match data_type {
         DataType::Dictionary(_, values) => plain_type(values),
@@ -60,13 +61,17 @@ pub(super) fn is_supported(data_type: &DataType) -> bool {
     RowConverter::supports_fields(&[SortField::new(data_type.clone())])
 }
 
-/// The same values in buffers of their own. Going through the row format is slower than copying the buffers, but it takes the values one
-/// by one and knows every type.
+/// The same values in buffers of their own. Going through the row format is slower than copying the
+/// buffers, but it takes the values one by one and knows every type.
 pub(super) fn rebuild(array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
     let converter = RowConverter::new(vec![SortField::new(array.data_type().clone())])?;
     let rows = converter.convert_columns(std::slice::from_ref(array))?;
     let rebuilt = converter.convert_rows(&rows)?.swap_remove(0);
-    if rebuilt.data_type() == array.data_type() { Ok(rebuilt) } else { cast(&rebuilt, array.data_type()) }
+    if rebuilt.data_type() == array.data_type() {
+        Ok(rebuilt)
+    } else {
+        cast(&rebuilt, array.data_type())
+    }
 }
 
 /// A text for each value, equal where the values are; it is no number, date or formula.
@@ -75,7 +80,10 @@ pub(super) fn bytes(array: &ArrayRef) -> Result<StringArray, ArrowError> {
     let rows = converter.convert_columns(std::slice::from_ref(array))?;
     let digit = |half: u8| char::from(b"0123456789abcdef"[usize::from(half)]);
     let text = |row: Row<'_>| {
-        "bytes ".chars().chain(row.as_ref().iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)])).collect::<String>()
+        "bytes "
+            .chars()
+            .chain(row.as_ref().iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]))
+            .collect::<String>()
     };
     Ok(rows.iter().enumerate().map(|(at, row)| array.is_valid(at).then(|| text(row))).collect())
 }
@@ -91,9 +99,15 @@ mod tests {
     #[test]
     fn bytes_under_a_null_do_not_depend_on_what_was_there() {
         let under = |secret: i64| {
-            let array = Int64Array::new(ScalarBuffer::from(vec![7, secret, 9]), Some(NullBuffer::from(vec![true, false, true])));
+            let array = Int64Array::new(
+                ScalarBuffer::from(vec![7, secret, 9]),
+                Some(NullBuffer::from(vec![true, false, true])),
+            );
             let rebuilt = rebuild(&(Arc::new(array) as ArrayRef)).unwrap();
-            assert_eq!(rebuilt.as_primitive::<Int64Type>(), &Int64Array::from(vec![Some(7), None, Some(9)]));
+            assert_eq!(
+                rebuilt.as_primitive::<Int64Type>(),
+                &Int64Array::from(vec![Some(7), None, Some(9)])
+            );
             rebuilt.as_primitive::<Int64Type>().values()[1]
         };
         assert_eq!(under(4711), under(0));
@@ -101,11 +115,13 @@ mod tests {
 
     #[test]
     fn a_slice_of_views_lets_go_of_its_neighbours() {
-        let views: StringViewArray = (0..100).map(|i| Some(format!("a long text with the number {i}"))).collect();
+        let views: StringViewArray =
+            (0..100).map(|i| Some(format!("a long text with the number {i}"))).collect();
         let slice: ArrayRef = Arc::new(views.slice(3, 2));
         let rebuilt = rebuild(&slice).unwrap();
         assert_eq!(&rebuilt, &slice);
-        let bytes: usize = rebuilt.as_string_view().data_buffers().iter().map(|buffer| buffer.len()).sum();
+        let bytes: usize =
+            rebuilt.as_string_view().data_buffers().iter().map(|buffer| buffer.len()).sum();
         assert!(bytes < 100, "{bytes}");
     }
 
@@ -134,7 +150,13 @@ mod tests {
         let mut lists = ListBuilder::new(StringDictionaryBuilder::<Int32Type>::new());
         lists.append_value([Some("x"), Some("y"), Some("x")]);
         let unpacked = unpack(Arc::new(lists.finish())).unwrap();
-        assert_eq!(unpacked.data_type(), &DataType::List(Arc::new(Field::new_list_field(DataType::Utf8, true))));
-        assert_eq!(unpacked.as_list::<i32>().value(0).as_string::<i32>(), &StringArray::from(vec!["x", "y", "x"]));
+        assert_eq!(
+            unpacked.data_type(),
+            &DataType::List(Arc::new(Field::new_list_field(DataType::Utf8, true)))
+        );
+        assert_eq!(
+            unpacked.as_list::<i32>().value(0).as_string::<i32>(),
+            &StringArray::from(vec!["x", "y", "x"])
+        );
     }
 }

@@ -23,7 +23,19 @@ const MAY_USE: [(&str, &[&str]); 38] = [
     ("tuples", &["rng", "table"]),
     (
         "problem",
-        &["tuples", "scheme", "attribute", "request", "encode", "partition", "privacy", "ratio", "rng", "table", "watched"],
+        &[
+            "tuples",
+            "scheme",
+            "attribute",
+            "request",
+            "encode",
+            "partition",
+            "privacy",
+            "ratio",
+            "rng",
+            "table",
+            "watched",
+        ],
     ),
     ("penalty", &["attribute", "taxonomy"]),
     ("boxes", &["penalty"]),
@@ -49,7 +61,10 @@ const MAY_USE: [(&str, &[&str]); 38] = [
         ],
     ),
     ("recode", &["attribute", "partition", "problem", "scheme"]),
-    ("recoding_file", &["attribute", "audit", "request", "encode", "partition", "problem", "recode", "scheme"]),
+    (
+        "recoding_file",
+        &["attribute", "audit", "request", "encode", "partition", "problem", "recode", "scheme"],
+    ),
     ("suppress", &["algorithm", "budget", "partition", "privacy", "problem", "rng"]),
     ("loss", &["attribute", "partition", "problem", "recode", "scheme"]),
     ("bound", &["boxes", "budget", "penalty", "problem", "rng"]),
@@ -68,11 +83,16 @@ const MAY_USE: [(&str, &[&str]); 38] = [
 fn code(path: &Path) -> String {
     let text = std::fs::read_to_string(path).unwrap();
     let tests = text.find("#[cfg(test)]\nmod tests {").unwrap_or(text.len());
-    text[..tests].lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n")
+    text[..tests]
+        .lines()
+        .filter(|line| !line.trim_start().starts_with("//"))
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 fn files(folder: &Path) -> Vec<std::path::PathBuf> {
-    let mut all: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut all: Vec<_> =
+        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     all.sort();
     let (folders, mut files): (Vec<_>, Vec<_>) = all.into_iter().partition(|path| path.is_dir());
     files.extend(folders.iter().flat_map(|folder| self::files(folder)));
@@ -91,13 +111,17 @@ fn modules_use_only_what_lies_below_them() {
             continue;
         }
         seen.push(module.to_string());
-        let (_, allowed) =
-            MAY_USE.iter().find(|(name, _)| *name == module).unwrap_or_else(|| panic!("{module} has no line here"));
+        let (_, allowed) = MAY_USE
+            .iter()
+            .find(|(name, _)| *name == module)
+            .unwrap_or_else(|| panic!("{module} has no line here"));
         let code = code(&path);
         for (at, _) in code.match_indices("crate::") {
             let rest = &code[at + "crate::".len()..];
-            let used: String = rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
-            let known = ["error", "code", module].contains(&used.as_str()) || allowed.contains(&used.as_str());
+            let used: String =
+                rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+            let known = ["error", "code", module].contains(&used.as_str())
+                || allowed.contains(&used.as_str());
             assert!(known, "{}: {module} uses {used}", path.display());
         }
     }
@@ -111,14 +135,18 @@ fn algorithms_do_not_know_each_other_and_only_io_knows_files() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     for path in files(&source.join("algorithm")) {
         // Those that are made of others.
-        let is_made_of_others = ["auto.rs", "cells.rs"].iter().any(|name| path.ends_with(Path::new("algorithm").join(name)));
+        let is_made_of_others = ["auto.rs", "cells.rs"]
+            .iter()
+            .any(|name| path.ends_with(Path::new("algorithm").join(name)));
         if path.file_name().unwrap() != "mod.rs" && !is_made_of_others {
             let code = code(&path);
-            // The files of one algorithm may know each other: only from above their folder come others.
+            // The files of one algorithm may know each other: only from above their folder come
+            // others.
             let is_alone = path.parent().unwrap().ends_with("algorithm");
             let from = if is_alone { "super::" } else { "super::super::" };
-            let uses_another =
-                code.match_indices(from).any(|(at, _)| code[at + from.len()..].starts_with(|c: char| c.is_lowercase()));
+            let uses_another = code
+                .match_indices(from)
+                .any(|(at, _)| code[at + from.len()..].starts_with(|c: char| c.is_lowercase()));
             assert!(!uses_another, "{} uses another algorithm", path.display());
         }
     }
@@ -138,7 +166,8 @@ fn files_stay_short_enough_to_read() {
     for folder in ["src", "../lookalike-cli/src"] {
         for path in files(&Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)) {
             let lines = code(&path).lines().filter(|line| !line.trim().is_empty()).count();
-            let is_test = path.components().any(|part| part.as_os_str().to_str().unwrap().contains("test"));
+            let is_test =
+                path.components().any(|part| part.as_os_str().to_str().unwrap().contains("test"));
             assert!(is_test || lines <= 400, "{}: {lines} lines of code", path.display());
         }
     }
@@ -146,8 +175,13 @@ fn files_stay_short_enough_to_read() {
 
 #[test]
 fn every_algorithm_has_its_row_in_the_readme() {
-    let readme = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md")).unwrap();
+    let readme =
+        std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md"))
+            .unwrap();
     for algorithm in lookalike::Algorithm::ALL {
-        assert!(readme.contains(&format!("| `{algorithm}` |")), "{algorithm} has no row in README.md");
+        assert!(
+            readme.contains(&format!("| `{algorithm}` |")),
+            "{algorithm} has no row in README.md"
+        );
     }
 }

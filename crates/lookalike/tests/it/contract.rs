@@ -30,8 +30,12 @@ const RULES: [&str; 11] = [
 ];
 
 fn request(k: u64, rule: &str, more: &str, order: &str) -> Request {
-    let sensitive = if rule.is_empty() { String::new() } else { format!(", {}", rule.replace("ORDER", order)) };
-    Request::parse(&format!("k = {k}\n{more}\n{COLUMNS}\ndiagnosis = {{ role = \"sensitive\"{sensitive} }}\n")).unwrap()
+    let sensitive =
+        if rule.is_empty() { String::new() } else { format!(", {}", rule.replace("ORDER", order)) };
+    Request::parse(&format!(
+        "k = {k}\n{more}\n{COLUMNS}\ndiagnosis = {{ role = \"sensitive\"{sensitive} }}\n"
+    ))
+    .unwrap()
 }
 
 /// The diagnoses of a table, as a TOML list.
@@ -69,16 +73,29 @@ fn every_algorithm_meets_every_rule_on_the_written_file() {
                 }
                 for algorithm in Algorithm::ALL {
                     let what = format!("{algorithm}, k = {k}, {rule}, table {seed}, make {make}");
-                    let done = match publish(&input, &folder.path().join("safe.csv"), request, algorithm, 1) {
+                    let done = match publish(
+                        &input,
+                        &folder.path().join("safe.csv"),
+                        request,
+                        algorithm,
+                        1,
+                    ) {
                         Ok(done) => done,
                         Err(error) if error.is_infeasible() && rows < 200 => continue,
                         Err(error) => panic!("{what}: {error}"),
                     };
                     assert!(done.verdict.holds(), "{what}: {:?}", done.verdict);
                     assert!(done.verdict.truth.as_ref().unwrap().holds(), "{what}");
-                    assert_eq!(done.verdict.classes, done.classes, "{what}: two classes look alike");
+                    assert_eq!(
+                        done.verdict.classes, done.classes,
+                        "{what}: two classes look alike"
+                    );
                     assert_eq!(done.verdict.non_homogeneous.is_none(), algorithm.is_homogeneous());
-                    assert!((0.0..=1.0).contains(&done.loss.gcp) && (0.0..=1.0).contains(&done.loss.hdm), "{what}");
+                    assert!(
+                        (0.0..=1.0).contains(&done.loss.gcp)
+                            && (0.0..=1.0).contains(&done.loss.hdm),
+                        "{what}"
+                    );
                     assert!((0.0..=1.0).contains(&done.loss.distortion), "{what}");
                 }
             }
@@ -107,33 +124,51 @@ fn every_way_to_publish_is_true_and_holds_in_every_format() {
         for algorithm in Algorithm::ALL {
             for file in ["safe.csv", "safe.tsv.gz", "safe.csv.zst", "safe.parquet", "safe.arrow"] {
                 let request = request(5, "l = 2", way, "");
-                let done = publish(&input, &folder.path().join(file), &request, algorithm, 1).unwrap();
+                let done =
+                    publish(&input, &folder.path().join(file), &request, algorithm, 1).unwrap();
                 assert!(done.verdict.holds(), "{way}, {algorithm}, {file}: {:?}", done.verdict);
-                assert_eq!(done.verdict.classes, done.classes, "{way}, {algorithm}, {file}: two classes look alike");
+                assert_eq!(
+                    done.verdict.classes, done.classes,
+                    "{way}, {algorithm}, {file}: two classes look alike"
+                );
                 let truth = done.verdict.truth.unwrap();
-                assert!(truth.holds() && truth.rows_only_bounded == 0, "{way}, {algorithm}, {file}: {truth:?}");
+                assert!(
+                    truth.holds() && truth.rows_only_bounded == 0,
+                    "{way}, {algorithm}, {file}: {truth:?}"
+                );
             }
         }
     }
 }
 
-/// Values that read like sets, ranges, masks, groups, formulas and guards: whoever reads the file tells as many classes apart as there are.
+/// Values that read like sets, ranges, masks, groups, formulas and guards: whoever reads the file
+/// tells as many classes apart as there are.
 #[test]
 fn values_that_read_like_labels_are_never_taken_for_them() {
     let folder = tempfile::tempdir().unwrap();
     let odd = [
-        "p", "q", "{p, q}", "{p}", "{}", "{\"p\"}", "[1-3]", "[p-q]", "g (all)", "=x", "'=x", "''=x", "-", "-x", "", " p", "a, b",
+        "p", "q", "{p, q}", "{p}", "{}", "{\"p\"}", "[1-3]", "[p-q]", "g (all)", "=x", "'=x",
+        "''=x", "-", "-x", "", " p", "a, b",
     ];
     let mut rng = lookalike::rng::Rng::new(5);
     let mut writer = csv::Writer::from_path(folder.path().join("odd.csv")).unwrap();
     writer.write_record(["tree", "flat", "=line", "ill"]).unwrap();
-    let mut draw = |from: &[&str]| from[usize::try_from(rng.below(from.len() as u64)).unwrap()].to_string();
+    let mut draw =
+        |from: &[&str]| from[usize::try_from(rng.below(from.len() as u64)).unwrap()].to_string();
     for _ in 0..300 {
-        let row = [draw(&odd), draw(&odd), draw(&["-3", "-2.0", "-2", "", "4e0", "7"]), draw(&["a", "=b", "'=b"])];
+        let row = [
+            draw(&odd),
+            draw(&odd),
+            draw(&["-3", "-2.0", "-2", "", "4e0", "7"]),
+            draw(&["a", "=b", "'=b"]),
+        ];
         writer.write_record(row).unwrap();
     }
     writer.flush().unwrap();
-    let mut tree = csv::WriterBuilder::new().delimiter(b';').from_path(folder.path().join("tree.csv")).unwrap();
+    let mut tree = csv::WriterBuilder::new()
+        .delimiter(b';')
+        .from_path(folder.path().join("tree.csv"))
+        .unwrap();
     for (at, value) in odd.iter().enumerate() {
         let group = ["p", "{g, h}", "=g", "[1-9]"][at % 4];
         tree.write_record([value, group, "*"]).unwrap();
@@ -153,8 +188,14 @@ fn values_that_read_like_labels_are_never_taken_for_them() {
             }
             for name in ["safe.csv", "safe.parquet"] {
                 let what = format!("{algorithm}, {output}, {name}");
-                let done = publish(&folder.path().join("odd.csv"), &folder.path().join(name), &request, algorithm, 1)
-                    .unwrap_or_else(|error| panic!("{what}: {error}"));
+                let done = publish(
+                    &folder.path().join("odd.csv"),
+                    &folder.path().join(name),
+                    &request,
+                    algorithm,
+                    1,
+                )
+                .unwrap_or_else(|error| panic!("{what}: {error}"));
                 assert!(done.verdict.holds(), "{what}: {:?}", done.verdict);
                 assert_eq!(done.verdict.classes, done.classes, "{what}: two classes look alike");
             }
@@ -177,7 +218,11 @@ fn the_bytes_depend_on_neither_threads_nor_the_order_of_the_input() {
             let request = request(5, "l = 2", more, "");
             let run = |threads: usize, input: &std::path::Path| {
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-                pool.install(|| publish(input, &folder.path().join("safe.csv"), &request, algorithm, 1)).unwrap().bytes
+                pool.install(|| {
+                    publish(input, &folder.path().join("safe.csv"), &request, algorithm, 1)
+                })
+                .unwrap()
+                .bytes
             };
             let expected = run(1, &input);
             assert!(run(1, &input) == expected, "{algorithm}: twice");
@@ -192,16 +237,24 @@ fn k_of_1_changes_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let input = hospital(folder.path(), 10, 300);
     for algorithm in Algorithm::ALL {
-        let done = publish(&input, &folder.path().join("same.csv"), &request(1, "", "", ""), algorithm, 1).unwrap();
+        let done =
+            publish(&input, &folder.path().join("same.csv"), &request(1, "", "", ""), algorithm, 1)
+                .unwrap();
         assert!(done.loss.ncp.abs() < 1e-12, "{algorithm}");
         let without_name = |text: &str| {
-            let mut lines: Vec<String> = text.lines().map(|line| line.split_once(',').unwrap().1.to_string()).collect();
+            let mut lines: Vec<String> =
+                text.lines().map(|line| line.split_once(',').unwrap().1.to_string()).collect();
             lines.sort();
             lines
         };
-        let mut released: Vec<String> = String::from_utf8(done.bytes).unwrap().lines().map(String::from).collect();
+        let mut released: Vec<String> =
+            String::from_utf8(done.bytes).unwrap().lines().map(String::from).collect();
         released.sort();
-        assert_eq!(released, without_name(&std::fs::read_to_string(&input).unwrap()), "{algorithm}");
+        assert_eq!(
+            released,
+            without_name(&std::fs::read_to_string(&input).unwrap()),
+            "{algorithm}"
+        );
     }
 }
 
@@ -220,7 +273,11 @@ fn the_audit_rejects_a_release_once_one_cell_is_made_unique() {
         lines[150] = format!("23.125,{rest}");
         std::fs::write(&safe, lines.join("\n")).unwrap();
         let source = lookalike::table::open(&safe, None).unwrap();
-        let treatments = lookalike::audit::treatments(source.names(), &request, lookalike::audit::View::Release);
-        assert!(!lookalike::audit::audit(&source.read(&treatments).unwrap(), &request).unwrap().holds(), "{algorithm}");
+        let treatments =
+            lookalike::audit::treatments(source.names(), &request, lookalike::audit::View::Release);
+        assert!(
+            !lookalike::audit::audit(&source.read(&treatments).unwrap(), &request).unwrap().holds(),
+            "{algorithm}"
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! What is drawn is fair: every outcome can come, all are equally likely, and an outcome says nothing about a cell that is not in it.
+//! What is drawn is fair: every outcome can come, all are equally likely, and an outcome says
+//! nothing about a cell that is not in it.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -6,7 +7,7 @@ use std::path::Path;
 use lookalike::release::{Cells, Release};
 use lookalike::rng::Key;
 use lookalike::table::Table;
-use lookalike::{Algorithm, Budget, Request, Outcome, Problem, Search, anonymize, problem, table};
+use lookalike::{Algorithm, Budget, Outcome, Problem, Request, Search, anonymize, problem, table};
 
 /// A table and its request, ready to be released under any key.
 struct Case {
@@ -26,18 +27,35 @@ impl Case {
     /// The outcome of a search with this seed, and its problem.
     fn search(&self, algorithm: Algorithm, seed: u64) -> (Problem, Outcome) {
         let request = Request { seed: Some(seed), ..self.request.clone() };
-        let names: Vec<String> = self.table.columns.iter().map(|column| column.name.clone()).collect();
+        let names: Vec<String> =
+            self.table.columns.iter().map(|column| column.name.clone()).collect();
         let problem = Problem::new(&self.table, &request.roles(&names).unwrap(), &request).unwrap();
-        let outcome = anonymize(&problem, Search { steps: Some(20), ..Search::new(algorithm, seed) }, &Budget::unlimited());
+        let outcome = anonymize(
+            &problem,
+            Search { steps: Some(20), ..Search::new(algorithm, seed) },
+            &Budget::unlimited(),
+        );
         (problem, outcome)
     }
 
     /// What every row of the release under this key shows, and its note.
     fn rows(&self, (problem, outcome): &(Problem, Outcome), key: Key) -> Vec<(String, String)> {
-        let names: Vec<String> = self.table.columns.iter().map(|column| column.name.clone()).collect();
+        let names: Vec<String> =
+            self.table.columns.iter().map(|column| column.name.clone()).collect();
         let roles = self.request.roles(&names).unwrap();
-        let release = Release::new(problem, &outcome.recoding, &self.table, &roles, &self.request, key, Cells::Typed).unwrap();
-        let table = table::in_memory(release.schema(), release.batches(), |batch| release.batch(batch)).unwrap();
+        let release = Release::new(
+            problem,
+            &outcome.recoding,
+            &self.table,
+            &roles,
+            &self.request,
+            key,
+            Cells::Typed,
+        )
+        .unwrap();
+        let table =
+            table::in_memory(release.schema(), release.batches(), |batch| release.batch(batch))
+                .unwrap();
         let cell = |row: usize, name: &str| {
             let coded = table.coded(name);
             coded.values[coded.codes.get(row) as usize].clone().unwrap()
@@ -53,10 +71,12 @@ impl Case {
     }
 }
 
-/// How far counts of outcomes lie from equal ones, in standard deviations of the chi-squared statistic.
+/// How far counts of outcomes lie from equal ones, in standard deviations of the chi-squared
+/// statistic.
 fn unevenness<K>(counts: &BTreeMap<K, u32>, outcomes: u32, draws: u32) -> f64 {
     let expected = f64::from(draws) / f64::from(outcomes);
-    let seen: f64 = counts.values().map(|&count| (f64::from(count) - expected).powi(2) / expected).sum();
+    let seen: f64 =
+        counts.values().map(|&count| (f64::from(count) - expected).powi(2) / expected).sum();
     let never = f64::from(outcomes) - f64::from(u32::try_from(counts.len()).unwrap());
     let freedom = f64::from(outcomes - 1);
     (seen + never * expected - freedom) / (2.0 * freedom).sqrt()
@@ -70,7 +90,8 @@ fn counted<K: Ord>(outcomes: impl Iterator<Item = K>) -> BTreeMap<K, u32> {
 
 const HALF: &str = "k = 2\n[limits]\nsuppress = \"60%\"\n[columns]\na = { role = \"quasi\" }\ns = { role = \"sensitive\", l = 2 }\nnote = { role = \"keep\", dependent = true }\n";
 
-/// Rows that show the same, some with a value of which half must go, and as many others as may stay.
+/// Rows that show the same, some with a value of which half must go, and as many others as may
+/// stay.
 fn half(rows: u32) -> Case {
     let mut text = "a,s,note\n".to_string();
     (0..rows).for_each(|row| text += &format!("1,x,x{row:02}\n"));
@@ -90,7 +111,11 @@ fn of_equal_rows_any_half_is_suppressed_as_likely_as_any_other() {
     let counts = counted((0..draws).map(kept));
     assert!(counts.keys().all(|kept| kept.len() == 6));
     let draws = u32::try_from(draws).unwrap();
-    assert!(counts.len() == 924 && unevenness(&counts, 924, draws).abs() < 5.0, "{} of 924 outcomes came", counts.len());
+    assert!(
+        counts.len() == 924 && unevenness(&counts, 924, draws).abs() < 5.0,
+        "{} of 924 outcomes came",
+        counts.len()
+    );
     // Without a seed no two runs agree.
     let unseeded = counted((0..30).map(|_| case.released(&found, Key::from_system())));
     assert!(unseeded.len() > 25, "{}", unseeded.len());
@@ -116,11 +141,14 @@ fn of_equally_rare_tuples_any_are_suppressed_as_likely_as_others() {
 #[test]
 fn who_is_dealt_to_whom_is_even() {
     let toml = HALF.replace("suppress = \"60%\"", "suppress = \"0%\"");
-    // By place the two values would part, which the rule forbids: so they are dealt out, in one of two ways.
+    // By place the two values would part, which the rule forbids: so they are dealt out, in one of
+    // two ways.
     let case = Case::new("a,s,note\n1,x,p\n2,x,q\n9,y,r\n10,y,s\n", &toml);
     let classes = |seed: u64| -> Vec<Vec<u32>> {
         let (_, outcome) = case.search(Algorithm::Cluster, seed);
-        let class = |class: &[lookalike::problem::partition::Piece]| class.iter().map(|piece| piece.tuple).collect();
+        let class = |class: &[lookalike::problem::partition::Piece]| {
+            class.iter().map(|piece| piece.tuple).collect()
+        };
         outcome.recoding.classes().iter().map(class).collect()
     };
     let counts = counted((0..2_000).map(classes));
@@ -129,7 +157,8 @@ fn who_is_dealt_to_whom_is_even() {
 
 #[test]
 fn no_algorithm_parts_equal_rows_by_their_sensitive_values() {
-    // Two of five equal rows must go with the one that differs: any two, or their values would tell whose the third one is.
+    // Two of five equal rows must go with the one that differs: any two, or their values would tell
+    // whose the third one is.
     let toml = HALF.replace("suppress = \"60%\"", "suppress = \"0%\"").replace("k = 2", "k = 3");
     let case = Case::new("a,s,note\n5,c,c\n5,e,e\n5,b,b\n5,d,d\n5,f,f\n9,a,a\n", &toml);
     let mut judged = 0;
@@ -138,13 +167,20 @@ fn no_algorithm_parts_equal_rows_by_their_sensitive_values() {
             let request = Request { seed: Some(seed), steps: Some(20), ..case.request.clone() };
             let case = Case { table: case.table.clone(), request };
             let rows = case.rows(&case.search(algorithm, seed), Key::from_seed(seed));
-            let mixed: String = rows.iter().filter(|(shown, _)| shown.starts_with('[')).map(|(_, note)| note.as_str()).collect();
+            let mixed: String = rows
+                .iter()
+                .filter(|(shown, _)| shown.starts_with('['))
+                .map(|(_, note)| note.as_str())
+                .collect();
             Some(mixed).filter(|mixed| mixed.len() == 3)
         };
         let found: Vec<String> = (0..600).filter_map(beside).collect();
         if found.len() == 600 {
             let counts = counted(found.into_iter());
-            assert!(counts.len() == 10 && unevenness(&counts, 10, 600).abs() < 5.0, "{algorithm}: {counts:?}");
+            assert!(
+                counts.len() == 10 && unevenness(&counts, 10, 600).abs() < 5.0,
+                "{algorithm}: {counts:?}"
+            );
             judged += 1;
         }
     }
@@ -153,13 +189,20 @@ fn no_algorithm_parts_equal_rows_by_their_sensitive_values() {
 
 #[test]
 fn whoever_knows_all_but_one_cell_of_a_suppressed_row_learns_nothing_about_it() {
-    let toml = HALF.replace("note = { role = \"keep\", dependent = true }\n", "note = { role = \"keep\" }\n");
+    let toml = HALF
+        .replace("note = { role = \"keep\", dependent = true }\n", "note = { role = \"keep\" }\n");
     let (mut right, mut trials) = (0.0_f64, 0.0_f64);
     for trial in 0..60_u32 {
-        // One row's note is the secret, yes or no; everything else is known, and so is how the program works.
+        // One row's note is the secret, yes or no; everything else is known, and so is how the
+        // program works.
         let table = |secret: &str| {
             let mut text = "a,s,note\n".to_string();
-            (0..5).for_each(|row| text += &format!("1,x,{}{row}\n", if (trial + row).is_multiple_of(3) { "yes" } else { "no" }));
+            (0..5).for_each(|row| {
+                text += &format!(
+                    "1,x,{}{row}\n",
+                    if (trial + row).is_multiple_of(3) { "yes" } else { "no" }
+                )
+            });
             text += &format!("1,x,{secret}9\n1,y,u\n1,y,v\n1,y,w\n");
             Case::new(&text, &toml)
         };
@@ -172,7 +215,11 @@ fn whoever_knows_all_but_one_cell_of_a_suppressed_row_learns_nothing_about_it() 
             continue;
         }
         let alike = |at: usize| {
-            (1..=120).filter(|&guess| cases[at].released(&found[at], Key::from_seed(seed + guess)) == published).count()
+            (1..=120)
+                .filter(|&guess| {
+                    cases[at].released(&found[at], Key::from_seed(seed + guess)) == published
+                })
+                .count()
         };
         let likely = [alike(0), alike(1)];
         trials += 1.0;
@@ -181,9 +228,15 @@ fn whoever_knows_all_but_one_cell_of_a_suppressed_row_learns_nothing_about_it() 
             std::cmp::Ordering::Equal => 0.5,
             std::cmp::Ordering::Less => 0.0,
         };
-        assert!(likely[0] > 0 && likely[1] > 0, "one of the two is excluded in trial {trial}: {likely:?}");
+        assert!(
+            likely[0] > 0 && likely[1] > 0,
+            "one of the two is excluded in trial {trial}: {likely:?}"
+        );
     }
     // Three standard deviations of as many tosses of a coin.
     let off = (right - trials / 2.0).abs();
-    assert!(trials > 15.0 && off < 3.0 * (trials / 4.0_f64).sqrt(), "{right} of {trials} guesses were right");
+    assert!(
+        trials > 15.0 && off < 3.0 * (trials / 4.0_f64).sqrt(),
+        "{right} of {trials} guesses were right"
+    );
 }

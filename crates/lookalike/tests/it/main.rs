@@ -1,4 +1,5 @@
-//! The library from outside: laws over all algorithms, brute force, real tables, and who may use whom.
+//! The library from outside: laws over all algorithms, brute force, real tables, and who may use
+//! whom.
 
 mod architecture;
 mod contract;

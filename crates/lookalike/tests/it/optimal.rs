@@ -1,4 +1,5 @@
-//! Adult in the configuration of Li and Li 2008: every optimum proven, and in the order that the schemes' containment demands.
+//! Adult in the configuration of Li and Li 2008: every optimum proven, and in the order that the
+//! schemes' containment demands.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write as _;
@@ -7,7 +8,7 @@ use std::path::Path;
 use lookalike::domain::scheme::Scheme;
 use lookalike::problem::treatments;
 use lookalike::table::{Coded, Treatment};
-use lookalike::{Algorithm, Budget, Request, Cost, Problem, Search, Status, anonymize, table};
+use lookalike::{Algorithm, Budget, Cost, Problem, Request, Search, Status, anonymize, table};
 
 use crate::support::real_tables;
 
@@ -24,11 +25,15 @@ fn prepare(data: &Path, folder: &Path) {
         lines.lines().find(of).unwrap().split(';').nth(1).unwrap().to_string()
     };
     let source = table::open(&data.join("adult_30162.csv.zst"), None).unwrap();
-    let how = |name: &String| if COLUMNS.contains(&name.as_str()) { Treatment::Code } else { Treatment::Skip };
+    let how = |name: &String| {
+        if COLUMNS.contains(&name.as_str()) { Treatment::Code } else { Treatment::Skip }
+    };
     let how: Vec<Treatment> = source.names().iter().map(how).collect();
     let table = source.read(&how).unwrap();
-    let columns: Vec<&Coded> = COLUMNS.iter().map(|name| table.column(name).unwrap().coded.as_ref().unwrap()).collect();
-    let ages: Vec<String> = columns[0].values.iter().map(|age| interval(age.as_ref().unwrap())).collect();
+    let columns: Vec<&Coded> =
+        COLUMNS.iter().map(|name| table.column(name).unwrap().coded.as_ref().unwrap()).collect();
+    let ages: Vec<String> =
+        columns[0].values.iter().map(|age| interval(age.as_ref().unwrap())).collect();
     let mut text = COLUMNS.join(",") + "\n";
     for row in 0..table.rows {
         let cell = |column: &&Coded| column.values[column.codes.get(row) as usize].clone().unwrap();
@@ -40,13 +45,21 @@ fn prepare(data: &Path, folder: &Path) {
 
 fn request(data: &Path, folder: &Path, scheme: Scheme, k: u64) -> Request {
     let line = |name: &&str| {
-        let file = if *name == "age" { folder.join("age.csv") } else { data.join(format!("hierarchies/adult/{name}.csv")) };
+        let file = if *name == "age" {
+            folder.join("age.csv")
+        } else {
+            data.join(format!("hierarchies/adult/{name}.csv"))
+        };
         // Ages stand on a line: sets of them are intervals.
         let own = if *name == "age" { scheme.on_a_line() } else { scheme };
-        format!("{name} = {{ role = \"quasi\", kind = \"categorical\", hierarchy = '{}', scheme = \"{own}\" }}\n", file.display())
+        format!(
+            "{name} = {{ role = \"quasi\", kind = \"categorical\", hierarchy = '{}', scheme = \"{own}\" }}\n",
+            file.display()
+        )
     };
     let columns: String = COLUMNS.iter().map(line).collect();
-    Request::parse(&format!("k = {k}\n[limits]\nsuppress = \"99.99%\"\n[columns]\n{columns}")).unwrap()
+    Request::parse(&format!("k = {k}\n[limits]\nsuppress = \"99.99%\"\n[columns]\n{columns}"))
+        .unwrap()
 }
 
 #[test]
@@ -63,24 +76,47 @@ fn more_freedom_never_costs_more_at_the_optimum() {
                 let roles = request.roles(opened.names()).unwrap();
                 let how = treatments(opened.names(), &roles);
                 let problem = Problem::new(&opened.read(&how).unwrap(), &roles, &request).unwrap();
-                let outcome = anonymize(&problem, Search { cost, ..Search::new(Algorithm::Optimal, 1) }, &Budget::unlimited());
+                let outcome = anonymize(
+                    &problem,
+                    Search { cost, ..Search::new(Algorithm::Optimal, 1) },
+                    &Budget::unlimited(),
+                );
                 assert_eq!(outcome.status, Status::Optimal, "{scheme} {cost} {k}");
                 let found = outcome.optimum.unwrap();
                 let loss = lookalike::evaluate::loss::loss(&problem, &outcome.recoding);
-                let measured = if cost == Cost::Dm { loss.c_dm.to_string().parse().unwrap() } else { loss.hdm };
-                assert!((found.value - measured).abs() <= 1e-9 * measured, "{scheme} {cost} {k}: {} {measured}", found.value);
+                let measured = if cost == Cost::Dm {
+                    loss.c_dm.to_string().parse().unwrap()
+                } else {
+                    loss.hdm
+                };
+                assert!(
+                    (found.value - measured).abs() <= 1e-9 * measured,
+                    "{scheme} {cost} {k}: {} {measured}",
+                    found.value
+                );
                 found.value
             };
             let [bhs, ghs, gops, ops, gsps, sps] = Scheme::ALL.map(value);
             eprintln!("k = {k}, {cost}: {bhs} {ghs} {gops} {ops} {gsps} {sps}");
-            for (one, other) in [(bhs, ghs), (ghs, gops), (gops, ops), (ops, sps), (gops, gsps), (gsps, sps)] {
+            for (one, other) in
+                [(bhs, ghs), (ghs, gops), (gops, ops), (ops, sps), (gops, gsps), (gsps, sps)]
+            {
                 assert!(one >= other * (1.0 - 1e-9), "k = {k}, {cost}: {one} before {other}");
             }
         }
     }
 }
 
-const EIGHT: [&str; 8] = ["age", "workclass", "education", "marital-status", "occupation", "race", "sex", "native-country"];
+const EIGHT: [&str; 8] = [
+    "age",
+    "workclass",
+    "education",
+    "marital-status",
+    "occupation",
+    "race",
+    "sex",
+    "native-country",
+];
 
 /// Every node of the lattice, each from the distinct rows, with the hierarchy files read anew.
 #[test]
@@ -88,7 +124,10 @@ fn incognito_finds_the_minimal_nodes_of_adult_that_trying_all_6480_finds() {
     let Some(data) = real_tables() else { return };
     let file = |name: &str| data.join(format!("hierarchies/adult/{name}.csv"));
     let line = |name: &&str| {
-        format!("{name} = {{ role = \"quasi\", kind = \"categorical\", hierarchy = '{}' }}\n", file(name).display())
+        format!(
+            "{name} = {{ role = \"quasi\", kind = \"categorical\", hierarchy = '{}' }}\n",
+            file(name).display()
+        )
     };
     let columns: String = EIGHT.iter().map(line).collect();
     let request = Request::parse(&format!("k = 5\nrest = \"drop\"\n[columns]\n{columns}")).unwrap();
@@ -98,34 +137,45 @@ fn incognito_finds_the_minimal_nodes_of_adult_that_trying_all_6480_finds() {
     let table = source.read(&how).unwrap();
     // In the order of the table, as the problem has them.
     let quasi = &roles.quasi;
-    let coded: Vec<&Coded> = quasi.iter().map(|name| table.column(name).unwrap().coded.as_ref().unwrap()).collect();
+    let coded: Vec<&Coded> =
+        quasi.iter().map(|name| table.column(name).unwrap().coded.as_ref().unwrap()).collect();
     // For each column and level the number of the label that each value shows.
     let labels: Vec<Vec<Vec<u64>>> = quasi
         .iter()
         .zip(&coded)
         .map(|(name, coded)| {
             let text = std::fs::read_to_string(file(name)).unwrap();
-            let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split(';').collect()).collect();
-            let all: Vec<&str> = lines.iter().flatten().copied().collect::<BTreeSet<&str>>().into_iter().collect();
+            let lines: Vec<Vec<&str>> =
+                text.lines().map(|line| line.split(';').collect()).collect();
+            let all: Vec<&str> =
+                lines.iter().flatten().copied().collect::<BTreeSet<&str>>().into_iter().collect();
             let of = |level: usize, value: &Option<String>| {
                 let line = lines.iter().find(|line| Some(line[0]) == value.as_deref()).unwrap();
                 u64::try_from(all.binary_search(&line[level]).unwrap()).unwrap()
             };
-            (0..lines[0].len()).map(|level| coded.values.iter().map(|value| of(level, value)).collect()).collect()
+            (0..lines[0].len())
+                .map(|level| coded.values.iter().map(|value| of(level, value)).collect())
+                .collect()
         })
         .collect();
-    let mut rows: Vec<Vec<u32>> = (0..table.rows).map(|row| coded.iter().map(|coded| coded.codes.get(row)).collect()).collect();
+    let mut rows: Vec<Vec<u32>> = (0..table.rows)
+        .map(|row| coded.iter().map(|coded| coded.codes.get(row)).collect())
+        .collect();
     rows.sort_unstable();
-    let distinct: Vec<(&Vec<u32>, usize)> = rows.chunk_by(|one, other| one == other).map(|same| (&same[0], same.len())).collect();
+    let distinct: Vec<(&Vec<u32>, usize)> =
+        rows.chunk_by(|one, other| one == other).map(|same| (&same[0], same.len())).collect();
     let sizes: Vec<usize> = labels.iter().map(Vec::len).collect();
     assert_eq!(sizes.iter().product::<usize>(), 6480);
-    let levels_of = |mut node: usize| -> Vec<usize> { sizes.iter().map(|&size| (node % size, node /= size).0).collect() };
+    let levels_of = |mut node: usize| -> Vec<usize> {
+        sizes.iter().map(|&size| (node % size, node /= size).0).collect()
+    };
     let mut classes: HashMap<u64, usize> = HashMap::new();
     let mut is_anonymous = |levels: &[usize]| {
         classes.clear();
         for (row, count) in &distinct {
             let label = |at: usize| labels[at][levels[at]][row[at] as usize];
-            *classes.entry((0..row.len()).fold(0, |key, at| key << 8 | label(at))).or_default() += count;
+            *classes.entry((0..row.len()).fold(0, |key, at| key << 8 | label(at))).or_default() +=
+                count;
         }
         classes.values().all(|&size| size >= 5)
     };
@@ -136,14 +186,16 @@ fn incognito_finds_the_minimal_nodes_of_adult_that_trying_all_6480_finds() {
         lower[at] = lower[at].checked_sub(1)?;
         Some(lower)
     };
-    let is_minimal =
-        |levels: &&Vec<usize>| holds[*levels] && (0..8).filter_map(|at| lower(levels, at)).all(|lower| !holds[&lower]);
+    let is_minimal = |levels: &&Vec<usize>| {
+        holds[*levels] && (0..8).filter_map(|at| lower(levels, at)).all(|lower| !holds[&lower])
+    };
     let expected: BTreeSet<Vec<usize>> = holds.keys().filter(is_minimal).cloned().collect();
 
     let problem = Problem::new(&table, &roles, &request).unwrap();
     let outcome = anonymize(&problem, Search::new(Algorithm::Incognito, 1), &Budget::unlimited());
     let found = outcome.optimum.unwrap().minimal;
-    let found: BTreeSet<Vec<usize>> = found.iter().map(|levels| levels.iter().map(|&level| level as usize).collect()).collect();
+    let found: BTreeSet<Vec<usize>> =
+        found.iter().map(|levels| levels.iter().map(|&level| level as usize).collect()).collect();
     assert!(expected.len() > 5, "{}", expected.len());
     assert_eq!(found, expected);
 }
@@ -161,8 +213,8 @@ fn partitions(values: usize) -> Vec<Vec<usize>> {
     all
 }
 
-/// The least certainty penalty of any sets, reckoned without the library: a set of several values costs the share of the leaves that it lists,
-/// whatever else the hierarchy has.
+/// The least certainty penalty of any sets, reckoned without the library: a set of several values
+/// costs the share of the leaves that it lists, whatever else the hierarchy has.
 #[test]
 fn sets_are_the_least_also_where_the_hierarchy_has_values_that_do_not_occur() {
     let folder = tempfile::tempdir().unwrap();
@@ -178,17 +230,27 @@ fn sets_are_the_least_also_where_the_hierarchy_has_values_that_do_not_occur() {
         let here: Vec<usize> = (0..7).filter(|&value| counts[value] > 0).collect();
         let cost = |sets: &Vec<usize>| {
             (0..here.len()).try_fold(0.0, |sum, set| {
-                let members: Vec<usize> = (0..here.len()).filter(|&at| sets[at] == set).map(|at| here[at]).collect();
+                let members: Vec<usize> =
+                    (0..here.len()).filter(|&at| sets[at] == set).map(|at| here[at]).collect();
                 let rows: u64 = members.iter().map(|&value| counts[value]).sum();
-                let share = if members.len() < 2 { 0.0 } else { f64::from(u32::try_from(members.len()).unwrap()) / 7.0 };
-                (members.is_empty() || rows >= k).then_some(sum + f64::from(u32::try_from(rows).unwrap()) * share)
+                let share = if members.len() < 2 {
+                    0.0
+                } else {
+                    f64::from(u32::try_from(members.len()).unwrap()) / 7.0
+                };
+                (members.is_empty() || rows >= k)
+                    .then_some(sum + f64::from(u32::try_from(rows).unwrap()) * share)
             })
         };
         let least = partitions(here.len()).iter().filter_map(cost).fold(f64::INFINITY, f64::min);
-        let rows: String = (0..7).map(|value| format!("u{value}\n").repeat(usize::try_from(counts[value]).unwrap())).collect();
+        let rows: String = (0..7)
+            .map(|value| format!("u{value}\n").repeat(usize::try_from(counts[value]).unwrap()))
+            .collect();
         std::fs::write(&data, format!("u\n{rows}")).unwrap();
-        let toml =
-            format!("k = {k}\nscheme = \"sps\"\n[columns]\nu = {{ role = \"quasi\", hierarchy = '{}' }}\n", hierarchy.display());
+        let toml = format!(
+            "k = {k}\nscheme = \"sps\"\n[columns]\nu = {{ role = \"quasi\", hierarchy = '{}' }}\n",
+            hierarchy.display()
+        );
         let request = Request::parse(&toml).unwrap();
         let source = table::open(&data, None).unwrap();
         let roles = request.roles(source.names()).unwrap();

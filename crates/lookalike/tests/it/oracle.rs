@@ -4,7 +4,7 @@ use lookalike::evaluate::loss::loss;
 use lookalike::problem::partition::{Partition, Piece};
 use lookalike::problem::recoding::Recoding;
 use lookalike::table::Treatment;
-use lookalike::{Algorithm, Budget, Request, Problem, Search, anonymize, table};
+use lookalike::{Algorithm, Budget, Problem, Request, Search, anonymize, table};
 
 use crate::support::tiny;
 
@@ -30,7 +30,12 @@ fn no_heuristic_beats_the_best_of_all_partitions_and_refusals_are_right() {
     for seed in 0..25 {
         let rows = 4 + seed % 4;
         let input = tiny(folder.path(), seed, rows);
-        let ill: Vec<bool> = std::fs::read_to_string(&input).unwrap().lines().skip(1).map(|line| line.ends_with("flu")).collect();
+        let ill: Vec<bool> = std::fs::read_to_string(&input)
+            .unwrap()
+            .lines()
+            .skip(1)
+            .map(|line| line.ends_with("flu"))
+            .collect();
         for (k, l) in [(2, 1), (3, 1), (2, 2)] {
             let holds = |group: &[usize]| {
                 let flus = group.iter().filter(|&&row| ill[row]).count();
@@ -40,7 +45,9 @@ fn no_heuristic_beats_the_best_of_all_partitions_and_refusals_are_right() {
                 .iter()
                 .map(|groups| {
                     let count = groups.iter().max().unwrap() + 1;
-                    (0..count).map(|group| (0..ill.len()).filter(|&row| groups[row] == group).collect()).collect()
+                    (0..count)
+                        .map(|group| (0..ill.len()).filter(|&row| groups[row] == group).collect())
+                        .collect()
                 })
                 .filter(|groups: &Vec<Vec<usize>>| groups.iter().all(|group| holds(group)))
                 .collect();
@@ -61,18 +68,25 @@ fn no_heuristic_beats_the_best_of_all_partitions_and_refusals_are_right() {
                 Ok(problem) => problem,
             };
             let tuple = |row: usize| {
-                let has = |tuple: &u32| problem.rows_of(*tuple).contains(&u32::try_from(row).unwrap());
+                let has =
+                    |tuple: &u32| problem.rows_of(*tuple).contains(&u32::try_from(row).unwrap());
                 (0u32..).take(problem.tuples()).find(has).unwrap()
             };
             let cost = |groups: &Vec<Vec<usize>>| {
                 let mut partition = Partition::default();
-                groups.iter().for_each(|group| partition.push(group.iter().map(|&row| Piece { tuple: tuple(row), count: 1 })));
+                groups.iter().for_each(|group| {
+                    partition.push(group.iter().map(|&row| Piece { tuple: tuple(row), count: 1 }))
+                });
                 loss(&problem, &Recoding::of(&problem, &partition, Vec::new())).ncp
             };
             let best = groupings.iter().map(cost).fold(f64::INFINITY, f64::min);
             assert!(best.is_finite(), "the door let an unsolvable problem in");
             for algorithm in Algorithm::homogeneous() {
-                let found = loss(&problem, &anonymize(&problem, Search::new(algorithm, 1), &Budget::unlimited()).recoding).ncp;
+                let found = loss(
+                    &problem,
+                    &anonymize(&problem, Search::new(algorithm, 1), &Budget::unlimited()).recoding,
+                )
+                .ncp;
                 assert!(found >= best - 1e-9, "{algorithm} claims {found}, the best is {best}");
             }
             solved += 1;

@@ -9,7 +9,7 @@ use lookalike::evaluate::query::{Workload, answer, draw, summarize};
 use lookalike::problem::partition::{Partition, Piece};
 use lookalike::problem::recoding::Recoding;
 use lookalike::rng::Rng;
-use lookalike::{Algorithm, Budget, Request, Problem, Search, anonymize, problem, table};
+use lookalike::{Algorithm, Budget, Problem, Request, Search, anonymize, problem, table};
 
 use crate::support::{publish, read};
 
@@ -23,12 +23,14 @@ fn problem(folder: &Path, text: &str, toml: &str) -> Problem {
     Problem::new(&source.read(&treatments).unwrap(), &roles, &request).unwrap()
 }
 
-const GREEDY: [Algorithm; 4] = [Algorithm::BottomUp, Algorithm::BottomUpRow, Algorithm::TopDown, Algorithm::TopDownRow];
+const GREEDY: [Algorithm; 4] =
+    [Algorithm::BottomUp, Algorithm::BottomUpRow, Algorithm::TopDown, Algorithm::TopDownRow];
 
 /// The classes as lists of rows.
 fn classes(problem: &Problem, recoding: &Recoding) -> Vec<Vec<u32>> {
     let rows = |class: &[Piece]| {
-        let mut rows: Vec<u32> = class.iter().flat_map(|piece| problem.rows_of(piece.tuple)).copied().collect();
+        let mut rows: Vec<u32> =
+            class.iter().flat_map(|piece| problem.rows_of(piece.tuple)).copied().collect();
         rows.sort_unstable();
         rows
     };
@@ -46,18 +48,24 @@ fn six_points_are_two_groups_of_three_although_k_is_2() {
     let problem = problem(folder.path(), text, toml);
     for algorithm in GREEDY {
         for seed in 0..20 {
-            let recoding = anonymize(&problem, Search::new(algorithm, seed), &Budget::unlimited()).recoding;
+            let recoding =
+                anonymize(&problem, Search::new(algorithm, seed), &Budget::unlimited()).recoding;
             let total = loss(&problem, &recoding).ncp;
             if algorithm == Algorithm::BottomUp || algorithm == Algorithm::BottomUpRow {
-                assert_eq!(classes(&problem, &recoding), [[0, 1, 2], [3, 4, 5]], "{algorithm}, seed {seed}");
+                assert_eq!(
+                    classes(&problem, &recoding),
+                    [[0, 1, 2], [3, 4, 5]],
+                    "{algorithm}, seed {seed}"
+                );
             }
             assert!(total < 150.0 + 1e-9, "{algorithm}, seed {seed}: {total}");
         }
     }
 }
 
-/// Xu et al., figure 1, with the lengths of the intervals as penalty, as their text counts them. (Over the ranges of the columns,
-/// as their definition has it, the paper's local recoding costs more than its global one: 7.5 against 6.375.)
+/// Xu et al., figure 1, with the lengths of the intervals as penalty, as their text counts them.
+/// (Over the ranges of the columns, as their definition has it, the paper's local recoding costs
+/// more than its global one: 7.5 against 6.375.)
 #[test]
 fn local_recoding_loses_less_than_global_recoding_on_the_paper_s_table() {
     let folder = tempfile::tempdir().unwrap();
@@ -68,7 +76,8 @@ fn local_recoding_loses_less_than_global_recoding_on_the_paper_s_table() {
             weights[0], weights[1]
         );
         let problem = problem(folder.path(), text, &toml);
-        let tuple = |row: u32| (0u32..).find(|&tuple| problem.rows_of(tuple).contains(&row)).unwrap();
+        let tuple =
+            |row: u32| (0u32..).find(|&tuple| problem.rows_of(tuple).contains(&row)).unwrap();
         let mut partition = Partition::default();
         for group in groups {
             partition.push(group.iter().map(|&(row, count)| Piece { tuple: tuple(row), count }));
@@ -81,15 +90,22 @@ fn local_recoding_loses_less_than_global_recoding_on_the_paper_s_table() {
     let local: &[&[(u32, u32)]] = &[&[(0, 1), (1, 1), (2, 1)], &[(2, 1), (4, 1), (5, 1)]];
     let (problem, of_global) = penalty_of([8, 2], global);
     assert!((of_global - 42.0).abs() < 1e-9 && (penalty_of([8, 2], local).1 - 33.0).abs() < 1e-9);
-    // The top-down method is no match for six rows: it parts equal rows only when one group lends to another, and here none can.
+    // The top-down method is no match for six rows: it parts equal rows only when one group lends
+    // to another, and here none can.
     for seed in 0..20 {
-        let found = anonymize(&problem, Search::new(Algorithm::BottomUp, seed), &Budget::unlimited()).recoding;
+        let found =
+            anonymize(&problem, Search::new(Algorithm::BottomUp, seed), &Budget::unlimited())
+                .recoding;
         assert!(loss(&problem, &found).ncp < of_global, "seed {seed}");
     }
-    assert!((penalty_of([1, 1], global).1 - 6.375).abs() < 1e-9 && (penalty_of([1, 1], local).1 - 7.5).abs() < 1e-9);
+    assert!(
+        (penalty_of([1, 1], global).1 - 6.375).abs() < 1e-9
+            && (penalty_of([1, 1], local).1 - 7.5).abs() < 1e-9
+    );
 }
 
-/// Wong et al. 2006, table 1: six patients. Only parts of it survive in our copy; the rest is such that tables 2 and 3 come out.
+/// Wong et al. 2006, table 1: six patients. Only parts of it survive in our copy; the rest is such
+/// that tables 2 and 3 come out.
 const PATIENTS: &str = "job,birth,postcode,illness\nCat1,1975,4350,HIV\nCat1,1955,4350,HIV\nCat1,1955,5432,flu\n\
                         Cat2,1955,5432,fever\nCat2,1975,4350,flu\nCat2,1975,4350,fever\n";
 
@@ -128,7 +144,8 @@ fn a_class_of_two_patients_with_hiv_passes_k_but_not_alpha() {
     assert!(judged(&second, "").holds());
     let verdict = judged(&second, HALF_ON_HIV);
     assert!(!verdict.holds());
-    let broken: Vec<(u64, u64)> = verdict.rules.iter().map(|rule| (rule.violations, rule.rows)).collect();
+    let broken: Vec<(u64, u64)> =
+        verdict.rules.iter().map(|rule| (rule.violations, rule.rows)).collect();
     assert_eq!(broken, [(0, 0), (1, 2)], "k holds, alpha fails on one class of two");
     // Table 3 also holds for the whole column, the paper's general model.
     assert!(judged(&third, HALF_ON_HIV).holds() && judged(&third, ", alpha = 0.5").holds());
@@ -143,7 +160,8 @@ fn every_algorithm_finds_a_view_in_which_at_most_half_of_a_class_has_hiv() {
     let request = patients_config(HALF_ON_HIV);
     for algorithm in Algorithm::homogeneous() {
         for seed in 0..10 {
-            let done = publish(&input, &folder.path().join("view.csv"), &request, algorithm, seed).unwrap();
+            let done = publish(&input, &folder.path().join("view.csv"), &request, algorithm, seed)
+                .unwrap();
             assert!(done.verdict.holds(), "{algorithm}, seed {seed}: {:?}", done.verdict);
             let text = String::from_utf8(done.bytes).unwrap();
             let mut classes: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
@@ -172,7 +190,8 @@ fn uniform(folder: &Path, seed: u64, rows: usize) -> PathBuf {
     path
 }
 
-/// Xu et al., figure 19 of the extended version: with weights 8, 4, 2, 1 queries on the heavy columns are answered better.
+/// Xu et al., figure 19 of the extended version: with weights 8, 4, 2, 1 queries on the heavy
+/// columns are answered better.
 #[test]
 fn weights_pay_in_queries_on_the_heavy_columns() {
     let folder = tempfile::tempdir().unwrap();
@@ -181,30 +200,43 @@ fn weights_pay_in_queries_on_the_heavy_columns() {
         let column = |(at, weight): (usize, &u32)| {
             format!("a{} = {{ role = \"quasi\", kind = \"numeric\", weight = {weight} }}\n", at + 1)
         };
-        Request::parse(&format!("k = 10\n[columns]\n{}", weights.iter().enumerate().map(column).collect::<String>())).unwrap()
+        Request::parse(&format!(
+            "k = 10\n[columns]\n{}",
+            weights.iter().enumerate().map(column).collect::<String>()
+        ))
+        .unwrap()
     };
     let equal = request([1; 4]);
     let source = read(&input, &equal, View::Source).unwrap();
     let error = |release: &Path, on: &[&str]| {
-        let workload = Workload { queries: 400, seed: 5, sum: None, on: on.iter().map(ToString::to_string).collect() };
+        let workload = Workload {
+            queries: 400,
+            seed: 5,
+            sum: None,
+            on: on.iter().map(ToString::to_string).collect(),
+        };
         let queries = draw(&source, &equal, &workload).unwrap();
         let released = read(release, &equal, View::ReleaseAgainstSource).unwrap();
         summarize(&answer(&source, &released, &equal, &queries).unwrap()).mean_error.unwrap()
     };
     for algorithm in [Algorithm::BottomUp, Algorithm::TopDown] {
-        let (plain, weighted) = (folder.path().join("plain.csv"), folder.path().join("weighted.csv"));
+        let (plain, weighted) =
+            (folder.path().join("plain.csv"), folder.path().join("weighted.csv"));
         publish(&input, &plain, &equal, algorithm, 1).unwrap();
         publish(&input, &weighted, &request([8, 4, 2, 1]), algorithm, 1).unwrap();
         for (on, most) in [(&["a1"][..], 0.5), (&["a1", "a2"], 0.8), (&["a1", "a2", "a3"], 0.95)] {
             let (without, with) = (error(&plain, on), error(&weighted, on));
-            eprintln!("{algorithm}, queries on {on:?}: error {without:.4} with equal weights, {with:.4} with 8, 4, 2, 1");
+            eprintln!(
+                "{algorithm}, queries on {on:?}: error {without:.4} with equal weights, {with:.4} with 8, 4, 2, 1"
+            );
             assert!(with < most * without, "{algorithm}, {on:?}: {with} against {without}");
         }
     }
 }
 
-/// He et al., tables 1 and 2. Their tries lead from one random pair of rows to one local optimum; that of their table is found from most
-/// pairs, and never a worse one than its runner-up, {Andy, Jane}, {Bob, Alex}.
+/// He et al., tables 1 and 2. Their tries lead from one random pair of rows to one local optimum;
+/// that of their table is found from most pairs, and never a worse one than its runner-up, {Andy,
+/// Jane}, {Bob, Alex}.
 #[test]
 fn clustering_makes_the_three_groups_of_the_paper_from_most_seeds() {
     let folder = tempfile::tempdir().unwrap();
@@ -213,11 +245,17 @@ fn clustering_makes_the_three_groups_of_the_paper_from_most_seeds() {
     let problem = problem(folder.path(), text, toml);
     let found: Vec<Vec<Vec<u32>>> = (0..100)
         .map(|seed| {
-            let outcome = anonymize(&problem, Search::new(Algorithm::Cluster, seed), &Budget::unlimited());
+            let outcome =
+                anonymize(&problem, Search::new(Algorithm::Cluster, seed), &Budget::unlimited());
             classes(&problem, &outcome.recoding)
         })
         .collect();
-    let as_printed = found.iter().filter(|classes| **classes == [vec![0, 1], vec![2, 3], vec![4, 5, 6]]).count();
-    let runner_up = found.iter().filter(|classes| **classes == [vec![0, 2], vec![1, 3], vec![4, 5, 6]]).count();
-    assert!(as_printed > 60 && as_printed + runner_up == 100, "{as_printed} as printed, {runner_up} the runner-up");
+    let as_printed =
+        found.iter().filter(|classes| **classes == [vec![0, 1], vec![2, 3], vec![4, 5, 6]]).count();
+    let runner_up =
+        found.iter().filter(|classes| **classes == [vec![0, 2], vec![1, 3], vec![4, 5, 6]]).count();
+    assert!(
+        as_printed > 60 && as_printed + runner_up == 100,
+        "{as_printed} as printed, {runner_up} the runner-up"
+    );
 }

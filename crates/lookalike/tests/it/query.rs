@@ -1,4 +1,5 @@
-//! Queries on real releases: every way to publish and every format says the same, and threads do not show.
+//! Queries on real releases: every way to publish and every format says the same, and threads do
+//! not show.
 
 use std::path::Path;
 
@@ -24,15 +25,18 @@ fn queries(input: &Path, request: &Request) -> Vec<Query> {
     assert_eq!(summable(&source, request).unwrap().as_deref(), Some("age"));
     let one = |sum: Option<&str>, on: &[&str]| {
         let on = on.iter().map(ToString::to_string).collect();
-        draw(&source, request, &Workload { queries: 60, seed: 4, sum: sum.map(String::from), on }).unwrap()
+        draw(&source, request, &Workload { queries: 60, seed: 4, sum: sum.map(String::from), on })
+            .unwrap()
     };
-    [one(None, &[]), one(Some("age"), &[]), one(None, &["diagnosis", "ward", "age", "admission"])].concat()
+    [one(None, &[]), one(Some("age"), &[]), one(None, &["diagnosis", "ward", "age", "admission"])]
+        .concat()
 }
 
 fn answers(input: &Path, output: &Path, request: &Request, queries: &[Query]) -> Vec<Answer> {
     publish(input, output, request, Algorithm::Mondrian, 1).unwrap();
     let source = read(input, request, View::Source).unwrap();
-    answer(&source, &read(output, request, View::ReleaseAgainstSource).unwrap(), request, queries).unwrap()
+    answer(&source, &read(output, request, View::ReleaseAgainstSource).unwrap(), request, queries)
+        .unwrap()
 }
 
 #[test]
@@ -40,7 +44,9 @@ fn a_release_with_k_of_1_answers_everything_exactly() {
     let folder = tempfile::tempdir().unwrap();
     let input = hospital(folder.path(), 21, 300);
     let request = request(1, "");
-    for answer in answers(&input, &folder.path().join("same.csv"), &request, &queries(&input, &request)) {
+    for answer in
+        answers(&input, &folder.path().join("same.csv"), &request, &queries(&input, &request))
+    {
         assert!(answer.truth > 0.0 && answer.error() == Some(0.0), "{answer:?}");
     }
 }
@@ -68,7 +74,10 @@ fn labels_and_bounds_in_every_format_say_the_same() {
                 let found = answers(input, &folder.path().join(file), &request(5, way), &queries);
                 for (found, expected) in found.iter().zip(&expected) {
                     assert!((found.truth - expected.truth).abs() < 1e-12, "{way}, {file}");
-                    assert!((found.estimate - expected.estimate).abs() < 1e-9 * expected.truth, "{way}, {file}");
+                    assert!(
+                        (found.estimate - expected.estimate).abs() < 1e-9 * expected.truth,
+                        "{way}, {file}"
+                    );
                 }
             }
         }
@@ -82,10 +91,20 @@ fn sets_intervals_and_suppression_are_answered_too() {
     let label = request(5, "");
     let queries = queries(&input, &label);
     let expected = summarize(&answers(&input, &folder.path().join("safe.csv"), &label, &queries));
-    for way in ["[output]\npublish = \"set\"", "[output]\nsnap = true", "[limits]\nsuppress = \"5%\""] {
-        let found = summarize(&answers(&input, &folder.path().join("safe.csv"), &request(5, way), &queries));
+    for way in
+        ["[output]\npublish = \"set\"", "[output]\nsnap = true", "[limits]\nsuppress = \"5%\""]
+    {
+        let found = summarize(&answers(
+            &input,
+            &folder.path().join("safe.csv"),
+            &request(5, way),
+            &queries,
+        ));
         assert_eq!((found.queries, found.undefined), (180, 0), "{way}");
-        assert!(found.mean_error.unwrap() < 3.0 * expected.mean_error.unwrap(), "{way}: {found:?}, {expected:?}");
+        assert!(
+            found.mean_error.unwrap() < 3.0 * expected.mean_error.unwrap(),
+            "{way}: {found:?}, {expected:?}"
+        );
         assert!(found != expected, "{way}");
     }
 }
@@ -102,7 +121,11 @@ fn threads_do_not_show() {
             let answers = answers(&input, &folder.path().join("safe.csv"), &request, &queries);
             (queries, answers)
         });
-        let bits: Vec<(u64, u64)> = found.1.iter().map(|answer| (answer.truth.to_bits(), answer.estimate.to_bits())).collect();
+        let bits: Vec<(u64, u64)> = found
+            .1
+            .iter()
+            .map(|answer| (answer.truth.to_bits(), answer.estimate.to_bits()))
+            .collect();
         (found.0, bits)
     };
     let one = run(1);

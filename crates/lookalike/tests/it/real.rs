@@ -3,15 +3,18 @@
 use std::path::Path;
 
 use lookalike::request::{ColumnRequest, HierarchySpec, Kind, Role};
-use lookalike::{Algorithm, BoundKind, Budget, Request, Problem, bound, problem, table, tight};
+use lookalike::{Algorithm, BoundKind, Budget, Problem, Request, bound, problem, table, tight};
 
 use crate::support::{publish, real_tables};
 
 /// Adult in the configuration of Xu et al. 2006: eight quasi-identifiers, weights 1.
 fn adult(folder: &Path, k: u64) -> Request {
     let hierarchies = folder.join("hierarchies/adult-utility");
-    let order: Vec<String> =
-        std::fs::read_to_string(hierarchies.join("education-order.txt")).unwrap().lines().map(String::from).collect();
+    let order: Vec<String> = std::fs::read_to_string(hierarchies.join("education-order.txt"))
+        .unwrap()
+        .lines()
+        .map(String::from)
+        .collect();
     let mut request = Request::parse(&format!(
         "k = {k}\nrest = \"drop\"\n[columns]\nage = {{ role = \"quasi\" }}\neducation = {{ role = \"quasi\", order = {order:?} }}\n\
          sex = {{ role = \"quasi\" }}\nrace = {{ role = \"quasi\" }}\nnative-country = {{ role = \"quasi\" }}\n\
@@ -31,24 +34,37 @@ fn adult(folder: &Path, k: u64) -> Request {
 fn adult_is_released_true_and_k_anonymous() {
     let Some(data) = real_tables() else { return };
     let folder = tempfile::tempdir().unwrap();
-    // Xu et al., figure 7 of the extended version: both methods lose less than Mondrian for every k.
-    for (k, mondrian, greedy, bound) in
-        [(2, 11_800.0, 5_300.0, 2_538.0), (10, 46_500.0, 22_000.0, 8_509.0), (100, 115_000.0, 65_000.0, 22_014.0)]
-    {
+    // Xu et al., figure 7 of the extended version: both methods lose less than Mondrian for every
+    // k.
+    for (k, mondrian, greedy, bound) in [
+        (2, 11_800.0, 5_300.0, 2_538.0),
+        (10, 46_500.0, 22_000.0, 8_509.0),
+        (100, 115_000.0, 65_000.0, 22_014.0),
+    ] {
         for algorithm in Algorithm::ALL {
             let safe = folder.path().join("safe.csv");
-            let done = publish(&data.join("adult_30162.csv.zst"), &safe, &adult(&data, k), algorithm, 1).unwrap();
+            let done =
+                publish(&data.join("adult_30162.csv.zst"), &safe, &adult(&data, k), algorithm, 1)
+                    .unwrap();
             assert!(done.verdict.holds(), "{algorithm}, k = {k}: {:?}", done.verdict.truth);
-            eprintln!("adult, k = {k}, {algorithm}: NCP {:.0}, {} classes", done.loss.ncp, done.verdict.classes);
+            eprintln!(
+                "adult, k = {k}, {algorithm}: NCP {:.0}, {} classes",
+                done.loss.ncp, done.verdict.classes
+            );
             assert_eq!((done.verdict.rows, done.verdict.truth.unwrap().suppressed), (30_162, 0));
             let most = match algorithm {
                 Algorithm::Mondrian => mondrian,
                 Algorithm::BottomUp | Algorithm::TopDown => greedy,
-                // The limit is one for local recodings: where a value is always shown alike, most of the detail goes.
+                // The limit is one for local recodings: where a value is always shown alike, most
+                // of the detail goes.
                 global if global.is_global() => f64::INFINITY,
                 _ => 2.3 * mondrian,
             };
-            assert!((bound..most).contains(&done.loss.ncp), "k = {k}, {algorithm}: {}", done.loss.ncp);
+            assert!(
+                (bound..most).contains(&done.loss.ncp),
+                "k = {k}, {algorithm}: {}",
+                done.loss.ncp
+            );
         }
     }
 }
@@ -75,7 +91,9 @@ fn the_sharper_bound_of_adult_is_far_above_the_plain_one() {
 #[test]
 fn the_bound_of_adult_is_what_it_always_was() {
     let Some(data) = real_tables() else { return };
-    for (k, expected) in [(2, 2_538), (5, 5_798), (10, 8_509), (25, 12_786), (50, 16_945), (100, 22_014)] {
+    for (k, expected) in
+        [(2, 2_538), (5, 5_798), (10, 8_509), (25, 12_786), (50, 16_945), (100, 22_014)]
+    {
         let found = bound(&adult_problem(&data, k), 1, &Budget::unlimited());
         assert_eq!(found.kind, BoundKind::Exact, "k = {k}");
         assert_eq!(format!("{:.0}", found.value), expected.to_string(), "k = {k}");
@@ -87,26 +105,43 @@ fn the_bound_of_adult_is_what_it_always_was() {
 fn distortion_falls_as_alpha_rises_and_rises_with_k() {
     let Some(data) = real_tables() else { return };
     let folder = tempfile::tempdir().unwrap();
-    let quasi = ["age", "workclass", "education", "marital-status", "occupation", "race", "sex", "native-country"];
+    let quasi = [
+        "age",
+        "workclass",
+        "education",
+        "marital-status",
+        "occupation",
+        "race",
+        "sex",
+        "native-country",
+    ];
     let distortion = |k: u64, alpha: &str| {
-        let rule = format!("salary-class = {{ role = \"sensitive\", alpha = {alpha}, values = [\">50K\"] }}");
+        let rule = format!(
+            "salary-class = {{ role = \"sensitive\", alpha = {alpha}, values = [\">50K\"] }}"
+        );
         let toml = format!("k = {k}\nrest = \"drop\"\n[output]\nsnap = true\n[columns]\n{rule}\n");
         let mut request = Request::parse(&toml).unwrap();
         for name in quasi {
             let mut column = ColumnRequest::new(Role::Quasi);
-            column.hierarchy = Some(HierarchySpec::File(data.join(format!("hierarchies/adult/{name}.csv"))));
+            column.hierarchy =
+                Some(HierarchySpec::File(data.join(format!("hierarchies/adult/{name}.csv"))));
             column.kind = (name == "age").then_some(Kind::Numeric);
             request.columns.insert(name.to_string(), column);
         }
         let input = data.join("adult_45222.csv.zst");
-        let done = publish(&input, &folder.path().join("safe.csv"), &request, Algorithm::Specialize, 1).unwrap();
+        let done =
+            publish(&input, &folder.path().join("safe.csv"), &request, Algorithm::Specialize, 1)
+                .unwrap();
         assert!(done.verdict.holds(), "k = {k}, alpha = {alpha}");
         eprintln!("adult, k = {k}, alpha = {alpha}: distortion {:.4}", done.loss.distortion);
         done.loss.distortion
     };
     let series = |k: u64| ["0.25", "0.3", "0.5", "0.7", "0.9"].map(|alpha| distortion(k, alpha));
     let (two, ten) = (series(2), series(10));
-    assert!([two, ten].iter().all(|series| series.windows(2).all(|pair| pair[1] < pair[0])), "{two:?} {ten:?}");
+    assert!(
+        [two, ten].iter().all(|series| series.windows(2).all(|pair| pair[1] < pair[0])),
+        "{two:?} {ten:?}"
+    );
     assert!(two.iter().zip(&ten).all(|(two, ten)| two < ten), "{two:?} {ten:?}");
 }
 
@@ -116,16 +151,26 @@ fn a_survey_with_awkward_labels_is_released_true_and_diverse() {
     let Some(data) = real_tables() else { return };
     let folder = tempfile::tempdir().unwrap();
     let quasi = ["age", "gender", "education", "marital", "race", "workclass", "birthplace"];
-    let mut request = Request::parse("k = 50\nrest = \"drop\"\n[columns]\noccupation = { role = \"sensitive\", l = 5 }\n").unwrap();
+    let mut request = Request::parse(
+        "k = 50\nrest = \"drop\"\n[columns]\noccupation = { role = \"sensitive\", l = 5 }\n",
+    )
+    .unwrap();
     for name in quasi {
         let mut column = ColumnRequest::new(Role::Quasi);
-        column.hierarchy = Some(HierarchySpec::File(data.join(format!("hierarchies/acs2018/{name}.csv"))));
+        column.hierarchy =
+            Some(HierarchySpec::File(data.join(format!("hierarchies/acs2018/{name}.csv"))));
         column.kind = (name == "age").then_some(Kind::Numeric);
         request.columns.insert(name.to_string(), column);
     }
     for algorithm in Algorithm::ALL {
-        let done =
-            publish(&data.join("acs2018_sal_occ.csv.zst"), &folder.path().join("safe.csv"), &request, algorithm, 1).unwrap();
+        let done = publish(
+            &data.join("acs2018_sal_occ.csv.zst"),
+            &folder.path().join("safe.csv"),
+            &request,
+            algorithm,
+            1,
+        )
+        .unwrap();
         assert!(done.verdict.holds(), "{algorithm}: {:?}", done.verdict.truth);
         assert_eq!(done.verdict.rows, 295_243);
     }

@@ -8,7 +8,10 @@ use lookalike::release::{Cells, Release};
 use lookalike::rng::{Key, Rng};
 use lookalike::synthetic::{self, Synthetic};
 use lookalike::table::Table;
-use lookalike::{Algorithm, Budget, Request, Problem, Result, Search, Techniques, anonymize, problem, release::proof, table};
+use lookalike::{
+    Algorithm, Budget, Problem, Request, Result, Search, Techniques, anonymize, problem,
+    release::proof, table,
+};
 
 /// What became of a table.
 pub(crate) struct Done {
@@ -20,7 +23,13 @@ pub(crate) struct Done {
 }
 
 /// Anonymizes `input` into `output` and lets the audit judge the file against its source.
-pub(crate) fn publish(input: &Path, output: &Path, request: &Request, algorithm: Algorithm, seed: u64) -> Result<Done> {
+pub(crate) fn publish(
+    input: &Path,
+    output: &Path,
+    request: &Request,
+    algorithm: Algorithm,
+    seed: u64,
+) -> Result<Done> {
     let request = &Request { seed: Some(seed), ..request.clone() };
     let source = table::open(input, None)?;
     let roles = request.roles(source.names())?;
@@ -29,22 +38,54 @@ pub(crate) fn publish(input: &Path, output: &Path, request: &Request, algorithm:
     let problem = Problem::new(&table, &roles, request)?;
     // An exact search may go on for ever; after a few nodes it has a valid release like any other.
     let techniques = Techniques { seeding: false, most_nodes: 4, ..Techniques::default() };
-    let outcome =
-        anonymize(&problem, Search { techniques, steps: Some(200), ..Search::new(algorithm, seed) }, &Budget::unlimited());
+    let outcome = anonymize(
+        &problem,
+        Search { techniques, steps: Some(200), ..Search::new(algorithm, seed) },
+        &Budget::unlimited(),
+    );
     let file_type = table::file_type(output)?;
-    let cells = if matches!(file_type.format, table::Format::Csv { .. }) { Cells::Text } else { Cells::Typed };
-    let release = Release::new(&problem, &outcome.recoding, &table, &roles, request, Key::from_seed(seed), cells)?;
+    let cells = if matches!(file_type.format, table::Format::Csv { .. }) {
+        Cells::Text
+    } else {
+        Cells::Typed
+    };
+    let release = Release::new(
+        &problem,
+        &outcome.recoding,
+        &table,
+        &roles,
+        request,
+        Key::from_seed(seed),
+        cells,
+    )?;
     let pending = table::Pending::beside(output, true)?;
-    table::write(pending.file()?, output, file_type, release.schema(), release.batches(), |index| release.batch(index))?;
+    table::write(
+        pending.file()?,
+        output,
+        file_type,
+        release.schema(),
+        release.batches(),
+        |index| release.batch(index),
+    )?;
     pending.publish()?;
     let released = read(output, request, View::ReleaseAgainstSource)?;
     let original = read(input, request, View::Source)?;
     let verdict = match &outcome.rings {
         None => audit::audit_against(&released, &original, request)?,
-        Some(rings) => audit::audit_rings(&released, &original, request, Some(&proof::proof(&problem, rings, &release)?))?,
+        Some(rings) => audit::audit_rings(
+            &released,
+            &original,
+            request,
+            Some(&proof::proof(&problem, rings, &release)?),
+        )?,
     };
     let classes = outcome.recoding.classes().len() as u64;
-    Ok(Done { loss: loss(&problem, &outcome.recoding), classes, verdict, bytes: std::fs::read(output).unwrap() })
+    Ok(Done {
+        loss: loss(&problem, &outcome.recoding),
+        classes,
+        verdict,
+        bytes: std::fs::read(output).unwrap(),
+    })
 }
 
 pub(crate) fn read(path: &Path, request: &Request, view: View) -> Result<Table> {
@@ -90,6 +131,9 @@ pub(crate) fn real_tables() -> Option<PathBuf> {
     if folder.is_dir() {
         return Some(folder);
     }
-    eprintln!("skipped: no real tables at {}; set LOOKALIKE_DATA to their folder", folder.display());
+    eprintln!(
+        "skipped: no real tables at {}; set LOOKALIKE_DATA to their folder",
+        folder.display()
+    );
     None
 }

@@ -9,7 +9,8 @@ use lookalike::problem::bound::Bound;
 use lookalike::request::{Order, Rest, Role, Roles};
 use lookalike::table::{Table, Treatment};
 use lookalike::{
-    Algorithm, Budget, Request, Outcome, Problem, Result, Status, Techniques, anonymize, problem, problem::partition, table,
+    Algorithm, Budget, Outcome, Problem, Request, Result, Status, Techniques, anonymize, problem,
+    problem::partition, table,
 };
 
 use crate::bounds::{self, Effort};
@@ -93,7 +94,8 @@ impl Numbers {
     }
 }
 
-/// What is left of a configuration when nothing is published: kept columns are not looked at, nor those without a role.
+/// What is left of a configuration when nothing is published: kept columns are not looked at, nor
+/// those without a role.
 pub(super) fn looked_at(request: &Request, names: &[String]) -> Result<(Request, Roles)> {
     let mut request = Request { rest: request.rest.or(Some(Rest::Drop)), ..request.clone() };
     request.roles(names)?;
@@ -108,18 +110,26 @@ pub(super) fn looked_at(request: &Request, names: &[String]) -> Result<(Request,
 pub(super) fn read(source: table::Source, sets: &[RuleSet]) -> Result<Table> {
     let mut all = vec![Treatment::Skip; source.names().len()];
     for set in sets {
-        let (request, roles) =
-            looked_at(&set.request, source.names()).map_err(|error| without_names(error, &set.request, &source))?;
-        set.ks.iter().try_for_each(|&k| Request { k, ..request.clone() }.rules(&roles).map(|_| ()))?;
+        let (request, roles) = looked_at(&set.request, source.names())
+            .map_err(|error| without_names(error, &set.request, &source))?;
+        set.ks
+            .iter()
+            .try_for_each(|&k| Request { k, ..request.clone() }.rules(&roles).map(|_| ()))?;
         for (all, one) in all.iter_mut().zip(problem::treatments(source.names(), &roles)) {
-            *all = if *all == Treatment::CodeAndCarry || one == Treatment::Skip { *all } else { one };
+            *all =
+                if *all == Treatment::CodeAndCarry || one == Treatment::Skip { *all } else { one };
         }
     }
     source.read(&all)
 }
 
 /// Runs everything, until somebody stops it.
-pub(super) fn measure(table: &Table, sets: &[RuleSet], wanted: &Wanted, progress: &Progress) -> Result<Vec<Run>> {
+pub(super) fn measure(
+    table: &Table,
+    sets: &[RuleSet],
+    wanted: &Wanted,
+    progress: &Progress,
+) -> Result<Vec<Run>> {
     let names: Vec<String> = table.columns.iter().map(|column| column.name.clone()).collect();
     let mut grounds = Vec::new();
     for set in sets {
@@ -137,11 +147,20 @@ pub(super) fn measure(table: &Table, sets: &[RuleSet], wanted: &Wanted, progress
             let (request, problem) = match ground.problem(k)? {
                 Ok(made) => made,
                 Err(why) => {
-                    runs.extend(wanted.algorithms.iter().map(|&algorithm| run(algorithm, Found::NotMet(why.clone()))));
+                    runs.extend(
+                        wanted
+                            .algorithms
+                            .iter()
+                            .map(|&algorithm| run(algorithm, Found::NotMet(why.clone()))),
+                    );
                     continue;
                 }
             };
-            let new: Vec<&String> = problem.warnings().iter().filter(|warning| warned.insert((*warning).clone())).collect();
+            let new: Vec<&String> = problem
+                .warnings()
+                .iter()
+                .filter(|warning| warned.insert((*warning).clone()))
+                .collect();
             new.into_iter().for_each(|warning| progress.warn(warning));
             let quick = request.time()?.unwrap_or(pipeline::USUAL_TIME);
             let mut known: Vec<(Effort, Option<Bound>)> = Vec::new();
@@ -177,12 +196,19 @@ struct Ground<'a> {
 }
 
 impl<'a> Ground<'a> {
-    fn new(table: &'a Table, set: &RuleSet, wanted: &'a Wanted, names: &[String], progress: &Progress) -> Result<Ground<'a>> {
+    fn new(
+        table: &'a Table,
+        set: &RuleSet,
+        wanted: &'a Wanted,
+        names: &[String],
+        progress: &Progress,
+    ) -> Result<Ground<'a>> {
         // Columns that no set looks at were not read.
         let mut request = set.request.clone();
         request.columns.retain(|name, _| names.contains(name));
         let (request, roles) = looked_at(&request, names)?;
-        let workload = Workload { queries: wanted.queries, seed: wanted.seed, ..Workload::default() };
+        let workload =
+            Workload { queries: wanted.queries, seed: wanted.seed, ..Workload::default() };
         let queries = match wanted.queries {
             0 => Vec::new(),
             _ => measure::queries(table, &request, &workload, |why| progress.warn(why))?,
@@ -200,7 +226,13 @@ impl<'a> Ground<'a> {
         }
     }
 
-    fn run(&self, request: &Request, problem: &Problem, algorithm: Algorithm, bound: Option<Bound>) -> Result<Numbers> {
+    fn run(
+        &self,
+        request: &Request,
+        problem: &Problem,
+        algorithm: Algorithm,
+        bound: Option<Bound>,
+    ) -> Result<Numbers> {
         let request = measure::asking_for(request, algorithm, self.wanted.seed);
         let search = pipeline::search(&request, self.wanted.seed, self.wanted.techniques)?;
         let budget = Budget::new(pipeline::time(&request, search)?, interrupt::cancel());
@@ -227,9 +259,17 @@ impl<'a> Ground<'a> {
     }
 
     /// Has the release judged, and asks it the queries.
-    fn judge(&self, request: &Request, problem: &Problem, outcome: &Outcome, numbers: &mut Numbers) -> Result<()> {
-        let judged = measure::judge(self.table, &self.roles, request, problem, outcome, self.wanted.seed)?;
-        (numbers.released, numbers.smallest, numbers.broken) = (judged.rows, judged.smallest, judged.broken);
+    fn judge(
+        &self,
+        request: &Request,
+        problem: &Problem,
+        outcome: &Outcome,
+        numbers: &mut Numbers,
+    ) -> Result<()> {
+        let judged =
+            measure::judge(self.table, &self.roles, request, problem, outcome, self.wanted.seed)?;
+        (numbers.released, numbers.smallest, numbers.broken) =
+            (judged.rows, judged.smallest, judged.broken);
         if let Some(released) = judged.released.filter(|_| !self.queries.is_empty()) {
             let answers = query::answer(self.table, &released, request, &self.queries)?;
             numbers.error = query::summarize(&answers).median_error;

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use std::str::FromStr;
 
 use lookalike::table::{self, Pending};
-use lookalike::{Algorithm, Request, Error, ErrorKind, Result};
+use lookalike::{Algorithm, Error, ErrorKind, Request, Result};
 
 use crate::args::{Compare, Global};
 use crate::cmd::write_secret;
@@ -43,17 +43,26 @@ pub(crate) fn run(args: &Compare, global: &Global) -> Result<ExitCode> {
     progress.stage("read");
     let table = measure::read(table::open(&data, sets[0].request.input.delimiter)?, &sets)?;
     if let Some(folder) = &args.plots {
-        std::fs::create_dir_all(folder).map_err(|source| Error::from(ErrorKind::Io { path: folder.clone(), source }))?;
+        std::fs::create_dir_all(folder)
+            .map_err(|source| Error::from(ErrorKind::Io { path: folder.clone(), source }))?;
     }
     progress.stage("compare");
-    let runs = interrupt::during_search(interrupt::COMPARISON, || measure::measure(&table, &sets, &wanted, &progress))?;
+    let runs = interrupt::during_search(interrupt::COMPARISON, || {
+        measure::measure(&table, &sets, &wanted, &progress)
+    })?;
     progress.end();
     let printed = tell(args, &sets, &wanted, &runs, table.rows);
     show::verdict(printed, ended(&runs))
 }
 
 /// The files that were asked for, and the table, CSV or JSON.
-fn tell(args: &Compare, sets: &[RuleSet], wanted: &Wanted, runs: &[Run], rows: usize) -> Result<()> {
+fn tell(
+    args: &Compare,
+    sets: &[RuleSet],
+    wanted: &Wanted,
+    runs: &[Run],
+    rows: usize,
+) -> Result<()> {
     let csv = args.csv.as_deref();
     if let Some(path) = csv {
         write_secret(path, args.force, &tell::csv(runs))?;
@@ -72,7 +81,10 @@ fn tell(args: &Compare, sets: &[RuleSet], wanted: &Wanted, runs: &[Run], rows: u
 
 /// The exit code of what was found.
 fn ended(runs: &[Run]) -> u8 {
-    let broken = runs.iter().filter_map(|run| Some((run, &run.numbers()?.broken))).find(|(_, broken)| !broken.is_empty());
+    let broken = runs
+        .iter()
+        .filter_map(|run| Some((run, &run.numbers()?.broken)))
+        .find(|(_, broken)| !broken.is_empty());
     match broken {
         Some((run, broken)) => {
             let k = run.k.map_or(String::new(), |k| format!(" with k = {k}"));
@@ -90,7 +102,9 @@ fn ended(runs: &[Run]) -> u8 {
 
 /// One set of rules a configuration file, or the one of the flags.
 fn sets(args: &Compare) -> Result<Vec<RuleSet>> {
-    let stem = |path: &PathBuf| path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    let stem = |path: &PathBuf| {
+        path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default()
+    };
     let stems: Vec<String> = args.config.iter().map(stem).collect();
     let set = |at: usize, mut request: Request| {
         request::lay_over(&mut request, &args.reading, &args.columns, &args.rules)?;
@@ -100,13 +114,23 @@ fn sets(args: &Compare) -> Result<Vec<RuleSet>> {
         ks.dedup();
         let ks = if ks.is_empty() { vec![request.k] } else { ks };
         let name = match stems.get(at) {
-            Some(stem) if stems.iter().filter(|other| *other == stem).count() > 1 => args.config[at].display().to_string(),
+            Some(stem) if stems.iter().filter(|other| *other == stem).count() > 1 => {
+                args.config[at].display().to_string()
+            }
             stem => stem.cloned().unwrap_or_default(),
         };
         Ok(RuleSet { name, request, ks })
     };
-    if let Some(path) = args.config.iter().enumerate().find_map(|(at, path)| args.config[..at].contains(path).then_some(path)) {
-        return Err(usage(format!("{} is named twice: each set of rules needs a file of its own", path.display())));
+    if let Some(path) = args
+        .config
+        .iter()
+        .enumerate()
+        .find_map(|(at, path)| args.config[..at].contains(path).then_some(path))
+    {
+        return Err(usage(format!(
+            "{} is named twice: each set of rules needs a file of its own",
+            path.display()
+        )));
     }
     if args.config.is_empty() {
         return Ok(vec![set(0, Request::default())?]);
@@ -116,7 +140,12 @@ fn sets(args: &Compare) -> Result<Vec<RuleSet>> {
 
 /// The one table that all sets are about.
 fn data(args: &Compare, sets: &[RuleSet]) -> Result<PathBuf> {
-    let input = |set: &RuleSet| (set.request.input.path.clone().filter(|_| args.data.is_none()), set.request.input.delimiter);
+    let input = |set: &RuleSet| {
+        (
+            set.request.input.path.clone().filter(|_| args.data.is_none()),
+            set.request.input.delimiter,
+        )
+    };
     if sets.iter().any(|set| input(set) != input(&sets[0])) {
         return Err(usage(
             "the configurations name different tables or delimiters: name one table, lookalike compare DATA -c ...",
@@ -132,7 +161,9 @@ fn algorithms(args: &Compare, sets: &[RuleSet], global: &Global) -> Result<Vec<A
     let is_wanted = |algorithm: &Algorithm| match () {
         () if is_all => algorithm.is_homogeneous() || allows_others,
         () if args.algorithms.is_empty() => {
-            algorithm.is_homogeneous() && !algorithm.is_global() && !algorithm.name().ends_with("-row")
+            algorithm.is_homogeneous()
+                && !algorithm.is_global()
+                && !algorithm.name().ends_with("-row")
         }
         () => args.algorithms.iter().any(|name| Algorithm::from_str(name) == Ok(*algorithm)),
     };
@@ -140,22 +171,32 @@ fn algorithms(args: &Compare, sets: &[RuleSet], global: &Global) -> Result<Vec<A
     let others = || Algorithm::ALL.into_iter().filter(|algorithm| !algorithm.is_homogeneous());
     if is_all && !allows_others && !global.quiet {
         others().for_each(|algorithm| {
-            show::say(&format!("{algorithm} is left out: its releases are non-homogeneous (--non-homogeneous)"))
+            show::say(&format!(
+                "{algorithm} is left out: its releases are non-homogeneous (--non-homogeneous)"
+            ))
         });
     }
-    if !allows_others && let Some(algorithm) = chosen.iter().find(|algorithm| !algorithm.is_homogeneous()) {
+    if !allows_others
+        && let Some(algorithm) = chosen.iter().find(|algorithm| !algorithm.is_homogeneous())
+    {
         // Says what that means.
-        let request = Request { algorithm: Some(algorithm.name().to_string()), ..Request::default() };
+        let request =
+            Request { algorithm: Some(algorithm.name().to_string()), ..Request::default() };
         pipeline::search(&request, SEED, args.how.techniques())?;
     }
     if args.how.non_homogeneous && chosen.iter().all(|algorithm| algorithm.is_homogeneous()) {
-        return Err(usage("--non-homogeneous goes with ring: --algorithms all, or a list with ring in it"));
+        return Err(usage(
+            "--non-homogeneous goes with ring: --algorithms all, or a list with ring in it",
+        ));
     }
-    let of_blocks = [("--scheme", !args.how.scheme.is_empty()), ("--cost", args.how.cost.is_some())];
+    let of_blocks =
+        [("--scheme", !args.how.scheme.is_empty()), ("--cost", args.how.cost.is_some())];
     match of_blocks.into_iter().find(|(_, is_given)| *is_given) {
-        Some((flag, _)) if !chosen.iter().any(|algorithm| algorithm.is_global()) => Err(usage(format!(
-            "{flag} is about global algorithms, and none is compared: --algorithms all, or a list with optimal"
-        ))),
+        Some((flag, _)) if !chosen.iter().any(|algorithm| algorithm.is_global()) => {
+            Err(usage(format!(
+                "{flag} is about global algorithms, and none is compared: --algorithms all, or a list with optimal"
+            )))
+        }
         _ => Ok(chosen),
     }
 }
@@ -165,7 +206,11 @@ fn check(set: &RuleSet, wanted: &Wanted) -> Result<()> {
     set.request.suppress()?;
     set.request.time()?;
     for &algorithm in &wanted.algorithms {
-        pipeline::search(&crate::measure::asking_for(&set.request, algorithm, wanted.seed), wanted.seed, wanted.techniques)?;
+        pipeline::search(
+            &crate::measure::asking_for(&set.request, algorithm, wanted.seed),
+            wanted.seed,
+            wanted.techniques,
+        )?;
     }
     Ok(())
 }
@@ -173,11 +218,17 @@ fn check(set: &RuleSet, wanted: &Wanted) -> Result<()> {
 /// Files that could not be written in the end.
 fn refuse(args: &Compare, sets: &[RuleSet], data: &Path, pictures: &[PathBuf]) -> Result<()> {
     if args.json && args.csv.as_deref() == Some(Path::new("-")) {
-        return Err(usage("--json and --csv - would both go to standard output: name a file for one, --csv FILE"));
+        return Err(usage(
+            "--json and --csv - would both go to standard output: name a file for one, --csv FILE",
+        ));
     }
     let reads = files::read_by(&args.config, &args.columns, sets.iter().map(|set| &set.request));
-    let pictures = pictures.iter().filter(|path| path.parent().is_some_and(Path::exists)).map(|path| ("--plots", path.as_path()));
-    let outputs: Vec<Output> = args.csv.iter().map(|path| ("--csv", path.as_path())).chain(pictures).collect();
+    let pictures = pictures
+        .iter()
+        .filter(|path| path.parent().is_some_and(Path::exists))
+        .map(|path| ("--plots", path.as_path()));
+    let outputs: Vec<Output> =
+        args.csv.iter().map(|path| ("--csv", path.as_path())).chain(pictures).collect();
     files::refuse_overlap(data, &reads, &outputs)?;
     for (_, path) in outputs {
         drop(Pending::beside(path, args.force)?);

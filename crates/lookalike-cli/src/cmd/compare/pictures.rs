@@ -16,13 +16,17 @@ pub(super) fn names(folder: Option<&Path>, sets: &[RuleSet]) -> Vec<PathBuf> {
     (0..sets.len()).flat_map(|at| NAMES.map(|name| folder.join(file(sets, at, name)))).collect()
 }
 
-/// With several sets of rules the name of each goes first, as far as it fits into the name of a file.
+/// With several sets of rules the name of each goes first, as far as it fits into the name of a
+/// file.
 fn file(sets: &[RuleSet], at: usize, name: &str) -> String {
     if sets.len() == 1 {
         return name.to_string();
     }
-    let plain =
-        |text: &str| -> String { text.chars().map(|c| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '_' }).collect() };
+    let plain = |text: &str| -> String {
+        text.chars()
+            .map(|c| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '_' })
+            .collect()
+    };
     let own = plain(&sets[at].name);
     let is_taken = sets.iter().filter(|set| plain(&set.name) == own).count() > 1;
     let number = if is_taken { format!("{}-", at + 1) } else { String::new() };
@@ -30,12 +34,19 @@ fn file(sets: &[RuleSet], at: usize, name: &str) -> String {
 }
 
 /// Names and contents of the pictures in which there is something to see.
-pub(super) fn draw(sets: &[RuleSet], algorithms: &[Algorithm], runs: &[Run]) -> Vec<(String, String)> {
+pub(super) fn draw(
+    sets: &[RuleSet],
+    algorithms: &[Algorithm],
+    runs: &[Run],
+) -> Vec<(String, String)> {
     let mut pictures = Vec::new();
     for (at, set) in sets.iter().enumerate() {
         let under = if sets.len() > 1 { format!(" under {}", set.name) } else { String::new() };
-        let of_set: Vec<(&Run, &Numbers)> =
-            runs.iter().filter(|run| run.rules == set.name).filter_map(|run| Some((run, run.numbers()?))).collect();
+        let of_set: Vec<(&Run, &Numbers)> = runs
+            .iter()
+            .filter(|run| run.rules == set.name)
+            .filter_map(|run| Some((run, run.numbers()?)))
+            .collect();
         let series = |is_joined: bool, point: &dyn Fn(&Run, &Numbers) -> Option<Point>| {
             let of = |&algorithm: &Algorithm| Series {
                 name: algorithm.to_string(),
@@ -51,22 +62,27 @@ pub(super) fn draw(sets: &[RuleSet], algorithms: &[Algorithm], runs: &[Run]) -> 
         let k = |run: &Run| real(run.k.unwrap_or(1));
         let ticks: Vec<f64> = set.ks.iter().map(|k| real(k.unwrap_or(1))).collect();
         let by_k = || Axis { label: "k".to_string(), scale: Scale::Log, ticks: ticks.clone() };
-        let axis = |label: &str, scale: Scale| Axis { label: label.to_string(), scale, ticks: Vec::new() };
+        let axis =
+            |label: &str, scale: Scale| Axis { label: label.to_string(), scale, ticks: Vec::new() };
         let plots = [
             Plot {
                 title: format!("Loss by k{under}"),
                 x_axis: by_k(),
                 y_axis: axis("loss (NCP)", Scale::FromZero),
-                series: series(true, &|run, found| Some(Point { x: k(run), y: found.loss.ncp, label: String::new() }))
-                    .into_iter()
-                    .chain([bounds(&of_set)])
-                    .collect(),
+                series: series(true, &|run, found| {
+                    Some(Point { x: k(run), y: found.loss.ncp, label: String::new() })
+                })
+                .into_iter()
+                .chain([bounds(&of_set)])
+                .collect(),
             },
             Plot {
                 title: format!("Gap by k{under}"),
                 x_axis: by_k(),
                 y_axis: axis(gap_label(&of_set), gap_scale(&of_set)),
-                series: series(true, &|run, found| Some(Point { x: k(run), y: found.gap()?, label: String::new() })),
+                series: series(true, &|run, found| {
+                    Some(Point { x: k(run), y: found.gap()?, label: String::new() })
+                }),
             },
             Plot {
                 title: format!("Search time by loss{under}"),
@@ -98,7 +114,11 @@ fn bounds(found: &[(&Run, &Numbers)]) -> Series {
         }
     }
     let is_estimated = found.iter().any(|(_, found)| is_estimate(found));
-    Series { name: if is_estimated { "bound (estimated)" } else { "bound" }.to_string(), is_joined: true, points }
+    Series {
+        name: if is_estimated { "bound (estimated)" } else { "bound" }.to_string(),
+        is_joined: true,
+        points,
+    }
 }
 
 fn is_estimate(found: &Numbers) -> bool {

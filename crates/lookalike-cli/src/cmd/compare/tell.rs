@@ -28,17 +28,24 @@ pub(super) fn table(runs: &[Run], with_rules: bool, with_queries: bool) -> Strin
         ">memory",
         "note",
     ];
-    let shown: Vec<bool> =
-        heads.iter().map(|&head| (head != "rules" || with_rules) && (head != ">error" || with_queries)).collect();
-    let kept = |cells: Vec<String>| cells.into_iter().zip(&shown).filter(|(_, shown)| **shown).map(|(cell, _)| cell).collect();
+    let shown: Vec<bool> = heads
+        .iter()
+        .map(|&head| (head != "rules" || with_rules) && (head != ">error" || with_queries))
+        .collect();
+    let kept = |cells: Vec<String>| {
+        cells.into_iter().zip(&shown).filter(|(_, shown)| **shown).map(|(cell, _)| cell).collect()
+    };
     let mut rows: Vec<Vec<String>> = Vec::new();
     for (at, run) in runs.iter().enumerate() {
-        let is_told = at > 0 && run.numbers().is_none() && (&runs[at - 1].rules, runs[at - 1].k) == (&run.rules, run.k);
+        let is_told = at > 0
+            && run.numbers().is_none()
+            && (&runs[at - 1].rules, runs[at - 1].k) == (&run.rules, run.k);
         if !is_told {
             rows.push(kept(cells(run)));
         }
     }
-    let heads: Vec<&str> = heads.into_iter().zip(&shown).filter(|(_, shown)| **shown).map(|(head, _)| head).collect();
+    let heads: Vec<&str> =
+        heads.into_iter().zip(&shown).filter(|(_, shown)| **shown).map(|(head, _)| head).collect();
     show::table(&heads, &rows)
 }
 
@@ -80,7 +87,12 @@ fn note(run: &Run, numbers: &Numbers) -> String {
         (numbers.status == Status::Optimal, "least of its kind"),
         (!run.algorithm.is_homogeneous(), "non-homogeneous"),
     ];
-    notes.into_iter().filter(|(is_so, _)| *is_so).map(|(_, note)| note).collect::<Vec<_>>().join(", ")
+    notes
+        .into_iter()
+        .filter(|(is_so, _)| *is_so)
+        .map(|(_, note)| note)
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 const COLUMNS: &str = "rules,k,algorithm,status,ncp,gcp,bound,bound_kind,bound_low,bound_high,gap,c_dm,c_avg,classes,smallest,released,\
@@ -88,7 +100,9 @@ const COLUMNS: &str = "rules,k,algorithm,status,ncp,gcp,bound,bound_kind,bound_l
 
 /// A line a run; what is not known is empty.
 pub(super) fn csv(runs: &[Run]) -> String {
-    let lines = runs.iter().map(|run| line(run).iter().map(|cell| quoted(cell)).collect::<Vec<_>>().join(",") + "\n");
+    let lines = runs
+        .iter()
+        .map(|run| line(run).iter().map(|cell| quoted(cell)).collect::<Vec<_>>().join(",") + "\n");
     format!("{COLUMNS}\n{}", lines.collect::<String>())
 }
 
@@ -108,17 +122,31 @@ fn line(run: &Run) -> Vec<String> {
         Found::Met(numbers) => {
             let Numbers { loss, bound, .. } = &**numbers;
             let (low, high) = ends(*bound);
-            cells.extend([loss.ncp.to_string(), loss.gcp.to_string(), known(bound.map(|bound| bound.value))]);
+            cells.extend([
+                loss.ncp.to_string(),
+                loss.gcp.to_string(),
+                known(bound.map(|bound| bound.value)),
+            ]);
             cells.extend([
                 bound.map_or("", |bound| bound.kind.name()).to_string(),
                 known(low),
                 known(high),
                 known(numbers.gap()),
             ]);
-            cells.extend([loss.c_dm.to_string(), loss.c_avg.to_string(), numbers.classes.to_string()]);
-            cells.extend([numbers.smallest, numbers.released, numbers.left_out].map(|number| number.to_string()));
+            cells.extend([
+                loss.c_dm.to_string(),
+                loss.c_avg.to_string(),
+                numbers.classes.to_string(),
+            ]);
+            cells.extend(
+                [numbers.smallest, numbers.released, numbers.left_out]
+                    .map(|number| number.to_string()),
+            );
             cells.extend([known(numbers.error), numbers.seconds.to_string()]);
-            cells.extend([numbers.peak.map_or(String::new(), |bytes| bytes.to_string()), numbers.broken.clone()]);
+            cells.extend([
+                numbers.peak.map_or(String::new(), |bytes| bytes.to_string()),
+                numbers.broken.clone(),
+            ]);
         }
     }
     cells
@@ -133,7 +161,11 @@ fn ends(bound: Option<Bound>) -> (Option<f64>, Option<f64>) {
 }
 
 fn quoted(cell: &str) -> String {
-    if cell.contains([',', '"', '\n', '\r']) { format!("\"{}\"", cell.replace('"', "\"\"")) } else { cell.to_string() }
+    if cell.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", cell.replace('"', "\"\""))
+    } else {
+        cell.to_string()
+    }
 }
 
 fn status(run: &Run) -> &'static str {
@@ -145,7 +177,8 @@ fn status(run: &Run) -> &'static str {
     }
 }
 
-/// One object. The seed is not in it: whoever has that of a release can replay how ties were broken.
+/// One object. The seed is not in it: whoever has that of a release can replay how ties were
+/// broken.
 pub(super) fn json(runs: &[Run], rows: usize, queries: u64) -> Value {
     json!({ "version": 1, "rows": rows, "queries": queries, "runs": runs.iter().map(object).collect::<Vec<_>>() })
 }
@@ -188,7 +221,15 @@ mod tests {
     use lookalike::evaluate::loss::Loss;
 
     fn run(bound: Option<Bound>, status: Status) -> Run {
-        let loss = Loss { ncp: 10_381.4, gcp: 0.05, by_attribute: vec![], c_dm: 1_234, c_avg: 1.5, hdm: 0.1, distortion: 0.1 };
+        let loss = Loss {
+            ncp: 10_381.4,
+            gcp: 0.05,
+            by_attribute: vec![],
+            c_dm: 1_234,
+            c_avg: 1.5,
+            hdm: 0.1,
+            distortion: 0.1,
+        };
         let numbers = Numbers {
             status,
             loss,
@@ -202,11 +243,21 @@ mod tests {
             peak: Some(12_000_001),
             broken: String::new(),
         };
-        Run { rules: "a, \"b\"".into(), k: Some(5), algorithm: Algorithm::Mondrian, found: Found::Met(Box::new(numbers)) }
+        Run {
+            rules: "a, \"b\"".into(),
+            k: Some(5),
+            algorithm: Algorithm::Mondrian,
+            found: Found::Met(Box::new(numbers)),
+        }
     }
 
     fn not_met(algorithm: Algorithm) -> Run {
-        Run { rules: "a".into(), k: Some(9_000), algorithm, found: Found::NotMet("too few, by far".into()) }
+        Run {
+            rules: "a".into(),
+            k: Some(9_000),
+            algorithm,
+            found: Found::NotMet("too few, by far".into()),
+        }
     }
 
     fn bound(kind: BoundKind) -> Option<Bound> {
@@ -219,19 +270,37 @@ mod tests {
         let runs = [estimate, bound(BoundKind::Exact), bound(BoundKind::Weaker { rows: 7 }), None]
             .map(|bound| run(bound, Status::Heuristic));
         let text = table(&runs, false, true);
-        let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split_whitespace().collect()).collect();
-        assert_eq!(lines[1][..7], ["5", "mondrian", "10,381", "5.0", "%", "~8,509", "~1.22"], "{text}");
+        let lines: Vec<Vec<&str>> =
+            text.lines().map(|line| line.split_whitespace().collect()).collect();
+        assert_eq!(
+            lines[1][..7],
+            ["5", "mondrian", "10,381", "5.0", "%", "~8,509", "~1.22"],
+            "{text}"
+        );
         assert!(lines[2..4].iter().all(|line| line[5..7] == ["8,509", "1.22"]), "{text}");
-        assert_eq!(lines[4][5..], ["-", "-", "1,234", "40", "10", "12.5", "%", "0.25", "s", "13", "MB"], "{text}");
+        assert_eq!(
+            lines[4][5..],
+            ["-", "-", "1,234", "40", "10", "12.5", "%", "0.25", "s", "13", "MB"],
+            "{text}"
+        );
     }
 
     #[test]
     fn what_nobody_can_meet_is_one_line() {
-        let runs = [run(None, Status::Stopped), not_met(Algorithm::Mondrian), not_met(Algorithm::Cluster)];
+        let runs =
+            [run(None, Status::Stopped), not_met(Algorithm::Mondrian), not_met(Algorithm::Cluster)];
         let text = table(&runs, true, false);
         assert_eq!(text.lines().count(), 3, "{text}");
-        assert!(text.starts_with("rules") && !text.contains("error") && text.contains("13 MB  stopped\n"), "{text}");
-        assert!(text.contains("9,000  every one") && text.ends_with("not met: too few, by far\n"), "{text}");
+        assert!(
+            text.starts_with("rules")
+                && !text.contains("error")
+                && text.contains("13 MB  stopped\n"),
+            "{text}"
+        );
+        assert!(
+            text.contains("9,000  every one") && text.ends_with("not met: too few, by far\n"),
+            "{text}"
+        );
         assert_eq!(csv(&runs).lines().count(), 4);
         assert_eq!(json(&runs, 1, 0)["runs"].as_array().unwrap().len(), 3);
     }
@@ -239,24 +308,41 @@ mod tests {
     #[test]
     fn files_have_every_number_with_and_without_bound() {
         let runs = [
-            run(bound(BoundKind::Estimate { sample: 900, low: 8_400.0, high: 8_600.0 }), Status::Optimal),
+            run(
+                bound(BoundKind::Estimate { sample: 900, low: 8_400.0, high: 8_600.0 }),
+                Status::Optimal,
+            ),
             not_met(Algorithm::Cluster),
         ];
         let text = csv(&runs);
         let lines: Vec<&str> = text.lines().collect();
         let width = lines[0].split(',').count();
         assert!(
-            lines[1].starts_with("\"a, \"\"b\"\"\",5,mondrian,optimal,10381.4,0.05,8509.3,estimate,8400,8600,1.22"),
+            lines[1].starts_with(
+                "\"a, \"\"b\"\"\",5,mondrian,optimal,10381.4,0.05,8509.3,estimate,8400,8600,1.22"
+            ),
             "{text}"
         );
         assert_eq!(lines[1].split(',').count(), width + 1, "one comma is quoted");
-        assert_eq!(lines[2], format!("a,9000,cluster,not met{}\"too few, by far\"", ",".repeat(width - 4)));
+        assert_eq!(
+            lines[2],
+            format!("a,9000,cluster,not met{}\"too few, by far\"", ",".repeat(width - 4))
+        );
         let found = json(&runs, 1_000, 7);
-        assert_eq!((&found["version"], &found["rows"], &found["queries"]), (&1.into(), &1_000.into(), &7.into()));
+        assert_eq!(
+            (&found["version"], &found["rows"], &found["queries"]),
+            (&1.into(), &1_000.into(), &7.into())
+        );
         let met = &found["runs"][0];
-        assert_eq!((&met["bound"]["kind"], &met["bound"]["low"]), (&"estimate".into(), &8_400.0.into()));
+        assert_eq!(
+            (&met["bound"]["kind"], &met["bound"]["low"]),
+            (&"estimate".into(), &8_400.0.into())
+        );
         assert!((met["gap"].as_f64().unwrap() - 10_381.4 / 8_509.3).abs() < 1e-12);
-        assert_eq!((&found["runs"][1]["status"], &found["runs"][1]["why"]), (&"not met".into(), &"too few, by far".into()));
+        assert_eq!(
+            (&found["runs"][1]["status"], &found["runs"][1]["why"]),
+            (&"not met".into(), &"too few, by far".into())
+        );
         let without = json(&[run(None, Status::Heuristic)], 1, 0);
         assert!(without["runs"][0]["bound"].is_null() && without["runs"][0]["gap"].is_null());
     }

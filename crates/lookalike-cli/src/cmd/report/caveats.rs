@@ -90,7 +90,8 @@ pub(super) fn caveats(found: &Found<'_>, guard: Guard) -> Vec<Caveat> {
     list
 }
 
-/// Rows are counted. Whether they are persons only the source can tell, as far as it has a column that stands for them.
+/// Rows are counted. Whether they are persons only the source can tell, as far as it has a column
+/// that stands for them.
 fn persons(found: &Found<'_>, guard: Guard) -> Caveat {
     let said: Vec<String> = found.counted.iter().filter_map(repeated_persons).collect();
     let text = match (guard, said.is_empty()) {
@@ -108,7 +109,8 @@ fn persons(found: &Found<'_>, guard: Guard) -> Caveat {
 /// What classes tell of sensitive columns.
 fn attributes(found: &Found<'_>) -> Caveat {
     let columns = &found.verdict.measures.sensitive;
-    let unruled: Vec<_> = columns.iter().filter(|column| !has_rule(&found.verdict, &column.column)).collect();
+    let unruled: Vec<_> =
+        columns.iter().filter(|column| !has_rule(&found.verdict, &column.column)).collect();
     let told = |column: &&lookalike::audit::SensitiveMeasures| {
         format!(
             "in {} one value fills up to {} of a class, and a class is up to t = {} from the whole table",
@@ -132,5 +134,10 @@ fn attributes(found: &Found<'_>) -> Caveat {
             unruled.iter().map(told).collect::<Vec<_>>().join("; ")
         )
     };
-    Caveat { key: "attributes", title: "What a whole class has in common", text, matters: !unruled.is_empty() }
+    Caveat {
+        key: "attributes",
+        title: "What a whole class has in common",
+        text,
+        matters: !unruled.is_empty(),
+    }
 }

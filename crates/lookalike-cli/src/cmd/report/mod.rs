@@ -1,6 +1,7 @@
 //! `lookalike report`: one page about a release, and the same numbers for machines.
 //!
-//! Nothing on the page is taken from whoever made the release: the judge reads the file and its source, and every number is counted anew.
+//! Nothing on the page is taken from whoever made the release: the judge reads the file and its
+//! source, and every number is counted anew.
 
 mod caveats;
 mod numbers;
@@ -15,7 +16,7 @@ use lookalike::audit::{self, View};
 use lookalike::evaluate::profile::person_columns;
 use lookalike::evaluate::query::{self, Workload};
 use lookalike::table::{self, Pending};
-use lookalike::{Request, Problem, Result};
+use lookalike::{Problem, Request, Result};
 
 use crate::NOT_MET;
 use crate::args::{Edition, Global, Report};
@@ -37,7 +38,9 @@ pub(crate) fn run(args: &Report, global: &Global) -> Result<ExitCode> {
     let mut request = args.request.request()?;
     args.released.lay_over(&mut request);
     if request.non_homogeneous {
-        return Err(usage("report tells of classes, and a non-homogeneous release has none: lookalike verify judges it"));
+        return Err(usage(
+            "report tells of classes, and a non-homogeneous release has none: lookalike verify judges it",
+        ));
     }
     refuse_overlap(args, &request)?;
     // What cannot be written is found out before large tables are read.
@@ -74,11 +77,13 @@ pub(crate) fn run(args: &Report, global: &Global) -> Result<ExitCode> {
             .map(|found| query::summarize(&found))
     };
     // Where no release is possible there is no bound; the verdict has said so already.
-    let problem = Problem::new(&source, &roles, &Request { seed: Some(SEED), ..request.clone() }).ok();
+    let problem =
+        Problem::new(&source, &roles, &Request { seed: Some(SEED), ..request.clone() }).ok();
     let bound = problem.and_then(|problem| bounds::bound_of(&problem, SEED, args.bound, QUICK));
     let before = audit::measures(&source, &request)?;
     let quasi = quasi(&release, &request);
-    let found = Found { verdict, before, columns, errors, bound, quasi, roles, counted, request: &request };
+    let found =
+        Found { verdict, before, columns, errors, bound, quasi, roles, counted, request: &request };
     let told = numbers::told(&found, guard, (&args.source, &args.release));
     let object = object::object(&told);
     // What is counted in the source is as secret as the source.

@@ -1,4 +1,5 @@
-//! All that a report tells, as plain data: what may be told was decided here, page and JSON only write it down.
+//! All that a report tells, as plain data: what may be told was decided here, page and JSON only
+//! write it down.
 
 use std::path::Path;
 
@@ -35,13 +36,15 @@ pub(super) struct Found<'a> {
 pub(super) enum Guard {
     /// As they are.
     None,
-    /// Not below so many, and rounded: with the release beside it an exact count would tell what single rows hold. For the same reason
-    /// nothing is told that puts a value of the source beside what the release shows of it: no loss, which has the length of a column in
-    /// it, no bound and no distribution.
+    /// Not below so many, and rounded: with the release beside it an exact count would tell what
+    /// single rows hold. For the same reason nothing is told that puts a value of the source beside
+    /// what the release shows of it: no loss, which has the length of a column in it, no bound and
+    /// no distribution.
     Below(u64),
 }
 
-/// Counts are rounded to multiples of k, or of this where k is less: of 2 and 3 rows the half would be exact.
+/// Counts are rounded to multiples of k, or of this where k is less: of 2 and 3 rows the half would
+/// be exact.
 const GRAIN: u64 = 10;
 
 /// A count of rows of the source.
@@ -172,7 +175,8 @@ pub(super) struct LossTold {
     pub(super) gcp: f64,
     pub(super) costliest: Option<String>,
     pub(super) bound: Option<BoundTold>,
-    /// Columns of weight 0, which the loss does not count, and the share of their cells that show more than one value.
+    /// Columns of weight 0, which the loss does not count, and the share of their cells that show
+    /// more than one value.
     pub(super) uncounted: Vec<(String, f64)>,
 }
 
@@ -207,7 +211,11 @@ pub(super) fn told(found: &Found<'_>, guard: Guard, files: (&Path, &Path)) -> To
         holds: verdict.holds(),
         verdict: sentences(found, suppressed),
         rules: verdict.rules.clone(),
-        rule_lines: verdict.rules.iter().map(|rule| rule_line(rule, &found.quasi, CLASSES)).collect(),
+        rule_lines: verdict
+            .rules
+            .iter()
+            .map(|rule| rule_line(rule, &found.quasi, CLASSES))
+            .collect(),
         truth: truth(verdict, guard),
         leaks: verdict.leaks.clone(),
         files: (file(files.0, guard), file(files.1, guard)),
@@ -218,12 +226,23 @@ pub(super) fn told(found: &Found<'_>, guard: Guard, files: (&Path, &Path)) -> To
         suppressed,
         columns: lines(found, guard),
         bands: bands(before, measures, guard),
-        classes: (if guard == Guard::None { Some(Count::Exact(before.classes)) } else { None }, measures.classes),
+        classes: (
+            if guard == Guard::None { Some(Count::Exact(before.classes)) } else { None },
+            measures.classes,
+        ),
         risk: risk(before, measures, guard),
-        changed: (!columns.is_empty())
-            .then(|| ratio(columns.iter().map(|column| column.generalized).sum(), verdict.rows * columns.len() as u64)),
+        changed: (!columns.is_empty()).then(|| {
+            ratio(
+                columns.iter().map(|column| column.generalized).sum(),
+                verdict.rows * columns.len() as u64,
+            )
+        }),
         loss: (!columns.is_empty() && guard == Guard::None).then(|| loss(columns, found)),
-        spreads: if guard == Guard::None { columns.iter().map(spread).collect() } else { Vec::new() },
+        spreads: if guard == Guard::None {
+            columns.iter().map(spread).collect()
+        } else {
+            Vec::new()
+        },
         errors: found.errors.as_ref().map(|errors| rough(errors, guard)),
         caveats: caveats::caveats(found, guard),
     }
@@ -233,7 +252,9 @@ pub(super) fn told(found: &Found<'_>, guard: Guard, files: (&Path, &Path)) -> To
 fn file(path: &Path, guard: Guard) -> String {
     match guard {
         Guard::None => path.display().to_string(),
-        Guard::Below(_) => path.file_name().map_or(String::new(), |name| name.to_string_lossy().into_owned()),
+        Guard::Below(_) => {
+            path.file_name().map_or(String::new(), |name| name.to_string_lossy().into_owned())
+        }
     }
 }
 
@@ -258,10 +279,13 @@ fn sentences(found: &Found<'_>, suppressed: Count) -> String {
     } else {
         let broken = verdict.rules.iter().filter(|rule| rule.violations > 0).count() as u64;
         let rules = match broken {
-            0 => "every rule holds, but the file is not a true and complete release of its source".to_string(),
+            0 => "every rule holds, but the file is not a true and complete release of its source"
+                .to_string(),
             _ => format!("{} broken", counted(broken, "rule is", "rules are")),
         };
-        format!("This file does NOT hold what was asked for on {columns}: {rules}. Do not publish it.")
+        format!(
+            "This file does NOT hold what was asked for on {columns}: {rules}. Do not publish it."
+        )
     }
 }
 
@@ -269,8 +293,12 @@ fn sentences(found: &Found<'_>, suppressed: Count) -> String {
 fn truth(verdict: &Verdict, guard: Guard) -> Vec<(Finding, String)> {
     let Some(truth) = &verdict.truth else { return Vec::new() };
     match guard {
-        Guard::None => truth.statements.iter().map(|said| (said.finding, said.text.clone())).collect(),
-        Guard::Below(_) if !truth.holds() => vec![(Finding::Broken, "the file is not a true release of its source".to_string())],
+        Guard::None => {
+            truth.statements.iter().map(|said| (said.finding, said.text.clone())).collect()
+        }
+        Guard::Below(_) if !truth.holds() => {
+            vec![(Finding::Broken, "the file is not a true release of its source".to_string())]
+        }
         Guard::Below(_) => {
             let partly = truth.rows_only_bounded > 0;
             let said = if partly {
@@ -300,15 +328,26 @@ fn lines(found: &Found<'_>, guard: Guard) -> Vec<Column> {
             ncp: detail.filter(|_| guard == Guard::None).map(mean),
         });
     }
-    let plain =
-        |name: &String, role, how: &str| Column { name: name.clone(), role, how: how.to_string(), changed: None, ncp: None };
+    let plain = |name: &String, role, how: &str| Column {
+        name: name.clone(),
+        role,
+        how: how.to_string(),
+        changed: None,
+        ncp: None,
+    };
     for name in &found.roles.sensitive {
-        let how = if has_rule(&found.verdict, name) { "as it is; a rule looks at it" } else { "as it is; no rule looks at it" };
+        let how = if has_rule(&found.verdict, name) {
+            "as it is; a rule looks at it"
+        } else {
+            "as it is; no rule looks at it"
+        };
         lines.push(plain(name, "sensitive", how));
     }
     lines.extend(found.roles.keep.iter().map(|name| plain(name, "kept", "as it is")));
     if guard == Guard::None {
-        lines.extend(found.roles.dropped.iter().map(|name| plain(name, "dropped", "not in the release")));
+        lines.extend(
+            found.roles.dropped.iter().map(|name| plain(name, "dropped", "not in the release")),
+        );
     }
     lines
 }
@@ -319,17 +358,26 @@ fn bands(before: &Measures, after: &Measures, guard: Guard) -> Vec<Band> {
         before.histogram.iter().chain(&after.histogram).map(|band| (band.from, band.to)).collect();
     ends.sort_unstable();
     ends.dedup();
-    let rows =
-        |measures: &Measures, from: u64| measures.histogram.iter().find(|band| band.from == from).map_or(0, |band| band.rows);
-    let band = |(from, to)| Band { from, to, before: guard.count(rows(before, from)), after: rows(after, from) };
+    let rows = |measures: &Measures, from: u64| {
+        measures.histogram.iter().find(|band| band.from == from).map_or(0, |band| band.rows)
+    };
+    let band = |(from, to)| Band {
+        from,
+        to,
+        before: guard.count(rows(before, from)),
+        after: rows(after, from),
+    };
     let bands = ends.into_iter().map(band);
     // Where there is nothing to tell of, a band would tell that there is something.
-    bands.filter(|band| band.after > 0 || !matches!(band.before, Count::Below(_) | Count::Exact(0))).collect()
+    bands
+        .filter(|band| band.after > 0 || !matches!(band.before, Count::Below(_) | Count::Exact(0)))
+        .collect()
 }
 
 fn risk(before: &Measures, after: &Measures, guard: Guard) -> Vec<RiskLine> {
-    let rows =
-        |measures: &Measures, one_in: u64| measures.risk.at_risk.iter().find(|at| at.one_in == one_in).map_or(0, |at| at.rows);
+    let rows = |measures: &Measures, one_in: u64| {
+        measures.risk.at_risk.iter().find(|at| at.one_in == one_in).map_or(0, |at| at.rows)
+    };
     let share = |key, what: String, one_in: u64| {
         let (was, is) = (rows(before, one_in), rows(after, one_in));
         let was = guard.count(was);
@@ -337,7 +385,9 @@ fn risk(before: &Measures, after: &Measures, guard: Guard) -> Vec<RiskLine> {
         let before_share = match was {
             // A share of all rows of the source would say how many these are.
             _ if guard != Guard::None && before.rows != after.rows => None,
-            Count::Exact(rows) | Count::About(rows) => Some((rows as f64 / before.rows as f64).min(1.0)),
+            Count::Exact(rows) | Count::About(rows) => {
+                Some((rows as f64 / before.rows as f64).min(1.0))
+            }
             Count::Below(_) => None,
         };
         RiskLine {
@@ -368,7 +418,13 @@ fn risk(before: &Measures, after: &Measures, guard: Guard) -> Vec<RiskLine> {
         after: after.risk.average,
         after_rows: None,
     });
-    for (key, at) in [("above_1_2", 2), ("above_1_3", 3), ("above_1_5", 5), ("above_1_11", 11), ("above_1_20", 20)] {
+    for (key, at) in [
+        ("above_1_2", 2),
+        ("above_1_3", 3),
+        ("above_1_5", 5),
+        ("above_1_11", 11),
+        ("above_1_20", 20),
+    ] {
         lines.push(share(key, format!("rows with a risk above 1/{at}"), at));
     }
     lines
@@ -376,20 +432,44 @@ fn risk(before: &Measures, after: &Measures, guard: Guard) -> Vec<RiskLine> {
 
 fn loss(columns: &[Detail], found: &Found<'_>) -> LossTold {
     let lost = certainty(columns, found.before.rows, found.verdict.rows);
-    let costliest = columns.iter().max_by(|a, b| (a.weight * a.ncp).total_cmp(&(b.weight * b.ncp))).filter(|_| lost.ncp > 0.0);
-    let bound = found.bound.as_ref().map(|bound| BoundTold { value: bound.value, kind: bound.kind, gap: bound.gap(lost.ncp) });
+    let costliest = columns
+        .iter()
+        .max_by(|a, b| (a.weight * a.ncp).total_cmp(&(b.weight * b.ncp)))
+        .filter(|_| lost.ncp > 0.0);
+    let bound = found.bound.as_ref().map(|bound| BoundTold {
+        value: bound.value,
+        kind: bound.kind,
+        gap: bound.gap(lost.ncp),
+    });
     let uncounted = columns.iter().filter(|column| column.weight <= 0.0);
-    let uncounted = uncounted.map(|column| (column.name.clone(), ratio(column.generalized, found.verdict.rows))).collect();
-    LossTold { ncp: lost.ncp, gcp: lost.gcp, costliest: costliest.map(|column| column.name.clone()), bound, uncounted }
+    let uncounted = uncounted
+        .map(|column| (column.name.clone(), ratio(column.generalized, found.verdict.rows)))
+        .collect();
+    LossTold {
+        ncp: lost.ncp,
+        gcp: lost.gcp,
+        costliest: costliest.map(|column| column.name.clone()),
+        bound,
+        uncounted,
+    }
 }
 
 fn spread(column: &Detail) -> Spread {
     let label = |label: &Option<String>| label.clone().unwrap_or_else(|| "other".to_string());
-    let bins: Vec<(String, Count, f64)> =
-        column.bins.iter().map(|bin| (label(&bin.label), Count::Exact(bin.before), bin.after)).collect();
-    let (was, is) = bins.iter().fold((0.0, 0.0), |(was, is), (_, before, after)| (was + before.length(), is + after));
-    let distance = (was > 0.0 && is > 0.0)
-        .then(|| bins.iter().map(|(_, before, after)| (before.length() / was - after / is).abs()).sum::<f64>() / 2.0);
+    let bins: Vec<(String, Count, f64)> = column
+        .bins
+        .iter()
+        .map(|bin| (label(&bin.label), Count::Exact(bin.before), bin.after))
+        .collect();
+    let (was, is) = bins
+        .iter()
+        .fold((0.0, 0.0), |(was, is), (_, before, after)| (was + before.length(), is + after));
+    let distance = (was > 0.0 && is > 0.0).then(|| {
+        bins.iter()
+            .map(|(_, before, after)| (before.length() / was - after / is).abs())
+            .sum::<f64>()
+            / 2.0
+    });
     Spread { name: column.name.clone(), bins, distance }
 }
 

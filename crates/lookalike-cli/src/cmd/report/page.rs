@@ -1,4 +1,5 @@
-//! The page: one HTML file without scripts that loads nothing. Whatever comes from a file is escaped.
+//! The page: one HTML file without scripts that loads nothing. Whatever comes from a file is
+//! escaped.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -53,10 +54,16 @@ fn verdict(told: &Told) -> String {
         escape(&told.verdict)
     );
     for caveat in told.caveats.iter().filter(|caveat| caveat.key == "persons" && caveat.matters) {
-        let _ = writeln!(out, "<p class=\"verdict bad\">{}: {}</p>", escape(caveat.title), escape(&caveat.text));
+        let _ = writeln!(
+            out,
+            "<p class=\"verdict bad\">{}: {}</p>",
+            escape(caveat.title),
+            escape(&caveat.text)
+        );
     }
     out += "<ul class=\"tiles\">\n";
-    let highest = told.risk.iter().find(|line| line.key == "highest").map_or(0.0, |line| line.after);
+    let highest =
+        told.risk.iter().find(|line| line.key == "highest").map_or(0.0, |line| line.after);
     let mut tile = |number: &str, what: &str| {
         let _ = writeln!(out, "<li><b>{}</b><span>{}</span></li>", escape(number), escape(what));
     };
@@ -64,14 +71,17 @@ fn verdict(told: &Told) -> String {
     tile(&count(told.released), "rows released");
     tile(&told.suppressed.text(), "rows left out (suppressed)");
     match (&told.loss, told.changed) {
-        (Some(loss), _) if loss.uncounted.is_empty() => tile(&percent(loss.gcp), "of the detail lost (GCP)"),
-        (Some(loss), _) => tile(&percent(loss.gcp), "of the detail lost (GCP), without columns of weight 0"),
+        (Some(loss), _) if loss.uncounted.is_empty() => {
+            tile(&percent(loss.gcp), "of the detail lost (GCP)")
+        }
+        (Some(loss), _) => {
+            tile(&percent(loss.gcp), "of the detail lost (GCP), without columns of weight 0")
+        }
         (None, Some(changed)) => tile(&percent(changed), "of the cells show a range or a group"),
         (None, None) => {}
     }
     tile(&percent(highest), "highest remaining risk of a row being picked out");
-    out +=
-        "</ul>\n<p>Every line was checked in the file itself, by code that had no part in making it:</p>\n<ul class=\"marks\">\n";
+    out += "</ul>\n<p>Every line was checked in the file itself, by code that had no part in making it:</p>\n<ul class=\"marks\">\n";
     for (rule, line) in told.rules.iter().zip(&told.rule_lines) {
         let (class, mark, text) = match line.strip_prefix("ok      ") {
             Some(text) => ("ok", "holds", text),
@@ -85,7 +95,11 @@ fn verdict(told: &Told) -> String {
         );
     }
     for leak in &told.leaks {
-        let _ = writeln!(out, "<li class=\"broken\"><span class=\"mark\">LEAK</span>{}</li>", escape(leak));
+        let _ = writeln!(
+            out,
+            "<li class=\"broken\"><span class=\"mark\">LEAK</span>{}</li>",
+            escape(leak)
+        );
     }
     for (finding, text) in &told.truth {
         let (class, mark) = match finding {
@@ -93,7 +107,11 @@ fn verdict(told: &Told) -> String {
             Finding::Partly => ("partly", "partly"),
             Finding::Broken => ("broken", "BROKEN"),
         };
-        let _ = writeln!(out, "<li class=\"{class}\"><span class=\"mark\">{mark}</span>{}</li>", escape(text));
+        let _ = writeln!(
+            out,
+            "<li class=\"{class}\"><span class=\"mark\">{mark}</span>{}</li>",
+            escape(text)
+        );
     }
     out + "</ul>\n<p class=\"soft\">Whether it may be published is a decision for people: this says k-anonymous for these columns, and no more.</p>\n"
 }
@@ -103,7 +121,12 @@ fn table(heads: &[&str], rows: &[Vec<String>]) -> String {
     let class = |at: usize| if heads[at].starts_with('>') { " class=\"n\"" } else { "" };
     let mut out = "<div class=\"scroll\"><table>\n<thead><tr>".to_string();
     for (at, head) in heads.iter().enumerate() {
-        let _ = write!(out, "<th scope=\"col\"{}>{}</th>", class(at), escape(head.trim_start_matches('>')));
+        let _ = write!(
+            out,
+            "<th scope=\"col\"{}>{}</th>",
+            class(at),
+            escape(head.trim_start_matches('>'))
+        );
     }
     out += "</tr></thead>\n<tbody>\n";
     for row in rows {
@@ -118,17 +141,26 @@ fn table(heads: &[&str], rows: &[Vec<String>]) -> String {
 
 fn columns(told: &Told) -> String {
     let share = |share: Option<f64>| share.map_or("–".to_string(), percent);
-    let (gone, shown): (Vec<_>, Vec<_>) = told.columns.iter().partition(|column| column.role == "dropped");
+    let (gone, shown): (Vec<_>, Vec<_>) =
+        told.columns.iter().partition(|column| column.role == "dropped");
     let gone: Vec<&str> = gone.iter().map(|column| column.name.as_str()).collect();
     let gone = match gone.is_empty() {
-        true if told.guard != Guard::None => "Columns that are not in the release are not named here.".to_string(),
+        true if told.guard != Guard::None => {
+            "Columns that are not in the release are not named here.".to_string()
+        }
         true => "No column of the source was dropped.".to_string(),
         false => format!("Not in the release: {}.", gone.join(", ")),
     };
     let rows: Vec<Vec<String>> = shown
         .iter()
         .map(|column| {
-            vec![column.name.clone(), column.role.to_string(), column.how.clone(), share(column.changed), share(column.ncp)]
+            vec![
+                column.name.clone(),
+                column.role.to_string(),
+                column.how.clone(),
+                share(column.changed),
+                share(column.ncp),
+            ]
         })
         .collect();
     let source = match told.source_rows {
@@ -175,7 +207,11 @@ fn sizes(told: &Told) -> String {
     let row = |band: &Band| vec![size(band), band.before.text(), count(band.after)];
     let rows: Vec<Vec<String>> = told.bands.iter().map(row).collect();
     let classes = match told.classes.0 {
-        Some(before) => format!("{} different combinations before, {} classes after.", before.text(), count(told.classes.1)),
+        Some(before) => format!(
+            "{} different combinations before, {} classes after.",
+            before.text(),
+            count(told.classes.1)
+        ),
         None => format!("{} classes in the release.", count(told.classes.1)),
     };
     format!(
@@ -203,7 +239,8 @@ fn risk(told: &Told) -> String {
         Some(rows) => format!("{} ({})", percent(line.after), count(rows)),
         None => percent(line.after),
     };
-    let rows: Vec<Vec<String>> = told.risk.iter().map(|line| vec![line.what.clone(), before(line), after(line)]).collect();
+    let rows: Vec<Vec<String>> =
+        told.risk.iter().map(|line| vec![line.what.clone(), before(line), after(line)]).collect();
     format!(
         "<h2>Risk before and after</h2>\n<p>The chance that somebody who knows a person’s values in these columns, and that the person \
          is in the table, picks the right row, if each row is one person: one over the size of the class.</p>\n{}",
@@ -213,7 +250,8 @@ fn risk(told: &Told) -> String {
 
 fn loss(told: &Told) -> String {
     let Some(loss) = &told.loss else {
-        // Penalties have the length of a column in them, and distributions what the release withholds.
+        // Penalties have the length of a column in them, and distributions what the release
+        // withholds.
         return told.changed.map_or(String::new(), |changed| {
             format!(
                 "<h2>What was lost</h2>\n<p>{} of the cells of {} show a range or a group instead of one value. How that compares with the \
@@ -223,7 +261,10 @@ fn loss(told: &Told) -> String {
             )
         });
     };
-    let costliest = loss.costliest.as_ref().map_or(String::new(), |name| format!(" No column lost more than {}.", escape(name)));
+    let costliest = loss
+        .costliest
+        .as_ref()
+        .map_or(String::new(), |name| format!(" No column lost more than {}.", escape(name)));
     let uncounted: String = loss
         .uncounted
         .iter()
@@ -247,7 +288,9 @@ fn loss(told: &Told) -> String {
 
 /// The bound and the gap in words.
 fn bound(loss: &LossTold) -> String {
-    let Some(bound) = &loss.bound else { return "What no release can lose less than was not looked for.".to_string() };
+    let Some(bound) = &loss.bound else {
+        return "What no release can lose less than was not looked for.".to_string();
+    };
     let value = penalty(bound.value);
     let Some(gap) = bound.gap else {
         return match bound.kind {
@@ -262,7 +305,9 @@ fn bound(loss: &LossTold) -> String {
     };
     let known = match bound.kind {
         BoundKind::Exact | BoundKind::Tight => {
-            format!("No release of this table with this k that shows ranges can lose less than NCP {value}")
+            format!(
+                "No release of this table with this k that shows ranges can lose less than NCP {value}"
+            )
         }
         BoundKind::Weaker { .. } => {
             format!(
@@ -276,8 +321,12 @@ fn bound(loss: &LossTold) -> String {
         ),
     };
     let near = match gap {
-        ..1.0 => "this one is below it, as sets of values and some global recodings may be".to_string(),
-        _ => format!("this one loses {gap:.2} times that; how much of the gap could be closed nobody knows"),
+        ..1.0 => {
+            "this one is below it, as sets of values and some global recodings may be".to_string()
+        }
+        _ => format!(
+            "this one loses {gap:.2} times that; how much of the gap could be closed nobody knows"
+        ),
     };
     format!("{known}; {near}.")
 }
@@ -303,12 +352,18 @@ fn spreads_into(out: &mut String, spreads: &[Spread]) {
             .iter()
             .map(|(label, before, after)| {
                 let (before, after) = (share(before.length(), was), share(*after, is));
-                Bar { label: label.clone(), before: (before, percent(before)), after: (after, percent(after)) }
+                Bar {
+                    label: label.clone(),
+                    before: (before, percent(before)),
+                    after: (after, percent(after)),
+                }
             })
             .collect();
         let rows: Vec<Vec<String>> = bins
             .iter()
-            .map(|(label, before, after)| vec![label.clone(), before.text(), decimal((after * 10.0).round() / 10.0)])
+            .map(|(label, before, after)| {
+                vec![label.clone(), before.text(), decimal((after * 10.0).round() / 10.0)]
+            })
             .collect();
         let name = escape(name);
         let _ = writeln!(out, "<section class=\"card\"><h3>{name}</h3>");
@@ -322,7 +377,9 @@ fn spreads_into(out: &mut String, spreads: &[Spread]) {
                     table(&["value", ">rows before", ">rows after"], &rows)
                 );
             }
-            None => *out += "<p class=\"soft\">The release shows too little of this column to tell more.</p>",
+            None => {
+                *out += "<p class=\"soft\">The release shows too little of this column to tell more.</p>"
+            }
         }
         *out += "</section>\n";
     }
@@ -344,7 +401,12 @@ fn limits(told: &Told) -> String {
     let mut out = "<h2>What this does not protect against</h2>\n<dl>\n".to_string();
     for caveat in &told.caveats {
         let tag = if caveat.matters { "<span class=\"tag\">matters here</span>" } else { "" };
-        let _ = writeln!(out, "<dt>{}{tag}</dt><dd>{}</dd>", escape(caveat.title), escape(&caveat.text));
+        let _ = writeln!(
+            out,
+            "<dt>{}{tag}</dt><dd>{}</dd>",
+            escape(caveat.title),
+            escape(&caveat.text)
+        );
     }
     out + "</dl>\n"
 }

@@ -1,4 +1,5 @@
-//! Bars as inline SVG: two to a bin, before and after, lying so that long labels have room on a phone.
+//! Bars as inline SVG: two to a bin, before and after, lying so that long labels have room on a
+//! phone.
 
 use std::fmt::Write;
 
@@ -29,7 +30,8 @@ pub(super) fn bars(title: &str, bins: &[Bar]) -> String {
     #[allow(clippy::cast_precision_loss, reason = "few bins")]
     let height = bins.len() as f64 * PITCH + 4.0;
     let most = bins.iter().flat_map(|bin| [bin.before.0, bin.after.0]).fold(0.0, f64::max);
-    let length = |share: f64| if most > 0.0 { share / most * (WIDTH - LABELS - NUMBERS) } else { 0.0 };
+    let length =
+        |share: f64| if most > 0.0 { share / most * (WIDTH - LABELS - NUMBERS) } else { 0.0 };
     let mut out = format!(
         r#"<svg class="bars" viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{}">"#,
         escape(&format!("{title}; the numbers stand in the table below"))
@@ -44,7 +46,9 @@ pub(super) fn bars(title: &str, bins: &[Bar]) -> String {
             top + BAR + 4.0,
             escape(&cut(&bin.label))
         );
-        for (class, down, (share, text)) in [("before", 0.0, &bin.before), ("after", BAR + 2.0, &bin.after)] {
+        for (class, down, (share, text)) in
+            [("before", 0.0, &bin.before), ("after", BAR + 2.0, &bin.after)]
+        {
             let wide = length(*share).max(if *share > 0.0 { 1.0 } else { 0.0 });
             let _ = write!(
                 out,
@@ -60,7 +64,11 @@ pub(super) fn bars(title: &str, bins: &[Bar]) -> String {
 }
 
 fn cut(label: &str) -> String {
-    if label.chars().count() <= SIGNS { label.to_string() } else { label.chars().take(SIGNS - 1).chain(['…']).collect() }
+    if label.chars().count() <= SIGNS {
+        label.to_string()
+    } else {
+        label.chars().take(SIGNS - 1).chain(['…']).collect()
+    }
 }
 
 #[cfg(test)]
@@ -74,11 +82,20 @@ mod tests {
             before: (before, "b".to_string()),
             after: (after, "a".to_string()),
         };
-        let drawn = bars("t\"", &[bin("<b>", 0.5, 0.25), bin("a label that is much too long", 0.0, 0.001)]);
+        let drawn =
+            bars("t\"", &[bin("<b>", 0.5, 0.25), bin("a label that is much too long", 0.0, 0.001)]);
         assert_eq!(drawn.matches("<rect").count(), 4, "{drawn}");
         assert!(drawn.contains(r#"width="180.0""#) && drawn.contains(r#"width="90.0""#), "{drawn}");
-        assert!(drawn.contains(r#"width="0.0""#) && drawn.contains(r#"width="1.0""#), "nothing is nothing, little is something");
-        assert!(drawn.contains("&lt;b&gt;") && drawn.contains("t&quot;") && drawn.contains("a label that is m…"), "{drawn}");
+        assert!(
+            drawn.contains(r#"width="0.0""#) && drawn.contains(r#"width="1.0""#),
+            "nothing is nothing, little is something"
+        );
+        assert!(
+            drawn.contains("&lt;b&gt;")
+                && drawn.contains("t&quot;")
+                && drawn.contains("a label that is m…"),
+            "{drawn}"
+        );
         assert_eq!(bars("t", &[]), "");
     }
 }

@@ -1,5 +1,5 @@
-//! Claims of the papers: what each says, what was measured, and whether it holds. What words like "about" mean is fixed here, once for
-//! all claims, and not claim by claim.
+//! Claims of the papers: what each says, what was measured, and whether it holds. What words like
+//! "about" mean is fixed here, once for all claims, and not claim by claim.
 
 use serde_json::{Value, json};
 
@@ -92,7 +92,11 @@ pub(super) fn claim(
         Ok(Finding { holds: true, measured }) => (Verdict::Holds, measured, ""),
         Ok(Finding { holds: false, measured }) => (Verdict::Fails, measured, remarks.fails),
     };
-    let remark = [remarks.how, why].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" ");
+    let remark = [remarks.how, why]
+        .into_iter()
+        .filter(|text| !text.is_empty())
+        .collect::<Vec<_>>()
+        .join(" ");
     Claim { paper, claim, says, measured, verdict, remark }
 }
 
@@ -104,7 +108,9 @@ pub(super) fn named<'a>(all: &'a [Sweep], name: &str) -> &'a Sweep {
 /// The values of two series where both have one: place, of the one, of the other.
 pub(super) fn pairs(one: &Sweep, other: &Sweep, what: &str) -> Vec<(f64, f64, f64)> {
     let there = other.points(what);
-    let beside = |(x, y): (f64, f64)| there.iter().find(|point| (point.0 - x).abs() < 1e-9).map(|point| (x, y, point.1));
+    let beside = |(x, y): (f64, f64)| {
+        there.iter().find(|point| (point.0 - x).abs() < 1e-9).map(|point| (x, y, point.1))
+    };
     one.points(what).into_iter().filter_map(beside).collect()
 }
 
@@ -118,28 +124,56 @@ pub(super) fn at_most(one: &Sweep, other: &Sweep, what: &str) -> Finding {
     ordered(one, other, what, |lower, upper| lower <= upper * (1.0 + 1e-9), "at most")
 }
 
-fn ordered(one: &Sweep, other: &Sweep, what: &str, is_so: impl Fn(f64, f64) -> bool, word: &str) -> Finding {
+fn ordered(
+    one: &Sweep,
+    other: &Sweep,
+    what: &str,
+    is_so: impl Fn(f64, f64) -> bool,
+    word: &str,
+) -> Finding {
     let pairs = pairs(one, other, what);
     let so = pairs.iter().filter(|(_, lower, upper)| is_so(*lower, *upper)).count();
-    let ratios: Vec<f64> = pairs.iter().filter(|pair| pair.2 > 0.0).map(|(_, lower, upper)| lower / upper).collect();
-    let measured = format!("{} {word} {} at {so} of {}: {} of it", one.name, other.name, pairs.len(), span(&ratios));
+    let ratios: Vec<f64> =
+        pairs.iter().filter(|pair| pair.2 > 0.0).map(|(_, lower, upper)| lower / upper).collect();
+    let measured = format!(
+        "{} {word} {} at {so} of {}: {} of it",
+        one.name,
+        other.name,
+        pairs.len(),
+        span(&ratios)
+    );
     Finding { holds: so == pairs.len() && !pairs.is_empty(), measured }
 }
 
 /// The one is so many times the other on average, within what "about" means of both ends.
 pub(super) fn times(one: &Sweep, other: &Sweep, what: &str, (least, most): (f64, f64)) -> Finding {
-    let ratios: Vec<f64> =
-        pairs(one, other, what).iter().filter(|pair| pair.2 > 0.0).map(|(_, one, other)| one / other).collect();
+    let ratios: Vec<f64> = pairs(one, other, what)
+        .iter()
+        .filter(|pair| pair.2 > 0.0)
+        .map(|(_, one, other)| one / other)
+        .collect();
     let mean = geometric(&ratios);
     let holds = mean >= least / ABOUT && mean <= most * ABOUT;
-    Finding { holds, measured: format!("{} is {} times {} on average ({})", one.name, round(mean), other.name, span(&ratios)) }
+    Finding {
+        holds,
+        measured: format!(
+            "{} is {} times {} on average ({})",
+            one.name,
+            round(mean),
+            other.name,
+            span(&ratios)
+        ),
+    }
 }
 
 /// Greatest over least is small.
 pub(super) fn steady(series: &Sweep, what: &str) -> Finding {
     let values: Vec<f64> = series.points(what).iter().map(|point| point.1).collect();
     let (least, most) = ends(&values);
-    Finding { holds: most <= STEADY * least, measured: format!("{}: greatest over least {}", series.name, round(most / least)) }
+    Finding {
+        holds: most <= STEADY * least,
+        measured: format!("{}: greatest over least {}", series.name, round(most / least)),
+    }
 }
 
 /// Never falls, or never rises, from place to place; both up to rounding.
@@ -147,12 +181,24 @@ pub(super) fn moves(series: &Sweep, what: &str, is_rising: bool) -> Finding {
     let values: Vec<f64> = series.points(what).iter().map(|point| point.1).collect();
     let steps = values.windows(2);
     let so = steps
-        .filter(|pair| if is_rising { pair[1] >= pair[0] * (1.0 - 1e-9) } else { pair[1] <= pair[0] * (1.0 + 1e-9) })
+        .filter(|pair| {
+            if is_rising {
+                pair[1] >= pair[0] * (1.0 - 1e-9)
+            } else {
+                pair[1] <= pair[0] * (1.0 + 1e-9)
+            }
+        })
         .count();
-    let (first, last) = (values.first().copied().unwrap_or(f64::NAN), values.last().copied().unwrap_or(f64::NAN));
+    let (first, last) =
+        (values.first().copied().unwrap_or(f64::NAN), values.last().copied().unwrap_or(f64::NAN));
     let word = if is_rising { "rises" } else { "falls" };
     let all = values.len().saturating_sub(1);
-    let measured = format!("{} {word} at {so} of {all} steps, from {} to {}", series.name, round(first), round(last));
+    let measured = format!(
+        "{} {word} at {so} of {all} steps, from {} to {}",
+        series.name,
+        round(first),
+        round(last)
+    );
     Finding { holds: so == all && all > 0, measured }
 }
 
@@ -184,13 +230,19 @@ pub(super) fn geometric(values: &[f64]) -> f64 {
 }
 
 pub(super) fn ends(values: &[f64]) -> (f64, f64) {
-    values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), &value| (least.min(value), most.max(value)))
+    values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), &value| {
+        (least.min(value), most.max(value))
+    })
 }
 
 /// `0.45 to 0.61`
 pub(super) fn span(values: &[f64]) -> String {
     let (least, most) = ends(values);
-    if values.is_empty() { "no points".to_string() } else { format!("{} to {}", round(least), round(most)) }
+    if values.is_empty() {
+        "no points".to_string()
+    } else {
+        format!("{} to {}", round(least), round(most))
+    }
 }
 
 /// Three digits are enough for people.
@@ -212,25 +264,45 @@ pub(super) fn table(claims: &[Claim]) -> String {
     for claim in claims {
         let first = format!("{:<13} {}: {}\n", claim.verdict.text(), claim.paper, claim.claim);
         text += &first;
-        text += &format!("{:14}paper:    {}\n{:14}measured: {}\n", "", claim.says, "", claim.measured);
+        text +=
+            &format!("{:14}paper:    {}\n{:14}measured: {}\n", "", claim.says, "", claim.measured);
         if !claim.remark.is_empty() {
             text += &format!("{:14}remark:   {}\n", "", claim.remark);
         }
     }
-    let count = |verdict: Verdict| claims.iter().filter(|claim| claim.verdict == verdict).count() as u64;
+    let count =
+        |verdict: Verdict| claims.iter().filter(|claim| claim.verdict == verdict).count() as u64;
     let [holds, fails, not_run] = [Verdict::Holds, Verdict::Fails, Verdict::NotRun].map(count);
-    text + &format!("{} of {} claims hold, {fails} do not, {not_run} were not run\n", holds, claims.len())
+    text + &format!(
+        "{} of {} claims hold, {fails} do not, {not_run} were not run\n",
+        holds,
+        claims.len()
+    )
 }
 
 pub(super) fn csv(claims: &[Claim]) -> String {
     let quoted = |cell: &str| {
-        if cell.contains([',', '"', '\n']) { format!("\"{}\"", cell.replace('"', "\"\"")) } else { cell.to_string() }
+        if cell.contains([',', '"', '\n']) {
+            format!("\"{}\"", cell.replace('"', "\"\""))
+        } else {
+            cell.to_string()
+        }
     };
     let line = |claim: &Claim| {
-        let cells = [claim.paper, claim.claim, claim.says, &claim.measured, claim.verdict.text(), &claim.remark];
+        let cells = [
+            claim.paper,
+            claim.claim,
+            claim.says,
+            &claim.measured,
+            claim.verdict.text(),
+            &claim.remark,
+        ];
         cells.map(quoted).join(",") + "\n"
     };
-    format!("paper,claim,says,measured,verdict,remark\n{}", claims.iter().map(line).collect::<String>())
+    format!(
+        "paper,claim,says,measured,verdict,remark\n{}",
+        claims.iter().map(line).collect::<String>()
+    )
 }
 
 pub(super) fn json(claims: &[Claim], quick: bool) -> Value {
@@ -261,22 +333,30 @@ mod tests {
     fn an_order_must_hold_everywhere() {
         let (low, high) = (series("low", &[1.0, 2.0, 3.0]), series("high", &[2.0, 4.0, 3.0]));
         let found = below(&low, &high, "y");
-        assert!(!found.holds && found.measured.contains("at 2 of 3: 0.50 to 1.00 of it"), "{}", found.measured);
+        assert!(
+            !found.holds && found.measured.contains("at 2 of 3: 0.50 to 1.00 of it"),
+            "{}",
+            found.measured
+        );
         assert!(at_most(&low, &high, "y").holds && !at_most(&high, &low, "y").holds);
         assert!(!below(&low, &series("none", &[]), "y").holds, "nothing compared is nothing shown");
     }
 
     #[test]
     fn ratios_trends_and_lines_are_judged_as_the_page_says() {
-        let (one, six, nine) = (series("one", &[1.0, 1.0]), series("six", &[6.0, 6.0]), series("nine", &[9.5, 9.5]));
-        assert!(times(&six, &one, "y", (5.0, 6.0)).holds && !times(&nine, &one, "y", (5.0, 6.0)).holds);
+        let (one, six, nine) =
+            (series("one", &[1.0, 1.0]), series("six", &[6.0, 6.0]), series("nine", &[9.5, 9.5]));
+        assert!(
+            times(&six, &one, "y", (5.0, 6.0)).holds && !times(&nine, &one, "y", (5.0, 6.0)).holds
+        );
         assert!(!times(&one, &six, "y", (5.0, 6.0)).holds);
         let rising = series("rising", &[1.0, 1.0, 3.0]);
         assert!(moves(&rising, "y", true).holds && !moves(&rising, "y", false).holds);
         assert!(!moves(&series("one point", &[1.0]), "y", true).holds);
         assert!(steady(&series("s", &[1.0, 2.0]), "y").holds && !steady(&rising, "y").holds);
         assert!(
-            linear(&series("l", &[1.0, 2.1, 2.9, 4.0]), "y").holds && !linear(&series("q", &[1.0, 9.0, 1.0, 9.0]), "y").holds
+            linear(&series("l", &[1.0, 2.1, 2.9, 4.0]), "y").holds
+                && !linear(&series("q", &[1.0, 9.0, 1.0, 9.0]), "y").holds
         );
         assert!(!linear(&series("flat", &[1.0, 1.0]), "y").holds, "no spread, no line");
     }
@@ -292,8 +372,15 @@ mod tests {
         ];
         let text = table(&claims);
         assert!(text.ends_with("1 of 3 claims hold, 1 do not, 1 were not run\n"), "{text}");
-        assert!(text.contains("does not hold p: second\n") && text.contains("how because\n"), "{text}");
-        assert!(csv(&claims).contains("p,third,c,not run: no table,not run,how\n"), "{}", csv(&claims));
+        assert!(
+            text.contains("does not hold p: second\n") && text.contains("how because\n"),
+            "{text}"
+        );
+        assert!(
+            csv(&claims).contains("p,third,c,not run: no table,not run,how\n"),
+            "{}",
+            csv(&claims)
+        );
         assert!(csv(&claims).contains("\"3, exactly\",holds,how\n"));
         assert_eq!(json(&claims, true)["claims"][1]["verdict"], "does not hold");
     }

@@ -1,4 +1,5 @@
-//! The tables that the papers use: Adult from the files of a folder, the others made up. Every table has a fingerprint.
+//! The tables that the papers use: Adult from the files of a folder, the others made up. Every
+//! table has a fingerprint.
 
 use std::path::{Path, PathBuf};
 
@@ -19,19 +20,28 @@ pub(super) struct Data {
 }
 
 /// The columns of Adult that any experiment uses, in the order of the papers.
-pub(super) const NINE: [&str; 9] =
-    ["age", "workclass", "education", "marital-status", "occupation", "race", "sex", "native-country", "salary-class"];
+pub(super) const NINE: [&str; 9] = [
+    "age",
+    "workclass",
+    "education",
+    "marital-status",
+    "occupation",
+    "race",
+    "sex",
+    "native-country",
+    "salary-class",
+];
 
 /// Where they stand in a line of the UCI files, which have this many cells.
 const PLACES: [usize; 9] = [0, 1, 3, 5, 6, 8, 9, 13, 14];
 const CELLS: usize = 15;
 
 /// What to do when there is no Adult.
-pub(super) const FETCH: &str =
-    "needs Adult: fetch adult.data and adult.test (UCI Adult, doi 10.24432/C5XW20) and name their folder with --data";
+pub(super) const FETCH: &str = "needs Adult: fetch adult.data and adult.test (UCI Adult, doi 10.24432/C5XW20) and name their folder with --data";
 
 /// The columns of the survey that stand in for those of SAL, in their order.
-pub(super) const SURVEY: [&str; 7] = ["age", "gender", "education", "marital", "race", "workclass", "birthplace"];
+pub(super) const SURVEY: [&str; 7] =
+    ["age", "gender", "education", "marital", "race", "workclass", "birthplace"];
 
 /// Which part of Adult.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,7 +61,8 @@ pub(super) fn adult(folder: &Path, part: Part) -> Result<Option<Rows>> {
         Part::Training => (&["adult.data"], "adult_30162.csv"),
         Part::Both => (&["adult.data", "adult.test"], "adult_45222.csv"),
     };
-    if let Some(files) = raw.iter().map(|name| find(folder, name)).collect::<Option<Vec<PathBuf>>>() {
+    if let Some(files) = raw.iter().map(|name| find(folder, name)).collect::<Option<Vec<PathBuf>>>()
+    {
         let mut rows = Rows::new();
         for file in files {
             rows.extend(raw_rows(&table::text(&file)?, &file)?);
@@ -63,11 +74,14 @@ pub(super) fn adult(folder: &Path, part: Part) -> Result<Option<Rows>> {
 
 /// The file of that name, as it is or compressed.
 fn find(folder: &Path, name: &str) -> Option<PathBuf> {
-    ["", ".zst", ".gz"].iter().map(|ending| folder.join(format!("{name}{ending}"))).find(|path| path.is_file())
+    ["", ".zst", ".gz"]
+        .iter()
+        .map(|ending| folder.join(format!("{name}{ending}")))
+        .find(|path| path.is_file())
 }
 
-/// The complete rows of a UCI file: no header, a comma and a blank between, `?` where a value is missing, a comment that begins with
-/// a bar, and in the test part a full stop behind the class.
+/// The complete rows of a UCI file: no header, a comma and a blank between, `?` where a value is
+/// missing, a comment that begins with a bar, and in the test part a full stop behind the class.
 fn raw_rows(text: &str, file: &Path) -> Result<Rows> {
     let mut rows = Rows::new();
     for (number, line) in (1..).zip(text.lines()) {
@@ -77,16 +91,27 @@ fn raw_rows(text: &str, file: &Path) -> Result<Rows> {
         }
         let cells: Vec<&str> = line.split(',').map(str::trim).collect();
         if cells.len() != CELLS {
-            let why =
-                format!("{}, line {number}: {} cells where Adult has {CELLS}: fetch the file again", file.display(), cells.len());
+            let why = format!(
+                "{}, line {number}: {} cells where Adult has {CELLS}: fetch the file again",
+                file.display(),
+                cells.len()
+            );
             return Err(ErrorKind::Data { why }.into());
         }
         if !cells.contains(&"?") {
-            rows.push(PLACES.iter().map(|&place| cells[place].trim_end_matches('.').to_string()).collect());
+            rows.push(
+                PLACES
+                    .iter()
+                    .map(|&place| cells[place].trim_end_matches('.').to_string())
+                    .collect(),
+            );
         }
     }
     if rows.is_empty() {
-        return Err(ErrorKind::Data { why: format!("{} has no rows: fetch the file again", file.display()) }.into());
+        return Err(ErrorKind::Data {
+            why: format!("{} has no rows: fetch the file again", file.display()),
+        }
+        .into());
     }
     Ok(rows)
 }
@@ -94,22 +119,33 @@ fn raw_rows(text: &str, file: &Path) -> Result<Rows> {
 /// The complete rows of a table with a header.
 fn table_rows(file: &Path) -> Result<Rows> {
     let source = table::open(file, None)?;
-    if let Some(name) = NINE.iter().find(|name| !source.names().iter().any(|known| known == *name)) {
-        let why = format!("{} has no column `{name}`: fetch Adult again (doi 10.24432/C5XW20)", file.display());
+    if let Some(name) = NINE.iter().find(|name| !source.names().iter().any(|known| known == *name))
+    {
+        let why = format!(
+            "{} has no column `{name}`: fetch Adult again (doi 10.24432/C5XW20)",
+            file.display()
+        );
         return Err(ErrorKind::Data { why }.into());
     }
-    let treat = |name: &String| if NINE.contains(&name.as_str()) { Treatment::Code } else { Treatment::Skip };
+    let treat = |name: &String| {
+        if NINE.contains(&name.as_str()) { Treatment::Code } else { Treatment::Skip }
+    };
     let treatments: Vec<Treatment> = source.names().iter().map(treat).collect();
     let table = source.read(&treatments)?;
     let columns = NINE.map(|name| table.coded(name));
-    let cell = |row: usize, at: usize| columns[at].values[columns[at].codes.get(row) as usize].clone();
-    let rows = (0..table.rows).filter_map(|row| (0..NINE.len()).map(|at| cell(row, at).filter(|cell| cell != "?")).collect());
+    let cell =
+        |row: usize, at: usize| columns[at].values[columns[at].codes.get(row) as usize].clone();
+    let rows = (0..table.rows).filter_map(|row| {
+        (0..NINE.len()).map(|at| cell(row, at).filter(|cell| cell != "?")).collect()
+    });
     Ok(rows.collect())
 }
 
 /// Adult as it is, with the class of salary as a sensitive column beside.
 pub(super) fn adult_table(name: &str, rows: &Rows) -> Result<Data> {
-    let treat = |column: &str| if column == "salary-class" { Treatment::CodeAndCarry } else { Treatment::Code };
+    let treat = |column: &str| {
+        if column == "salary-class" { Treatment::CodeAndCarry } else { Treatment::Code }
+    };
     text_table(name, rows, &NINE.map(treat))
 }
 
@@ -117,7 +153,9 @@ pub(super) fn adult_table(name: &str, rows: &Rows) -> Result<Data> {
 pub(super) fn adult_in_intervals(name: &str, rows: &Rows) -> Result<Data> {
     let mut rows = rows.clone();
     for (number, row) in (1..).zip(&mut rows) {
-        let bad = || ErrorKind::Data { why: format!("column `age`, data row {number}: not a number: fetch Adult again") };
+        let bad = || ErrorKind::Data {
+            why: format!("column `age`, data row {number}: not a number: fetch Adult again"),
+        };
         row[0] = interval(row[0].parse().map_err(|_| bad())?, 5, 1);
     }
     text_table(name, &rows, &[Treatment::Code; 9])
@@ -134,25 +172,37 @@ fn text_table(name: &str, rows: &Rows, treatments: &[Treatment]) -> Result<Data>
 pub(super) fn survey(folder: &Path) -> Result<Option<Data>> {
     let Some(file) = find(folder, "acs2018_sal_occ.csv") else { return Ok(None) };
     let source = table::open(&file, None)?;
-    if let Some(name) = SURVEY.iter().find(|name| !source.names().iter().any(|known| known == *name)) {
-        let why = format!("{} has no column `{name}`: take it out of the folder, or fetch it again", file.display());
+    if let Some(name) =
+        SURVEY.iter().find(|name| !source.names().iter().any(|known| known == *name))
+    {
+        let why = format!(
+            "{} has no column `{name}`: take it out of the folder, or fetch it again",
+            file.display()
+        );
         return Err(ErrorKind::Data { why }.into());
     }
-    let treat = |name: &String| if SURVEY.contains(&name.as_str()) { Treatment::Code } else { Treatment::Skip };
+    let treat = |name: &String| {
+        if SURVEY.contains(&name.as_str()) { Treatment::Code } else { Treatment::Skip }
+    };
     let treatments: Vec<Treatment> = source.names().iter().map(treat).collect();
     Ok(Some(data("acs2018".to_string(), source.read(&treatments)?)))
 }
 
 /// So many points of a grid.
 pub(super) fn grid(grid: Grid, rows: usize, seed: u64) -> Result<Data> {
-    let name = grid.sigma.map_or("uniform".to_string(), |sigma| format!("gaussian, sigma = {sigma}"));
-    let table = table::in_memory(&synthetic::grid_schema(&grid), 1, |_| Ok(synthetic::grid_batch(&grid, seed, 0, rows)))?;
+    let name =
+        grid.sigma.map_or("uniform".to_string(), |sigma| format!("gaussian, sigma = {sigma}"));
+    let table = table::in_memory(&synthetic::grid_schema(&grid), 1, |_| {
+        Ok(synthetic::grid_batch(&grid, seed, 0, rows))
+    })?;
     Ok(data(format!("{name}, {} columns, {rows} rows", grid.columns), table))
 }
 
 /// So many rows of a table of made-up workers.
 pub(super) fn workers(kind: Synthetic, rows: usize, seed: u64) -> Result<Data> {
-    let table = table::in_memory(&synthetic::schema(kind), 1, |_| Ok(synthetic::batch(kind, seed, 0, rows)))?;
+    let table = table::in_memory(&synthetic::schema(kind), 1, |_| {
+        Ok(synthetic::batch(kind, seed, 0, rows))
+    })?;
     Ok(data(format!("{}, {rows} rows", kind.name()), table))
 }
 
@@ -161,7 +211,10 @@ fn data(name: String, table: Table) -> Data {
     for column in &table.columns {
         hash.add(column.name.as_bytes());
         if let Some(coded) = &column.coded {
-            coded.values.iter().for_each(|value| hash.add(value.as_deref().unwrap_or("\0").as_bytes()));
+            coded
+                .values
+                .iter()
+                .for_each(|value| hash.add(value.as_deref().unwrap_or("\0").as_bytes()));
             coded.codes.iter().for_each(|code| hash.add(&code.to_le_bytes()));
         }
     }
@@ -223,24 +276,38 @@ mod tests {
         assert!(check_folder(folder.path()).is_err());
         let head = "age,workclass,fnlwgt,education,education-num,marital-status,occupation,relationship,race,sex,capital-gain,\
                     capital-loss,hours-per-week,native-country,salary-class\n";
-        let csv =
-            format!("{head}{}{}", RAW.replace(", ", ","), TEST.lines().nth(1).unwrap().replace(", ", ",").replace("K.", "K"));
+        let csv = format!(
+            "{head}{}{}",
+            RAW.replace(", ", ","),
+            TEST.lines().nth(1).unwrap().replace(", ", ",").replace("K.", "K")
+        );
         std::fs::write(path("adult_45222.csv"), csv).unwrap();
         let from_table = adult(folder.path(), Part::Both).unwrap().unwrap();
         std::fs::write(path("adult.data"), RAW).unwrap();
         std::fs::write(path("adult.test"), TEST).unwrap();
         let from_raw = adult(folder.path(), Part::Both).unwrap().unwrap();
         assert_eq!(from_raw, from_table);
-        assert_eq!(from_raw[1], ["25", "Private", "11th", "Never-married", "Sales", "Black", "Male", "Cuba", ">50K"]);
-        assert_eq!(adult(folder.path(), Part::Training).unwrap().unwrap().len(), 1, "rows with a missing value are left out");
+        assert_eq!(
+            from_raw[1],
+            ["25", "Private", "11th", "Never-married", "Sales", "Black", "Male", "Cuba", ">50K"]
+        );
+        assert_eq!(
+            adult(folder.path(), Part::Training).unwrap().unwrap().len(),
+            1,
+            "rows with a missing value are left out"
+        );
         check_folder(folder.path()).unwrap();
         let ages = adult_in_intervals("a", &from_raw).unwrap();
-        assert_eq!(ages.table.coded("age").values, [Some("[36-40]".to_string()), Some("[21-25]".to_string())]);
+        assert_eq!(
+            ages.table.coded("age").values,
+            [Some("[36-40]".to_string()), Some("[21-25]".to_string())]
+        );
     }
 
     #[test]
     fn the_fingerprint_follows_the_cells() {
-        let grid = |sigma, rows| super::grid(Grid { columns: 2, sigma }, rows, 1).unwrap().fingerprint;
+        let grid =
+            |sigma, rows| super::grid(Grid { columns: 2, sigma }, rows, 1).unwrap().fingerprint;
         assert_eq!(grid(None, 50), grid(None, 50));
         assert_ne!(grid(None, 50), grid(None, 51));
         assert_ne!(grid(None, 50), grid(Some(3.0), 50));

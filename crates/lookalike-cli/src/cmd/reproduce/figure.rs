@@ -1,4 +1,5 @@
-//! Figures as plain data: what was measured, as a CSV file and as a picture in the axes of the paper.
+//! Figures as plain data: what was measured, as a CSV file and as a picture in the axes of the
+//! paper.
 
 use std::fmt::Write;
 
@@ -65,7 +66,8 @@ pub(super) const NCP: Side = Side::new("ncp", "certainty penalty", Scale::FromZe
 pub(super) const C_DM: Side = Side::new("c_dm", "discernability penalty", Scale::Log);
 
 impl Figure {
-    /// The figure of one number of several series; the number is called like the column of the y axis.
+    /// The figure of one number of several series; the number is called like the column of the y
+    /// axis.
     pub(super) fn of(
         paper: &'static str,
         of: &'static str,
@@ -75,14 +77,26 @@ impl Figure {
         all: &[Sweep],
     ) -> Figure {
         let lines = all.iter().map(|series| series.line(sides.1.column)).collect();
-        Figure { paper, name: name.to_string(), of, title: title.to_string(), x: sides.0, y: sides.1, lines }
+        Figure {
+            paper,
+            name: name.to_string(),
+            of,
+            title: title.to_string(),
+            x: sides.0,
+            y: sides.1,
+            lines,
+        }
     }
 
     /// A line a point.
     pub(super) fn csv(&self) -> String {
         let mut text = format!("series,{},{}\n", self.x.column, self.y.column);
         for line in &self.lines {
-            let name = if line.name.contains(',') { format!("\"{}\"", line.name) } else { line.name.clone() };
+            let name = if line.name.contains(',') {
+                format!("\"{}\"", line.name)
+            } else {
+                line.name.clone()
+            };
             for (x, y) in &line.points {
                 writeln!(text, "{name},{x},{y}").expect("a string takes everything");
             }
@@ -91,13 +105,21 @@ impl Figure {
     }
 
     pub(super) fn picture(&self) -> String {
-        let mut ticks: Vec<f64> = self.lines.iter().flat_map(|line| line.points.iter().map(|point| point.0)).collect();
+        let mut ticks: Vec<f64> =
+            self.lines.iter().flat_map(|line| line.points.iter().map(|point| point.0)).collect();
         ticks.sort_by(f64::total_cmp);
         ticks.dedup();
-        let axis = |side: Side, ticks: Vec<f64>| Axis { label: side.label.to_string(), scale: side.scale, ticks };
+        let axis = |side: Side, ticks: Vec<f64>| Axis {
+            label: side.label.to_string(),
+            scale: side.scale,
+            ticks,
+        };
         let point = |&(x, y): &(f64, f64)| Point { x, y, label: String::new() };
-        let series =
-            |line: &Line| Series { name: line.name.clone(), is_joined: true, points: line.points.iter().map(point).collect() };
+        let series = |line: &Line| Series {
+            name: line.name.clone(),
+            is_joined: true,
+            points: line.points.iter().map(point).collect(),
+        };
         svg(&Plot {
             title: self.title.clone(),
             x_axis: axis(self.x, ticks),
@@ -113,11 +135,16 @@ mod tests {
 
     #[test]
     fn a_figure_has_a_line_and_a_marker_for_each_point() {
-        let runs = |y: f64| vec![(2.0, Numbers::from([("ncp".to_string(), y)])), (5.0, Numbers::new())];
-        let all = [("a", 1.5), ("b, c", 2.5)].map(|(name, y)| Sweep { name: name.to_string(), runs: runs(y) });
+        let runs =
+            |y: f64| vec![(2.0, Numbers::from([("ncp".to_string(), y)])), (5.0, Numbers::new())];
+        let all = [("a", 1.5), ("b, c", 2.5)]
+            .map(|(name, y)| Sweep { name: name.to_string(), runs: runs(y) });
         let figure = Figure::of("xu2006", "figure 7", "penalty", "Penalty", (BY_K, NCP), &all);
         assert_eq!(figure.csv(), "series,k,ncp\na,2,1.5\n\"b, c\",2,2.5\n");
         let picture = figure.picture();
-        assert!(picture.contains("b, c: 2, 2.5") && picture.contains("certainty penalty"), "{picture}");
+        assert!(
+            picture.contains("b, c: 2, 2.5") && picture.contains("certainty penalty"),
+            "{picture}"
+        );
     }
 }

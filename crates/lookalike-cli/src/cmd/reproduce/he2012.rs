@@ -1,21 +1,25 @@
-//! He, Chen, Chen, Dong, Wang, Huang: Clustering-Based k-Anonymity, PAKDD 2012: CB is `cluster`, NH (Wong et al. 2010) is `ring`.
+//! He, Chen, Chen, Dong, Wang, Huang: Clustering-Based k-Anonymity, PAKDD 2012: CB is `cluster`, NH
+//! (Wong et al. 2010) is `ring`.
 //!
-//! SAL and INCOME cannot be passed on: made-up tables with their columns and domain sizes stand in for them, and the survey of 2018
-//! beside, where it is at hand.
+//! SAL and INCOME cannot be passed on: made-up tables with their columns and domain sizes stand in
+//! for them, and the survey of 2018 beside, where it is at hand.
 
 use lookalike::request::{ColumnRequest, Kind, Rest, Role};
 use lookalike::synthetic::Synthetic;
 use lookalike::{Algorithm, Request};
 
 use super::Report;
-use super::claims::{Claim, Finding, Remarks, all, below, claim, geometric, linear, moves, named, r_squared, span};
+use super::claims::{
+    Claim, Finding, Remarks, all, below, claim, geometric, linear, moves, named, r_squared, span,
+};
 use super::data::{self, Data, SURVEY};
 use super::figure::{Figure, SECONDS, Side, Sweep};
 use super::lab::{Job, Lab, Outcomes, SEED};
 use crate::plot::Scale;
 
 const PAPER: &str = "he2012";
-const METHODS: [(&str, Algorithm); 2] = [("CB (cluster)", Algorithm::Cluster), ("NH (ring)", Algorithm::Ring)];
+const METHODS: [(&str, Algorithm); 2] =
+    [("CB (cluster)", Algorithm::Cluster), ("NH (ring)", Algorithm::Ring)];
 const GCP: Side = Side::new("gcp", "global certainty penalty", Scale::FromZero);
 const BY_K: Side = Side::new("k", "k", Scale::Linear);
 const BY_D: Side = Side::new("d", "QI dimensionality d", Scale::Linear);
@@ -37,9 +41,20 @@ struct Found {
 pub(super) fn run(lab: &Lab, survey: Option<&Data>) -> Outcomes<Report> {
     let mut report = Report::default();
     let rows = lab.choose(100_000, 10_000);
-    let sal = found(lab, "SAL", &data::workers(Synthetic::Sal, rows, SEED)?, &columns(Synthetic::Sal), Some(Synthetic::Sal))?;
-    let income =
-        found(lab, "INC", &data::workers(Synthetic::Income, rows, SEED)?, &columns(Synthetic::Income), Some(Synthetic::Income))?;
+    let sal = found(
+        lab,
+        "SAL",
+        &data::workers(Synthetic::Sal, rows, SEED)?,
+        &columns(Synthetic::Sal),
+        Some(Synthetic::Sal),
+    )?;
+    let income = found(
+        lab,
+        "INC",
+        &data::workers(Synthetic::Income, rows, SEED)?,
+        &columns(Synthetic::Income),
+        Some(Synthetic::Income),
+    )?;
     let survey = survey.map(|data| found(lab, "ACS", data, &SURVEY, None)).transpose()?;
     for found in [Some(&sal), Some(&income), survey.as_ref()].into_iter().flatten() {
         found.draw(&mut report);
@@ -51,7 +66,9 @@ pub(super) fn run(lab: &Lab, survey: Option<&Data>) -> Outcomes<Report> {
 /// The quasi-identifiers of the paper's tables, in its order.
 fn columns(kind: Synthetic) -> [&'static str; 7] {
     match kind {
-        Synthetic::Income => ["age", "occupation", "birthplace", "gender", "education", "race", "workclass"],
+        Synthetic::Income => {
+            ["age", "occupation", "birthplace", "gender", "education", "race", "workclass"]
+        }
         _ => ["age", "gender", "education", "marital", "race", "workclass", "country"],
     }
 }
@@ -75,12 +92,23 @@ fn request(data: &Data, columns: &[&str], k: u64) -> Request {
 }
 
 #[allow(clippy::cast_precision_loss, reason = "small whole numbers on an axis")]
-fn found(lab: &Lab, name: &'static str, data: &Data, columns: &[&str], kind: Option<Synthetic>) -> Outcomes<Found> {
+fn found(
+    lab: &Lab,
+    name: &'static str,
+    data: &Data,
+    columns: &[&str],
+    kind: Option<Synthetic>,
+) -> Outcomes<Found> {
     let ks: &[u64] = lab.choose(&[50, 100, 150, 200, 250], &[50, 100, 250]);
-    let sizes: &[usize] = lab.choose(&[100_000, 200_000, 300_000, 400_000, 500_000], &[10_000, 20_000, 40_000]);
-    let series = |places: &[usize], run: &dyn Fn(usize, Algorithm) -> Outcomes<super::store::Numbers>| -> Outcomes<Vec<Sweep>> {
-        let mut series: Vec<Sweep> =
-            METHODS.iter().map(|(name, _)| Sweep { name: (*name).to_string(), runs: Vec::new() }).collect();
+    let sizes: &[usize] =
+        lab.choose(&[100_000, 200_000, 300_000, 400_000, 500_000], &[10_000, 20_000, 40_000]);
+    let series = |places: &[usize],
+                  run: &dyn Fn(usize, Algorithm) -> Outcomes<super::store::Numbers>|
+     -> Outcomes<Vec<Sweep>> {
+        let mut series: Vec<Sweep> = METHODS
+            .iter()
+            .map(|(name, _)| Sweep { name: (*name).to_string(), runs: Vec::new() })
+            .collect();
         for &place in places {
             for (series, (_, algorithm)) in series.iter_mut().zip(METHODS) {
                 series.runs.push((place as f64, run(place, algorithm)?));
@@ -91,10 +119,14 @@ fn found(lab: &Lab, name: &'static str, data: &Data, columns: &[&str], kind: Opt
     let mut by_k = Vec::new();
     for d in 3..=6 {
         let places: Vec<usize> = ks.iter().map(|&k| usize::try_from(k).unwrap_or(100)).collect();
-        let run = |k: usize, algorithm| lab.run(&Job::new(PAPER, data, request(data, &columns[..d], k as u64), algorithm));
+        let run = |k: usize, algorithm| {
+            lab.run(&Job::new(PAPER, data, request(data, &columns[..d], k as u64), algorithm))
+        };
         by_k.push((d, series(&places, &run)?));
     }
-    let by_d = series(&[3, 4, 5, 6], &|d, algorithm| lab.run(&Job::new(PAPER, data, request(data, &columns[..d], K), algorithm)))?;
+    let by_d = series(&[3, 4, 5, 6], &|d, algorithm| {
+        lab.run(&Job::new(PAPER, data, request(data, &columns[..d], K), algorithm))
+    })?;
     let by_n = kind.map(|kind| {
         series(sizes, &|rows, algorithm| {
             let data = data::workers(kind, rows, SEED)?;
@@ -109,16 +141,44 @@ impl Found {
         let (name, file) = (self.name, self.name.to_lowercase());
         for (d, series) in &self.by_k {
             let title = format!("GCP by k, {name}-{d}");
-            report.figures.push(Figure::of(PAPER, "figure 6", &format!("{file}-{d}-gcp-by-k"), &title, (BY_K, GCP), series));
+            report.figures.push(Figure::of(
+                PAPER,
+                "figure 6",
+                &format!("{file}-{d}-gcp-by-k"),
+                &title,
+                (BY_K, GCP),
+                series,
+            ));
         }
         let title = format!("GCP by d, {name}");
-        report.figures.push(Figure::of(PAPER, "figure 7", &format!("{file}-gcp-by-d"), &title, (BY_D, GCP), &self.by_d));
+        report.figures.push(Figure::of(
+            PAPER,
+            "figure 7",
+            &format!("{file}-gcp-by-d"),
+            &title,
+            (BY_D, GCP),
+            &self.by_d,
+        ));
         if let Some(by_n) = &self.by_n {
             let title = format!("GCP by n, {name}-7");
-            report.figures.push(Figure::of(PAPER, "figure 8", &format!("{file}-gcp-by-n"), &title, (BY_N, GCP), by_n));
+            report.figures.push(Figure::of(
+                PAPER,
+                "figure 8",
+                &format!("{file}-gcp-by-n"),
+                &title,
+                (BY_N, GCP),
+                by_n,
+            ));
             let title = format!("Search time by n, {name}-7");
             let seconds = Side { scale: Scale::FromZero, ..SECONDS };
-            report.figures.push(Figure::of(PAPER, "figure 9", &format!("{file}-time-by-n"), &title, (BY_N, seconds), by_n));
+            report.figures.push(Figure::of(
+                PAPER,
+                "figure 9",
+                &format!("{file}-time-by-n"),
+                &title,
+                (BY_N, seconds),
+                by_n,
+            ));
         }
     }
 
@@ -162,15 +222,19 @@ fn claims(lab: &Lab, sal: &Found, income: &Found, survey: Option<&Found>) -> Vec
         }))
     };
     let faster = all(both.iter().flat_map(|found| {
-        found
-            .by_n
-            .iter()
-            .map(|series| below(named(series, METHODS[1].0), named(series, METHODS[0].0), "seconds").called(&found.with(7)))
+        found.by_n.iter().map(|series| {
+            below(named(series, METHODS[1].0), named(series, METHODS[0].0), "seconds")
+                .called(&found.with(7))
+        })
     }));
-    let grows_with_k = almost_all(both.iter().flat_map(|found| found.by_k.iter().flat_map(|(_, series)| series)).map(|series| {
-        let (line, rise) = (linear(series, "gcp"), moves(series, "gcp", true));
-        (line.holds && rise.holds, r_squared(&series.points("gcp")))
-    }));
+    let grows_with_k = almost_all(
+        both.iter().flat_map(|found| found.by_k.iter().flat_map(|(_, series)| series)).map(
+            |series| {
+                let (line, rise) = (linear(series, "gcp"), moves(series, "gcp", true));
+                (line.holds && rise.holds, r_squared(&series.points("gcp")))
+            },
+        ),
+    );
     let grows_with_d = all(both.iter().flat_map(|found| {
         found.by_d.iter().map(|series| {
             let finding = moves(series, "gcp", true);
@@ -178,36 +242,77 @@ fn claims(lab: &Lab, sal: &Found, income: &Found, survey: Option<&Found>) -> Vec
         })
     }));
     let domain = {
-        let gcp = |found: &Found, at: usize| found.by_d[at].points("gcp").iter().map(|point| point.1).collect::<Vec<f64>>();
-        let [cb, nh] =
-            [0, 1].map(|at| gcp(income, at).iter().zip(gcp(sal, at)).map(|(inc, sal)| inc / sal).collect::<Vec<f64>>());
+        let gcp = |found: &Found, at: usize| {
+            found.by_d[at].points("gcp").iter().map(|point| point.1).collect::<Vec<f64>>()
+        };
+        let [cb, nh] = [0, 1].map(|at| {
+            gcp(income, at)
+                .iter()
+                .zip(gcp(sal, at))
+                .map(|(inc, sal)| inc / sal)
+                .collect::<Vec<f64>>()
+        });
         let measured = format!("INC over SAL: NH {}, CB {}", span(&nh), span(&cb));
-        Finding { holds: nh.iter().all(|ratio| *ratio > 1.0) && geometric(&cb) < geometric(&nh), measured }
+        Finding {
+            holds: nh.iter().all(|ratio| *ratio > 1.0) && geometric(&cb) < geometric(&nh),
+            measured,
+        }
     };
-    let on_survey = survey.map(Found::order).ok_or("needs acs2018_sal_occ.csv in the folder of --data");
+    let on_survey =
+        survey.map(Found::order).ok_or("needs acs2018_sal_occ.csv in the folder of --data");
     vec![
-        claim(PAPER, "GCP on SAL-d", "CB below NH for d >= 4 and k from 50 to 250", Ok(sal.order()), against),
-        claim(PAPER, "GCP on INC-d", "CB below NH for d >= 4 and k from 50 to 250", Ok(income.order()), against),
+        claim(
+            PAPER,
+            "GCP on SAL-d",
+            "CB below NH for d >= 4 and k from 50 to 250",
+            Ok(sal.order()),
+            against,
+        ),
+        claim(
+            PAPER,
+            "GCP on INC-d",
+            "CB below NH for d >= 4 and k from 50 to 250",
+            Ok(income.order()),
+            against,
+        ),
         claim(
             PAPER,
             "GCP on a real survey",
             "CB below NH for d >= 4 (not in the paper: ACS 2018 in the place of SAL)",
             on_survey,
-            Remarks { how: "295,243 rows, labels in the order of the alphabet.", fails: against.fails },
+            Remarks {
+                how: "295,243 rows, labels in the order of the alphabet.",
+                fails: against.fails,
+            },
         ),
         claim(PAPER, "GCP on SAL-3", "NH below CB: the exception", Ok(three(sal)), made_up),
         claim(
             PAPER,
             "GCP by n",
             "CB below NH from 100,000 to 500,000 rows",
-            Ok(all(both
-                .iter()
-                .flat_map(|found| found.by_n.iter().map(|series| below(&series[0], &series[1], "gcp").called(&found.with(7)))))),
+            Ok(all(both.iter().flat_map(|found| {
+                found
+                    .by_n
+                    .iter()
+                    .map(|series| below(&series[0], &series[1], "gcp").called(&found.with(7)))
+            }))),
             against,
         ),
-        claim(PAPER, "GCP and k", "grows linearly with k on almost all tables", Ok(grows_with_k), made_up),
+        claim(
+            PAPER,
+            "GCP and k",
+            "grows linearly with k on almost all tables",
+            Ok(grows_with_k),
+            made_up,
+        ),
         claim(PAPER, "GCP and d", "grows with d", Ok(grows_with_d), made_up),
-        claim(PAPER, "GCP and n", "falls with n", Ok(by_n(&|series| moves(series, "gcp", false))), made_up),
+        claim(
+            PAPER,
+            "GCP and n",
+            "falls with n",
+            Ok(by_n(&|series| moves(series, "gcp", false))),
+            made_up,
+        ),
         claim(
             PAPER,
             "GCP and domain sizes",
@@ -215,7 +320,13 @@ fn claims(lab: &Lab, sal: &Found, income: &Found, survey: Option<&Found>) -> Vec
             Ok(domain),
             made_up,
         ),
-        claim(PAPER, "time by n", "linear for both", Ok(by_n(&|series| linear(series, "seconds"))), made_up),
+        claim(
+            PAPER,
+            "time by n",
+            "linear for both",
+            Ok(by_n(&|series| linear(series, "seconds"))),
+            made_up,
+        ),
         claim(PAPER, "time of NH", "below CB's", Ok(faster), made_up),
     ]
 }
@@ -225,6 +336,7 @@ fn almost_all(found: impl Iterator<Item = (bool, f64)>) -> Finding {
     let found: Vec<(bool, f64)> = found.collect();
     let so = found.iter().filter(|(holds, _)| *holds).count();
     let fits: Vec<f64> = found.iter().map(|(_, fit)| *fit).collect();
-    let measured = format!("{so} of {} lines rise and are straight, R² {}", found.len(), span(&fits));
+    let measured =
+        format!("{so} of {} lines rise and are straight, R² {}", found.len(), span(&fits));
     Finding { holds: 8 * (found.len() - so) <= found.len() && so > 0, measured }
 }

@@ -1,7 +1,9 @@
-//! One run: a search on a table, its losses, its time, its answers to queries; taken from the store when it is there.
+//! One run: a search on a table, its losses, its time, its answers to queries; taken from the store
+//! when it is there.
 //!
-//! Every search has one thread, as the papers' had: times of searches that share their work among threads in different ways could not
-//! be compared. A search that takes less than a second is made three times, and the shortest time counts.
+//! Every search has one thread, as the papers' had: times of searches that share their work among
+//! threads in different ways could not be compared. A search that takes less than a second is made
+//! three times, and the shortest time counts.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -11,7 +13,7 @@ use std::time::{Duration, Instant};
 use lookalike::evaluate::loss::loss;
 use lookalike::evaluate::query::{self, Query, Workload};
 use lookalike::request::HierarchySpec;
-use lookalike::{Algorithm, Budget, Request, Error, Outcome, Problem, Search, Status, anonymize};
+use lookalike::{Algorithm, Budget, Error, Outcome, Problem, Request, Search, Status, anonymize};
 
 use super::data::Data;
 use super::store::{Numbers, Store};
@@ -71,8 +73,20 @@ pub(super) struct Job<'a> {
 
 impl<'a> Job<'a> {
     /// A run that ends by itself and is asked nothing.
-    pub(super) fn new(paper: &'static str, data: &'a Data, request: Request, algorithm: Algorithm) -> Job<'a> {
-        Job { paper, data, request, search: Search::new(algorithm, SEED), time: None, workloads: Vec::new() }
+    pub(super) fn new(
+        paper: &'static str,
+        data: &'a Data,
+        request: Request,
+        algorithm: Algorithm,
+    ) -> Job<'a> {
+        Job {
+            paper,
+            data,
+            request,
+            search: Search::new(algorithm, SEED),
+            time: None,
+            workloads: Vec::new(),
+        }
     }
 }
 
@@ -81,7 +95,8 @@ impl<'a> Lab<'a> {
     pub(super) fn new(quick: bool, folder: &Path, progress: &'a Progress) -> Outcomes<Lab<'a>> {
         let (hierarchies, store) = (folder.join("hierarchies"), Store::new(&folder.join("runs"))?);
         let one_thread = rayon::ThreadPoolBuilder::new().num_threads(1).build();
-        let one_thread = one_thread.map_err(|error| usage(format!("no thread can be started: {error}")))?;
+        let one_thread =
+            one_thread.map_err(|error| usage(format!("no thread can be started: {error}")))?;
         let (counts, drawn) = (Cell::default(), RefCell::default());
         Ok(Lab { quick, hierarchies, progress, store, counts, one_thread, drawn })
     }
@@ -103,10 +118,18 @@ impl<'a> Lab<'a> {
     /// The numbers of a run.
     pub(super) fn run(&self, job: &Job) -> Outcomes<Numbers> {
         let request = measure::asking_for(&job.request, job.search.algorithm, SEED);
-        let what =
-            [job.data.fingerprint.clone(), written(&request), format!("{:?} {:?} {:?}", job.search, job.time, job.workloads)];
+        let what = [
+            job.data.fingerprint.clone(),
+            written(&request),
+            format!("{:?} {:?} {:?}", job.search, job.time, job.workloads),
+        ];
         let k = request.k.map_or(String::new(), |k| format!(", k = {k}"));
-        let label = format!("{}, {} columns, {}{k}", job.data.name, request.columns.len(), job.search.algorithm);
+        let label = format!(
+            "{}, {} columns, {}{k}",
+            job.data.name,
+            request.columns.len(),
+            job.search.algorithm
+        );
         self.kept(job.paper, &label, &what.join(" | "), || self.measure(job, &request))
     }
 
@@ -119,7 +142,10 @@ impl<'a> Lab<'a> {
         work: impl FnOnce() -> Outcomes<Numbers>,
     ) -> Outcomes<Numbers> {
         let pace = if self.quick { "quick" } else { "full" };
-        let key = format!("lookalike {} | {paper} | {pace} | {label} | {what}", env!("CARGO_PKG_VERSION"));
+        let key = format!(
+            "lookalike {} | {paper} | {pace} | {label} | {what}",
+            env!("CARGO_PKG_VERSION")
+        );
         let (made, there) = self.counts.get();
         if let Some(numbers) = self.store.get(&key) {
             self.counts.set((made, there + 1));
@@ -141,11 +167,14 @@ impl<'a> Lab<'a> {
         if interrupt::is_cancelled() {
             return Err(Stop::Interrupted);
         }
-        let names: Vec<String> = job.data.table.columns.iter().map(|column| column.name.clone()).collect();
+        let names: Vec<String> =
+            job.data.table.columns.iter().map(|column| column.name.clone()).collect();
         let roles = request.roles(&names)?;
         let problem = match Problem::new(&job.data.table, &roles, request) {
             Ok(problem) => problem,
-            Err(error) if error.is_infeasible() => return Ok(Numbers::from([("infeasible".to_string(), 1.0)])),
+            Err(error) if error.is_infeasible() => {
+                return Ok(Numbers::from([("infeasible".to_string(), 1.0)]));
+            }
             Err(error) => return Err(error.into()),
         };
         let (outcome, seconds) = self.search(&problem, job);
@@ -156,13 +185,17 @@ impl<'a> Lab<'a> {
         numbers.insert("seconds".to_string(), seconds);
         let judged = measure::judge(&job.data.table, &roles, request, &problem, &outcome, SEED)?;
         if !judged.broken.is_empty() {
-            return Err(Stop::Broken(format!("{} on {}: {}", job.search.algorithm, job.data.name, judged.broken)));
+            return Err(Stop::Broken(format!(
+                "{} on {}: {}",
+                job.search.algorithm, job.data.name, judged.broken
+            )));
         }
         for (name, workload) in judged.released.iter().flat_map(|_| &job.workloads) {
             let queries = self.queries(job, request, workload)?;
             let released = judged.released.as_ref().expect("asked only then");
             let answers = query::answer(&job.data.table, released, request, &queries)?;
-            numbers.extend(query::summarize(&answers).mean_error.map(|error| (name.clone(), error)));
+            numbers
+                .extend(query::summarize(&answers).mean_error.map(|error| (name.clone(), error)));
         }
         Ok(numbers)
     }
@@ -209,10 +242,18 @@ fn numbers(problem: &Problem, outcome: &Outcome) -> Numbers {
         ("stopped", f64::from(u8::from(outcome.status == Status::Stopped))),
     ];
     if let Some(optimum) = &outcome.optimum {
-        found.extend([("value", optimum.value), ("bound", optimum.bound), ("nodes", real(optimum.nodes))]);
+        found.extend([
+            ("value", optimum.value),
+            ("bound", optimum.bound),
+            ("nodes", real(optimum.nodes)),
+        ]);
         found.push(("proven", f64::from(u8::from(optimum.is_proven))));
     }
-    found.into_iter().filter(|(_, number)| number.is_finite()).map(|(name, number)| (name.to_string(), number)).collect()
+    found
+        .into_iter()
+        .filter(|(_, number)| number.is_finite())
+        .map(|(name, number)| (name.to_string(), number))
+        .collect()
 }
 
 /// The request as text; hierarchy files by their names, wherever the folder is.

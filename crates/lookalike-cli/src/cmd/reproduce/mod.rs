@@ -1,4 +1,5 @@
-//! `lookalike reproduce`: the experiments of four papers again, as CSV files, pictures, a page and a table of claims.
+//! `lookalike reproduce`: the experiments of four papers again, as CSV files, pictures, a page and
+//! a table of claims.
 
 mod claims;
 mod data;
@@ -55,7 +56,9 @@ impl Paper {
                 "J. Xu, W. Wang, J. Pei, X. Wang, B. Shi, A. Fu: Utility-Based Anonymization Using Local Recoding, KDD 2006 (numbers of \
                  figures: extended version). MultiDim is `mondrian`; `-row` are other readings of the paper."
             }
-            Paper::Li2008 => "T. Li, N. Li: Towards Optimal k-Anonymization, DKE 2008. The search is `optimal`.",
+            Paper::Li2008 => {
+                "T. Li, N. Li: Towards Optimal k-Anonymization, DKE 2008. The search is `optimal`."
+            }
             Paper::He2012 => {
                 "X. He, H. Chen, Y. Chen, Y. Dong, P. Wang, Z. Huang: Clustering-Based k-Anonymity, PAKDD 2012. CB is `cluster`, NH is \
                  `ring`. SAL and INCOME are made-up stand-ins with the published domain sizes: their people are not the paper's."
@@ -85,7 +88,10 @@ struct Tables {
 
 /// Runs the command.
 pub(crate) fn run(args: &Reproduce, global: &Global) -> Result<ExitCode> {
-    let papers: Vec<Paper> = Paper::ALL.into_iter().filter(|paper| args.paper == "all" || args.paper == paper.name()).collect();
+    let papers: Vec<Paper> = Paper::ALL
+        .into_iter()
+        .filter(|paper| args.paper == "all" || args.paper == paper.name())
+        .collect();
     if let Some(folder) = &args.data {
         data::check_folder(folder)?;
     }
@@ -99,13 +105,18 @@ pub(crate) fn run(args: &Reproduce, global: &Global) -> Result<ExitCode> {
     }
     for folder in folders().map(|name| args.output.join(name)) {
         if !args.force && std::fs::read_dir(&folder).is_ok_and(|mut files| files.next().is_some()) {
-            return Err(usage(format!("{} has figures: choose another folder or add --force", folder.display())));
+            return Err(usage(format!(
+                "{} has figures: choose another folder or add --force",
+                folder.display()
+            )));
         }
     }
     let mut progress = Progress::new(global.quiet);
     progress.stage("read");
     let tables = read(args.data.as_deref(), &papers, &progress)?;
-    let done = interrupt::during_search(interrupt::EXPERIMENTS, || experiments(args, &papers, &tables, &mut progress));
+    let done = interrupt::during_search(interrupt::EXPERIMENTS, || {
+        experiments(args, &papers, &tables, &mut progress)
+    });
     progress.end();
     match done {
         Ok((report, made)) => {
@@ -128,13 +139,19 @@ pub(crate) fn run(args: &Reproduce, global: &Global) -> Result<ExitCode> {
             Ok(ExitCode::from(INTERRUPTED))
         }
         Err(Stop::Broken(what)) => {
-            show::error(&format!("this is a bug in lookalike: {what}; please report it with the command that you ran"));
+            show::error(&format!(
+                "this is a bug in lookalike: {what}; please report it with the command that you ran"
+            ));
             Ok(ExitCode::from(BUG))
         }
         // The trees are ours: a value that they do not have is a fault of the table.
         Err(Stop::Failed(error)) => Err(match error.kind() {
             ErrorKind::Hierarchy { why, .. } => {
-                let why = why.split(": add a line").next().unwrap_or_default().replace("the file", "Adult as UCI gives it out");
+                let why = why
+                    .split(": add a line")
+                    .next()
+                    .unwrap_or_default()
+                    .replace("the file", "Adult as UCI gives it out");
                 ErrorKind::Data { why: format!("{why}: fetch it again") }.into()
             }
             _ => error,
@@ -143,7 +160,8 @@ pub(crate) fn run(args: &Reproduce, global: &Global) -> Result<ExitCode> {
 }
 
 fn make(folder: &Path) -> Result<()> {
-    std::fs::create_dir_all(folder).map_err(|source| Error::from(ErrorKind::Io { path: folder.to_path_buf(), source }))
+    std::fs::create_dir_all(folder)
+        .map_err(|source| Error::from(ErrorKind::Io { path: folder.to_path_buf(), source }))
 }
 
 /// Reads what the experiments of these papers use.
@@ -154,7 +172,10 @@ fn read(folder: Option<&Path>, papers: &[Paper], progress: &Progress) -> Result<
         let found = if wanted { data::adult(folder, part)? } else { None };
         if let Some(found) = found.as_ref().filter(|found| found.len() != rows) {
             let (has, should) = (show::count(found.len() as u64), show::count(rows as u64));
-            progress.warn(&format!("{} has {has} complete rows of Adult where the papers have {should}", folder.display()));
+            progress.warn(&format!(
+                "{} has {has} complete rows of Adult where the papers have {should}",
+                folder.display()
+            ));
         }
         Ok::<_, Error>(found)
     };
@@ -166,7 +187,12 @@ fn read(folder: Option<&Path>, papers: &[Paper], progress: &Progress) -> Result<
 }
 
 /// Runs one paper after the other. Also returns how many runs were made and how many were there.
-fn experiments(args: &Reproduce, papers: &[Paper], tables: &Tables, progress: &mut Progress) -> Outcomes<(Report, (u64, u64))> {
+fn experiments(
+    args: &Reproduce,
+    papers: &[Paper],
+    tables: &Tables,
+    progress: &mut Progress,
+) -> Outcomes<(Report, (u64, u64))> {
     let mut all = Report::default();
     let (mut made, mut there) = (0, 0);
     for &paper in papers {
@@ -189,19 +215,29 @@ fn experiments(args: &Reproduce, papers: &[Paper], tables: &Tables, progress: &m
 /// Writes figures, pictures, page and claims, and prints the claims.
 fn tell(args: &Reproduce, papers: &[Paper], tables: &Tables, report: &Report) -> Result<()> {
     for figure in &report.figures {
-        write_text(&args.output.join(figure.paper).join(format!("{}.csv", figure.name)), args.force, &figure.csv())?;
+        write_text(
+            &args.output.join(figure.paper).join(format!("{}.csv", figure.name)),
+            args.force,
+            &figure.csv(),
+        )?;
         let picture = format!("{}.svg", page::picture(figure));
         write_text(&args.output.join("reproduction").join(picture), args.force, &figure.picture())?;
     }
     let rows = |name: &str, rows: usize| format!("{name}, {} rows", show::count(rows as u64));
     let adult = [("Adult, training part", &tables.training), ("Adult, both parts", &tables.both)];
-    let mut known: Vec<String> = adult.iter().filter_map(|(name, found)| Some(rows(name, found.as_ref()?.len()))).collect();
+    let mut known: Vec<String> =
+        adult.iter().filter_map(|(name, found)| Some(rows(name, found.as_ref()?.len()))).collect();
     known.extend(tables.survey.as_ref().map(|data| rows("ACS 2018", data.table.rows)));
-    let about = page::About { papers, quick: args.quick, has_data: args.data.is_some(), tables: &known };
+    let about =
+        page::About { papers, quick: args.quick, has_data: args.data.is_some(), tables: &known };
     let text = page::page(&about, &report.figures, &report.claims);
     let file = |name: &str| -> PathBuf { args.output.join(name) };
     write_text(&file("reproduction.md"), args.force, &text)?;
     write_text(&file("claims.csv"), args.force, &claims::csv(&report.claims))?;
-    write_text(&file("claims.json"), args.force, &format!("{:#}\n", claims::json(&report.claims, args.quick)))?;
+    write_text(
+        &file("claims.json"),
+        args.force,
+        &format!("{:#}\n", claims::json(&report.claims, args.quick)),
+    )?;
     show::print(&claims::table(&report.claims))
 }

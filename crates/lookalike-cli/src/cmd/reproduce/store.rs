@@ -19,7 +19,8 @@ pub(super) struct Store(PathBuf);
 impl Store {
     /// Makes the folder if there is none.
     pub(super) fn new(folder: &Path) -> Result<Store> {
-        std::fs::create_dir_all(folder).map_err(|source| Error::from(ErrorKind::Io { path: folder.to_path_buf(), source }))?;
+        std::fs::create_dir_all(folder)
+            .map_err(|source| Error::from(ErrorKind::Io { path: folder.to_path_buf(), source }))?;
         Ok(Store(folder.to_path_buf()))
     }
 
@@ -30,13 +31,20 @@ impl Store {
         if value["key"].as_str()? != key {
             return None;
         }
-        let numbers = value["numbers"].as_object()?.iter().map(|(name, number)| Some((name.clone(), number.as_f64()?)));
+        let numbers = value["numbers"]
+            .as_object()?
+            .iter()
+            .map(|(name, number)| Some((name.clone(), number.as_f64()?)));
         numbers.collect()
     }
 
     /// Keeps what was measured.
     pub(super) fn put(&self, key: &str, numbers: &Numbers) -> Result<()> {
-        write_text(&self.file(key), true, &format!("{:#}\n", json!({ "key": key, "numbers": numbers })))
+        write_text(
+            &self.file(key),
+            true,
+            &format!("{:#}\n", json!({ "key": key, "numbers": numbers })),
+        )
     }
 
     fn file(&self, key: &str) -> PathBuf {
@@ -59,7 +67,13 @@ mod tests {
         assert_eq!((store.get("one"), store.get("other")), (Some(numbers.clone()), None));
         let file = store.file("one");
         let text = std::fs::read_to_string(&file).unwrap();
-        for damaged in [&text[..text.len() / 2], "", "{}", &text.replace("one", "two"), &text.replace("3.0", "\"x\"")] {
+        for damaged in [
+            &text[..text.len() / 2],
+            "",
+            "{}",
+            &text.replace("one", "two"),
+            &text.replace("3.0", "\"x\""),
+        ] {
             std::fs::write(&file, damaged).unwrap();
             assert_eq!(store.get("one"), None, "{damaged}");
         }

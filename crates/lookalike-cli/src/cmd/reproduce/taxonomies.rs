@@ -1,4 +1,5 @@
-//! The taxonomies of Adult, which the UCI files bring none of. Each line is a path from below the root, a colon, and the values there.
+//! The taxonomies of Adult, which the UCI files bring none of. Each line is a path from below the
+//! root, a colon, and the values there.
 
 use std::fmt::Write;
 
@@ -86,7 +87,8 @@ const USUAL: [(&str, &str); 8] = [
     ("salary-class", ": >50K, <=50K"),
 ];
 
-/// The tree of a column as a hierarchy file; none when it is flat without one, or not a column of categories.
+/// The tree of a column as a hierarchy file; none when it is flat without one, or not a column of
+/// categories.
 pub(super) fn file(family: Family, column: &str) -> Option<String> {
     let trees: &[(&str, &str)] = match family {
         Family::Utility => &UTILITY,
@@ -96,7 +98,12 @@ pub(super) fn file(family: Family, column: &str) -> Option<String> {
     let mut text = String::new();
     for line in tree.lines() {
         let (path, values) = line.split_once(':')?;
-        let path: String = path.trim().rsplit('/').filter(|label| !label.is_empty()).map(|label| format!("{label};")).collect();
+        let path: String = path
+            .trim()
+            .rsplit('/')
+            .filter(|label| !label.is_empty())
+            .map(|label| format!("{label};"))
+            .collect();
         for value in values.split(',') {
             writeln!(text, "{};{path}*", value.trim()).expect("a string takes everything");
         }
@@ -106,14 +113,22 @@ pub(super) fn file(family: Family, column: &str) -> Option<String> {
 
 /// Ages below intervals of 5, 10 and 20 years, the first of which begins at `origin`.
 pub(super) fn ages(from: u32, to: u32, origin: u32) -> String {
-    let line =
-        |age: u32| format!("{age};{};{};{};*\n", interval(age, 5, origin), interval(age, 10, origin), interval(age, 20, origin));
+    let line = |age: u32| {
+        format!(
+            "{age};{};{};{};*\n",
+            interval(age, 5, origin),
+            interval(age, 10, origin),
+            interval(age, 20, origin)
+        )
+    };
     (from..=to).map(line).collect()
 }
 
 /// The fifteen intervals of five years, from 16-20 to 86-90, below intervals of 10 and 20 years.
 pub(super) fn five_years() -> String {
-    let line = |age: u32| format!("{};{};{};*\n", interval(age, 5, 1), interval(age, 10, 1), interval(age, 20, 1));
+    let line = |age: u32| {
+        format!("{};{};{};*\n", interval(age, 5, 1), interval(age, 10, 1), interval(age, 20, 1))
+    };
     (16..=86).step_by(5).map(line).collect()
 }
 
@@ -138,20 +153,28 @@ mod tests {
         assert_eq!(file(Family::Usual, "sex").unwrap(), "Male;*\nFemale;*\n");
         assert_eq!(file(Family::Utility, "race"), None);
         assert_eq!(five_years().lines().count(), 15);
-        assert!(five_years().starts_with("[16-20];[11-20];[1-20];*\n") && five_years().ends_with("[86-90];[81-90];[81-100];*\n"));
+        assert!(
+            five_years().starts_with("[16-20];[11-20];[1-20];*\n")
+                && five_years().ends_with("[86-90];[81-90];[81-100];*\n")
+        );
         let levels: BTreeSet<&str> = EDUCATION.into_iter().collect();
-        let leaves: BTreeSet<&str> = text.lines().filter_map(|line| line.split(';').next()).collect();
+        let leaves: BTreeSet<&str> =
+            text.lines().filter_map(|line| line.split(';').next()).collect();
         assert_eq!(levels, leaves);
     }
 
     /// The folder of the files that these trees must agree with, where they are at hand.
     fn files() -> Option<PathBuf> {
         let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-        let folder = std::env::var_os("LOOKALIKE_DATA").map_or(beside, PathBuf::from).join("hierarchies");
+        let folder =
+            std::env::var_os("LOOKALIKE_DATA").map_or(beside, PathBuf::from).join("hierarchies");
         if folder.is_dir() {
             return Some(folder);
         }
-        eprintln!("skipped: no hierarchies at {}; set LOOKALIKE_DATA to the folder above", folder.display());
+        eprintln!(
+            "skipped: no hierarchies at {}; set LOOKALIKE_DATA to the folder above",
+            folder.display()
+        );
         None
     }
 
@@ -160,13 +183,20 @@ mod tests {
         let Some(folder) = files() else { return };
         let lines = |text: &str| text.lines().map(str::to_string).collect::<BTreeSet<String>>();
         let is_file = |text: &str, path: &str| {
-            assert_eq!(lines(text), lines(&std::fs::read_to_string(folder.join(path)).unwrap()), "{path}");
+            assert_eq!(
+                lines(text),
+                lines(&std::fs::read_to_string(folder.join(path)).unwrap()),
+                "{path}"
+            );
         };
         for (column, _) in USUAL {
             is_file(&file(Family::Usual, column).unwrap(), &format!("adult/{column}.csv"));
         }
         for (column, _) in UTILITY {
-            is_file(&file(Family::Utility, column).unwrap(), &format!("adult-utility/{column}.csv"));
+            is_file(
+                &file(Family::Utility, column).unwrap(),
+                &format!("adult-utility/{column}.csv"),
+            );
         }
         is_file(&ages(0, 100, 0), "adult/age.csv");
         is_file(&ages(1, 100, 1), "adult-optimal/age.csv");

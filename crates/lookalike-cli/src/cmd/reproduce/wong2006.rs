@@ -1,8 +1,9 @@
-//! Wong, Li, Fu, Wang: (alpha,k)-Anonymity, KDD 2006: Top Down is `specialize`, eIncognito is `incognito` with the same rule.
+//! Wong, Li, Fu, Wang: (alpha,k)-Anonymity, KDD 2006: Top Down is `specialize`, eIncognito is
+//! `incognito` with the same rule.
 
 use lookalike::request::ratio::Ratio;
 use lookalike::request::{ColumnRequest, Kind, Rest, Role, Share};
-use lookalike::{Algorithm, Request, Cost, Search};
+use lookalike::{Algorithm, Cost, Request, Search};
 
 use super::Report;
 use super::claims::{Claim, Finding, Remarks, all, at_most, claim, moves, named, times};
@@ -14,8 +15,10 @@ use super::taxonomies::{self, Family};
 use crate::plot::Scale;
 
 const PAPER: &str = "wong2006";
-const METHODS: [(&str, Algorithm); 2] =
-    [("Top Down (specialize)", Algorithm::Specialize), ("eIncognito (incognito)", Algorithm::Incognito)];
+const METHODS: [(&str, Algorithm); 2] = [
+    ("Top Down (specialize)", Algorithm::Specialize),
+    ("eIncognito (incognito)", Algorithm::Incognito),
+];
 const DISTORTION: Side = Side::new("distortion", "distortion ratio", Scale::FromZero);
 const BY_ALPHA: Side = Side::new("alpha", "alpha", Scale::Linear);
 const BY_SIZE: Side = Side::new("columns", "quasi-identifier size", Scale::Linear);
@@ -38,7 +41,11 @@ pub(super) fn run(lab: &Lab, adult: Option<&Rows>) -> Outcomes<Report> {
     let data = data::adult_table("adult, both parts", rows)?;
     let mut found = Vec::new();
     for k in KS {
-        found.push(Found { k, by_alpha: by_alpha(lab, &data, k)?, by_size: by_size(lab, &data, k)? });
+        found.push(Found {
+            k,
+            by_alpha: by_alpha(lab, &data, k)?,
+            by_size: by_size(lab, &data, k)?,
+        });
     }
     for found in &found {
         found.draw(&mut report);
@@ -47,8 +54,16 @@ pub(super) fn run(lab: &Lab, adult: Option<&Rows>) -> Outcomes<Report> {
     Ok(report)
 }
 
-/// The first so many columns are quasi-identifiers, and high salaries fill at most so many tenths of a class.
-fn run_one(lab: &Lab, data: &Data, algorithm: Algorithm, size: usize, tenths: u32, k: u64) -> Outcomes<Numbers> {
+/// The first so many columns are quasi-identifiers, and high salaries fill at most so many tenths
+/// of a class.
+fn run_one(
+    lab: &Lab,
+    data: &Data,
+    algorithm: Algorithm,
+    size: usize,
+    tenths: u32,
+    k: u64,
+) -> Outcomes<Numbers> {
     let mut request = Request { k: Some(k), rest: Some(Rest::Drop), ..Request::default() };
     request.output.snap = true;
     for name in &NINE[..size] {
@@ -69,12 +84,17 @@ fn run_one(lab: &Lab, data: &Data, algorithm: Algorithm, size: usize, tenths: u3
     lab.run(&Job { search, ..Job::new(PAPER, data, request, algorithm) })
 }
 
-fn series(places: &[u32], run: impl Fn(Algorithm, u32) -> Outcomes<(f64, Numbers)>) -> Outcomes<Vec<Sweep>> {
+fn series(
+    places: &[u32],
+    run: impl Fn(Algorithm, u32) -> Outcomes<(f64, Numbers)>,
+) -> Outcomes<Vec<Sweep>> {
     let mut all = Vec::new();
     for (name, algorithm) in METHODS {
-        let runs = places.iter().map(|&place| run(algorithm, place)).collect::<Outcomes<Vec<_>>>()?;
+        let runs =
+            places.iter().map(|&place| run(algorithm, place)).collect::<Outcomes<Vec<_>>>()?;
         // What no release can meet has no numbers.
-        let runs = runs.into_iter().filter(|(_, numbers)| !numbers.contains_key("infeasible")).collect();
+        let runs =
+            runs.into_iter().filter(|(_, numbers)| !numbers.contains_key("infeasible")).collect();
         all.push(Sweep { name: name.to_string(), runs });
     }
     Ok(all)
@@ -82,12 +102,16 @@ fn series(places: &[u32], run: impl Fn(Algorithm, u32) -> Outcomes<(f64, Numbers
 
 fn by_alpha(lab: &Lab, data: &Data, k: u64) -> Outcomes<Vec<Sweep>> {
     let places: &[u32] = lab.choose(&[1, 2, 3, 4, 5, 6, 7, 8, 9], &[1, 3, 5, 9]);
-    series(places, |algorithm, tenths| Ok((f64::from(tenths) / 10.0, run_one(lab, data, algorithm, 8, tenths, k)?)))
+    series(places, |algorithm, tenths| {
+        Ok((f64::from(tenths) / 10.0, run_one(lab, data, algorithm, 8, tenths, k)?))
+    })
 }
 
 fn by_size(lab: &Lab, data: &Data, k: u64) -> Outcomes<Vec<Sweep>> {
     let places: &[u32] = lab.choose(&[2, 3, 4, 5, 6, 7, 8], &[2, 5, 8]);
-    series(places, |algorithm, size| Ok((f64::from(size), run_one(lab, data, algorithm, size as usize, 5, k)?)))
+    series(places, |algorithm, size| {
+        Ok((f64::from(size), run_one(lab, data, algorithm, size as usize, 5, k)?))
+    })
 }
 
 impl Found {
@@ -100,9 +124,30 @@ impl Found {
         };
         for (of, name, title, x, y, all) in [
             (parts[0], "time-by-alpha", "Search time by alpha", BY_ALPHA, SECONDS, &self.by_alpha),
-            (parts[1], "time-by-size", "Search time by QI size, alpha = 0.5", BY_SIZE, SECONDS, &self.by_size),
-            (parts[2], "distortion-by-alpha", "Distortion ratio by alpha", BY_ALPHA, DISTORTION, &self.by_alpha),
-            (parts[3], "distortion-by-size", "Distortion ratio by QI size, alpha = 0.5", BY_SIZE, DISTORTION, &self.by_size),
+            (
+                parts[1],
+                "time-by-size",
+                "Search time by QI size, alpha = 0.5",
+                BY_SIZE,
+                SECONDS,
+                &self.by_size,
+            ),
+            (
+                parts[2],
+                "distortion-by-alpha",
+                "Distortion ratio by alpha",
+                BY_ALPHA,
+                DISTORTION,
+                &self.by_alpha,
+            ),
+            (
+                parts[3],
+                "distortion-by-size",
+                "Distortion ratio by QI size, alpha = 0.5",
+                BY_SIZE,
+                DISTORTION,
+                &self.by_size,
+            ),
         ] {
             let (name, title) = (format!("k-{k}-{name}"), format!("{title}, k = {k}"));
             report.figures.push(Figure::of(PAPER, of, &name, &title, (x, y), all));
@@ -117,14 +162,19 @@ impl Found {
 fn claims(found: Option<&[Found]>) -> Vec<Claim> {
     let of = |finding: &dyn Fn(&[Found]) -> Finding| found.map(finding).ok_or(FETCH);
     let [top_down, incognito] = METHODS.map(|(name, _)| name);
-    let each = |finding: &dyn Fn(&Found) -> Finding, found: &[Found]| all(found.iter().map(|found| found.with_k(finding)));
+    let each = |finding: &dyn Fn(&Found) -> Finding, found: &[Found]| {
+        all(found.iter().map(|found| found.with_k(finding)))
+    };
     // The paper averages over all of its figures.
     let ratio = |what: &'static str, wanted: f64| {
         move |found: &[Found]| {
             let everything = |name: &str| {
                 let series = found.iter().flat_map(|found| [&found.by_alpha, &found.by_size]);
                 let runs = series.flat_map(|all_of| named(all_of, name).runs.clone());
-                Sweep { name: name.to_string(), runs: (0_u32..).map(f64::from).zip(runs.map(|run| run.1)).collect() }
+                Sweep {
+                    name: name.to_string(),
+                    runs: (0_u32..).map(f64::from).zip(runs.map(|run| run.1)).collect(),
+                }
             };
             times(&everything(incognito), &everything(top_down), what, (wanted, wanted))
         }
@@ -168,8 +218,20 @@ fn claims(found: Option<&[Found]>) -> Vec<Claim> {
         fails: "eIncognito works on distinct tuples here and rolls its tables up; the paper does not say what its own did.",
     };
     vec![
-        claim(PAPER, "time of Top Down", "about 4 times faster than eIncognito", of(&ratio("seconds", 4.0)), seconds),
-        claim(PAPER, "distortion of Top Down", "about 3 times smaller than eIncognito's", of(&ratio("distortion", 3.0)), rule),
+        claim(
+            PAPER,
+            "time of Top Down",
+            "about 4 times faster than eIncognito",
+            of(&ratio("seconds", 4.0)),
+            seconds,
+        ),
+        claim(
+            PAPER,
+            "distortion of Top Down",
+            "about 3 times smaller than eIncognito's",
+            of(&ratio("distortion", 3.0)),
+            rule,
+        ),
         claim(
             PAPER,
             "distortion and alpha",
@@ -177,9 +239,21 @@ fn claims(found: Option<&[Found]>) -> Vec<Claim> {
             of(&trend("distortion", true, false)),
             Remarks { how: rule.how, fails: "" },
         ),
-        claim(PAPER, "distortion and QI size", "rises", of(&trend("distortion", false, true)), rule),
+        claim(
+            PAPER,
+            "distortion and QI size",
+            "rises",
+            of(&trend("distortion", false, true)),
+            rule,
+        ),
         claim(PAPER, "distortion and k", "rises", of(&by_k), rule),
-        claim(PAPER, "time and alpha", "eIncognito's rises, Top Down's falls", of(&time_and_alpha), seconds),
+        claim(
+            PAPER,
+            "time and alpha",
+            "eIncognito's rises, Top Down's falls",
+            of(&time_and_alpha),
+            seconds,
+        ),
         claim(PAPER, "time and QI size", "rises", of(&trend("seconds", false, true)), seconds),
     ]
 }

@@ -21,7 +21,9 @@ fn an_apostrophe_that_was_there_already_does_not_make_a_release_untrue() {
     dir.succeed(&format!("report ap.csv out.csv {flags} --queries 0"));
     dir.write("kept.csv", format!("note,age\n{}", "'=SUM(A1),30\n=SUM(A1),30\n".repeat(5)));
     let flags = "-k 5 --qi age --keep note";
-    for (release, raw) in [("k.csv", ""), ("k.tsv", ""), ("k.parquet", ""), ("r.csv", "--raw-formulas")] {
+    for (release, raw) in
+        [("k.csv", ""), ("k.tsv", ""), ("k.parquet", ""), ("r.csv", "--raw-formulas")]
+    {
         dir.succeed(&format!("anonymize kept.csv -o {release} {flags} {raw}"));
         dir.succeed(&format!("verify {release} --source kept.csv {flags} {raw}"));
     }
@@ -52,9 +54,24 @@ fn bounds_of_texts_keep_their_offset() {
             "2023-07-02T00:00:00+02:00",
             "2023-07-01T00:00:00+02:00,2023-07-02T00:00:00+02:00,",
         ),
-        ("two offsets", "2023-01-01T00:00:00+01:00", "2023-07-01T00:00:00+02:00", "2022-12-31T23:00:00Z,2023-06-30T22:00:00Z,"),
-        ("UTC", "2023-07-01T00:00:00Z", "2023-07-02T00:00:00Z", "2023-07-01T00:00:00Z,2023-07-02T00:00:00Z,"),
-        ("none", "2023-07-01T00:00:00", "2023-07-02T00:00:00", "2023-07-01T00:00:00,2023-07-02T00:00:00,"),
+        (
+            "two offsets",
+            "2023-01-01T00:00:00+01:00",
+            "2023-07-01T00:00:00+02:00",
+            "2022-12-31T23:00:00Z,2023-06-30T22:00:00Z,",
+        ),
+        (
+            "UTC",
+            "2023-07-01T00:00:00Z",
+            "2023-07-02T00:00:00Z",
+            "2023-07-01T00:00:00Z,2023-07-02T00:00:00Z,",
+        ),
+        (
+            "none",
+            "2023-07-01T00:00:00",
+            "2023-07-02T00:00:00",
+            "2023-07-01T00:00:00,2023-07-02T00:00:00,",
+        ),
     ] {
         dir.write("t.csv", format!("when,n\n{first},1\n{second},2\n"));
         for release in ["o.csv", "o.parquet"] {
@@ -68,7 +85,8 @@ fn bounds_of_texts_keep_their_offset() {
     }
 }
 
-/// A table with timestamps of a time zone: nine hours around the beginning of July and of November 2023 in Berlin.
+/// A table with timestamps of a time zone: nine hours around the beginning of July and of November
+/// 2023 in Berlin.
 fn berlin(dir: &Workdir) {
     let hour = 3_600_000_000_i64;
     let times: Vec<i64> = [1_688_162_400_000_000, 1_698_793_200_000_000]
@@ -99,14 +117,19 @@ fn bounds_of_typed_columns_keep_their_zone() {
     berlin(&dir);
     let flags = "--qi when --keep n --dependent n -k 3";
     for release in ["o.parquet", "o.arrow", "o.csv"] {
-        dir.succeed(&format!("anonymize t.parquet -o {release} {flags} --publish bounds --algorithm mondrian"));
+        dir.succeed(&format!(
+            "anonymize t.parquet -o {release} {flags} --publish bounds --algorithm mondrian"
+        ));
         dir.succeed(&format!("verify {release} --source t.parquet {flags}"));
         dir.succeed(&format!("query t.parquet {release} {flags} --count 5"));
     }
     let zone = DataType::Timestamp(TimeUnit::Microsecond, Some("Europe/Berlin".into()));
     for release in ["o.parquet", "o.arrow"] {
         let source = table::open(&dir.path(release), None).unwrap();
-        assert_eq!((source.names()[0].as_str(), &source.data_types()[..2]), ("when_min", &[zone.clone(), zone.clone()][..]));
+        assert_eq!(
+            (source.names()[0].as_str(), &source.data_types()[..2]),
+            ("when_min", &[zone.clone(), zone.clone()][..])
+        );
     }
     // Midnight of the first of July in Berlin, which is still June in UTC.
     assert!(dir.text("o.csv").contains("2023-06-30T20:00:00+02:00,"), "{}", dir.text("o.csv"));
@@ -119,15 +142,26 @@ fn calendars_of_columns_with_a_zone_are_those_of_the_zone() {
     let flags = "--qi when --keep n --dependent n -k 4 --hierarchy when=date:month,year --snap";
     for algorithm in ["mondrian", "optimal", "specialize"] {
         for release in ["o.csv", "o.parquet"] {
-            dir.succeed(&format!("anonymize t.parquet -o {release} --force {flags} --algorithm {algorithm}"));
-            dir.succeed(&format!("verify {release} --source t.parquet {flags_only}", flags_only = flags.replace("--snap", "")));
+            dir.succeed(&format!(
+                "anonymize t.parquet -o {release} --force {flags} --algorithm {algorithm}"
+            ));
+            dir.succeed(&format!(
+                "verify {release} --source t.parquet {flags_only}",
+                flags_only = flags.replace("--snap", "")
+            ));
         }
     }
     let text = dir.text("o.csv");
     for (label, rows) in [("2023-06,", 4), ("2023-07,", 5), ("2023-10,", 4), ("2023-11,", 5)] {
-        assert_eq!(text.lines().filter(|line| line.starts_with(label)).count(), rows, "{label} {text}");
+        assert_eq!(
+            text.lines().filter(|line| line.starts_with(label)).count(),
+            rows,
+            "{label} {text}"
+        );
     }
-    dir.succeed("query t.parquet o.csv --qi when --keep n -k 4 --hierarchy when=date:month,year --count 5");
+    dir.succeed(
+        "query t.parquet o.csv --qi when --keep n -k 4 --hierarchy when=date:month,year --count 5",
+    );
 }
 
 #[test]
@@ -135,7 +169,14 @@ fn what_init_proposes_for_dates_with_a_zone_is_accepted() {
     let dir = Workdir::new();
     let offsets = ["+01:00", "+02:00"];
     let rows: String = (0..40)
-        .map(|i| format!("2023-{:02}-15T12:00:00{},{}\n", 1 + i % 12, offsets[usize::from((3..10).contains(&(i % 12)))], i % 3))
+        .map(|i| {
+            format!(
+                "2023-{:02}-15T12:00:00{},{}\n",
+                1 + i % 12,
+                offsets[usize::from((3..10).contains(&(i % 12)))],
+                i % 3
+            )
+        })
         .collect();
     dir.write("zoned.csv", format!("admission,n\n{rows}"));
     dir.succeed("init zoned.csv -o zoned.toml");
@@ -154,8 +195,12 @@ fn what_init_proposes_for_dates_with_a_zone_is_accepted() {
     dir.succeed("init mixed.csv -o mixed.toml");
     assert!(!dir.text("mixed.toml").contains("hierarchy = { date"), "{}", dir.text("mixed.toml"));
     let flags = "--qi admission --keep n --dependent n -k 3";
-    let run = dir.run(&format!("anonymize mixed.csv -o p.csv {flags} --hierarchy admission=date:day,year"));
-    assert!(run.code == Some(2) && run.stderr.contains("convert the column to one time zone"), "{run:?}");
+    let run = dir
+        .run(&format!("anonymize mixed.csv -o p.csv {flags} --hierarchy admission=date:day,year"));
+    assert!(
+        run.code == Some(2) && run.stderr.contains("convert the column to one time zone"),
+        "{run:?}"
+    );
     dir.succeed(&format!("anonymize mixed.csv -o p.csv {flags}"));
     dir.succeed(&format!("verify p.csv --source mixed.csv {flags}"));
 }

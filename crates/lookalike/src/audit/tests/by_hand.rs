@@ -1,7 +1,7 @@
 //! Small releases written by hand, with the verdict they deserve.
 
 use super::super::{Method, View, measures, treatments, unguard};
-use super::{audit, audit_against, compared, request, judged, table};
+use super::{audit, audit_against, compared, judged, request, table};
 use crate::table::Treatment;
 
 const ASKED: &str = "k = 2\n[columns]\nname = { role = \"identifier\" }\nage = { role = \"quasi\" }\nzip = { role = \"quasi\", \
@@ -31,7 +31,10 @@ fn a_true_release_holds_and_is_measured() {
     assert!(verdict.holds(), "{verdict:?}");
     let names: Vec<&str> = verdict.rules.iter().map(|rule| rule.rule.as_str()).collect();
     assert_eq!(names, ["k = 2 on age, zip", "alpha = 0.5 on ill"]);
-    assert_eq!((verdict.rows, verdict.classes, verdict.measures.k, verdict.measures.uniques), (6, 2, 3, 0));
+    assert_eq!(
+        (verdict.rows, verdict.classes, verdict.measures.k, verdict.measures.uniques),
+        (6, 2, 3, 0)
+    );
     assert!((verdict.rules[1].worst - 1.0 / 3.0).abs() < 1e-12);
     let ill = &verdict.measures.sensitive[0];
     assert_eq!((ill.values, ill.distinct, ill.frequency, ill.t), (4, 3, 3, None));
@@ -48,7 +51,10 @@ fn a_verdict_becomes_json_without_any_value() {
     let verdict = compared(&release, &SOURCE, ASKED);
     assert!(!verdict.holds());
     let json = serde_json::to_string(&verdict).unwrap();
-    assert!(json.contains("\"by matching\"") && json.contains("\"text\":\"1 row, 2 needed\""), "{json}");
+    assert!(
+        json.contains("\"by matching\"") && json.contains("\"text\":\"1 row, 2 needed\""),
+        "{json}"
+    );
     for value in ["hiv", "53711", "cough"] {
         assert!(!json.contains(value), "{json}");
     }
@@ -60,21 +66,30 @@ fn small_classes_are_counted_named_and_banded() {
     let asked = "k = 3\n[columns]\nage = { role = \"quasi\" }\nill = { role = \"sensitive\" }";
     let verdict = judged(&lines, asked);
     let rule = &verdict.rules[0];
-    assert_eq!((rule.violations, rule.rows, rule.worst, rule.measure), (5, 6, 1.0, "smallest class"));
-    let examples: Vec<(u64, u64)> = rule.examples.iter().map(|class| (class.classes, class.size)).collect();
+    assert_eq!(
+        (rule.violations, rule.rows, rule.worst, rule.measure),
+        (5, 6, 1.0, "smallest class")
+    );
+    let examples: Vec<(u64, u64)> =
+        rule.examples.iter().map(|class| (class.classes, class.size)).collect();
     assert_eq!(examples, [(4, 1), (1, 2)], "the worst first, those alike as one");
     let measured = measures(&table(&lines), &request(&asked["k = 3\n".len()..])).unwrap();
-    let bands: Vec<(u64, Option<u64>, u64, u64)> = measured.histogram.iter().map(|b| (b.from, b.to, b.classes, b.rows)).collect();
+    let bands: Vec<(u64, Option<u64>, u64, u64)> =
+        measured.histogram.iter().map(|b| (b.from, b.to, b.classes, b.rows)).collect();
     assert_eq!(bands, [(1, Some(1), 4, 4), (2, Some(2), 1, 2), (3, Some(4), 1, 3)]);
     assert_eq!((measured.uniques, measured.k, measured.risk.above), (4, 1, None));
     assert!((verdict.measures.risk.above.unwrap() - 6.0 / 9.0).abs() < 1e-12);
-    assert!((measured.risk.average - 6.0 / 9.0).abs() < 1e-12 && (measured.risk.highest - 1.0).abs() < 1e-12);
+    assert!(
+        (measured.risk.average - 6.0 / 9.0).abs() < 1e-12
+            && (measured.risk.highest - 1.0).abs() < 1e-12
+    );
 }
 
-/// Classes of 12, 4 and 3 rows; the first has 7 of one value, 3 of another and 2 of a third, the second four values, the third one.
+/// Classes of 12, 4 and 3 rows; the first has 7 of one value, 3 of another and 2 of a third, the
+/// second four values, the third one.
 const UNEVEN: [&str; 20] = [
-    "at|ill", "qA|sA", "qA|sA", "qA|sA", "qA|sA", "qA|sA", "qA|sA", "qA|sA", "qA|sB", "qA|sB", "qA|sB", "qA|sC", "qA|sC",
-    "qB|sA", "qB|sB", "qB|sC", "qB|sD", "qC|sB", "qC|sB", "qC|sB",
+    "at|ill", "qA|sA", "qA|sA", "qA|sA", "qA|sA", "qA|sA", "qA|sA", "qA|sA", "qA|sB", "qA|sB",
+    "qA|sB", "qA|sC", "qA|sC", "qB|sA", "qB|sB", "qB|sC", "qB|sD", "qC|sB", "qC|sB", "qC|sB",
 ];
 
 #[test]
@@ -88,7 +103,11 @@ fn every_model_tells_its_failing_classes_by_size_and_share_and_leaves_out_those_
                 "12 rows, the most frequent value has 58.33 % (7 of 12), 50 % allowed",
             ],
         ),
-        ("alpha = 0.5, values = [\"sA\"]", 0.5, &["12 rows, the named value has 58.33 % (7 of 12), 50 % allowed"]),
+        (
+            "alpha = 0.5, values = [\"sA\"]",
+            0.5,
+            &["12 rows, the named value has 58.33 % (7 of 12), 50 % allowed"],
+        ),
         (
             "alpha = \"2/3\", values = [\"sA\", \"sC\"]",
             2.0 / 3.0,
@@ -102,7 +121,11 @@ fn every_model_tells_its_failing_classes_by_size_and_share_and_leaves_out_those_
                 "12 rows, the most frequent value has 58.33 % (7 of 12), 50 % allowed",
             ],
         ),
-        ("distinct = 4", 4.0, &["3 rows, 1 different value, 4 needed", "12 rows, 3 different values, 4 needed"]),
+        (
+            "distinct = 4",
+            4.0,
+            &["3 rows, 1 different value, 4 needed", "12 rows, 3 different values, 4 needed"],
+        ),
         (
             "entropy = 2.7",
             2.7,
@@ -124,14 +147,19 @@ fn every_model_tells_its_failing_classes_by_size_and_share_and_leaves_out_those_
         ("t = 0.3", 0.3, &["3 rows, the distance is 0.6316, 0.3 allowed"]),
     ];
     for (rule, limit, told) in cases {
-        let asked = format!("[columns]\nat = {{ role = \"quasi\" }}\nill = {{ role = \"sensitive\", {rule} }}");
+        let asked = format!(
+            "[columns]\nat = {{ role = \"quasi\" }}\nill = {{ role = \"sensitive\", {rule} }}"
+        );
         let verdict = judged(&UNEVEN, &asked);
         let [found] = &verdict.rules[..] else { panic!("one rule") };
         let texts: Vec<&str> = found.examples.iter().map(|class| class.text.as_str()).collect();
         assert_eq!(texts, told, "{rule}");
         assert_eq!((found.violations, found.limit), (told.len() as u64, limit), "{rule}");
         let json = serde_json::to_string(&verdict).unwrap();
-        assert!(["sA", "sB", "sC", "sD", "qA", "qB", "qC"].iter().all(|value| !json.contains(value)), "{json}");
+        assert!(
+            ["sA", "sB", "sC", "sD", "qA", "qB", "qC"].iter().all(|value| !json.contains(value)),
+            "{json}"
+        );
         let class = serde_json::to_value(&found.examples[0]).unwrap();
         let keys: Vec<&String> = class.as_object().unwrap().keys().collect();
         assert_eq!(keys, ["classes", "count", "measure", "size", "tail", "text"]);
@@ -144,7 +172,11 @@ fn the_worst_failing_classes_do_not_depend_on_the_order_of_the_rows() {
     let asked = "k = 13\n[columns]\nat = { role = \"quasi\" }\nill = { role = \"sensitive\", recursive = { c = 0.1, l = 1 } }";
     let told = |lines: &[&str]| {
         let verdict = judged(&[&UNEVEN[..1], lines].concat(), asked);
-        verdict.rules.iter().flat_map(|rule| rule.examples.iter().map(|class| class.text.clone())).collect::<Vec<_>>()
+        verdict
+            .rules
+            .iter()
+            .flat_map(|rule| rule.examples.iter().map(|class| class.text.clone()))
+            .collect::<Vec<_>>()
     };
     let before = told(&lines);
     assert_eq!(before.len(), 6);
@@ -166,8 +198,11 @@ fn a_rule_on_some_columns_counts_classes_of_these_alone() {
 #[test]
 fn columns_that_should_not_be_there_are_leaks_and_missing_ones_are_errors() {
     let with = |name: &str, config_text: &str| {
-        let release: Vec<String> =
-            RELEASE.iter().enumerate().map(|(i, line)| format!("{line}|{}", if i == 0 { name } else { "x" })).collect();
+        let release: Vec<String> = RELEASE
+            .iter()
+            .enumerate()
+            .map(|(i, line)| format!("{line}|{}", if i == 0 { name } else { "x" }))
+            .collect();
         audit(&table(&release), &request(config_text))
     };
     let leaky = with("name", ASKED).unwrap();
@@ -177,7 +212,8 @@ fn columns_that_should_not_be_there_are_leaks_and_missing_ones_are_errors() {
     assert!(with("other", &format!("rest = \"keep\"\n{ASKED}")).unwrap().holds());
     assert!(with("other", ASKED).unwrap_err().to_string().starts_with("no role for `other`"));
     for name in ["age", "ill"] {
-        let renamed: Vec<String> = RELEASE.iter().map(|line| line.replace(name, "renamed")).collect();
+        let renamed: Vec<String> =
+            RELEASE.iter().map(|line| line.replace(name, "renamed")).collect();
         let error = audit(&table(&renamed), &request(&dropped)).unwrap_err().to_string();
         assert!(error.starts_with(&format!("the release has no column `{name}`")), "{error}");
     }
@@ -189,7 +225,11 @@ fn columns_that_should_not_be_there_are_leaks_and_missing_ones_are_errors() {
 fn a_kept_column_must_be_the_sources_own() {
     let kept = format!("rest = \"keep\"\n{ASKED}");
     let with = |lines: &[&str], name: &str| -> Vec<String> {
-        lines.iter().enumerate().map(|(i, line)| format!("{line}|{}", if i == 0 { name } else { "x" })).collect()
+        lines
+            .iter()
+            .enumerate()
+            .map(|(i, line)| format!("{line}|{}", if i == 0 { name } else { "x" }))
+            .collect()
     };
     let (release, source) = (with(&RELEASE, "extra"), with(&SOURCE, "extra"));
     assert!(audit_against(&table(&release), &table(&source), &request(&kept)).unwrap().holds());
@@ -203,17 +243,32 @@ fn a_kept_column_must_be_the_sources_own() {
 fn bounds_are_one_quasi_identifier() {
     let asked = "k = 2\n[columns]\nage = { role = \"quasi\" }\nill = { role = \"sensitive\" }";
     let source = ["age|ill", "20|a", "25|b", "30|c", "|d", "|e", "|f"];
-    let release = ["age_min|age_max|age_missing|ill", "20|25|no|a", "20|25|no|b", "||maybe|c", "||maybe|d", "||yes|e", "||yes|f"];
+    let release = [
+        "age_min|age_max|age_missing|ill",
+        "20|25|no|a",
+        "20|25|no|b",
+        "||maybe|c",
+        "||maybe|d",
+        "||yes|e",
+        "||yes|f",
+    ];
     let verdict = compared(&release, &source, asked);
     assert!(verdict.holds() && verdict.classes == 3, "{verdict:?}");
     assert_eq!(verdict.rules[0].rule, "k = 2 on age");
-    for (row, line) in [(1, "21|25|no|a"), (3, "||yes|c"), (5, "20|30|no|e"), (2, "20|24|no|b"), (6, "||no|f")] {
+    for (row, line) in
+        [(1, "21|25|no|a"), (3, "||yes|c"), (5, "20|30|no|e"), (2, "20|24|no|b"), (6, "||no|f")]
+    {
         let mut spoilt = release.to_vec();
         spoilt[row] = line;
         assert_eq!(compared(&spoilt, &source, asked).truth.unwrap().violations, 1, "{line}");
     }
     let halved: Vec<String> = release.iter().map(|line| line.replace("age_max", "other")).collect();
-    assert!(audit(&table(&halved), &request(asked)).unwrap_err().to_string().contains("no column `age`"));
+    assert!(
+        audit(&table(&halved), &request(asked))
+            .unwrap_err()
+            .to_string()
+            .contains("no column `age`")
+    );
     // A unique bound makes a class of its own even where the other bound agrees.
     let mut unique = release.to_vec();
     unique[1] = "19|25|no|a";
@@ -224,7 +279,12 @@ fn bounds_are_one_quasi_identifier() {
 fn left_out_rows_are_counted_against_the_limit() {
     let verdict = compared(&RELEASE[..6], &SOURCE, ASKED);
     let truth = verdict.truth.as_ref().unwrap();
-    assert!(!verdict.holds() && truth.violations == 0 && truth.suppressed == 1 && !truth.suppression_allowed);
+    assert!(
+        !verdict.holds()
+            && truth.violations == 0
+            && truth.suppressed == 1
+            && !truth.suppression_allowed
+    );
     for (share, allowed) in [("1/6", true), ("16%", false), ("17%", true)] {
         let asked = format!("{ASKED}\n[limits]\nsuppress = \"{share}\"");
         assert_eq!(compared(&RELEASE[..6], &SOURCE, &asked).holds(), allowed, "{share}");
@@ -238,7 +298,8 @@ fn left_out_rows_are_counted_against_the_limit() {
 #[test]
 fn in_input_order_rows_are_compared_one_by_one() {
     let asked = format!("{ASKED}\n[output]\norder = \"input\"");
-    let ordered = [RELEASE[0], RELEASE[1], RELEASE[2], RELEASE[4], RELEASE[5], RELEASE[6], RELEASE[3]];
+    let ordered =
+        [RELEASE[0], RELEASE[1], RELEASE[2], RELEASE[4], RELEASE[5], RELEASE[6], RELEASE[3]];
     let verdict = compared(&ordered, &SOURCE, &asked);
     assert!(verdict.holds(), "{verdict:?}");
     assert_eq!(verdict.truth.unwrap().cells_checked, Method::CellByCell);
@@ -254,7 +315,8 @@ fn a_match_must_give_every_row_its_own_source_row() {
     let source = ["age|ill", "1|a", "2|a", "3|a"];
     assert!(compared(&["age|ill", "[1-2]|a", "[1-2]|a", "[1-3]|a"], &source, asked).holds());
     // Each row covers some source row, and each source row is covered, but three rows share two.
-    let truth = compared(&["age|ill", "[1-2]|a", "[1-2]|a", "[1-2]|a"], &source, asked).truth.unwrap();
+    let truth =
+        compared(&["age|ill", "[1-2]|a", "[1-2]|a", "[1-2]|a"], &source, asked).truth.unwrap();
     assert_eq!((truth.rows_matched, truth.violations), (2, 1));
     assert!(!compared(&["age|ill", "1|a", "1|a", "[1-3]|a"], &source, asked).holds());
 }
@@ -262,7 +324,8 @@ fn a_match_must_give_every_row_its_own_source_row() {
 #[test]
 fn a_number_may_be_spelt_differently_only_between_typed_files() {
     let asked = "k = 1\n[columns]\nage = { role = \"quasi\" }\nward = { role = \"keep\" }";
-    let (release, source) = (table(&["age|ward", "1|5", "2|007"]), table(&["age|ward", "1|5.0", "2|7"]));
+    let (release, source) =
+        (table(&["age|ward", "1|5", "2|007"]), table(&["age|ward", "1|5.0", "2|7"]));
     assert!(!audit_against(&release, &source, &request(asked)).unwrap().holds());
     let mut typed = source;
     typed.columns[1].data_type = arrow_schema::DataType::Float64;
@@ -275,11 +338,16 @@ fn guards_and_spellings_of_missing_are_no_change() {
     let holds = |release: &[&str]| {
         let mut release = table(release);
         unguard(&mut release);
-        audit_against(&release, &table(&["age|=w", "|=a+b", "@x|'=c"]), &request(asked)).unwrap().holds()
+        audit_against(&release, &table(&["age|=w", "|=a+b", "@x|'=c"]), &request(asked))
+            .unwrap()
+            .holds()
     };
     assert!(holds(&["age|'=w", "?|'=a+b", "'@x|''=c"]));
     assert!(!holds(&["age|'=w", "?|'=a+c", "'@x|''=c"]));
-    assert!(!holds(&["age|'=w", "?|'=a+b", "'@x|'=c"]), "the source's own apostrophe is part of its cell");
+    assert!(
+        !holds(&["age|'=w", "?|'=a+b", "'@x|'=c"]),
+        "the source's own apostrophe is part of its cell"
+    );
     assert!(holds(&["age|=w", "|=a+b", "@x|'=c"]), "a bare formula says that nothing was guarded");
 }
 
@@ -289,9 +357,18 @@ fn the_reader_is_told_to_code_what_the_judge_needs_and_to_hide_nothing() {
     let asked = request(&format!("rest = \"drop\"\n{ASKED}"));
     let release = names(&["age_min", "age_max", "zip", "ill", "ward", "name", "new"]);
     use Treatment::{Carry, Code, Compare, Skip};
-    assert_eq!(treatments(&release, &asked, View::Release), [Code, Code, Code, Code, Carry, Carry, Carry]);
-    assert_eq!(treatments(&release, &asked, View::ReleaseAgainstSource), [Code, Code, Code, Code, Compare, Compare, Compare]);
-    assert_eq!(treatments(&names(&["age", "name", "new", "ward"]), &asked, View::Source), [Code, Skip, Skip, Compare]);
+    assert_eq!(
+        treatments(&release, &asked, View::Release),
+        [Code, Code, Code, Code, Carry, Carry, Carry]
+    );
+    assert_eq!(
+        treatments(&release, &asked, View::ReleaseAgainstSource),
+        [Code, Code, Code, Code, Compare, Compare, Compare]
+    );
+    assert_eq!(
+        treatments(&names(&["age", "name", "new", "ward"]), &asked, View::Source),
+        [Code, Skip, Skip, Compare]
+    );
     let guarded = request("k = 2\n[columns]\n\"=a\" = { role = \"quasi\" }");
     assert_eq!(treatments(&names(&["'=a", "b"]), &guarded, View::Release), [Code, Carry]);
     assert_eq!(treatments(&names(&["'=a_min", "'=a_max"]), &guarded, View::Release), [Code, Code]);
@@ -299,15 +376,23 @@ fn the_reader_is_told_to_code_what_the_judge_needs_and_to_hide_nothing() {
 
 #[test]
 fn large_groups_are_matched_within_the_limits() {
-    // Twenty thousand classes with one carried column of four values: each group has thousands of boxes and tuples.
+    // Twenty thousand classes with one carried column of four values: each group has thousands of
+    // boxes and tuples.
     let mut seeded = super::Seeded(2);
     let mut source = vec!["a|b|c|ill".to_string()];
     let mut release = source.clone();
     for class in 0..20_000 {
         let (a, b, c) = (class % 100, class / 100 % 20, class / 2000);
-        release.extend((0..3).map(|row| format!("[{}-{}]|[{b}-{}]|{c}|{}", a * 3, a * 3 + 2, b + 1, (class + row) % 4)));
+        release.extend((0..3).map(|row| {
+            format!("[{}-{}]|[{b}-{}]|{c}|{}", a * 3, a * 3 + 2, b + 1, (class + row) % 4)
+        }));
         for row in 0..3 {
-            source.push(format!("{}|{}|{c}|{}", a * 3 + seeded.below(3), b + seeded.below(2), (class + row) % 4));
+            source.push(format!(
+                "{}|{}|{c}|{}",
+                a * 3 + seeded.below(3),
+                b + seeded.below(2),
+                (class + row) % 4
+            ));
         }
     }
     let asked = request(
@@ -317,5 +402,10 @@ fn large_groups_are_matched_within_the_limits() {
     let verdict = audit_against(&release, &source, &asked).unwrap();
     assert!(verdict.holds());
     let truth = verdict.truth.unwrap();
-    assert_eq!((truth.rows_matched, truth.rows_only_bounded), (60_000, 0), "{:?}", truth.statements);
+    assert_eq!(
+        (truth.rows_matched, truth.rows_only_bounded),
+        (60_000, 0),
+        "{:?}",
+        truth.statements
+    );
 }

@@ -5,8 +5,15 @@ use super::{Seeded, coded, request};
 
 /// Which of the values the label covers, one letter each: `y` or `n`.
 fn covered(column: &str, values: &[&str], cell: Cell<'_>) -> String {
-    let request = request(&format!("missing = [\"?\"]\n[columns]\nc = {{ role = \"quasi\"{column} }}"));
-    let cover = Cover::new(&coded(values.iter().copied()), &[cell], &request.columns["c"], &request.missing).unwrap();
+    let request =
+        request(&format!("missing = [\"?\"]\n[columns]\nc = {{ role = \"quasi\"{column} }}"));
+    let cover = Cover::new(
+        &coded(values.iter().copied()),
+        &[cell],
+        &request.columns["c"],
+        &request.missing,
+    )
+    .unwrap();
     (0..).zip(values).map(|(value, _)| if cover.covers(0, value) { 'y' } else { 'n' }).collect()
 }
 
@@ -79,7 +86,11 @@ fn dates_are_covered_by_intervals_and_calendar_units() {
     check(
         ", hierarchy = { date = [\"day\"] }",
         &["2024-03-17 10:30:00", "2024-03-17T23:59:59", "2024-03-18 00:00:00"],
-        &[("2024-03-17", "yyn"), ("[2024-03-17 10:30:00 .. 2024-03-18 00:00:00)", "yyn"), ("2024-03-18", "nny")],
+        &[
+            ("2024-03-17", "yyn"),
+            ("[2024-03-17 10:30:00 .. 2024-03-18 00:00:00)", "yyn"),
+            ("2024-03-18", "nny"),
+        ],
     );
 }
 
@@ -134,7 +145,11 @@ fn categories_are_covered_by_sets_and_by_themselves() {
             ("[a-b]", "nnnnnnn"),
         ],
     );
-    check(", kind = \"categorical\"", &["1", "2", "3"], &[("[1-3]", "nnn"), ("1.0", "nnn"), ("2", "nyn")]);
+    check(
+        ", kind = \"categorical\"",
+        &["1", "2", "3"],
+        &[("[1-3]", "nnn"), ("1.0", "nnn"), ("2", "nyn")],
+    );
 }
 
 #[test]
@@ -198,7 +213,11 @@ fn bounds_cover_what_lies_between_and_say_what_is_missing() {
         (Some("30"), Some("20"), None, "nnnn"),
         (Some("20"), Some("30"), Some(""), "nnnn"),
     ] {
-        assert_eq!(covered("", &values, Cell::Bounds { min, max, missing }), expected, "{min:?} {max:?} {missing:?}");
+        assert_eq!(
+            covered("", &values, Cell::Bounds { min, max, missing }),
+            expected,
+            "{min:?} {max:?} {missing:?}"
+        );
     }
     let order = ", order = [\"low\", \"middle\", \"high\"]";
     let cell = Cell::Bounds { min: Some("low"), max: Some("middle"), missing: None };
@@ -208,7 +227,8 @@ fn bounds_cover_what_lies_between_and_say_what_is_missing() {
 #[test]
 fn the_tally_equals_one_test_after_another() {
     let mut seeded = Seeded(3);
-    let values: Vec<String> = (0..20).map(|n| if n == 7 { String::new() } else { n.to_string() }).collect();
+    let values: Vec<String> =
+        (0..20).map(|n| if n == 7 { String::new() } else { n.to_string() }).collect();
     let request = request("[columns]\nc = { role = \"quasi\" }");
     for _ in 0..200 {
         let labels: Vec<String> = (0..6)
@@ -222,14 +242,29 @@ fn the_tally_equals_one_test_after_another() {
                 }
             })
             .collect();
-        let cells: Vec<Cell<'_>> = labels.iter().map(|label| Cell::Label(Some(label.as_str()))).collect();
-        let cover = Cover::new(&coded(values.iter().map(String::as_str)), &cells, &request.columns["c"], &[]).unwrap();
-        let some: Vec<(u32, u64)> =
-            (0..20).filter(|_| seeded.below(2) == 0).map(|code| (code, 1 + u64::from(code % 3))).collect();
+        let cells: Vec<Cell<'_>> =
+            labels.iter().map(|label| Cell::Label(Some(label.as_str()))).collect();
+        let cover = Cover::new(
+            &coded(values.iter().map(String::as_str)),
+            &cells,
+            &request.columns["c"],
+            &[],
+        )
+        .unwrap();
+        let some: Vec<(u32, u64)> = (0..20)
+            .filter(|_| seeded.below(2) == 0)
+            .map(|code| (code, 1 + u64::from(code % 3)))
+            .collect();
         let chosen: Vec<u32> = (0..6).filter(|_| seeded.below(3) > 0).collect();
         let (counts, reached) = cover.tally(&chosen, &some);
         for (cell, count) in chosen.iter().zip(counts) {
-            assert_eq!(count, some.iter().filter(|(value, _)| cover.covers(*cell, *value)).map(|(_, rows)| rows).sum::<u64>());
+            assert_eq!(
+                count,
+                some.iter()
+                    .filter(|(value, _)| cover.covers(*cell, *value))
+                    .map(|(_, rows)| rows)
+                    .sum::<u64>()
+            );
         }
         for ((value, _), reached) in some.iter().zip(reached) {
             assert_eq!(reached, chosen.iter().any(|cell| cover.covers(*cell, *value)));

@@ -1,4 +1,5 @@
-//! The examples of docs/format.md, run against the engine, which writes, and the audit, which reads.
+//! The examples of docs/format.md, run against the engine, which writes, and the audit, which
+//! reads.
 
 use std::path::Path;
 
@@ -17,14 +18,18 @@ use crate::domain::encode::{self, Wish, spelling};
 use crate::domain::hierarchy;
 use crate::release::guard::guarded;
 use crate::release::published;
-use crate::request::{Request, HierarchySpec, Kind};
+use crate::request::{HierarchySpec, Kind, Request};
 
 /// The blocks of the document with this word behind the fence.
 fn blocks(word: &str) -> Vec<String> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/format.md");
     let text = std::fs::read_to_string(path).unwrap();
     let fence = format!("\n```{word}\n");
-    let found: Vec<String> = text.split(&fence).skip(1).map(|rest| rest.split("\n```").next().unwrap().to_string()).collect();
+    let found: Vec<String> = text
+        .split(&fence)
+        .skip(1)
+        .map(|rest| rest.split("\n```").next().unwrap().to_string())
+        .collect();
     assert!(!found.is_empty(), "docs/format.md has no example of {word}");
     found
 }
@@ -33,12 +38,17 @@ fn blocks(word: &str) -> Vec<String> {
 fn pairs(block: &str) -> Vec<(String, String)> {
     let side = |text: &str| text.trim().replace("\\t", "\t");
     let lines = block.lines().filter(|line| line.contains("->"));
-    lines.map(|line| line.split_once("->").unwrap()).map(|(left, right)| (side(left), side(right))).collect()
+    lines
+        .map(|line| line.split_once("->").unwrap())
+        .map(|(left, right)| (side(left), side(right)))
+        .collect()
 }
 
 /// `a | b | (missing)`
 fn list(text: &str) -> Vec<Option<String>> {
-    text.split('|').map(|item| Some(item.trim().to_string()).filter(|item| item != "(missing)")).collect()
+    text.split('|')
+        .map(|item| Some(item.trim().to_string()).filter(|item| item != "(missing)"))
+        .collect()
 }
 
 const MISSING: &str = "missing = [\"?\", \"NA\"]";
@@ -55,13 +65,15 @@ fn guards_are_put_on_and_taken_off() {
     }
 }
 
-/// Every text of a few characters: reading is the way back from writing, so no two are written alike.
+/// Every text of a few characters: reading is the way back from writing, so no two are written
+/// alike.
 #[test]
 fn reading_undoes_writing_for_every_short_text() {
     let letters = ["'", "=", "-", "+", "5", ".", " ", "e", "\t", "x", "@"];
     let mut texts = vec![String::new()];
     for _ in 0..4 {
-        let longer: Vec<String> = texts.iter().flat_map(|text| letters.map(|letter| format!("{text}{letter}"))).collect();
+        let longer: Vec<String> =
+            texts.iter().flat_map(|text| letters.map(|letter| format!("{text}{letter}"))).collect();
         texts.extend(longer);
         texts.sort();
         texts.dedup();
@@ -75,8 +87,9 @@ fn reading_undoes_writing_for_every_short_text() {
 #[test]
 fn missing_is_missing_to_both() {
     let spellings = spellings();
-    for (line, (cell, expected)) in
-        blocks("missing").iter().flat_map(|block| block.lines().map(str::to_string).zip(pairs(block)).collect::<Vec<_>>())
+    for (line, (cell, expected)) in blocks("missing")
+        .iter()
+        .flat_map(|block| block.lines().map(str::to_string).zip(pairs(block)).collect::<Vec<_>>())
     {
         // With the blanks in front as they stand.
         let cell = format!("{}{cell}", &line[..line.len() - line.trim_start().len()]);
@@ -104,7 +117,9 @@ fn one_value_has_many_spellings_and_two_values_share_none() {
                 }
                 seen.push((spelling(kind, texts[0]), read(texts[0])));
             }
-            assert!((1..seen.len()).all(|at| seen[..at].iter().all(|other| other.0 != seen[at].0 && other.1 != seen[at].1)));
+            assert!((1..seen.len()).all(|at| {
+                seen[..at].iter().all(|other| other.0 != seen[at].0 && other.1 != seen[at].1)
+            }));
         }
     }
 }
@@ -113,7 +128,10 @@ fn one_value_has_many_spellings_and_two_values_share_none() {
 fn sets_are_written_and_read() {
     for (left, written) in blocks("sets").iter().flat_map(|block| pairs(block)) {
         let values = list(&left);
-        assert_eq!(set_label(values.iter().map(|value| value.as_deref().unwrap_or_default())), written);
+        assert_eq!(
+            set_label(values.iter().map(|value| value.as_deref().unwrap_or_default())),
+            written
+        );
         match members(&written) {
             Some(read) => assert_eq!(read, values),
             None => assert_eq!(values, [Some(written)], "one value stands as it is"),
@@ -142,7 +160,13 @@ fn example(block: &str) -> Example {
 impl Example {
     /// The codes of some values as one range.
     fn range(&self, values: &[Option<String>]) -> CodeRange {
-        let code = |value| self.codes[self.values.iter().position(|other| other == value).expect("a value of the column")];
+        let code = |value| {
+            self.codes[self
+                .values
+                .iter()
+                .position(|other| other == value)
+                .expect("a value of the column")]
+        };
         let codes: Vec<Code> = values.iter().map(code).collect();
         CodeRange { lo: *codes.iter().min().unwrap(), hi: *codes.iter().max().unwrap() }
     }
@@ -150,9 +174,15 @@ impl Example {
     /// The audit reads the cell as these values, all of their spellings, and no other.
     fn assert_covers(&self, cell: Cell<'_>, range: CodeRange) {
         let column = coded(self.values.iter().map(|value| value.as_deref().unwrap_or_default()));
-        let cover = Cover::new(&column, &[cell], &self.request.columns["a"], &self.request.missing).unwrap();
+        let cover = Cover::new(&column, &[cell], &self.request.columns["a"], &self.request.missing)
+            .unwrap();
         for (value, &code) in (0..).zip(&self.codes) {
-            assert_eq!(cover.covers(0, value), range.contains(code), "{cell:?} on {:?}", self.values[value as usize]);
+            assert_eq!(
+                cover.covers(0, value),
+                range.contains(code),
+                "{cell:?} on {:?}",
+                self.values[value as usize]
+            );
         }
     }
 }
@@ -174,20 +204,33 @@ fn labels_are_written_by_the_engine_and_read_by_the_audit() {
 fn bounds_are_written_by_the_engine_and_read_by_the_audit() {
     for block in blocks("bounds") {
         let example = example(&block);
-        let Domain::Ordered(ordered) = &example.attribute.domain else { panic!("bounds are of ordered columns") };
+        let Domain::Ordered(ordered) = &example.attribute.domain else {
+            panic!("bounds are of ordered columns")
+        };
         for (left, right) in pairs(&block) {
             let range = example.range(&list(&left));
             let columns = published::bounds(&example.attribute, ordered, &[range]).unwrap();
             let texts: Vec<String> = columns
                 .iter()
                 .map(|(_, cells)| {
-                    cast(cells, &DataType::Utf8).unwrap().as_string::<i32>().iter().next().unwrap().unwrap_or("").to_string()
+                    cast(cells, &DataType::Utf8)
+                        .unwrap()
+                        .as_string::<i32>()
+                        .iter()
+                        .next()
+                        .unwrap()
+                        .unwrap_or("")
+                        .to_string()
                 })
                 .collect();
             let expected: Vec<String> = list(&right).into_iter().flatten().collect();
             assert_eq!(texts, expected, "{left}");
-            let text = |at: usize| texts.get(at).map(String::as_str).filter(|text| !text.is_empty());
-            example.assert_covers(Cell::Bounds { min: text(0), max: text(1), missing: text(2) }, range);
+            let text =
+                |at: usize| texts.get(at).map(String::as_str).filter(|text| !text.is_empty());
+            example.assert_covers(
+                Cell::Bounds { min: text(0), max: text(1), missing: text(2) },
+                range,
+            );
         }
     }
 }
@@ -203,7 +246,10 @@ fn hierarchy_files_are_read_alike() {
         let rows = hierarchy::read_for(&path, &spellings).unwrap();
         let values: Vec<Option<String>> = expected
             .lines()
-            .map(|line| Some(line.rsplit_once(": ").unwrap().0.to_string()).filter(|value| value != "(missing)"))
+            .map(|line| {
+                Some(line.rsplit_once(": ").unwrap().0.to_string())
+                    .filter(|value| value != "(missing)")
+            })
             .collect();
         let tree = hierarchy::taxonomy(&rows, "a", &values, &vec![0; values.len()]).unwrap();
         let request = HierarchySpec::File(path.clone());
@@ -212,12 +258,16 @@ fn hierarchy_files_are_read_alike() {
             let labels: Vec<&str> = line.rsplit_once(": ").unwrap().1.split(" / ").collect();
             let leaf = tree.codes(std::slice::from_ref(value))[0].unwrap();
             let path: Vec<&str> =
-                std::iter::successors(tree.parent(leaf), |&node| tree.parent(node)).map(|node| tree.label(node)).collect();
+                std::iter::successors(tree.parent(leaf), |&node| tree.parent(node))
+                    .map(|node| tree.label(node))
+                    .collect();
             assert_eq!(path, labels, "the engine: {line}");
             let read = match value {
                 Some(text) => hierarchy.labels(text),
                 None => match &hierarchy {
-                    Hierarchy::File(lines) => lines.lines[lines.find_missing(&spellings).unwrap()].1.clone(),
+                    Hierarchy::File(lines) => {
+                        lines.lines[lines.find_missing(&spellings).unwrap()].1.clone()
+                    }
                     _ => panic!("a file"),
                 },
             };

@@ -1,4 +1,5 @@
-//! The judge is tested by hand-made releases, by releases spoilt in many ways, and against slow definitions.
+//! The judge is tested by hand-made releases, by releases spoilt in many ways, and against slow
+//! definitions.
 
 mod by_hand;
 mod cover;
@@ -28,8 +29,10 @@ impl Seeded {
 
 /// A table from lines of text, the names first, cells between `|`; an empty cell is missing.
 fn table(lines: &[impl AsRef<str>]) -> Table {
-    let cells: Vec<Vec<String>> =
-        lines.iter().map(|line| line.as_ref().split('|').map(|cell| cell.trim().to_string()).collect()).collect();
+    let cells: Vec<Vec<String>> = lines
+        .iter()
+        .map(|line| line.as_ref().split('|').map(|cell| cell.trim().to_string()).collect())
+        .collect();
     table_of(&cells)
 }
 

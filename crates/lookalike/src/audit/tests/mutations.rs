@@ -1,4 +1,5 @@
-//! Random true releases, spoilt in many ways; an oracle written independently says which of them still hold.
+//! Random true releases, spoilt in many ways; an oracle written independently says which of them
+//! still hold.
 
 use std::collections::BTreeMap;
 
@@ -10,8 +11,13 @@ type Rows = Vec<Vec<String>>;
 /// age, zip, job and pet are quasi-identifiers, ill is sensitive, ward is kept.
 const NAMES: [&str; 6] = ["age", "zip", "job", "pet", "ill", "ward"];
 const QUASI: usize = 4;
-const JOBS: [(&str, &str); 5] =
-    [("nurse", "health"), ("surgeon", "health"), ("teacher", "school"), ("coach", "school"), ("actor", "arts")];
+const JOBS: [(&str, &str); 5] = [
+    ("nurse", "health"),
+    ("surgeon", "health"),
+    ("teacher", "school"),
+    ("coach", "school"),
+    ("actor", "arts"),
+];
 const PETS: [&str; 3] = ["cat", "dog,big", "eel"];
 
 fn asked(folder: &std::path::Path, extra: &str) -> Request {
@@ -28,11 +34,22 @@ fn asked(folder: &std::path::Path, extra: &str) -> Request {
 
 fn source(seeded: &mut Seeded, rows: usize) -> Rows {
     let mut row = || {
-        let age = if seeded.below(6) == 0 { ["", "?"][seeded.below(2)].to_string() } else { (20 + seeded.below(6)).to_string() };
+        let age = if seeded.below(6) == 0 {
+            ["", "?"][seeded.below(2)].to_string()
+        } else {
+            (20 + seeded.below(6)).to_string()
+        };
         let zip = format!("1{}{}", seeded.below(2), seeded.below(3));
         let pet = if seeded.below(7) == 0 { "" } else { PETS[seeded.below(3)] };
         let job = JOBS[seeded.below(5)].0;
-        vec![age, zip, job.into(), pet.into(), ["flu", "hiv"][seeded.below(2)].into(), seeded.below(2).to_string()]
+        vec![
+            age,
+            zip,
+            job.into(),
+            pet.into(),
+            ["flu", "hiv"][seeded.below(2)].into(),
+            seeded.below(2).to_string(),
+        ]
     };
     (0..rows).map(|_| row()).collect()
 }
@@ -45,7 +62,8 @@ fn gone(text: &str) -> bool {
 fn shown(class: &[Vec<String>], loose: bool) -> Vec<String> {
     let column = |at: usize| class.iter().map(|row| row[at].as_str()).collect::<Vec<_>>();
     let ages = column(0);
-    let mut known: Vec<u32> = ages.iter().filter(|age| !gone(age)).map(|age| age.parse().unwrap()).collect();
+    let mut known: Vec<u32> =
+        ages.iter().filter(|age| !gone(age)).map(|age| age.parse().unwrap()).collect();
     known.sort_unstable();
     let age = match (known.len(), known.first(), known.last()) {
         (0, ..) => String::new(),
@@ -67,7 +85,9 @@ fn shown(class: &[Vec<String>], loose: bool) -> Vec<String> {
     let mut pets = column(3);
     pets.sort_unstable();
     pets.dedup();
-    let quoted = |pet: &&str| if pet.is_empty() || pet.contains(',') { format!("\"{pet}\"") } else { (*pet).to_string() };
+    let quoted = |pet: &&str| {
+        if pet.is_empty() || pet.contains(',') { format!("\"{pet}\"") } else { (*pet).to_string() }
+    };
     let pet = match pets.len() {
         1 => pets[0].to_string(),
         _ => format!("{{{}}}", pets.iter().map(quoted).collect::<Vec<_>>().join(",")),
@@ -83,7 +103,9 @@ fn release(seeded: &mut Seeded, source: &Rows) -> Rows {
         let size = if left.len() < 4 { left.len() } else { 2 + seeded.below(2) };
         let class: Rows = (0..size).map(|_| left.swap_remove(seeded.below(left.len()))).collect();
         let cells = shown(&class, seeded.below(4) == 0);
-        all.extend(class.iter().map(|row| cells.iter().chain(&row[QUASI..]).cloned().collect::<Vec<_>>()));
+        all.extend(
+            class.iter().map(|row| cells.iter().chain(&row[QUASI..]).cloned().collect::<Vec<_>>()),
+        );
     }
     all.sort();
     all
@@ -99,14 +121,21 @@ fn stands_for(column: usize, label: &str, value: &str) -> bool {
     }
     match column {
         0 => match label.strip_prefix('[') {
-            None => label.parse::<f64>().ok() == value.parse::<f64>().ok() && label.parse::<f64>().is_ok(),
+            None => {
+                label.parse::<f64>().ok() == value.parse::<f64>().ok()
+                    && label.parse::<f64>().is_ok()
+            }
             Some(ends) => {
                 let (lo, hi) = ends[..ends.len() - 1].split_once('-').unwrap();
                 let (lo, hi): (u32, u32) = (lo.parse().unwrap(), hi.parse().unwrap());
-                (lo..if ends.ends_with(']') { hi + 1 } else { hi }).contains(&value.parse().unwrap())
+                (lo..if ends.ends_with(']') { hi + 1 } else { hi })
+                    .contains(&value.parse().unwrap())
             }
         },
-        1 => label.len() == value.len() && label.chars().zip(value.chars()).all(|(l, v)| l == '*' || l == v),
+        1 => {
+            label.len() == value.len()
+                && label.chars().zip(value.chars()).all(|(l, v)| l == '*' || l == v)
+        }
         2 => label == value || label == "any" || JOBS.contains(&(value, label)),
         _ if label.starts_with('{') => {
             let inside = label[1..label.len() - 1].replace("\"dog,big\"", "dog-big");
@@ -121,7 +150,9 @@ fn stands_for(column: usize, label: &str, value: &str) -> bool {
 fn assignable(released: &[Vec<String>], source: &Rows, used: &mut Vec<bool>) -> bool {
     let Some((row, rest)) = released.split_first() else { return true };
     (0..source.len()).any(|at| {
-        let fits = !used[at] && row[QUASI..] == source[at][QUASI..] && (0..QUASI).all(|c| stands_for(c, &row[c], &source[at][c]));
+        let fits = !used[at]
+            && row[QUASI..] == source[at][QUASI..]
+            && (0..QUASI).all(|c| stands_for(c, &row[c], &source[at][c]));
         fits && {
             used[at] = true;
             let all = assignable(rest, source, used);
@@ -139,7 +170,11 @@ fn private(released: &Rows) -> bool {
     let mut classes: BTreeMap<&[String], Vec<&str>> = BTreeMap::new();
     released.iter().for_each(|row| classes.entry(&row[..QUASI]).or_default().push(&row[4]));
     classes.values().all(|ills| {
-        let most = ["flu", "hiv"].iter().map(|ill| ills.iter().filter(|other| other == &ill).count()).max().unwrap();
+        let most = ["flu", "hiv"]
+            .iter()
+            .map(|ill| ills.iter().filter(|other| other == &ill).count())
+            .max()
+            .unwrap();
         ills.len() >= 2 && 3 * most <= 2 * ills.len()
     })
 }
@@ -180,20 +215,26 @@ fn mutate(seeded: &mut Seeded, kind: usize, released: &mut Rows, source: &Rows) 
             // A whole class narrowed: still private, perhaps no longer true.
             let old = released[row][column].clone();
             let new = source[seeded.below(source.len())][column].clone();
-            released.iter_mut().filter(|row| row[column] == old).for_each(|row| row[column].clone_from(&new));
+            released
+                .iter_mut()
+                .filter(|row| row[column] == old)
+                .for_each(|row| row[column].clone_from(&new));
         }
     }
 }
 
 fn named(rows: &Rows) -> Vec<Vec<String>> {
-    std::iter::once(NAMES.iter().map(|name| (*name).to_string()).collect()).chain(rows.iter().cloned()).collect()
+    std::iter::once(NAMES.iter().map(|name| (*name).to_string()).collect())
+        .chain(rows.iter().cloned())
+        .collect()
 }
 
 #[test]
 fn the_judge_agrees_with_the_oracle_on_every_spoilt_release() {
     let folder = tempfile::tempdir().unwrap();
     let mut seeded = Seeded(2024);
-    let (strict, lenient) = (asked(folder.path(), ""), asked(folder.path(), "[limits]\nsuppress = \"20%\""));
+    let (strict, lenient) =
+        (asked(folder.path(), ""), asked(folder.path(), "[limits]\nsuppress = \"20%\""));
     let mut rejected = [0; MUTATIONS];
     let mut untrue = [0; MUTATIONS];
     let mut held = 0;
@@ -207,7 +248,8 @@ fn the_judge_agrees_with_the_oracle_on_every_spoilt_release() {
         let request = if seeded.below(2) == 0 { &strict } else { &lenient };
         let allowed = originals.len() >= released.len()
             && (originals.len() == released.len()
-                || (std::ptr::eq(request, &lenient) && 5 * (originals.len() - released.len()) <= originals.len()));
+                || (std::ptr::eq(request, &lenient)
+                    && 5 * (originals.len() - released.len()) <= originals.len()));
         let (release, source) = (table_of(&named(&released)), table_of(&named(&originals)));
         let verdict = audit_against(&release, &source, request).unwrap();
         let truth = verdict.truth.as_ref().unwrap();
@@ -215,7 +257,12 @@ fn the_judge_agrees_with_the_oracle_on_every_spoilt_release() {
         let is_true = true_to(&released, &originals);
         assert_eq!(truth.violations == 0 && truth.carried_unchanged, is_true, "{}", place());
         assert_eq!(truth.suppression_allowed, allowed, "{}", place());
-        assert_eq!(verdict.rules.iter().all(|rule| rule.violations == 0), private(&released), "{}", place());
+        assert_eq!(
+            verdict.rules.iter().all(|rule| rule.violations == 0),
+            private(&released),
+            "{}",
+            place()
+        );
         assert_eq!(verdict.holds(), is_true && allowed && private(&released), "{}", place());
         held += usize::from(verdict.holds());
         untrue[kind] += usize::from(!is_true);
@@ -224,14 +271,23 @@ fn the_judge_agrees_with_the_oracle_on_every_spoilt_release() {
         for limits in [Limits { tests: 0, ..LIMITS }, Limits { edges: 0, ..LIMITS }] {
             let bounded = truth::check(&release, &source, request, limits).unwrap();
             assert!(!is_true || bounded.violations == 0, "{limits:?} {}", place());
-            assert!(bounded.rows_matched + bounded.rows_only_bounded + bounded.violations >= released.len() as u64);
-            let said = bounded.statements.iter().any(|statement| statement.finding == super::super::Finding::Partly);
+            assert!(
+                bounded.rows_matched + bounded.rows_only_bounded + bounded.violations
+                    >= released.len() as u64
+            );
+            let said = bounded
+                .statements
+                .iter()
+                .any(|statement| statement.finding == super::super::Finding::Partly);
             assert_eq!(said, bounded.rows_only_bounded > 0);
         }
     }
     assert!(held > 300, "{held}");
     assert_eq!(untrue[0], 0);
-    assert!((1..MUTATIONS).filter(|kind| ![4, 11].contains(kind)).all(|kind| untrue[kind] > 60), "{untrue:?}");
+    assert!(
+        (1..MUTATIONS).filter(|kind| ![4, 11].contains(kind)).all(|kind| untrue[kind] > 60),
+        "{untrue:?}"
+    );
     assert!((1..MUTATIONS).all(|kind| rejected[kind] > 200), "{rejected:?}");
 }
 
@@ -246,8 +302,12 @@ fn necessary_conditions_still_reject_what_is_far_from_true() {
         let mut released = release(&mut seeded, &originals);
         released[0][1] = "999".to_string();
         let (release, source) = (table_of(&named(&released)), table_of(&named(&originals)));
-        for (caught, limits) in caught.iter_mut().zip([Limits { tests: 0, ..LIMITS }, Limits { edges: 0, ..LIMITS }]) {
-            *caught += usize::from(truth::check(&release, &source, &request, limits).unwrap().violations > 0);
+        for (caught, limits) in
+            caught.iter_mut().zip([Limits { tests: 0, ..LIMITS }, Limits { edges: 0, ..LIMITS }])
+        {
+            *caught += usize::from(
+                truth::check(&release, &source, &request, limits).unwrap().violations > 0,
+            );
         }
     }
     assert_eq!(caught, [400, 400]);
@@ -270,10 +330,17 @@ fn in_input_order_the_judge_agrees_with_a_comparison_of_each_row() {
         let kind = [0, 1, 2, 3, 6, 7, 8, 9, 10, 11, 12][round % 11];
         mutate(&mut seeded, kind, &mut released, &originals);
         let agrees = |(row, original): (&Vec<String>, &Vec<String>)| {
-            row[QUASI..] == original[QUASI..] && (0..QUASI).all(|c| stands_for(c, &row[c], &original[c]))
+            row[QUASI..] == original[QUASI..]
+                && (0..QUASI).all(|c| stands_for(c, &row[c], &original[c]))
         };
         let wrong = released.iter().zip(&originals).filter(|pair| !agrees(*pair)).count();
-        let truth = truth::check(&table_of(&named(&released)), &table_of(&named(&originals)), &request, LIMITS).unwrap();
+        let truth = truth::check(
+            &table_of(&named(&released)),
+            &table_of(&named(&originals)),
+            &request,
+            LIMITS,
+        )
+        .unwrap();
         assert_eq!(truth.violations, wrong as u64, "mutation {kind}\n{released:?}\n{originals:?}");
         spoilt += usize::from(wrong > 0);
     }

@@ -8,17 +8,27 @@ use crate::request::{DateSpec, DateUnit};
 
 const EPOCH: Date = Date::constant(1970, 1, 1);
 
-/// The tree of calendar units over the sorted distinct dates of a column. `numbers` count days since 1970, or seconds where the
-/// `texts` have a time of day.
+/// The tree of calendar units over the sorted distinct dates of a column. `numbers` count days
+/// since 1970, or seconds where the `texts` have a time of day.
 ///
-/// The calendar is that of the texts as written: `2024-03-01T00:30:00+02:00` lies in March, although it is still February in UTC.
+/// The calendar is that of the texts as written: `2024-03-01T00:30:00+02:00` lies in March,
+/// although it is still February in UTC.
 ///
 /// # Errors
-/// When the units do not become coarser, a text is no date, or the dates as written are not in the order of time.
-pub fn date_steps(column: &str, request: &DateSpec, numbers: &[f64], texts: &[String]) -> Result<Steps> {
+/// When the units do not become coarser, a text is no date, or the dates as written are not in the
+/// order of time.
+pub fn date_steps(
+    column: &str,
+    request: &DateSpec,
+    numbers: &[f64],
+    texts: &[String],
+) -> Result<Steps> {
     let units = &request.date;
     if units.is_empty() || !units.windows(2).all(|pair| pair[0] < pair[1]) {
-        return Err(fault(column, "calendar units are given finest first, each once: date = [\"month\", \"year\", \"decade\"]"));
+        return Err(fault(
+            column,
+            "calendar units are given finest first, each once: date = [\"month\", \"year\", \"decade\"]",
+        ));
     }
     let with_time = texts.iter().any(|text| has_time(text));
     if with_time && units[0] == DateUnit::Day && !texts.iter().all(|text| has_time(text)) {
@@ -29,7 +39,10 @@ pub fn date_steps(column: &str, request: &DateSpec, numbers: &[f64], texts: &[St
     let whole = numbers.iter().all(|number| number.fract() == 0.0);
     let moments: Option<Vec<DateTime>> = texts.iter().map(|text| as_written(text)).collect();
     let Some(moments) = moments else {
-        return Err(fault(column, "a value is no date such as 2024-03-17 or 2024-03-17T10:00:00: use a file"));
+        return Err(fault(
+            column,
+            "a value is no date such as 2024-03-17 or 2024-03-17T10:00:00: use a file",
+        ));
     };
     let unit_of = |moment: &DateTime| calendar(moment.date(), units[0]).1;
     if !moments.windows(2).all(|pair| unit_of(&pair[0]) <= unit_of(&pair[1])) {
@@ -38,9 +51,12 @@ pub fn date_steps(column: &str, request: &DateSpec, numbers: &[f64], texts: &[St
         return Err(fault(column, why));
     }
     // How far the clocks of the texts go before UTC: what a unit allows is told in UTC.
-    let ahead = |(moment, number): (&DateTime, &f64)| if with_time { self::number(*moment, true) - number } else { 0.0 };
+    let ahead = |(moment, number): (&DateTime, &f64)| {
+        if with_time { self::number(*moment, true) - number } else { 0.0 }
+    };
     let clocks = || moments.iter().zip(numbers).map(ahead);
-    let ahead = (clocks().fold(f64::INFINITY, f64::min), clocks().fold(f64::NEG_INFINITY, f64::max));
+    let ahead =
+        (clocks().fold(f64::INFINITY, f64::min), clocks().fold(f64::NEG_INFINITY, f64::max));
     let mut trunk = Trunk::new(ROOT, level(units.len() + 1), ANY);
     for ((&number, text), moment) in numbers.iter().zip(texts).zip(&moments) {
         let mut path: Vec<Step> = Vec::new();
@@ -49,7 +65,11 @@ pub fn date_steps(column: &str, request: &DateSpec, numbers: &[f64], texts: &[St
             // The day of a date is the date.
             if label != *text {
                 let (lo, hi) = ends(first, last, with_time, whole);
-                path.push(Step { label, level: level(step + 1), ends: (lo - ahead.1, hi - ahead.0) });
+                path.push(Step {
+                    label,
+                    level: level(step + 1),
+                    ends: (lo - ahead.1, hi - ahead.0),
+                });
             }
         }
         trunk.leaf(text, number, &path);
@@ -57,12 +77,17 @@ pub fn date_steps(column: &str, request: &DateSpec, numbers: &[f64], texts: &[St
     Ok(trunk.grow())
 }
 
-/// The time zone that all these times are written in: none where none has an offset, an offset that all share, else UTC.
+/// The time zone that all these times are written in: none where none has an offset, an offset that
+/// all share, else UTC.
 pub(crate) fn zone(texts: &[String]) -> Option<String> {
     let offsets: Vec<Option<i32>> = texts.iter().map(|text| offset(text)).collect();
     match offsets.first() {
         _ if offsets.iter().all(Option::is_none) => None,
-        Some(&Some(seconds)) if seconds != 0 && seconds % 60 == 0 && offsets.iter().all(|&other| other == Some(seconds)) => {
+        Some(&Some(seconds))
+            if seconds != 0
+                && seconds % 60 == 0
+                && offsets.iter().all(|&other| other == Some(seconds)) =>
+        {
             let (sign, minutes) = (if seconds < 0 { '-' } else { '+' }, seconds.abs() / 60);
             Some(format!("{sign}{:02}:{:02}", minutes / 60, minutes % 60))
         }
@@ -99,7 +124,8 @@ pub(super) fn moment(text: &str) -> Option<DateTime> {
 
 /// Days since 1970, or seconds for a column with times.
 pub(super) fn number(moment: DateTime, with_time: bool) -> f64 {
-    let seconds = moment.duration_since(EPOCH.to_datetime(jiff::civil::Time::midnight())).as_secs_f64();
+    let seconds =
+        moment.duration_since(EPOCH.to_datetime(jiff::civil::Time::midnight())).as_secs_f64();
     if with_time { seconds } else { (seconds / 86_400.0).floor() }
 }
 
@@ -114,12 +140,15 @@ fn ends(first: Date, last: Date, with_time: bool, whole: bool) -> (f64, f64) {
 fn calendar(date: Date, unit: DateUnit) -> (String, Date, Date) {
     let year = date.year();
     let months = |year: i16, first: i8, last: i8| {
-        let day_one = |month| Date::new(year, month, 1).expect("a month of a year that dates can have");
+        let day_one =
+            |month| Date::new(year, month, 1).expect("a month of a year that dates can have");
         (day_one(first), day_one(last).last_of_month())
     };
     match unit {
         DateUnit::Day => (date.to_string(), date, date),
-        DateUnit::Month => (format!("{year:04}-{:02}", date.month()), date.first_of_month(), date.last_of_month()),
+        DateUnit::Month => {
+            (format!("{year:04}-{:02}", date.month()), date.first_of_month(), date.last_of_month())
+        }
         DateUnit::Quarter => {
             let quarter = (date.month() - 1) / 3 + 1;
             let (first, last) = months(year, quarter * 3 - 2, quarter * 3);
@@ -147,7 +176,8 @@ mod tests {
 
     fn steps(units: &[DateUnit], texts: &[&str]) -> Result<Steps> {
         let with_time = texts.iter().any(|text| has_time(text));
-        let numbers: Vec<f64> = texts.iter().map(|text| moment(text).map_or(0.0, |m| number(m, with_time))).collect();
+        let numbers: Vec<f64> =
+            texts.iter().map(|text| moment(text).map_or(0.0, |m| number(m, with_time))).collect();
         let texts: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
         date_steps("born", &DateSpec { date: units.to_vec() }, &numbers, &texts)
     }
@@ -158,7 +188,8 @@ mod tests {
 
     #[test]
     fn dates_rise_from_month_to_decade() {
-        let rows = rows(&[Month, Quarter, Year, Decade], &["1969-12-31", "2024-03-17", "2024-04-01"]);
+        let rows =
+            rows(&[Month, Quarter, Year, Decade], &["1969-12-31", "2024-03-17", "2024-04-01"]);
         let expected = [
             "1969-12-31;1969-12;1969-Q4;1969;1960s;*",
             "2024-03-17;2024-03;2024-Q1;2024;2020s;*",
@@ -181,21 +212,35 @@ mod tests {
         let ends_above_first = |made: Steps| made.ends[made.taxonomy.parent(0).unwrap() as usize];
         assert_eq!(ends_above_first(steps(&[Year], &["1970-02-03"]).unwrap()), (0.0, 364.0));
         assert_eq!(ends_above_first(steps(&[Month], &["1972-02-03"]).unwrap()), (761.0, 789.0));
-        assert_eq!(ends_above_first(steps(&[Day], &["1970-01-02T03:00:00"]).unwrap()), (86_400.0, 172_799.0));
-        assert_eq!(ends_above_first(steps(&[Day], &["1970-01-02T03:00:00.5"]).unwrap()), (86_400.0, 172_800.0));
+        assert_eq!(
+            ends_above_first(steps(&[Day], &["1970-01-02T03:00:00"]).unwrap()),
+            (86_400.0, 172_799.0)
+        );
+        assert_eq!(
+            ends_above_first(steps(&[Day], &["1970-01-02T03:00:00.5"]).unwrap()),
+            (86_400.0, 172_800.0)
+        );
         let far = steps(&[Decade], &["-009999-01-01", "9999-12-31"]).unwrap();
-        assert_eq!(far.ends[far.taxonomy.parent(1).unwrap() as usize], (far.ends[1].0 - 3651.0, far.ends[1].1));
+        assert_eq!(
+            far.ends[far.taxonomy.parent(1).unwrap() as usize],
+            (far.ends[1].0 - 3651.0, far.ends[1].1)
+        );
     }
 
     #[test]
     fn every_date_lies_within_the_ends_of_all_its_units() {
-        let dates: Vec<String> = EPOCH.series(jiff::Span::new().days(13)).take(2000).map(|date| date.to_string()).collect();
+        let dates: Vec<String> = EPOCH
+            .series(jiff::Span::new().days(13))
+            .take(2000)
+            .map(|date| date.to_string())
+            .collect();
         let texts: Vec<&str> = dates.iter().map(String::as_str).collect();
         let made = steps(&[Month, Quarter, Year, Decade], &texts).unwrap();
         for code in 0..made.taxonomy.leaves() {
             let mut node = u32::try_from(code).unwrap();
             while let Some(parent) = made.taxonomy.parent(node) {
-                let ((lo, hi), (inner_lo, inner_hi)) = (made.ends[parent as usize], made.ends[node as usize]);
+                let ((lo, hi), (inner_lo, inner_hi)) =
+                    (made.ends[parent as usize], made.ends[node as usize]);
                 assert!(lo <= inner_lo && inner_hi <= hi, "{}", made.taxonomy.label(parent));
                 node = parent;
             }
@@ -209,15 +254,22 @@ mod tests {
         assert!(steps(&[], &["2024-03-17"]).is_err());
         let error = steps(&[Year], &["17 March"]).unwrap_err().to_string();
         assert!(error.contains("`born`") && !error.contains("March"), "{error}");
-        assert!(steps(&[Day], &["2024-03-17", "2024-03-17T10:00:00"]).is_err(), "a day and its midnight would be alike");
+        assert!(
+            steps(&[Day], &["2024-03-17", "2024-03-17T10:00:00"]).is_err(),
+            "a day and its midnight would be alike"
+        );
         assert!(steps(&[Month], &["2024-03-17", "2024-03-17T10:00:00"]).is_ok());
     }
 
     #[test]
     fn the_calendar_is_that_of_the_text_as_written() {
-        let berlin = ["2024-02-29T23:30:00+01:00", "2024-03-01T00:30:00+01:00", "2024-07-01T00:00:00+02:00"];
-        let expected =
-            ["2024-02-29T23:30:00+01:00;2024-02;*", "2024-03-01T00:30:00+01:00;2024-03;*", "2024-07-01T00:00:00+02:00;2024-07;*"];
+        let berlin =
+            ["2024-02-29T23:30:00+01:00", "2024-03-01T00:30:00+01:00", "2024-07-01T00:00:00+02:00"];
+        let expected = [
+            "2024-02-29T23:30:00+01:00;2024-02;*",
+            "2024-03-01T00:30:00+01:00;2024-03;*",
+            "2024-07-01T00:00:00+02:00;2024-07;*",
+        ];
         assert_eq!(rows(&[Month], &berlin), expected);
         let made = steps(&[Month], &berlin).unwrap();
         for code in 0..3 {
@@ -226,18 +278,30 @@ mod tests {
             assert!(made.ends[node].0 <= number && number <= made.ends[node].1, "{:?}", made.ends);
         }
         // The second is earlier and has the later day.
-        let error = steps(&[Day], &["2024-03-01T00:30:00+02:00", "2024-02-29T23:00:00Z"]).unwrap_err().to_string();
+        let error = steps(&[Day], &["2024-03-01T00:30:00+02:00", "2024-02-29T23:00:00Z"])
+            .unwrap_err()
+            .to_string();
         assert!(error.contains("not in the order of time"), "{error}");
     }
 
     #[test]
     fn bounds_are_shown_in_the_zone_that_all_times_share() {
-        let zone = |texts: &[&str]| zone(&texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>());
+        let zone =
+            |texts: &[&str]| zone(&texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>());
         assert_eq!(zone(&["2024-03-01T00:30:00", "2024-03-01"]), None);
-        assert_eq!(zone(&["2024-03-01T00:30:00+02:00", "2024-03-02 00:30:00+02:00"]).as_deref(), Some("+02:00"));
+        assert_eq!(
+            zone(&["2024-03-01T00:30:00+02:00", "2024-03-02 00:30:00+02:00"]).as_deref(),
+            Some("+02:00")
+        );
         assert_eq!(zone(&["2024-03-01T00:30:00-09:30"]).as_deref(), Some("-09:30"));
         assert_eq!(zone(&["2024-03-01T00:30:00Z"]).as_deref(), Some("UTC"));
-        assert_eq!(zone(&["2024-03-01T00:30:00+02:00", "2024-03-01T00:30:00+01:00"]).as_deref(), Some("UTC"));
-        assert_eq!(zone(&["2024-03-01T00:30:00+02:00", "2024-03-01T00:30:00"]).as_deref(), Some("UTC"));
+        assert_eq!(
+            zone(&["2024-03-01T00:30:00+02:00", "2024-03-01T00:30:00+01:00"]).as_deref(),
+            Some("UTC")
+        );
+        assert_eq!(
+            zone(&["2024-03-01T00:30:00+02:00", "2024-03-01T00:30:00"]).as_deref(),
+            Some("UTC")
+        );
     }
 }

@@ -1,8 +1,10 @@
-//! Hierarchy files in the form of ARX: no header, a line a leaf: the value, then its ancestors up to the root.
+//! Hierarchy files in the form of ARX: no header, a line a leaf: the value, then its ancestors up
+//! to the root.
 //!
-//! A label is one node wherever it stands; a label repeated along its line pads a short path. So every label has one parent.
-//! Where a value has the name of a group of several values (`Africa` beside the countries of Africa), the group is published as
-//! `Africa (all)`: two ranges never share a label.
+//! A label is one node wherever it stands; a label repeated along its line pads a short path. So
+//! every label has one parent. Where a value has the name of a group of several values (`Africa`
+//! beside the countries of Africa), the group is published as `Africa (all)`: two ranges never
+//! share a label.
 
 use std::io;
 use std::path::Path;
@@ -17,7 +19,8 @@ use crate::error::{Error, ErrorKind, Result};
 /// What tells a group from the value of the same name.
 const GROUP: &str = " (all)";
 
-/// A hierarchy file as written, but for groups that had the name of a value. All rows are equally long.
+/// A hierarchy file as written, but for groups that had the name of a value. All rows are equally
+/// long.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rows {
     /// The file's name, for messages.
@@ -28,7 +31,8 @@ pub struct Rows {
     pub lines: Vec<u64>,
 }
 
-/// Reads a hierarchy file. Columns are separated by the first of `;`, tab and `,` that every line has.
+/// Reads a hierarchy file. Columns are separated by the first of `;`, tab and `,` that every line
+/// has.
 ///
 /// # Errors
 /// When the file cannot be read, is empty or not UTF-8, or its lines differ in length.
@@ -37,8 +41,8 @@ pub fn read(path: &Path) -> Result<Rows> {
     parse(&path.display().to_string(), &bytes)
 }
 
-/// Reads a hierarchy file for a column whose missing values may be written as these texts. A line for one of them is the line of the missing
-/// value.
+/// Reads a hierarchy file for a column whose missing values may be written as these texts. A line
+/// for one of them is the line of the missing value.
 ///
 /// # Errors
 /// As [`read`], and when a group has the name of a missing value: it would be published as one.
@@ -88,7 +92,8 @@ pub(super) fn parse(place: &str, bytes: &[u8]) -> Result<Rows> {
             "a NUL byte: take it out, no label can have one",
         ));
     }
-    // Most lines first, then the order of the list: a file with one bad line is read right and the line is named.
+    // Most lines first, then the order of the list: a file with one bad line is read right and the
+    // line is named.
     let mut best: Option<(usize, Rows)> = None;
     for delimiter in *b";\t," {
         let rows = split(place, text, delimiter)?;
@@ -103,7 +108,11 @@ pub(super) fn parse(place: &str, bytes: &[u8]) -> Result<Rows> {
     }
     let (_, rows) = best.expect("there is more than one delimiter");
     let Some(first) = rows.rows.first() else {
-        return Err(Error::hierarchy(place, 0, "the file is empty: write a line a value: the value;its group;*"));
+        return Err(Error::hierarchy(
+            place,
+            0,
+            "the file is empty: write a line a value: the value;its group;*",
+        ));
     };
     let columns = first.len();
     match rows.rows.iter().position(|row| row.len() != columns) {
@@ -143,18 +152,26 @@ fn distinguish(mut rows: Rows) -> Rows {
 }
 
 fn split(place: &str, text: &str, delimiter: u8) -> Result<Rows> {
-    let mut reader =
-        csv::ReaderBuilder::new().has_headers(false).flexible(true).delimiter(delimiter).from_reader(text.as_bytes());
+    let mut reader = csv::ReaderBuilder::new()
+        .has_headers(false)
+        .flexible(true)
+        .delimiter(delimiter)
+        .from_reader(text.as_bytes());
     let mut rows = Rows { place: place.to_owned(), rows: Vec::new(), lines: Vec::new() };
     let (mut counted, mut line) = (0, 1);
     let mut record = csv::StringRecord::new();
     loop {
-        // The reader's own line numbers count from before blank lines and before the second half of CR LF: count from the text.
+        // The reader's own line numbers count from before blank lines and before the second half of
+        // CR LF: count from the text.
         let from = usize::try_from(reader.position().byte()).expect("the text is in memory");
-        if !reader.read_record(&mut record).map_err(|error| Error::hierarchy(place, line, error.to_string()))? {
+        if !reader
+            .read_record(&mut record)
+            .map_err(|error| Error::hierarchy(place, line, error.to_string()))?
+        {
             return Ok(rows);
         }
-        let begin = from + text[from..].bytes().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
+        let begin =
+            from + text[from..].bytes().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
         line += count_lines(&text.as_bytes()[counted..begin]);
         counted = begin;
         rows.rows.push(record.iter().map(str::to_owned).collect());
@@ -166,14 +183,21 @@ fn count_lines(bytes: &[u8]) -> u64 {
     bytes.iter().map(|&byte| u64::from(byte == b'\n')).sum()
 }
 
-/// The tree of a hierarchy file for a column with these distinct values; `first_row` says where each first appears.
+/// The tree of a hierarchy file for a column with these distinct values; `first_row` says where
+/// each first appears.
 ///
-/// Children stand in the order in which the file first names them. Leaves that no row has stay. A value that is missing is the
-/// leaf with the empty label; if there is one in the data and none in the file, it becomes the last child of the root.
+/// Children stand in the order in which the file first names them. Leaves that no row has stay. A
+/// value that is missing is the leaf with the empty label; if there is one in the data and none in
+/// the file, it becomes the last child of the root.
 ///
 /// # Errors
 /// When the file is no tree, or a value is no leaf of it.
-pub fn taxonomy(rows: &Rows, column: &str, values: &[Option<String>], first_row: &[RowId]) -> Result<Taxonomy> {
+pub fn taxonomy(
+    rows: &Rows,
+    column: &str,
+    values: &[Option<String>],
+    first_row: &[RowId],
+) -> Result<Taxonomy> {
     assert_eq!(values.len(), first_row.len(), "every value has a first row");
     let missing = values.iter().any(|value| value.as_deref().unwrap_or("").is_empty());
     let mut drawn = draw(rows)?;
@@ -182,21 +206,28 @@ pub fn taxonomy(rows: &Rows, column: &str, values: &[Option<String>], first_row:
     }
     let (taxonomy, _) = drawn.sketch.grow();
     let codes = taxonomy.codes(values);
-    let strangers = || codes.iter().zip(first_row).filter(|(code, _)| code.is_none()).map(|(_, &row)| row);
+    let strangers =
+        || codes.iter().zip(first_row).filter(|(code, _)| code.is_none()).map(|(_, &row)| row);
     match strangers().min() {
         None => Ok(taxonomy),
         Some(row) => Err(Error::hierarchy(
             &rows.place,
             0,
-            format!("the value of column `{column}` in data row {} is not in the file{}", u64::from(row) + 1, {
-                stranger_hint(rows, column, strangers().count())
-            }),
+            format!(
+                "the value of column `{column}` in data row {} is not in the file{}",
+                u64::from(row) + 1,
+                { stranger_hint(rows, column, strangers().count()) }
+            ),
         )),
     }
 }
 
 fn stranger_hint(rows: &Rows, column: &str, count: usize) -> String {
-    let (count, them) = if count == 1 { (String::new(), "it") } else { (format!(" ({count} values are not)"), "each") };
+    let (count, them) = if count == 1 {
+        (String::new(), "it")
+    } else {
+        (format!(" ({count} values are not)"), "each")
+    };
     let place = &rows.place;
     format!(
         "{count}: add a line for {them}; `lookalike hierarchy check {place} --data DATA --column {column} --show-values` lists them"
@@ -214,11 +245,19 @@ struct Drawn<'a> {
 }
 
 fn draw(rows: &Rows) -> Result<Drawn<'_>> {
-    let mut drawn = Drawn { sketch: Sketch::default(), places: FxHashMap::default(), rows: Vec::new(), leaf: Vec::new() };
+    let mut drawn = Drawn {
+        sketch: Sketch::default(),
+        places: FxHashMap::default(),
+        rows: Vec::new(),
+        leaf: Vec::new(),
+    };
     for (row, labels) in rows.rows.iter().enumerate() {
         let wrong = |why: String| Err(Error::hierarchy(&rows.place, rows.lines[row], why));
         if labels.len() < 2 {
-            return wrong("only one column: add the ancestors of each value, at least the root: value;*".into());
+            return wrong(
+                "only one column: add the ancestors of each value, at least the root: value;*"
+                    .into(),
+            );
         }
         let mut path: Vec<(usize, &str)> = labels.iter().map(String::as_str).enumerate().collect();
         path.dedup_by_key(|&mut (_, label)| label);
@@ -237,7 +276,8 @@ fn draw(rows: &Rows) -> Result<Drawn<'_>> {
             let at = place as usize;
             let line = rows.lines[drawn.rows[at]];
             if drawn.leaf[at] != (depth == 0) {
-                let (here, there) = if depth == 0 { ("value", "group") } else { ("group", "value") };
+                let (here, there) =
+                    if depth == 0 { ("value", "group") } else { ("group", "value") };
                 return wrong(format!(
                     "the {here} `{label}` in column {} shares its label with a {there} (line {line}): rename the group, a label stands \
                      for one thing",
@@ -245,7 +285,8 @@ fn draw(rows: &Rows) -> Result<Drawn<'_>> {
                 ));
             }
             if place != 0 && drawn.sketch.parents[at] != parent {
-                let (here, there) = (&path[depth + 1].1, &drawn.sketch.labels[drawn.sketch.parents[at] as usize]);
+                let (here, there) =
+                    (&path[depth + 1].1, &drawn.sketch.labels[drawn.sketch.parents[at] as usize]);
                 let what = if depth == 0 { "the value" } else { "the label" };
                 return wrong(format!(
                     "{what} `{label}` lies below `{here}`, but below `{there}` on line {line}: keep one parent"
@@ -256,12 +297,18 @@ fn draw(rows: &Rows) -> Result<Drawn<'_>> {
         }
     }
     if drawn.sketch.labels.is_empty() {
-        return Err(Error::hierarchy(&rows.place, 0, "the file is empty: write a line a value: the value;its group;*"));
+        return Err(Error::hierarchy(
+            &rows.place,
+            0,
+            "the file is empty: write a line a value: the value;its group;*",
+        ));
     }
-    // A label may stand in different columns on different lines; a parent must still be above its children.
+    // A label may stand in different columns on different lines; a parent must still be above its
+    // children.
     for place in (1..drawn.sketch.parents.len()).rev() {
         let parent = drawn.sketch.parents[place] as usize;
-        drawn.sketch.levels[parent] = drawn.sketch.levels[parent].max(drawn.sketch.levels[place] + 1);
+        drawn.sketch.levels[parent] =
+            drawn.sketch.levels[parent].max(drawn.sketch.levels[place] + 1);
     }
     Ok(drawn)
 }
@@ -270,7 +317,9 @@ fn draw(rows: &Rows) -> Result<Drawn<'_>> {
 fn path_fault(path: &[(usize, &str)], root: Option<&str>) -> Option<String> {
     let (_, last) = *path.last()?;
     if let [(_, only)] = path {
-        return Some(format!("the value `{only}` is its own root: add a column with a root above all values, such as *"));
+        return Some(format!(
+            "the value `{only}` is its own root: add a column with a root above all values, such as *"
+        ));
     }
     if let Some((column, _)) = path[..path.len() - 1].iter().find(|(_, label)| *label == ROOT) {
         return Some(format!(
@@ -279,15 +328,18 @@ fn path_fault(path: &[(usize, &str)], root: Option<&str>) -> Option<String> {
         ));
     }
     if let Some((column, _)) = path[1..].iter().find(|(_, label)| label.is_empty()) {
-        return Some(format!("column {} is blank: only the value itself may be, it then stands for a missing one", column + 1));
+        return Some(format!(
+            "column {} is blank: only the value itself may be, it then stands for a missing one",
+            column + 1
+        ));
     }
     if let Some((column, label)) = own_ancestor(path) {
         return Some(format!("`{label}` is its own ancestor in column {}", column + 1));
     }
     match root {
-        Some(root) if root != last => {
-            Some(format!("the root is `{last}` here and `{root}` on the first line: end every line alike"))
-        }
+        Some(root) if root != last => Some(format!(
+            "the root is `{last}` here and `{root}` on the first line: end every line alike"
+        )),
         _ => None,
     }
 }
@@ -302,11 +354,13 @@ fn own_ancestor<'a>(path: &[(usize, &'a str)]) -> Option<(usize, &'a str)> {
     again.min().map(|(_, column, label)| (column, label))
 }
 
-/// The tree of a hierarchy file for an ordered column. Leaves are matched by number (30 is 30.0), dates by date; those that no row
-/// has only widen the ends of their ancestors. A blank leaf is the missing value, which has no place among numbers.
+/// The tree of a hierarchy file for an ordered column. Leaves are matched by number (30 is 30.0),
+/// dates by date; those that no row has only widen the ends of their ancestors. A blank leaf is the
+/// missing value, which has no place among numbers.
 ///
 /// # Errors
-/// When the file is no tree, a leaf is no number, a number of the column is no leaf, or a group is not one stretch of numbers.
+/// When the file is no tree, a leaf is no number, a number of the column is no leaf, or a group is
+/// not one stretch of numbers.
 pub fn file_steps(rows: &Rows, column: &str, numbers: &[f64], texts: &[String]) -> Result<Steps> {
     let Drawn { sketch, rows: row_of, leaf, .. } = draw(rows)?;
     let line_of = |place: usize| rows.lines[row_of[place]];
@@ -314,15 +368,25 @@ pub fn file_steps(rows: &Rows, column: &str, numbers: &[f64], texts: &[String]) 
     let mut leaves: Vec<(f64, usize)> = Vec::new();
     for place in (0..leaf.len()).filter(|&place| leaf[place] && !sketch.labels[place].is_empty()) {
         let Some(number) = number(&sketch.labels[place], with_time) else {
-            let why = format!("`{}` is no number, but column `{column}` is numeric", sketch.labels[place]);
+            let why = format!(
+                "`{}` is no number, but column `{column}` is numeric",
+                sketch.labels[place]
+            );
             return Err(Error::hierarchy(&rows.place, line_of(place), why));
         };
         leaves.push((number, place));
     }
     leaves.sort_by(|a, b| a.0.total_cmp(&b.0));
     if let Some(pair) = leaves.windows(2).find(|pair| pair[0].0.total_cmp(&pair[1].0).is_eq()) {
-        let (first, second) = (line_of(pair[0].1).min(line_of(pair[1].1)), line_of(pair[0].1).max(line_of(pair[1].1)));
-        return Err(Error::hierarchy(&rows.place, second, format!("the same number as on line {first}: keep one of the two")));
+        let (first, second) = (
+            line_of(pair[0].1).min(line_of(pair[1].1)),
+            line_of(pair[0].1).max(line_of(pair[1].1)),
+        );
+        return Err(Error::hierarchy(
+            &rows.place,
+            second,
+            format!("the same number as on line {first}: keep one of the two"),
+        ));
     }
 
     // Leaves in value order: a group that is left may not be entered again.
@@ -334,8 +398,10 @@ pub fn file_steps(rows: &Rows, column: &str, numbers: &[f64], texts: &[String]) 
         for place in path(leaf) {
             if ends[place].is_some() && latest[place] + 1 != rank {
                 let between = line_of(leaves[latest[place] + 1].1);
-                let why =
-                    format!("`{}` is not one stretch of numbers: that of line {between} lies within it", sketch.labels[place]);
+                let why = format!(
+                    "`{}` is not one stretch of numbers: that of line {between} lies within it",
+                    sketch.labels[place]
+                );
                 return Err(Error::hierarchy(&rows.place, line_of(leaf), why));
             }
             ends[place] = Some((ends[place].map_or(number, |(lo, _)| lo), number));
@@ -343,7 +409,8 @@ pub fn file_steps(rows: &Rows, column: &str, numbers: &[f64], texts: &[String]) 
         }
     }
 
-    let groups: FxHashSet<&str> = (0..leaf.len()).filter(|&at| !leaf[at]).map(|at| sketch.labels[at].as_str()).collect();
+    let groups: FxHashSet<&str> =
+        (0..leaf.len()).filter(|&at| !leaf[at]).map(|at| sketch.labels[at].as_str()).collect();
     let mut trunk = Trunk::new(&sketch.labels[0], sketch.levels[0], ends[0].unwrap_or(ANY));
     let mut strangers = 0;
     for (number, text) in numbers.iter().map(|number| number + 0.0).zip(texts) {
@@ -366,13 +433,17 @@ pub fn file_steps(rows: &Rows, column: &str, numbers: &[f64], texts: &[String]) 
         trunk.leaf(text, number, &steps);
     }
     if strangers > 0 {
-        let why = format!("a number of column `{column}` is not in the file{}", stranger_hint(rows, column, strangers));
+        let why = format!(
+            "a number of column `{column}` is not in the file{}",
+            stranger_hint(rows, column, strangers)
+        );
         return Err(Error::hierarchy(&rows.place, 0, why));
     }
     Ok(trunk.grow())
 }
 
-/// The number of a leaf, in the unit of its column: a date counts days, or seconds where the column has times.
+/// The number of a leaf, in the unit of its column: a date counts days, or seconds where the column
+/// has times.
 fn number(label: &str, with_time: bool) -> Option<f64> {
     let label = label.trim();
     match label.parse::<f64>() {
@@ -410,7 +481,12 @@ mod tests {
     #[test]
     fn a_file_is_read_whatever_separates_its_columns() {
         let plain = parse("w.csv", b"a;X;*\nb;X;*\n").unwrap();
-        for text in ["a,X,*\nb,X,*", "a\tX\t*\nb\tX\t*\n", "\u{feff}a;X;*\r\nb;X;*\r\n", "\"a\";X;\"*\"\nb;\"X\";*\n"] {
+        for text in [
+            "a,X,*\nb,X,*",
+            "a\tX\t*\nb\tX\t*\n",
+            "\u{feff}a;X;*\r\nb;X;*\r\n",
+            "\"a\";X;\"*\"\nb;\"X\";*\n",
+        ] {
             assert_eq!(parse("w.csv", text.as_bytes()).unwrap(), plain, "{text:?}");
         }
         let quoted = parse("w.csv", b"\"a;b\";x, y;*\nsay \"\"c;x, y;*\n").unwrap();
@@ -427,9 +503,14 @@ mod tests {
     fn a_file_that_is_no_table_is_refused_with_its_line() {
         let refused = |bytes: &[u8]| parse("w.csv", bytes).unwrap_err().to_string();
         assert!(refused(b"").contains("empty") && refused(b"\n\n").contains("empty"));
-        assert!(refused(b"a;X;*\nb;*\n").starts_with("hierarchy w.csv, line 2: 2 columns where line 1 has 3"));
+        assert!(
+            refused(b"a;X;*\nb;*\n")
+                .starts_with("hierarchy w.csv, line 2: 2 columns where line 1 has 3")
+        );
         assert!(refused(b"a;*\n\xff;*\n").starts_with("hierarchy w.csv, line 2: not UTF-8"));
-        assert!(read(Path::new("/nowhere/w.csv")).unwrap_err().to_string().contains("/nowhere/w.csv"));
+        assert!(
+            read(Path::new("/nowhere/w.csv")).unwrap_err().to_string().contains("/nowhere/w.csv")
+        );
     }
 
     #[test]
@@ -445,24 +526,26 @@ mod tests {
     fn a_label_may_be_padded_from_below_or_from_above() {
         let tree = tree("a;X;X;*\nb;b;X;*\nc;c;c;*\nd;Z;Y;*\n").unwrap();
         assert_eq!(labels(&tree), ["a", "b", "c", "d"]);
-        let levels: Vec<(&str, u32)> = (4..=tree.root()).map(|node| (tree.label(node), tree.level(node))).collect();
+        let levels: Vec<(&str, u32)> =
+            (4..=tree.root()).map(|node| (tree.label(node), tree.level(node))).collect();
         assert_eq!(levels, [("Z", 1), ("Y", 2), ("X", 1), ("*", 3)]);
     }
 
     #[test]
     fn a_repeated_line_is_harmless_and_another_path_is_not() {
         assert_eq!(labels(&tree("a;X;*\nb;X;*\na;X;*\n").unwrap()), ["a", "b"]);
-        assert!(
-            fault_of("a;X;*\nb;Y;*\na;Y;*\n")
-                .starts_with("hierarchy w.csv, line 3: the value `a` lies below `Y`, but below `X` on line 1")
-        );
+        assert!(fault_of("a;X;*\nb;Y;*\na;Y;*\n").starts_with(
+            "hierarchy w.csv, line 3: the value `a` lies below `Y`, but below `X` on line 1"
+        ));
     }
 
     #[test]
     fn a_file_that_is_no_tree_is_refused_with_its_line() {
         let two_parents = fault_of("a;X;P;*\nb;X;Q;*\n");
         assert!(
-            two_parents.starts_with("hierarchy w.csv, line 2: the label `X` lies below `Q`, but below `P` on line 1"),
+            two_parents.starts_with(
+                "hierarchy w.csv, line 2: the label `X` lies below `Q`, but below `P` on line 1"
+            ),
             "{two_parents}"
         );
         assert!(fault_of("a;*\na;b;a;*\n").contains("line 2"), "ragged first");
@@ -476,7 +559,10 @@ mod tests {
 
     #[test]
     fn a_group_with_the_name_of_one_of_its_values_gets_a_name_of_its_own() {
-        for text in ["Private;Private;*\nOwn;Private;*\nOther;Other;*\n", "Own;Private;*\nPrivate;Private;*\nOther;Other;*\n"] {
+        for text in [
+            "Private;Private;*\nOwn;Private;*\nOther;Other;*\n",
+            "Own;Private;*\nPrivate;Private;*\nOther;Other;*\n",
+        ] {
             let tree = tree(text).unwrap();
             let codes = tree.codes(&[Some("Own".into()), Some("Private".into())]);
             let (own, private) = (codes[0].unwrap(), codes[1].unwrap());
@@ -491,13 +577,20 @@ mod tests {
     #[test]
     fn a_value_without_a_leaf_is_named_by_its_row_only() {
         let rows = parse("w.csv", b"a;X;*\nb;X;*\n").unwrap();
-        let error = taxonomy(&rows, "work", &some(&["zzz", "a", "yyy"]), &[8, 0, 4]).unwrap_err().to_string();
+        let error = taxonomy(&rows, "work", &some(&["zzz", "a", "yyy"]), &[8, 0, 4])
+            .unwrap_err()
+            .to_string();
         assert!(
             error.starts_with(
                 "hierarchy of w.csv: the value of column `work` in data row 5 is not in the file (2 values are not)"
             )
         );
-        assert!(error.contains("lookalike hierarchy check w.csv --data DATA --column work --show-values"), "{error}");
+        assert!(
+            error.contains(
+                "lookalike hierarchy check w.csv --data DATA --column work --show-values"
+            ),
+            "{error}"
+        );
         assert!(!error.contains("zzz") && !error.contains("yyy"), "{error}");
     }
 
@@ -507,7 +600,11 @@ mod tests {
         let without = parse("w.csv", b"a;X;*\nb;X;*\n").unwrap();
         let labels_of = |rows, values: &[&str]| {
             let tree = taxonomy(rows, "work", &some(values), &[0, 1][..values.len()]).unwrap();
-            (labels(&tree).join(","), tree.parent(tree.codes(&[None])[0].unwrap_or(0)).map(|up| tree.label(up).to_owned()))
+            (
+                labels(&tree).join(","),
+                tree.parent(tree.codes(&[None])[0].unwrap_or(0))
+                    .map(|up| tree.label(up).to_owned()),
+            )
         };
         assert_eq!(labels_of(&with, &["a", ""]), (",a".into(), Some("None".into())));
         assert_eq!(labels_of(&without, &["a", ""]), ("a,b,".into(), Some("*".into())));
@@ -521,13 +618,17 @@ mod tests {
         path
     }
 
-    /// What a file must be, said of whole paths: the way up from a label is the same wherever it stands.
+    /// What a file must be, said of whole paths: the way up from a label is the same wherever it
+    /// stands.
     fn is_tree(rows: &[Vec<String>]) -> bool {
         let mut up: BTreeMap<&str, BTreeSet<Vec<&str>>> = BTreeMap::new();
         let (mut values, mut groups) = (BTreeSet::new(), BTreeSet::new());
         for row in rows {
             let path = path(row);
-            if path.len() < 2 || path[1..].contains(&"") || path.iter().collect::<BTreeSet<_>>().len() < path.len() {
+            if path.len() < 2
+                || path[1..].contains(&"")
+                || path.iter().collect::<BTreeSet<_>>().len() < path.len()
+            {
                 return false;
             }
             values.insert(path[0]);
@@ -545,7 +646,8 @@ mod tests {
         let mut dice = Dice(3);
         let (mut accepted, mut refused) = (0, 0);
         for round in 0..20_000 {
-            let mut pick = |labels: &[&str]| labels[dice.roll(level(labels.len())) as usize].to_owned();
+            let mut pick =
+                |labels: &[&str]| labels[dice.roll(level(labels.len())) as usize].to_owned();
             let rows: Vec<Vec<String>> = (0..2 + round % 4)
                 .map(|_| {
                     vec![
@@ -556,7 +658,8 @@ mod tests {
                     ]
                 })
                 .collect();
-            let file = Rows { place: "w.csv".into(), lines: (1..=rows.len() as u64).collect(), rows };
+            let file =
+                Rows { place: "w.csv".into(), lines: (1..=rows.len() as u64).collect(), rows };
             let made = taxonomy(&file, "work", &[], &[]);
             assert_eq!(made.is_ok(), is_tree(&file.rows), "{:?}: {made:?}", file.rows);
             let Ok(tree) = made else {
@@ -568,14 +671,20 @@ mod tests {
             assert_eq!(tree.leaves(), leaves.len());
             for row in &file.rows {
                 let leaf = tree.codes(&[Some(row[0].clone())])[0].unwrap();
-                let up: Vec<&str> =
-                    std::iter::successors(Some(leaf), |&node| tree.parent(node)).map(|node| tree.label(node)).collect();
+                let up: Vec<&str> = std::iter::successors(Some(leaf), |&node| tree.parent(node))
+                    .map(|node| tree.label(node))
+                    .collect();
                 assert_eq!(up, path(row));
             }
             for node in 0..=tree.root() {
-                let below = file.rows.iter().filter(|row| row.iter().any(|label| label == tree.label(node))).map(|row| &row[0]);
+                let below = file
+                    .rows
+                    .iter()
+                    .filter(|row| row.iter().any(|label| label == tree.label(node)))
+                    .map(|row| &row[0]);
                 let range = tree.range(node);
-                let covered: BTreeSet<&str> = (range.lo..=range.hi).map(|code| tree.leaf_label(code)).collect();
+                let covered: BTreeSet<&str> =
+                    (range.lo..=range.hi).map(|code| tree.leaf_label(code)).collect();
                 assert_eq!(covered, below.map(String::as_str).collect());
                 assert!(tree.parent(node).is_none_or(|up| tree.level(node) < tree.level(up)));
                 assert!(tree.level(node) <= 3);
@@ -586,8 +695,11 @@ mod tests {
 
     #[test]
     fn numbers_find_their_leaf_by_value() {
-        let rows = parse("age.csv", b"0;[0-4];*\n4.0;[0-4];*\n 5;[5-9];*\n9;[5-9];*\n;none;*\n").unwrap();
-        let steps = file_steps(&rows, "age", &[-0.0, 4.0, 9.0], &["-0".into(), "4".into(), "9.0".into()]).unwrap();
+        let rows =
+            parse("age.csv", b"0;[0-4];*\n4.0;[0-4];*\n 5;[5-9];*\n9;[5-9];*\n;none;*\n").unwrap();
+        let steps =
+            file_steps(&rows, "age", &[-0.0, 4.0, 9.0], &["-0".into(), "4".into(), "9.0".into()])
+                .unwrap();
         let tree = &steps.taxonomy;
         assert_eq!(labels(tree), ["-0", "4", "9.0"]);
         let above = |code| tree.parent(code).unwrap();
@@ -610,47 +722,77 @@ mod tests {
     fn a_file_that_does_not_fit_the_numbers_is_refused() {
         let refused = |text: &str, numbers: &[f64]| {
             let texts: Vec<String> = numbers.iter().map(f64::to_string).collect();
-            file_steps(&parse("age.csv", text.as_bytes()).unwrap(), "age", numbers, &texts).unwrap_err().to_string()
+            file_steps(&parse("age.csv", text.as_bytes()).unwrap(), "age", numbers, &texts)
+                .unwrap_err()
+                .to_string()
         };
         let gap = refused("1;X;*\n2;Y;*\n3;X;*\n", &[1.0]);
-        assert!(gap.contains("line 3: `X` is not one stretch of numbers: that of line 2 lies within it"), "{gap}");
+        assert!(
+            gap.contains(
+                "line 3: `X` is not one stretch of numbers: that of line 2 lies within it"
+            ),
+            "{gap}"
+        );
         assert!(refused("1;X;*\nold;X;*\n", &[1.0]).contains("line 2: `old` is no number"));
-        assert!(refused("1;X;*\n1.0;X;*\n", &[1.0]).contains("line 2: the same number as on line 1"));
+        assert!(
+            refused("1;X;*\n1.0;X;*\n", &[1.0]).contains("line 2: the same number as on line 1")
+        );
         let stranger = refused("1;X;*\n2;X;*\n", &[1.0, 77.0]);
-        assert!(stranger.contains("a number of column `age` is not in the file") && !stranger.contains("77"), "{stranger}");
+        assert!(
+            stranger.contains("a number of column `age` is not in the file")
+                && !stranger.contains("77"),
+            "{stranger}"
+        );
         assert!(refused("1.0;1;*\n2;1;*\n", &[1.0]).contains("rename the group"));
     }
 
     #[test]
     fn real_hierarchies_say_what_their_files_say() {
         let folder = std::env::var_os("LOOKALIKE_DATA")
-            .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"), PathBuf::from)
+            .map_or_else(
+                || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"),
+                PathBuf::from,
+            )
             .join("hierarchies");
         if !folder.is_dir() {
-            eprintln!("skipped: no hierarchies at {}; set LOOKALIKE_DATA to the folder of the real tables", folder.display());
+            eprintln!(
+                "skipped: no hierarchies at {}; set LOOKALIKE_DATA to the folder of the real tables",
+                folder.display()
+            );
             return;
         }
         let sorted = |folder: &Path| {
-            let mut files: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+            let mut files: Vec<PathBuf> =
+                std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
             files.sort();
             files
         };
         let mut read_well = 0;
-        for file in
-            sorted(&folder).iter().flat_map(|folder| sorted(folder)).filter(|file| file.extension().is_some_and(|e| e == "csv"))
+        for file in sorted(&folder)
+            .iter()
+            .flat_map(|folder| sorted(folder))
+            .filter(|file| file.extension().is_some_and(|e| e == "csv"))
         {
             let rows = read(&file).unwrap();
-            let values: Vec<Option<String>> = rows.rows.iter().map(|row| Some(row[0].clone())).collect();
+            let values: Vec<Option<String>> =
+                rows.rows.iter().map(|row| Some(row[0].clone())).collect();
             let tree = taxonomy(&rows, "c", &values, &vec![0; values.len()]).unwrap();
             assert_eq!(tree.leaves(), rows.rows.len());
             for (row, code) in rows.rows.iter().zip(tree.codes(&values)) {
                 for (column, label) in row.iter().enumerate() {
-                    assert_eq!(tree.label(tree.at_level(code.unwrap(), level(column))), label, "{}", file.display());
+                    assert_eq!(
+                        tree.label(tree.at_level(code.unwrap(), level(column))),
+                        label,
+                        "{}",
+                        file.display()
+                    );
                 }
             }
             if ["age.csv", "AGEP.csv"].iter().any(|name| file.ends_with(name)) {
                 let texts: Vec<String> = (17..=90).map(|age| age.to_string()).collect();
-                let steps = file_steps(&rows, "age", &(17..=90).map(f64::from).collect::<Vec<_>>(), &texts).unwrap();
+                let steps =
+                    file_steps(&rows, "age", &(17..=90).map(f64::from).collect::<Vec<_>>(), &texts)
+                        .unwrap();
                 assert_eq!(steps.taxonomy.leaves(), 74);
             }
             read_well += 1;

@@ -1,4 +1,5 @@
-//! Intervals for numbers: `[20-24]`, `[20-29]`, `[20-39]`, `*`, with everything below or above a limit in one piece if asked.
+//! Intervals for numbers: `[20-24]`, `[20-29]`, `[20-39]`, `*`, with everything below or above a
+//! limit in one piece if asked.
 
 use super::{ANY, ROOT, Step, Steps, Trunk, fault, level};
 use crate::error::Result;
@@ -10,7 +11,8 @@ const EXACT: f64 = 4_503_599_627_370_496.0;
 /// How many decimals a width or the origin may have.
 const DECIMALS: i32 = 9;
 
-/// Widths and origin as whole multiples of the last decimal place, so that ends are exact: three times 0.1 is 0.3.
+/// Widths and origin as whole multiples of the last decimal place, so that ends are exact: three
+/// times 0.1 is 0.3.
 struct Grid {
     /// How many of these units are one.
     units: f64,
@@ -18,34 +20,59 @@ struct Grid {
     widths: Vec<i64>,
 }
 
-/// The tree of intervals over the sorted distinct numbers of a column; `texts` are how the data writes them.
+/// The tree of intervals over the sorted distinct numbers of a column; `texts` are how the data
+/// writes them.
 ///
-/// Where all numbers, widths and limits are whole an interval shows its last number, `[20-24]`; else it is half-open, `[20-25)`.
-/// A blank-framed ` .. ` stands for the dash where an end is negative. Bottom and top coding, `<20` and `>=80`, are one step below
-/// the root, and intervals that reach beyond are cut there.
+/// Where all numbers, widths and limits are whole an interval shows its last number, `[20-24]`;
+/// else it is half-open, `[20-25)`. A blank-framed ` .. ` stands for the dash where an end is
+/// negative. Bottom and top coding, `<20` and `>=80`, are one step below the root, and intervals
+/// that reach beyond are cut there.
 ///
 /// # Errors
-/// When the widths are not rising multiples of each other, a limit makes no sense, or a number is too large to be placed exactly.
-pub fn intervals(column: &str, request: &IntervalsSpec, numbers: &[f64], texts: &[String]) -> Result<Steps> {
+/// When the widths are not rising multiples of each other, a limit makes no sense, or a number is
+/// too large to be placed exactly.
+pub fn intervals(
+    column: &str,
+    request: &IntervalsSpec,
+    numbers: &[f64],
+    texts: &[String],
+) -> Result<Steps> {
     let grid = grid(column, request)?;
     let limits = || request.bottom.iter().chain(&request.top);
-    if !limits().all(|limit| limit.is_finite()) || matches!((request.bottom, request.top), (Some(b), Some(t)) if b > t) {
-        return Err(fault(column, "bottom and top must be numbers, and bottom may not lie above top"));
+    if !limits().all(|limit| limit.is_finite())
+        || matches!((request.bottom, request.top), (Some(b), Some(t)) if b > t)
+    {
+        return Err(fault(
+            column,
+            "bottom and top must be numbers, and bottom may not lie above top",
+        ));
     }
     if !numbers.iter().all(|number| (number * grid.units).abs() <= EXACT) {
-        return Err(fault(column, "a number is too large for intervals: beyond 2^52 steps of the last decimal, use a file"));
+        return Err(fault(
+            column,
+            "a number is too large for intervals: beyond 2^52 steps of the last decimal, use a file",
+        ));
     }
-    let whole = grid.units < 2.0 && numbers.iter().chain(limits()).all(|number| number.fract() == 0.0);
+    let whole =
+        grid.units < 2.0 && numbers.iter().chain(limits()).all(|number| number.fract() == 0.0);
     // The number that a closed interval shows last.
     let last = |end: f64| if whole { end - 1.0 } else { end };
     let mut trunk = Trunk::new(ROOT, level(grid.widths.len() + 1), ANY);
     for (&number, text) in numbers.iter().zip(texts) {
         let path = match (request.bottom, request.top) {
             (Some(bottom), _) if number < bottom => {
-                vec![Step { label: format!("<{}", bottom + 0.0), level: 1, ends: (f64::NEG_INFINITY, last(bottom)) }]
+                vec![Step {
+                    label: format!("<{}", bottom + 0.0),
+                    level: 1,
+                    ends: (f64::NEG_INFINITY, last(bottom)),
+                }]
             }
             (_, Some(top)) if number >= top => {
-                vec![Step { label: format!(">={}", top + 0.0), level: 1, ends: (top, f64::INFINITY) }]
+                vec![Step {
+                    label: format!(">={}", top + 0.0),
+                    level: 1,
+                    ends: (top, f64::INFINITY),
+                }]
             }
             (bottom, top) => {
                 let mut path: Vec<Step> = Vec::new();
@@ -55,7 +82,8 @@ pub fn intervals(column: &str, request: &IntervalsSpec, numbers: &[f64], texts: 
                     let lo = grid.end(begin).max(bottom.unwrap_or(f64::NEG_INFINITY)) + 0.0;
                     let hi = last(grid.end(begin + width).min(top.unwrap_or(f64::INFINITY))) + 0.0;
                     let label = label(lo, hi, whole);
-                    // One whole number is its leaf, and two widths cut by the same limits are one interval.
+                    // One whole number is its leaf, and two widths cut by the same limits are one
+                    // interval.
                     if (!whole || lo < hi) && path.last().is_none_or(|finer| finer.label != label) {
                         path.push(Step { label, level: level(step + 1), ends: (lo, hi) });
                     }
@@ -75,14 +103,19 @@ fn label(lo: f64, hi: f64, closed: bool) -> String {
 }
 
 impl Grid {
-    /// The number at a place of the grid: the nearest to its decimal notation, which is what the data's text becomes too.
+    /// The number at a place of the grid: the nearest to its decimal notation, which is what the
+    /// data's text becomes too.
     #[allow(clippy::cast_precision_loss, reason = "places stay within the exact whole numbers")]
     fn end(&self, place: i64) -> f64 {
         place as f64 / self.units
     }
 
     /// Where the finest interval with this number begins.
-    #[allow(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "the caller keeps numbers below 2^52 units")]
+    #[allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_precision_loss,
+        reason = "the caller keeps numbers below 2^52 units"
+    )]
     fn begin(&self, number: f64) -> i64 {
         let width = self.widths[0];
         let steps = ((number * self.units - self.origin as f64) / width as f64).floor() as i64;
@@ -98,7 +131,10 @@ impl Grid {
     }
 }
 
-#[allow(clippy::cast_possible_truncation, reason = "every number is checked to be whole and below 2^52 first")]
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "every number is checked to be whole and below 2^52 first"
+)]
 fn grid(column: &str, request: &IntervalsSpec) -> Result<Grid> {
     if request.intervals.is_empty() {
         return Err(fault(column, "no widths: intervals = [5, 10, 20]"));
@@ -107,18 +143,30 @@ fn grid(column: &str, request: &IntervalsSpec) -> Result<Grid> {
         return Err(fault(column, "the width of an interval must be above 0"));
     }
     let all = || request.intervals.iter().chain([&request.origin]);
-    let exact = |units: f64| all().all(|&number| ((number * units).round() / units).total_cmp(&number).is_eq());
+    let exact = |units: f64| {
+        all().all(|&number| ((number * units).round() / units).total_cmp(&number).is_eq())
+    };
     let units = (0..=DECIMALS).map(|decimals| 10_f64.powi(decimals)).find(|&units| exact(units));
-    let Some(units) = units.filter(|units| all().all(|number| (number * units).abs() <= EXACT)) else {
-        return Err(fault(column, format!("widths and origin may have {DECIMALS} decimals, and no more than 15 digits in all")));
+    let Some(units) = units.filter(|units| all().all(|number| (number * units).abs() <= EXACT))
+    else {
+        return Err(fault(
+            column,
+            format!(
+                "widths and origin may have {DECIMALS} decimals, and no more than 15 digits in all"
+            ),
+        ));
     };
     let place = |number: f64| (number * units).round() as i64;
     let widths: Vec<i64> = request.intervals.iter().map(|&width| place(width)).collect();
-    if let Some(step) = widths.windows(2).position(|pair| pair[1] <= pair[0] || pair[1] % pair[0] != 0) {
+    if let Some(step) =
+        widths.windows(2).position(|pair| pair[1] <= pair[0] || pair[1] % pair[0] != 0)
+    {
         let (fine, coarse) = (request.intervals[step], request.intervals[step + 1]);
         return Err(fault(
             column,
-            format!("width {coarse} is no multiple of {fine}: give widths finest first, such as 5, 10, 20"),
+            format!(
+                "width {coarse} is no multiple of {fine}: give widths finest first, such as 5, 10, 20"
+            ),
         ));
     }
     Ok(Grid { units, origin: place(request.origin), widths })
@@ -160,15 +208,24 @@ mod tests {
         assert_eq!(rows(&request(&[5.0]), &[24.5, 25.0]), ["24.5;[20-25);*", "25;[25-30);*"]);
         let tenths: Vec<f64> = (0..40).map(|tenth| f64::from(tenth) / 10.0).collect();
         for (tenth, row) in rows(&request(&[0.1, 0.5]), &tenths).iter().enumerate() {
-            let (tenth, half) = (f64::from(u32::try_from(tenth).unwrap()), f64::from(u32::try_from(tenth / 5).unwrap()));
+            let (tenth, half) = (
+                f64::from(u32::try_from(tenth).unwrap()),
+                f64::from(u32::try_from(tenth / 5).unwrap()),
+            );
             let fine = format!("[{}-{})", tenth / 10.0, (tenth + 1.0) / 10.0);
-            assert_eq!(*row, format!("{};{fine};[{}-{});*", tenth / 10.0, half / 2.0, (half + 1.0) / 2.0));
+            assert_eq!(
+                *row,
+                format!("{};{fine};[{}-{});*", tenth / 10.0, half / 2.0, (half + 1.0) / 2.0)
+            );
         }
     }
 
     #[test]
     fn negative_ends_are_told_from_dashes() {
-        assert_eq!(rows(&request(&[5.0]), &[-5.0, -1.0, 0.0]), ["-5;[-5 .. -1];*", "-1;[-5 .. -1];*", "0;[0-4];*"]);
+        assert_eq!(
+            rows(&request(&[5.0]), &[-5.0, -1.0, 0.0]),
+            ["-5;[-5 .. -1];*", "-1;[-5 .. -1];*", "0;[0-4];*"]
+        );
         assert_eq!(rows(&request(&[5.0]), &[-0.5]), ["-0.5;[-5 .. 0);*"]);
     }
 
@@ -220,13 +277,24 @@ mod tests {
 
     #[test]
     fn widths_that_do_not_nest_are_refused() {
-        for widths in [&[5.0, 12.0][..], &[5.0, 5.0], &[10.0, 5.0], &[0.0], &[-5.0], &[f64::NAN], &[], &[1e300], &[1.0 / 3.0]] {
+        for widths in [
+            &[5.0, 12.0][..],
+            &[5.0, 5.0],
+            &[10.0, 5.0],
+            &[0.0],
+            &[-5.0],
+            &[f64::NAN],
+            &[],
+            &[1e300],
+            &[1.0 / 3.0],
+        ] {
             let error = intervals("age", &request(widths), &[1.0], &["1".into()]).unwrap_err();
             assert!(error.to_string().starts_with("hierarchy of column `age`: "), "{error}");
         }
         let crossed = IntervalsSpec { bottom: Some(9.0), top: Some(3.0), ..request(&[5.0]) };
         assert!(intervals("age", &crossed, &[1.0], &["1".into()]).is_err());
-        let error = intervals("age", &request(&[5.0]), &[1e17], &["1e17".into()]).unwrap_err().to_string();
+        let error =
+            intervals("age", &request(&[5.0]), &[1e17], &["1e17".into()]).unwrap_err().to_string();
         assert!(error.contains("too large") && !error.contains("1e17"), "{error}");
     }
 }

@@ -1,7 +1,9 @@
-//! Where trees come from: files in the form the field already uses, and one-line specifications for numbers, dates and codes.
+//! Where trees come from: files in the form the field already uses, and one-line specifications for
+//! numbers, dates and codes.
 //!
-//! Everything is checked here, with the line of the file or the row of the data at fault; behind this door a tree cannot be wrong.
-//! Two nodes with different leaves never share a label, so a published label always says one thing.
+//! Everything is checked here, with the line of the file or the row of the data at fault; behind
+//! this door a tree cannot be wrong. Two nodes with different leaves never share a label, so a
+//! published label always says one thing.
 
 mod date;
 mod file;
@@ -26,15 +28,16 @@ const ROOT: &str = "*";
 /// What a label that says nothing allows.
 const ANY: (f64, f64) = (f64::NEG_INFINITY, f64::INFINITY);
 
-/// A tree over the sorted distinct numbers of an ordered column: the leaf with code `i` is the `i`-th number. Without numbers it
-/// is the root alone.
+/// A tree over the sorted distinct numbers of an ordered column: the leaf with code `i` is the
+/// `i`-th number. Without numbers it is the root alone.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Steps {
     /// The tree.
     pub taxonomy: Taxonomy,
-    /// For each node the least and the greatest number that its label allows. Where a specification makes half-open intervals
-    /// (not all numbers are whole) the greatest is the first number that does not belong. Infinite for the root of a
-    /// specification and beyond bottom and top coding; in a file, the least and the greatest leaf below.
+    /// For each node the least and the greatest number that its label allows. Where a specification
+    /// makes half-open intervals (not all numbers are whole) the greatest is the first number that
+    /// does not belong. Infinite for the root of a specification and beyond bottom and top coding;
+    /// in a file, the least and the greatest leaf below.
     pub ends: Vec<(f64, f64)>,
 }
 
@@ -61,11 +64,16 @@ impl Trunk {
         Trunk { sketch, ends: vec![ends], open: vec![0] }
     }
 
-    /// Adds the next leaf; `path` leads from its parent up to the child of the root. Labels tell nodes apart.
+    /// Adds the next leaf; `path` leads from its parent up to the child of the root. Labels tell
+    /// nodes apart.
     fn leaf(&mut self, label: &str, number: f64, path: &[Step]) {
         let mut depth = 1;
         for step in path.iter().rev() {
-            if self.open.get(depth).is_none_or(|&place| self.sketch.labels[place as usize] != step.label) {
+            if self
+                .open
+                .get(depth)
+                .is_none_or(|&place| self.sketch.labels[place as usize] != step.label)
+            {
                 self.open.truncate(depth);
                 self.open.push(self.sketch.push(&step.label, self.open[depth - 1], step.level));
                 self.ends.push(step.ends);
@@ -95,11 +103,14 @@ fn fault(column: &str, why: impl Into<String>) -> Error {
     Error::hierarchy(format!("column `{column}`"), 0, why)
 }
 
-/// The tree as the lines of a file: each leaf, then what it shows at every level up to the root. [`taxonomy`] reads the same tree
-/// from them.
+/// The tree as the lines of a file: each leaf, then what it shows at every level up to the root.
+/// [`taxonomy`] reads the same tree from them.
 pub fn to_rows(taxonomy: &Taxonomy) -> Vec<Vec<String>> {
     let leaves = level(taxonomy.leaves());
-    let path = |leaf| (0..=taxonomy.height()).map(move |level| taxonomy.label(taxonomy.at_level(leaf, level)).to_owned());
+    let path = |leaf| {
+        (0..=taxonomy.height())
+            .map(move |level| taxonomy.label(taxonomy.at_level(leaf, level)).to_owned())
+    };
     (0..leaves).map(|leaf| path(leaf).collect()).collect()
 }
 
@@ -113,8 +124,8 @@ pub fn to_text(taxonomy: &Taxonomy) -> String {
     String::from_utf8(bytes).expect("labels are UTF-8 and so is what quotes them")
 }
 
-/// The tree for people to read: a node a line, children indented, with the number of values below. Of more than `max_children`
-/// children the rest is only counted.
+/// The tree for people to read: a node a line, children indented, with the number of values below.
+/// Of more than `max_children` children the rest is only counted.
 pub fn outline(taxonomy: &Taxonomy, max_children: usize) -> String {
     enum Line {
         Node(Node),
@@ -127,13 +138,19 @@ pub fn outline(taxonomy: &Taxonomy, max_children: usize) -> String {
         let written = match line {
             Line::More(more) => writeln!(text, "{pad}... {more} more"),
             Line::Node(node) => {
-                let label = if taxonomy.label(node).is_empty() { "(missing)" } else { taxonomy.label(node) };
+                let label = if taxonomy.label(node).is_empty() {
+                    "(missing)"
+                } else {
+                    taxonomy.label(node)
+                };
                 let children: Vec<Node> = taxonomy.children(node).take(max_children).collect();
                 let left_out = taxonomy.children(node).skip(max_children).count();
                 if left_out > 0 {
                     stack.push((indent + 1, Line::More(left_out)));
                 }
-                stack.extend(children.into_iter().rev().map(|child| (indent + 1, Line::Node(child))));
+                stack.extend(
+                    children.into_iter().rev().map(|child| (indent + 1, Line::Node(child))),
+                );
                 let range = taxonomy.range(node);
                 match (range.hi - range.lo + 1, taxonomy.level(node)) {
                     (_, 0) => writeln!(text, "{pad}{label}"),
@@ -161,15 +178,22 @@ mod tests {
             assert_eq!(rows.rows, to_rows(&tree));
             assert_eq!(taxonomy(&rows, "made", &[], &[]).unwrap(), tree, "seed {seed}:\n{text}");
         }
-        let quoted = Taxonomy::flat(["a;b", "say \"c\"", "two\nlines", " d ", ""].map(String::from).to_vec(), "*");
+        let quoted = Taxonomy::flat(
+            ["a;b", "say \"c\"", "two\nlines", " d ", ""].map(String::from).to_vec(),
+            "*",
+        );
         let rows = file::parse("made.csv", to_text(&quoted).as_bytes()).unwrap();
         assert_eq!(taxonomy(&rows, "made", &[None], &[0]).unwrap(), quoted);
     }
 
     #[test]
     fn intervals_written_as_a_file_are_the_same_intervals() {
-        let request =
-            crate::request::IntervalsSpec { intervals: vec![5.0, 10.0], origin: 2.0, bottom: Some(-8.0), top: Some(31.0) };
+        let request = crate::request::IntervalsSpec {
+            intervals: vec![5.0, 10.0],
+            origin: 2.0,
+            bottom: Some(-8.0),
+            top: Some(31.0),
+        };
         let numbers: Vec<f64> = (-20..40).map(f64::from).collect();
         let texts: Vec<String> = numbers.iter().map(f64::to_string).collect();
         let made = intervals("age", &request, &numbers, &texts).unwrap();

@@ -1,4 +1,5 @@
-//! What a global recoding publishes: for each attribute blocks of values, each with its label and its price.
+//! What a global recoding publishes: for each attribute blocks of values, each with its label and
+//! its price.
 
 use super::Shape;
 use crate::codes::{Code, CodeRange};
@@ -46,8 +47,15 @@ impl Blocks {
     pub(crate) fn new(attribute: &Attribute, shape: &Shape, least: &[u32]) -> Blocks {
         let mut together: Vec<Vec<usize>> = vec![Vec::new(); least.len()];
         least.iter().enumerate().for_each(|(atom, &first)| together[first as usize].push(atom));
-        let mut blocks = Blocks { of_code: vec![None; attribute.codes()], blocks: Vec::new(), is_of_values: shape.is_of_values };
-        together.iter().filter(|atoms| !atoms.is_empty()).for_each(|atoms| blocks.push(attribute, shape, atoms));
+        let mut blocks = Blocks {
+            of_code: vec![None; attribute.codes()],
+            blocks: Vec::new(),
+            is_of_values: shape.is_of_values,
+        };
+        together
+            .iter()
+            .filter(|atoms| !atoms.is_empty())
+            .for_each(|atoms| blocks.push(attribute, shape, atoms));
         // A label may cover values of another block that occur: these have their own.
         for (place, atoms) in (0..).zip(together.iter().filter(|atoms| !atoms.is_empty())) {
             for CodeRange { lo, hi } in atoms.iter().map(|&atom| shape.atoms[atom]) {
@@ -57,7 +65,8 @@ impl Blocks {
         blocks
     }
 
-    /// The same blocks as far as they have these codes, which rise; with labels that say no more than these.
+    /// The same blocks as far as they have these codes, which rise; with labels that say no more
+    /// than these.
     pub(crate) fn restricted(&self, attribute: &Attribute, codes: &[Code]) -> Blocks {
         let shape = Shape { is_of_values: self.is_of_values, ..Shape::new(attribute, codes) };
         let mut firsts: Vec<Option<u32>> = vec![None; self.blocks.len()];
@@ -70,14 +79,16 @@ impl Blocks {
     }
 
     fn push(&mut self, attribute: &Attribute, shape: &Shape, atoms: &[usize]) {
-        let ends = CodeRange { lo: shape.atoms[atoms[0]].lo, hi: shape.atoms[atoms[atoms.len() - 1]].hi };
+        let ends =
+            CodeRange { lo: shape.atoms[atoms[0]].lo, hi: shape.atoms[atoms[atoms.len() - 1]].hi };
         let place = u32::try_from(self.blocks.len()).expect("fewer blocks than codes");
         let label = match &attribute.domain {
             Domain::Ordered(_) => attribute.label(ends),
             Domain::Tree(tree) => {
                 let tiles = tiles(tree, shape, atoms);
                 for range in tiles.iter().map(|&node| tree.range(node)) {
-                    (range.lo..=range.hi).for_each(|code| self.of_code[code as usize] = Some(place));
+                    (range.lo..=range.hi)
+                        .for_each(|code| self.of_code[code as usize] = Some(place));
                 }
                 set_label(tiles.iter().map(|&node| tree.label(node)))
             }
@@ -87,10 +98,12 @@ impl Blocks {
     }
 }
 
-/// The certainty penalty of a block of atoms, which rise. Of a taxonomy it is the share of the leaves under what is shown, a set of nodes
-/// being its nodes together; it never falls as a block grows.
+/// The certainty penalty of a block of atoms, which rise. Of a taxonomy it is the share of the
+/// leaves under what is shown, a set of nodes being its nodes together; it never falls as a block
+/// grows.
 pub(crate) fn price(attribute: &Attribute, shape: &Shape, atoms: &[usize]) -> f64 {
-    let ends = CodeRange { lo: shape.atoms[atoms[0]].lo, hi: shape.atoms[atoms[atoms.len() - 1]].hi };
+    let ends =
+        CodeRange { lo: shape.atoms[atoms[0]].lo, hi: shape.atoms[atoms[atoms.len() - 1]].hi };
     match &attribute.domain {
         Domain::Tree(_) if atoms.len() == 1 => 0.0,
         Domain::Tree(tree) => {
@@ -101,8 +114,9 @@ pub(crate) fn price(attribute: &Attribute, shape: &Shape, atoms: &[usize]) -> f6
     }
 }
 
-/// The greatest nodes whose occurring leaves are all among the atoms: together they show exactly these. One value shows itself. Where blocks
-/// are sets of values, all leaves of a node must be among them: listed one by one they cost less than a group that has others.
+/// The greatest nodes whose occurring leaves are all among the atoms: together they show exactly
+/// these. One value shows itself. Where blocks are sets of values, all leaves of a node must be
+/// among them: listed one by one they cost less than a group that has others.
 fn tiles(tree: &Taxonomy, shape: &Shape, atoms: &[usize]) -> Vec<Node> {
     let mut tiles = Vec::new();
     let mut from = 0;

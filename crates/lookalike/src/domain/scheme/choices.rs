@@ -1,15 +1,19 @@
-//! A scheme as choices: for two neighbours, two siblings, a group or a level whether they are joined or stay apart.
+//! A scheme as choices: for two neighbours, two siblings, a group or a level whether they are
+//! joined or stay apart.
 //!
-//! Every valid partition is exactly one way to make all choices, so whoever takes one open choice after the other, both ways, meets every
-//! partition once. Choices depend on each other: joining across the border of two groups joins everything inside them (and keeping
-//! apart inside a group keeps it from its neighbours), and in the schemes of sets "together" is an equivalence. [`Choices::settle`] draws
-//! these conclusions. With some choices still open, the joined ones make the finest partition that can come of it, and the joined
-//! and open ones together one that is at least as coarse as all of them.
+//! Every valid partition is exactly one way to make all choices, so whoever takes one open choice
+//! after the other, both ways, meets every partition once. Choices depend on each other: joining
+//! across the border of two groups joins everything inside them (and keeping apart inside a group
+//! keeps it from its neighbours), and in the schemes of sets "together" is an equivalence.
+//! [`Choices::settle`] draws these conclusions. With some choices still open, the joined ones make
+//! the finest partition that can come of it, and the joined and open ones together one that is at
+//! least as coarse as all of them.
 //!
-//! Taken in their order, all choices before one that is joined being kept apart, they are the enumeration tree of Li and Li 2008: a block
-//! is filled before the next one is begun. Their figure 6 asks only the blocks between the two that are merged to be single values;
-//! then {1,2},{3,4} is met twice, and of four values there are 16 partitions instead of 15. All blocks after the earlier one must be single
-//! values, which is what keeping earlier choices apart amounts to.
+//! Taken in their order, all choices before one that is joined being kept apart, they are the
+//! enumeration tree of Li and Li 2008: a block is filled before the next one is begun. Their figure
+//! 6 asks only the blocks between the two that are merged to be single values; then {1,2},{3,4} is
+//! met twice, and of four values there are 16 partitions instead of 15. All blocks after the
+//! earlier one must be single values, which is what keeping earlier choices apart amounts to.
 
 use super::shape::Inner;
 use super::{Scheme, Shape};
@@ -113,13 +117,20 @@ pub(crate) struct Choices {
     /// All of them in the order of the enumeration.
     order: Vec<u32>,
     atoms: Vec<usize>,
-    /// In the schemes of sets, for each two atoms of an attribute the choice that decides whether they may be together; empty otherwise.
+    /// In the schemes of sets, for each two atoms of an attribute the choice that decides whether
+    /// they may be together; empty otherwise.
     between: Vec<Vec<u32>>,
 }
 
 impl Choices {
     pub(crate) fn new(attributes: &[(Scheme, &Shape)]) -> Choices {
-        let mut all = Choices { choices: Vec::new(), of: Vec::new(), order: Vec::new(), atoms: Vec::new(), between: Vec::new() };
+        let mut all = Choices {
+            choices: Vec::new(),
+            of: Vec::new(),
+            order: Vec::new(),
+            atoms: Vec::new(),
+            between: Vec::new(),
+        };
         for &(scheme, shape) in attributes {
             let from = all.next();
             all.between.push(Vec::new());
@@ -155,14 +166,24 @@ impl Choices {
     }
 
     fn push(&mut self, links: Vec<(u32, u32)>, joins: Vec<u32>, pair: Option<Pair>) {
-        self.choices.push(Choice { attribute: self.of.len(), links, joins, parts: Vec::new(), pair });
+        self.choices.push(Choice {
+            attribute: self.of.len(),
+            links,
+            joins,
+            parts: Vec::new(),
+            pair,
+        });
     }
 
     /// One choice a level: everything below it is joined.
     fn levels(&mut self, shape: &Shape) {
         for (at, level) in shape.levels().into_iter().enumerate() {
             let here = shape.inner.iter().filter(|inner| inner.level == level);
-            let links = here.flat_map(|inner| inner.children.windows(2).map(|pair| (pair[0].first, pair[1].first))).collect();
+            let links = here
+                .flat_map(|inner| {
+                    inner.children.windows(2).map(|pair| (pair[0].first, pair[1].first))
+                })
+                .collect();
             let below = if at > 0 { vec![self.next() - 1] } else { Vec::new() };
             self.push(links, below, None);
         }
@@ -172,8 +193,14 @@ impl Choices {
     fn nodes(&mut self, shape: &Shape) {
         let from = self.next();
         for inner in &shape.inner {
-            let links = inner.children.windows(2).map(|pair| (pair[0].first, pair[1].first)).collect();
-            let below = inner.children.iter().filter_map(|child| child.inner).map(|inner| from + inner).collect();
+            let links =
+                inner.children.windows(2).map(|pair| (pair[0].first, pair[1].first)).collect();
+            let below = inner
+                .children
+                .iter()
+                .filter_map(|child| child.inner)
+                .map(|inner| from + inner)
+                .collect();
             self.push(links, below, None);
         }
     }
@@ -196,7 +223,9 @@ impl Choices {
                     let pair = is_of_sets.then_some(Pair { from, siblings, one, other });
                     if is_of_sets {
                         let (left, right) = (ranges[one as usize], ranges[other as usize]);
-                        for (a, b) in (left.0..left.1).flat_map(|a| (right.0..right.1).map(move |b| (a, b))) {
+                        for (a, b) in
+                            (left.0..left.1).flat_map(|a| (right.0..right.1).map(move |b| (a, b)))
+                        {
                             between[a * atoms + b] = self.next();
                             between[b * atoms + a] = self.next();
                         }
@@ -241,8 +270,16 @@ impl Choices {
     }
 
     /// True when nothing keeps two atoms of an attribute of sets apart.
-    pub(crate) fn may_join(&self, state: &State, attribute: usize, one: usize, other: usize) -> bool {
-        one == other || !state.is(self.between[attribute][one * self.atoms[attribute] + other], Verdict::Apart)
+    pub(crate) fn may_join(
+        &self,
+        state: &State,
+        attribute: usize,
+        one: usize,
+        other: usize,
+    ) -> bool {
+        one == other
+            || !state
+                .is(self.between[attribute][one * self.atoms[attribute] + other], Verdict::Apart)
     }
 
     /// The choices about an attribute.
@@ -250,7 +287,8 @@ impl Choices {
         self.of[attribute].clone()
     }
 
-    /// Makes a choice and all that follow from it; false when that contradicts the others. Then the state is of no use any more.
+    /// Makes a choice and all that follow from it; false when that contradicts the others. Then the
+    /// state is of no use any more.
     pub(crate) fn settle(&self, state: &mut State, choice: u32, verdict: Verdict) -> bool {
         let mut todo = vec![(choice, verdict)];
         while let Some((choice, verdict)) = todo.pop() {
@@ -265,12 +303,20 @@ impl Choices {
             let follow = if verdict == Verdict::Joined { joins } else { parts };
             todo.extend(follow.iter().map(|&other| (other, verdict)));
             let Some(pair) = pair else { continue };
-            for third in (0..pair.siblings).filter(|&third| third != pair.one && third != pair.other) {
+            for third in
+                (0..pair.siblings).filter(|&third| third != pair.one && third != pair.other)
+            {
                 let (left, right) = (pair.choice(pair.one, third), pair.choice(pair.other, third));
                 for (known, unknown) in [(left, right), (right, left)] {
-                    match (verdict, state.is(known, Verdict::Joined), state.is(known, Verdict::Apart)) {
+                    match (
+                        verdict,
+                        state.is(known, Verdict::Joined),
+                        state.is(known, Verdict::Apart),
+                    ) {
                         (Verdict::Joined, true, _) => todo.push((unknown, Verdict::Joined)),
-                        (Verdict::Joined, _, true) | (Verdict::Apart, true, _) => todo.push((unknown, Verdict::Apart)),
+                        (Verdict::Joined, _, true) | (Verdict::Apart, true, _) => {
+                            todo.push((unknown, Verdict::Apart))
+                        }
                         _ => {}
                     }
                 }
@@ -279,7 +325,8 @@ impl Choices {
         true
     }
 
-    /// The block of each atom of an attribute, named by its least atom: of what is joined, and with `open` of what may yet be.
+    /// The block of each atom of an attribute, named by its least atom: of what is joined, and with
+    /// `open` of what may yet be.
     pub(crate) fn blocks(&self, state: &State, attribute: usize, open: bool) -> Vec<u32> {
         let mut least: Vec<u32> = (0..).take(self.atoms[attribute]).collect();
         fn find(least: &mut [u32], mut atom: u32) -> u32 {
@@ -305,9 +352,14 @@ impl Choices {
         (0..self.atoms.len()).map(|attribute| self.blocks(state, attribute, open)).collect()
     }
 
-    /// The next steps from a state: each open choice in turn taken, those before it refused. And what is left when all are refused: the
-    /// one partition that the state itself stands for.
-    pub(crate) fn steps(&self, state: &State, direction: Direction, order: &[u32]) -> (Vec<State>, State) {
+    /// The next steps from a state: each open choice in turn taken, those before it refused. And
+    /// what is left when all are refused: the one partition that the state itself stands for.
+    pub(crate) fn steps(
+        &self,
+        state: &State,
+        direction: Direction,
+        order: &[u32],
+    ) -> (Vec<State>, State) {
         let (mut steps, mut rest) = (Vec::new(), state.clone());
         for &choice in order {
             if !rest.is_open(choice) {
@@ -318,7 +370,10 @@ impl Choices {
                 steps.push(step);
             }
             let is_left = self.settle(&mut rest, choice, direction.step().other());
-            debug_assert!(is_left, "a choice that is open can be refused: what follows from the others was drawn");
+            debug_assert!(
+                is_left,
+                "a choice that is open can be refused: what follows from the others was drawn"
+            );
         }
         (steps, rest)
     }

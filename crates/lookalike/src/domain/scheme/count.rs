@@ -18,7 +18,11 @@ pub(super) fn count(scheme: Scheme, shape: &Shape) -> Option<u128> {
 fn by_node(shape: &Shape, node: impl Fn(&[u128]) -> Option<u128>) -> Option<u128> {
     let mut counts: Vec<u128> = Vec::with_capacity(shape.inner.len());
     for inner in &shape.inner {
-        let below: Vec<u128> = inner.children.iter().map(|child| child.inner.map_or(1, |inner| counts[inner as usize])).collect();
+        let below: Vec<u128> = inner
+            .children
+            .iter()
+            .map(|child| child.inner.map_or(1, |inner| counts[inner as usize]))
+            .collect();
         counts.push(node(&below)?);
     }
     Some(counts.last().copied().unwrap_or(1))
@@ -41,7 +45,8 @@ fn intervals(below: &[u128]) -> Option<u128> {
 
 /// Children fall into sets: one alone is as it likes, two and more together are whole.
 fn sets(below: &[u128]) -> Option<u128> {
-    // How many ways the rest is as it likes, by how many are together with others: elementary symmetric sums.
+    // How many ways the rest is as it likes, by how many are together with others: elementary
+    // symmetric sums.
     let mut alone = vec![1u128];
     for &ways in below {
         let mut next = vec![0u128; alone.len() + 1];
@@ -51,7 +56,8 @@ fn sets(below: &[u128]) -> Option<u128> {
         }
         alone = next;
     }
-    // Partitions of n things without a part of one: those of n + 1 things in which the last is with another, shifted: B(n) = a(n) + a(n + 1).
+    // Partitions of n things without a part of one: those of n + 1 things in which the last is with
+    // another, shifted: B(n) = a(n) + a(n + 1).
     let mut all = 0u128;
     let mut without_ones = 1u128;
     for (together, &ways) in alone.iter().enumerate() {

@@ -1,8 +1,10 @@
-//! Global recoding: a value is always published the same way. A scheme says which partitions of a domain are allowed.
+//! Global recoding: a value is always published the same way. A scheme says which partitions of a
+//! domain are allowed.
 //!
 //! # References
-//! T. Li, N. Li: Towards Optimal k-Anonymization, DKE 2008, sections 2 and 3: the six schemes, their counts, their enumeration. BHS is
-//! Samarati and Sweeney's, GHS Iyengar's, OPS Bayardo and Agrawal's.
+//! T. Li, N. Li: Towards Optimal k-Anonymization, DKE 2008, sections 2 and 3: the six schemes,
+//! their counts, their enumeration. BHS is Samarati and Sweeney's, GHS Iyengar's, OPS Bayardo and
+//! Agrawal's.
 
 mod blocks;
 mod choices;
@@ -17,8 +19,8 @@ pub use shape::Shape;
 use std::fmt;
 use std::str::FromStr;
 
-/// Which partitions of a domain are valid. The order that the ordered schemes use is that of the codes: of the values, or of the leaves of
-/// the taxonomy.
+/// Which partitions of a domain are valid. The order that the ordered schemes use is that of the
+/// codes: of the values, or of the leaves of the taxonomy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scheme {
     /// Basic hierarchical: all values at one level of the hierarchy.
@@ -29,15 +31,18 @@ pub enum Scheme {
     Ops,
     /// Set partitioning: any sets.
     Sps,
-    /// Guided set partitioning: sets, but values of two groups are together only if both groups are whole.
+    /// Guided set partitioning: sets, but values of two groups are together only if both groups are
+    /// whole.
     Gsps,
-    /// Guided ordered partitioning: intervals, but none goes over the border of two groups unless both are whole.
+    /// Guided ordered partitioning: intervals, but none goes over the border of two groups unless
+    /// both are whole.
     Gops,
 }
 
 impl Scheme {
     /// Every scheme.
-    pub const ALL: [Scheme; 6] = [Scheme::Bhs, Scheme::Ghs, Scheme::Gops, Scheme::Ops, Scheme::Gsps, Scheme::Sps];
+    pub const ALL: [Scheme; 6] =
+        [Scheme::Bhs, Scheme::Ghs, Scheme::Gops, Scheme::Ops, Scheme::Gsps, Scheme::Sps];
 
     /// The name in configurations and on the command line.
     pub fn name(self) -> &'static str {
@@ -68,7 +73,12 @@ impl Scheme {
         match self {
             Scheme::Ops | Scheme::Sps => true,
             Scheme::Bhs | Scheme::Ghs => {
-                from == to || shape.inner.iter().enumerate().any(|(at, _)| shape.range(at) == (from, to + 1))
+                from == to
+                    || shape
+                        .inner
+                        .iter()
+                        .enumerate()
+                        .any(|(at, _)| shape.range(at) == (from, to + 1))
             }
             // Of every node the block has one child at most in part, and then no other.
             Scheme::Gops | Scheme::Gsps => shape.inner.iter().enumerate().all(|(at, _)| {

@@ -1,6 +1,7 @@
 //! The tree over those values of an attribute that occur: what the schemes partition.
 //!
-//! Subtrees without a value that occurs are gone, and a node with one child is its child: neither changes a partition of the values.
+//! Subtrees without a value that occurs are gone, and a node with one child is its child: neither
+//! changes a partition of the values.
 
 use super::Scheme;
 use crate::codes::{Code, CodeRange};
@@ -12,10 +13,12 @@ use crate::domain::taxonomy::{Node, Taxonomy};
 pub struct Shape {
     /// The codes of each atom, rising; codes between two atoms do not occur.
     pub(crate) atoms: Vec<CodeRange>,
-    /// The inner nodes, children before their parents, so that the root, if there are two atoms, comes last.
+    /// The inner nodes, children before their parents, so that the root, if there are two atoms,
+    /// comes last.
     pub(crate) inner: Vec<Inner>,
-    /// True when blocks are sets or runs of values: then one is published by a group's label only if all values of the group occur and are in
-    /// it. Otherwise blocks are groups, which may have values that do not occur.
+    /// True when blocks are sets or runs of values: then one is published by a group's label only
+    /// if all values of the group occur and are in it. Otherwise blocks are groups, which may have
+    /// values that do not occur.
     pub(crate) is_of_values: bool,
 }
 
@@ -66,20 +69,29 @@ impl Shape {
     pub(super) fn flat(&mut self) {
         let atoms = 0..u32::try_from(self.atoms.len()).expect("fewer atoms than codes");
         if atoms.len() > 1 {
-            self.inner.push(Inner { level: 1, children: atoms.map(|first| Child { first, inner: None }).collect() });
+            self.inner.push(Inner {
+                level: 1,
+                children: atoms.map(|first| Child { first, inner: None }).collect(),
+            });
         }
     }
 
     fn grow_line(&mut self, ordered: &Ordered) {
         let Some(steps) = &ordered.steps else { return self.flat() };
-        let missing = self.atoms.last().filter(|atom| atom.hi as usize == ordered.values.len()).copied();
+        let missing =
+            self.atoms.last().filter(|atom| atom.hi as usize == ordered.values.len()).copied();
         let numbers = self.atoms.len() - usize::from(missing.is_some());
         let tree = &steps.taxonomy;
         let top = (numbers > 0).then(|| self.grow(tree, tree.root(), 0..numbers));
         let Some((top, _)) = top.zip(missing) else { return };
         // A missing value lies directly below the root.
-        let last = Child { first: u32::try_from(numbers).expect("fewer atoms than codes"), inner: None };
-        match top.inner.map(|at| &mut self.inner[at as usize]).filter(|inner| inner.level == tree.height()) {
+        let last =
+            Child { first: u32::try_from(numbers).expect("fewer atoms than codes"), inner: None };
+        match top
+            .inner
+            .map(|at| &mut self.inner[at as usize])
+            .filter(|inner| inner.level == tree.height())
+        {
             Some(root) => root.children.push(last),
             None => self.inner.push(Inner { level: tree.height(), children: vec![top, last] }),
         }
@@ -94,7 +106,9 @@ impl Shape {
         let mut children = Vec::new();
         let mut from = atoms.start;
         for child in tree.children(node) {
-            let to = from + self.atoms[from..atoms.end].partition_point(|atom| atom.lo <= tree.range(child).hi);
+            let to = from
+                + self.atoms[from..atoms.end]
+                    .partition_point(|atom| atom.lo <= tree.range(child).hi);
             if to > from {
                 children.push((child, from..to));
                 from = to;
@@ -103,9 +117,13 @@ impl Shape {
         if let [(only, _)] = children[..] {
             return self.grow(tree, only, atoms);
         }
-        let children = children.into_iter().map(|(child, atoms)| self.grow(tree, child, atoms)).collect();
+        let children =
+            children.into_iter().map(|(child, atoms)| self.grow(tree, child, atoms)).collect();
         self.inner.push(Inner { level: tree.level(node), children });
-        Child { first, inner: Some(u32::try_from(self.inner.len() - 1).expect("fewer nodes than codes")) }
+        Child {
+            first,
+            inner: Some(u32::try_from(self.inner.len() - 1).expect("fewer nodes than codes")),
+        }
     }
 
     /// The first atom of an inner node, and the one behind its last.
@@ -123,7 +141,8 @@ impl Shape {
         })
     }
 
-    /// From single atoms to one block, the least atom of each atom's block at every level where something changes.
+    /// From single atoms to one block, the least atom of each atom's block at every level where
+    /// something changes.
     pub(crate) fn ladder(&self) -> Vec<Vec<u32>> {
         let mut ladder: Vec<Vec<u32>> = vec![(0..).take(self.atoms.len()).collect()];
         for level in self.levels() {

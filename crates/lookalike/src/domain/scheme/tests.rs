@@ -38,13 +38,18 @@ fn work_class() -> Shape {
 }
 
 fn flat(values: usize) -> Shape {
-    shape(&crate::domain::taxonomy::Taxonomy::flat((0..values).map(|value| value.to_string()).collect(), "*"))
+    shape(&crate::domain::taxonomy::Taxonomy::flat(
+        (0..values).map(|value| value.to_string()).collect(),
+        "*",
+    ))
 }
 
 /// Blocks from the least atom of each: those of the paper, counted from 1.
 fn partition(least: &[u32]) -> Partition {
     let firsts: BTreeSet<u32> = least.iter().copied().collect();
-    let block = |&first: &u32| (1..).zip(least).filter(|&(_, &other)| other == first).map(|(atom, _)| atom).collect();
+    let block = |&first: &u32| {
+        (1..).zip(least).filter(|&(_, &other)| other == first).map(|(atom, _)| atom).collect()
+    };
     firsts.iter().map(block).collect()
 }
 
@@ -69,7 +74,10 @@ fn all(atoms: usize) -> Vec<Vec<u32>> {
             blocks.sort_unstable();
             blocks.dedup();
             blocks.push(atom);
-            blocks.into_iter().map(|block| [least.as_slice(), &[block]].concat()).collect::<Vec<_>>()
+            blocks
+                .into_iter()
+                .map(|block| [least.as_slice(), &[block]].concat())
+                .collect::<Vec<_>>()
         };
         found = found.iter().flat_map(longer).collect();
     }
@@ -83,7 +91,9 @@ fn is_valid(scheme: Scheme, shape: &Shape, least: &[u32]) -> bool {
     let mut groups: Vec<(u32, Vec<u32>)> = Vec::new();
     let mut inner: Vec<Vec<u32>> = Vec::new();
     for node in &shape.inner {
-        let below = |child: &super::shape::Child| child.inner.map_or(vec![child.first + 1], |at| inner[at as usize].clone());
+        let below = |child: &super::shape::Child| {
+            child.inner.map_or(vec![child.first + 1], |at| inner[at as usize].clone())
+        };
         let atoms: Vec<u32> = node.children.iter().flat_map(below).collect();
         groups.push((node.level, atoms.clone()));
         inner.push(atoms);
@@ -92,18 +102,28 @@ fn is_valid(scheme: Scheme, shape: &Shape, least: &[u32]) -> bool {
         .inner
         .iter()
         .map(|node| {
-            node.children.iter().map(|child| child.inner.map_or(vec![child.first + 1], |at| inner[at as usize].clone())).collect()
+            node.children
+                .iter()
+                .map(|child| {
+                    child.inner.map_or(vec![child.first + 1], |at| inner[at as usize].clone())
+                })
+                .collect()
         })
         .collect();
     let is_interval = |block: &Vec<u32>| block.windows(2).all(|pair| pair[1] == pair[0] + 1);
     // Two values of different children of a node: both children whole.
     let is_guided = |block: &Vec<u32>| {
         children.iter().all(|children| {
-            let touched: Vec<_> = children.iter().filter(|child| child.iter().any(|atom| block.contains(atom))).collect();
-            touched.len() < 2 || touched.iter().all(|child| child.iter().all(|atom| block.contains(atom)))
+            let touched: Vec<_> = children
+                .iter()
+                .filter(|child| child.iter().any(|atom| block.contains(atom)))
+                .collect();
+            touched.len() < 2
+                || touched.iter().all(|child| child.iter().all(|atom| block.contains(atom)))
         })
     };
-    let is_node = |block: &Vec<u32>| block.len() == 1 || groups.iter().any(|(_, atoms)| atoms == block);
+    let is_node =
+        |block: &Vec<u32>| block.len() == 1 || groups.iter().any(|(_, atoms)| atoms == block);
     match scheme {
         Scheme::Sps => true,
         Scheme::Ops => blocks.iter().all(is_interval),
@@ -112,7 +132,8 @@ fn is_valid(scheme: Scheme, shape: &Shape, least: &[u32]) -> bool {
         Scheme::Ghs => blocks.iter().all(is_node),
         Scheme::Bhs => (0..=shape.levels().last().copied().unwrap_or(0)).any(|level| {
             // The highest groups at or below the level.
-            let mut expected: Vec<Vec<u32>> = (1..=u32::try_from(least.len()).unwrap()).map(|atom| vec![atom]).collect();
+            let mut expected: Vec<Vec<u32>> =
+                (1..=u32::try_from(least.len()).unwrap()).map(|atom| vec![atom]).collect();
             for (_, atoms) in groups.iter().filter(|(at, _)| *at <= level) {
                 expected.retain(|block| !block.iter().all(|atom| atoms.contains(atom)));
                 expected.push(atoms.clone());
@@ -126,7 +147,9 @@ fn is_valid(scheme: Scheme, shape: &Shape, least: &[u32]) -> bool {
 #[test]
 fn every_scheme_meets_exactly_its_valid_partitions_once_and_counts_them() {
     let mut shapes = vec![work_class(), flat(1), flat(5)];
-    shapes.extend((0..60).map(random_tree).map(|tree| shape(&tree)).filter(|shape| shape.atoms.len() <= 7));
+    shapes.extend(
+        (0..60).map(random_tree).map(|tree| shape(&tree)).filter(|shape| shape.atoms.len() <= 7),
+    );
     assert!(shapes.len() > 12, "{}", shapes.len());
     for shape in &shapes {
         for scheme in Scheme::ALL {
@@ -150,7 +173,10 @@ fn every_scheme_meets_exactly_its_valid_partitions_once_and_counts_them() {
 #[test]
 fn work_class_has_3_9_40_128_67_and_4140_generalizations() {
     let counts = Scheme::ALL.map(|scheme| (scheme.name(), scheme.count(&work_class()).unwrap()));
-    assert_eq!(counts, [("bhs", 3), ("ghs", 9), ("gops", 40), ("ops", 128), ("gsps", 67), ("sps", 4140)]);
+    assert_eq!(
+        counts,
+        [("bhs", 3), ("ghs", 9), ("gops", 40), ("ops", 128), ("gsps", 67), ("sps", 4140)]
+    );
 }
 
 #[test]
@@ -169,7 +195,8 @@ fn sets_are_counted_by_bell_numbers_as_long_as_they_fit() {
     assert_eq!(Scheme::Ops.count(&flat(129)), None);
 }
 
-/// The node of the enumeration tree that stands for a partition of the first attribute, nothing done on the others.
+/// The node of the enumeration tree that stands for a partition of the first attribute, nothing
+/// done on the others.
 fn node_of(choices: &Choices, wanted: &[&[u32]]) -> State {
     let mut open = vec![choices.open()];
     while let Some(state) = open.pop() {
@@ -177,7 +204,8 @@ fn node_of(choices: &Choices, wanted: &[&[u32]]) -> State {
             return state;
         }
         let order: Vec<u32> = choices.about(0).filter(|&choice| state.is_open(choice)).collect();
-        let mut sorted = choices.open_in(&state).filter(|choice| order.contains(choice)).collect::<Vec<_>>();
+        let mut sorted =
+            choices.open_in(&state).filter(|choice| order.contains(choice)).collect::<Vec<_>>();
         sorted.dedup();
         open.extend(choices.steps(&state, Direction::BottomUp, &sorted).0);
     }
@@ -189,13 +217,17 @@ fn children(choices: &Choices, wanted: &[&[u32]]) -> Vec<Partition> {
     let state = node_of(choices, wanted);
     let order: Vec<u32> = choices.open_in(&state).collect();
     let (steps, _) = choices.steps(&state, Direction::BottomUp, &order);
-    let mut found: Vec<Partition> = steps.iter().map(|state| partition(&choices.blocks(state, 0, false))).collect();
+    let mut found: Vec<Partition> =
+        steps.iter().map(|state| partition(&choices.blocks(state, 0, false))).collect();
     found.sort();
     found
 }
 
 fn sorted(partitions: &[&[&[u32]]]) -> Vec<Partition> {
-    let mut all: Vec<Partition> = partitions.iter().map(|blocks| blocks.iter().map(|block| block.to_vec()).collect()).collect();
+    let mut all: Vec<Partition> = partitions
+        .iter()
+        .map(|blocks| blocks.iter().map(|block| block.to_vec()).collect())
+        .collect();
     all.sort();
     all
 }
@@ -210,7 +242,12 @@ fn the_two_partitions_of_five_values_have_three_and_four_children() {
     );
     assert_eq!(
         children(&choices, &[&[1, 4], &[2], &[3], &[5]]),
-        sorted(&[&[&[1, 4], &[2, 3], &[5]], &[&[1, 4], &[2], &[3, 5]], &[&[1, 4], &[2, 5], &[3]], &[&[1, 4, 5], &[2], &[3]]])
+        sorted(&[
+            &[&[1, 4], &[2, 3], &[5]],
+            &[&[1, 4], &[2], &[3, 5]],
+            &[&[1, 4], &[2, 5], &[3]],
+            &[&[1, 4, 5], &[2], &[3]]
+        ])
     );
 }
 
@@ -221,24 +258,34 @@ fn a_node_of_two_attributes_has_three_children_by_the_first_and_one_by_the_secon
     let choices = Choices::new(&[(Scheme::Sps, &four), (Scheme::Sps, &two)]);
     assert_eq!(
         children(&choices, &[&[1, 2], &[3], &[4]]),
-        sorted(&[&[&[1, 2, 3], &[4]], &[&[1, 2, 4], &[3]], &[&[1, 2], &[3, 4]], &[&[1, 2], &[3], &[4]]]),
+        sorted(&[
+            &[&[1, 2, 3], &[4]],
+            &[&[1, 2, 4], &[3]],
+            &[&[1, 2], &[3, 4]],
+            &[&[1, 2], &[3], &[4]]
+        ]),
         "the last has its second attribute joined"
     );
 }
 
-/// Examples 4 and 5: from {1},{2,3},{4},{5,6},{7},{8} the hierarchy of work-class lets 8 join 7 alone, or with 7 the whole of {5,6}.
+/// Examples 4 and 5: from {1},{2,3},{4},{5,6},{7},{8} the hierarchy of work-class lets 8 join 7
+/// alone, or with 7 the whole of {5,6}.
 #[test]
 fn guided_children_are_whole_groups() {
     for scheme in [Scheme::Gsps, Scheme::Gops] {
         let choices = Choices::new(&[(scheme, &work_class())]);
         assert_eq!(
             children(&choices, &[&[1], &[2, 3], &[4], &[5, 6], &[7], &[8]]),
-            sorted(&[&[&[1], &[2, 3], &[4], &[5, 6, 7, 8]], &[&[1], &[2, 3], &[4], &[5, 6], &[7, 8]]])
+            sorted(&[
+                &[&[1], &[2, 3], &[4], &[5, 6, 7, 8]],
+                &[&[1], &[2, 3], &[4], &[5, 6], &[7, 8]]
+            ])
         );
     }
 }
 
-/// The conditions as the paper prints them, in figure 6: two blocks may be merged when only those between them are single values.
+/// The conditions as the paper prints them, in figure 6: two blocks may be merged when only those
+/// between them are single values.
 #[test]
 fn the_printed_conditions_meet_one_partition_of_four_values_twice() {
     let printed = |partition: &Partition, others_too: bool| -> Vec<Partition> {
@@ -247,7 +294,10 @@ fn the_printed_conditions_meet_one_partition_of_four_values_twice() {
             for j in 0..i {
                 let is_single = |at: usize| partition[at].len() == 1;
                 let behind = if others_too { partition.len() } else { i };
-                if is_single(i) && partition[i][0] > *partition[j].last().unwrap() && (j + 1..behind).all(is_single) {
+                if is_single(i)
+                    && partition[i][0] > *partition[j].last().unwrap()
+                    && (j + 1..behind).all(is_single)
+                {
                     let mut merged = partition.clone();
                     let moved = merged.remove(i);
                     merged[j].extend(moved);
@@ -273,7 +323,10 @@ fn the_printed_conditions_meet_one_partition_of_four_values_twice() {
     };
     assert_eq!((met(4, false), met(8, false)), (16, 5194));
     assert_eq!((met(4, true), met(8, true)), (15, 4140));
-    assert_eq!(enumerated(&Choices::new(&[(Scheme::Sps, &flat(4))]), Direction::BottomUp).len(), 15);
+    assert_eq!(
+        enumerated(&Choices::new(&[(Scheme::Sps, &flat(4))]), Direction::BottomUp).len(),
+        15
+    );
 }
 
 #[test]
@@ -286,11 +339,15 @@ fn what_is_open_lies_between_what_is_joined_and_what_may_be() {
             let mut dice = crate::domain::taxonomy::tests::Dice(seed);
             loop {
                 let Some(choice) = choices.open_in(&state).next() else { break };
-                let (fine, coarse) = (choices.blocks(&state, 0, false), choices.blocks(&state, 0, true));
+                let (fine, coarse) =
+                    (choices.blocks(&state, 0, false), choices.blocks(&state, 0, true));
                 // Whoever shares a block in the finer one shares it in the coarser one.
                 assert!((0..fine.len()).all(|atom| coarse[atom] == coarse[fine[atom] as usize]));
                 let verdict = if dice.roll(2) == 0 { Verdict::Joined } else { Verdict::Apart };
-                assert!(choices.settle(&mut state, choice, verdict), "an open choice can be made either way");
+                assert!(
+                    choices.settle(&mut state, choice, verdict),
+                    "an open choice can be made either way"
+                );
             }
             assert_eq!(choices.blocks(&state, 0, false), choices.blocks(&state, 0, true));
         }

@@ -1,8 +1,10 @@
-//! A first look at a table: what each column holds, which role it probably has, and how many rows stand out.
+//! A first look at a table: what each column holds, which role it probably has, and how many rows
+//! stand out.
 //!
-//! A suggestion is a guess with its reason beside it; a person decides. Where a guess may err, it errs towards hiding: a column that
-//! nobody recognises is suggested as a quasi-identifier or dropped, and kept only when every row has the same value. Reasons speak
-//! of names and counts, never of a cell.
+//! A suggestion is a guess with its reason beside it; a person decides. Where a guess may err, it
+//! errs towards hiding: a column that nobody recognises is suggested as a quasi-identifier or
+//! dropped, and kept only when every row has the same value. Reasons speak of names and counts,
+//! never of a cell.
 
 mod persons;
 mod roles;
@@ -39,13 +41,18 @@ pub struct ColumnProfile {
     pub role: Role,
     /// Why.
     pub reason: String,
-    /// What else its line in a configuration could say, in TOML, such as `hierarchy = { prefix = [4, 3, 2] }`.
+    /// What else its line in a configuration could say, in TOML, such as `hierarchy = { prefix =
+    /// [4, 3, 2] }`.
     pub hint: Option<String>,
 }
 
 /// Profiles every column. All must have been coded.
 pub fn profile(table: &Table) -> Vec<ColumnProfile> {
-    table.columns.iter().map(|column| column_profile(&column.name, &column.data_type, table.coded(&column.name))).collect()
+    table
+        .columns
+        .iter()
+        .map(|column| column_profile(&column.name, &column.data_type, table.coded(&column.name)))
+        .collect()
 }
 
 fn column_profile(name: &str, data_type: &DataType, coded: &Coded) -> ColumnProfile {
@@ -66,12 +73,24 @@ fn column_profile(name: &str, data_type: &DataType, coded: &Coded) -> ColumnProf
     let unique_share = share(alone, rows);
     let commonest = counts.iter().copied().max().unwrap_or(0);
     let has_calendar = looks == Kind::Date && encode::has_calendar(name, coded);
-    let (role, mut reason, hint) =
-        roles::suggest(name, &roles::Facts { rows, missing, distinct, alone, commonest, looks, has_calendar });
+    let (role, mut reason, hint) = roles::suggest(
+        name,
+        &roles::Facts { rows, missing, distinct, alone, commonest, looks, has_calendar },
+    );
     if let Guess::Slip(at) = guess(&coded.values) {
         reason += &format!("; looks numeric, but data row {} has text", coded.first_row[at] + 1);
     }
-    ColumnProfile { name: name.to_string(), rows, missing, distinct, unique_share, looks, role, reason, hint }
+    ColumnProfile {
+        name: name.to_string(),
+        rows,
+        missing,
+        distinct,
+        unique_share,
+        looks,
+        role,
+        reason,
+        hint,
+    }
 }
 
 #[allow(clippy::cast_precision_loss, reason = "a share is for reading")]
@@ -113,10 +132,11 @@ pub struct Uniqueness {
     pub below_five: u64,
 }
 
-/// Groups the rows by all these columns at once; a missing value is a value. Panics if a column is absent or was not coded.
+/// Groups the rows by all these columns at once; a missing value is a value. Panics if a column is
+/// absent or was not coded.
 ///
-/// Sorts the row numbers by one column after the other, keeping the order so far among equals, then compares neighbours: exact,
-/// and linear in rows.
+/// Sorts the row numbers by one column after the other, keeping the order so far among equals, then
+/// compares neighbours: exact, and linear in rows.
 pub fn uniqueness(table: &Table, columns: &[String]) -> Uniqueness {
     let coded: Vec<&Coded> = columns.iter().map(|name| table.coded(name)).collect();
     let rows = RowId::try_from(table.rows).expect("row numbers have 32 bits");
@@ -134,7 +154,9 @@ pub fn uniqueness(table: &Table, columns: &[String]) -> Uniqueness {
         }
         std::mem::swap(&mut order, &mut sorted);
     }
-    let same = |a: &RowId, b: &RowId| coded.iter().all(|column| column.codes.get(*a as usize) == column.codes.get(*b as usize));
+    let same = |a: &RowId, b: &RowId| {
+        coded.iter().all(|column| column.codes.get(*a as usize) == column.codes.get(*b as usize))
+    };
     let (mut classes, mut uniques, mut below_five, mut smallest) = (0, 0, 0, u64::from(rows));
     for class in order.chunk_by(same) {
         let size = class.len() as u64;
@@ -144,10 +166,19 @@ pub fn uniqueness(table: &Table, columns: &[String]) -> Uniqueness {
         smallest = smallest.min(size);
     }
     let share = share(uniques, u64::from(rows));
-    Uniqueness { columns: columns.to_vec(), rows: rows.into(), classes, uniques, share, smallest, below_five }
+    Uniqueness {
+        columns: columns.to_vec(),
+        rows: rows.into(),
+        classes,
+        uniques,
+        share,
+        smallest,
+        below_five,
+    }
 }
 
-/// A configuration with a role for every column, the reason beside each, and what else could be said as comments.
+/// A configuration with a role for every column, the reason beside each, and what else could be
+/// said as comments.
 pub fn to_toml(input: &Path, profiles: &[ColumnProfile]) -> String {
     let mut text = format!(
         "# Suggested roles: read each reason and decide.\n\
@@ -172,9 +203,11 @@ pub fn to_toml(input: &Path, profiles: &[ColumnProfile]) -> String {
     let width = keys.iter().map(|key| key.chars().count().min(30)).max().unwrap_or(0);
     for (key, profile) in keys.iter().zip(profiles) {
         let role = format!("{{ role = \"{}\" }}", role_name(profile.role));
-        writeln!(text, "{key:width$} = {role:25}  # {}", profile.reason).expect("a string takes all");
+        writeln!(text, "{key:width$} = {role:25}  # {}", profile.reason)
+            .expect("a string takes all");
         if let Some(hint) = &profile.hint {
-            writeln!(text, "#~ {key} = {{ role = \"{}\", {hint} }}", role_name(profile.role)).expect("a string takes all");
+            writeln!(text, "#~ {key} = {{ role = \"{}\", {hint} }}", role_name(profile.role))
+                .expect("a string takes all");
         }
     }
     text
@@ -191,7 +224,8 @@ fn role_name(role: Role) -> &'static str {
 
 /// A TOML key: bare where that is allowed.
 fn key(name: &str) -> String {
-    let bare = !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-');
+    let bare = !name.is_empty()
+        && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-');
     if bare { name.to_string() } else { quoted(name) }
 }
 
@@ -201,7 +235,9 @@ fn quoted(text: &str) -> String {
     for c in text.chars() {
         match c {
             '"' | '\\' => quoted.extend(['\\', c]),
-            c if c.is_control() => write!(quoted, "\\u{:04X}", u32::from(c)).expect("a string takes all"),
+            c if c.is_control() => {
+                write!(quoted, "\\u{:04X}", u32::from(c)).expect("a string takes all")
+            }
             c => quoted.push(c),
         }
     }
@@ -234,7 +270,12 @@ mod tests {
             }
             coded.codes.push(code);
         }
-        Column { name: name.to_string(), data_type: DataType::Utf8, coded: Some(coded), carried: None }
+        Column {
+            name: name.to_string(),
+            data_type: DataType::Utf8,
+            coded: Some(coded),
+            carried: None,
+        }
     }
 
     /// The cell of a row.
@@ -243,7 +284,8 @@ mod tests {
     /// Columns of 400 rows: a name, and a value for each row number.
     fn table(columns: &[(&str, Cell)]) -> Table {
         let cells = |value: Cell| (0..400).map(value).collect::<Vec<String>>();
-        let column = |(name, value): &(&str, Cell)| column(name, cells(*value).iter().map(String::as_str));
+        let column =
+            |(name, value): &(&str, Cell)| column(name, cells(*value).iter().map(String::as_str));
         Table { columns: columns.iter().map(column).collect(), rows: 400 }
     }
 
@@ -295,9 +337,14 @@ mod tests {
     #[test]
     fn the_codes_of_the_community_survey_are_known() {
         let names = "STATE PUMA AGEP SEX RAC1P HISP CIT SCHL MAR COW ESR OCCP INDP WKHP MIL HICOV DIS PINCP";
-        let columns: Vec<(&str, Cell)> = names.split(' ').map(|name| (name, code as Cell)).collect();
+        let columns: Vec<(&str, Cell)> =
+            names.split(' ').map(|name| (name, code as Cell)).collect();
         for profile in profile(&table(&columns)) {
-            let expected = if ["HICOV", "DIS", "PINCP"].contains(&&*profile.name) { Role::Sensitive } else { Role::Quasi };
+            let expected = if ["HICOV", "DIS", "PINCP"].contains(&&*profile.name) {
+                Role::Sensitive
+            } else {
+                Role::Quasi
+            };
             assert_eq!(profile.role, expected, "{}", profile.name);
             assert!(profile.reason.contains("in its name"), "{}: {}", profile.name, profile.reason);
         }
@@ -371,7 +418,14 @@ mod tests {
             ("salary", own),
             ("treatment", |_| "2024-02-29".into()),
         ]));
-        assert_eq!(roles(&profiles), [("diagnosis", Role::Identifier), ("salary", Role::Sensitive), ("treatment", Role::Quasi)]);
+        assert_eq!(
+            roles(&profiles),
+            [
+                ("diagnosis", Role::Identifier),
+                ("salary", Role::Sensitive),
+                ("treatment", Role::Quasi)
+            ]
+        );
         assert!(profiles[1].reason.contains("rounding"));
     }
 
@@ -400,15 +454,23 @@ mod tests {
 
     #[test]
     fn the_form_of_all_values_decides_what_a_column_looks_like() {
-        let looks =
-            |cells: &[&str]| profile(&Table { columns: vec![column("a", cells.iter().copied())], rows: cells.len() })[0].looks;
+        let looks = |cells: &[&str]| {
+            profile(&Table { columns: vec![column("a", cells.iter().copied())], rows: cells.len() })
+                [0]
+            .looks
+        };
         assert_eq!(looks(&["1", "-2.5", "", "1e3", "0", "0.5", "+4", " 7 "]), Kind::Numeric);
         for other in ["007", "00", "inf", "nan", "1,5", "-", "0x10", "2024-01-01"] {
             assert_eq!(looks(&["1", other]), Kind::Categorical, "{other}");
         }
         assert_eq!(looks(&["2024-02-29", "1899-12-31", ""]), Kind::Date);
         assert_eq!(
-            looks(&["2024-02-29T10:00:00", "2024-02-29 10:00:00.5", "2024-02-29T10:00:00Z", "2024-02-29T10:00+02:00"]),
+            looks(&[
+                "2024-02-29T10:00:00",
+                "2024-02-29 10:00:00.5",
+                "2024-02-29T10:00:00Z",
+                "2024-02-29T10:00+02:00"
+            ]),
             Kind::Date
         );
         assert_eq!(looks(&["2023-02-29"]), Kind::Categorical);
@@ -420,23 +482,36 @@ mod tests {
     fn uniqueness_agrees_with_counting_tuples_of_text() {
         let mut rng = Rng::new(8);
         for (rows, values) in [(0, 1), (1, 1), (50, 2), (300, 5), (300, 300)] {
-            let mut cells = || (0..rows).map(|_| rng.below(values).to_string()).collect::<Vec<String>>();
+            let mut cells =
+                || (0..rows).map(|_| rng.below(values).to_string()).collect::<Vec<String>>();
             let texts = [cells(), cells(), cells()];
             let names = ["a", "b", "c"];
-            let columns = names.iter().zip(&texts).map(|(name, text)| column(name, text.iter().map(String::as_str))).collect();
+            let columns = names
+                .iter()
+                .zip(&texts)
+                .map(|(name, text)| column(name, text.iter().map(String::as_str)))
+                .collect();
             let table = Table { columns, rows };
             for taken in [&names[..], &names[1..], &names[..1], &[]] {
                 let mut counts: BTreeMap<Vec<&str>, u64> = BTreeMap::new();
                 for row in 0..rows {
-                    let of_interest = names.iter().zip(&texts).filter(|(name, _)| taken.contains(name));
+                    let of_interest =
+                        names.iter().zip(&texts).filter(|(name, _)| taken.contains(name));
                     let tuple = of_interest.map(|(_, text)| text[row].as_str()).collect();
                     *counts.entry(tuple).or_default() += 1;
                 }
                 let columns: Vec<String> = taken.iter().map(ToString::to_string).collect();
                 let found = uniqueness(&table, &columns);
-                let below = |limit: u64| counts.values().filter(|&&count| count < limit).sum::<u64>();
-                assert_eq!((found.rows, found.classes, found.uniques), (rows as u64, counts.len() as u64, below(2)));
-                assert_eq!((found.below_five, found.smallest), (below(5), counts.values().copied().min().unwrap_or(0)));
+                let below =
+                    |limit: u64| counts.values().filter(|&&count| count < limit).sum::<u64>();
+                assert_eq!(
+                    (found.rows, found.classes, found.uniques),
+                    (rows as u64, counts.len() as u64, below(2))
+                );
+                assert_eq!(
+                    (found.below_five, found.smallest),
+                    (below(5), counts.values().copied().min().unwrap_or(0))
+                );
                 assert!((found.share * rows as f64 - below(2) as f64).abs() < 1e-6);
             }
         }
@@ -466,17 +541,31 @@ mod tests {
         let columns: Vec<(&str, Cell)> = names.iter().map(|name| (*name, label as Cell)).collect();
         let mut table = table(&columns);
         table.columns[0] = column("age", (0..400).map(|row| if row % 2 == 0 { "31" } else { "7" }));
-        table.columns[14] = column("date of birth", (0..400).map(|row| if row % 2 == 0 { "1990-01-01" } else { "1980-12-31" }));
+        table.columns[14] = column(
+            "date of birth",
+            (0..400).map(|row| if row % 2 == 0 { "1990-01-01" } else { "1980-12-31" }),
+        );
         let profiles = profile(&table);
         let path = Path::new("C:\\my \"data\".csv");
         let text = to_toml(path, &profiles);
         let request = Request::parse(&text).unwrap();
-        assert_eq!((request.version, request.k, request.input.path.as_deref()), (Some(1), Some(5), Some(path)));
+        assert_eq!(
+            (request.version, request.k, request.input.path.as_deref()),
+            (Some(1), Some(5), Some(path))
+        );
         let names: Vec<String> = names.iter().map(ToString::to_string).collect();
         let found = request.roles(&names).unwrap();
-        assert_eq!(found.quasi.len() + found.sensitive.len() + found.keep.len() + found.dropped.len(), names.len());
+        assert_eq!(
+            found.quasi.len() + found.sensitive.len() + found.keep.len() + found.dropped.len(),
+            names.len()
+        );
         for profile in &profiles {
-            assert_eq!(request.column(&profile.name).unwrap().role, profile.role, "{}", profile.name);
+            assert_eq!(
+                request.column(&profile.name).unwrap().role,
+                profile.role,
+                "{}",
+                profile.name
+            );
         }
         request.rules(&found).unwrap();
         assert_eq!(text.lines().filter(|line| line.contains("  # ")).count(), names.len());
@@ -515,7 +604,10 @@ mod tests {
         let hint = |name, value| profile(&table(&[(name, value)]))[0].hint.clone();
         assert_eq!(hint("diagnosis", label).as_deref(), Some("alpha = 0.5"));
         // Three quarters of all rows share a value: no release could keep every class at one half.
-        assert_eq!(hint("diagnosis", |row| (row % 4 / 3).to_string()).as_deref(), Some("distinct = 2"));
+        assert_eq!(
+            hint("diagnosis", |row| (row % 4 / 3).to_string()).as_deref(),
+            Some("distinct = 2")
+        );
         assert_eq!(hint("diagnosis", |_| "x".to_string()), None);
         assert_eq!(hint("race", code).as_deref(), Some("kind = \"categorical\""));
         assert_eq!(hint("hours-per-week", code), None);
@@ -540,7 +632,8 @@ mod tests {
         let schema = batch.schema();
         let columns = schema.fields().iter().zip(batch.columns()).map(|(field, cells)| {
             let texts = arrow_cast::cast(cells, &DataType::Utf8).unwrap();
-            let texts: Vec<&str> = texts.as_string::<i32>().iter().map(Option::unwrap_or_default).collect();
+            let texts: Vec<&str> =
+                texts.as_string::<i32>().iter().map(Option::unwrap_or_default).collect();
             column(field.name(), texts)
         });
         Table { columns: columns.collect(), rows: 1_000 }

@@ -1,5 +1,5 @@
-//! Are rows persons? Classes count rows. Where a column that stands for a person has one value in several rows, k rows may be those of fewer
-//! than k persons, and that must be said.
+//! Are rows persons? Classes count rows. Where a column that stands for a person has one value in
+//! several rows, k rows may be those of fewer than k persons, and that must be said.
 
 use super::roles::{find, words};
 use super::{ColumnProfile, roles};
@@ -50,8 +50,9 @@ fn stands(name: &str) -> Stands {
     }
 }
 
-/// The columns whose values should be counted although they are not published: identifiers, and columns without a line whose name says
-/// that they number persons. The likeliest first, and not many.
+/// The columns whose values should be counted although they are not published: identifiers, and
+/// columns without a line whose name says that they number persons. The likeliest first, and not
+/// many.
 pub fn person_columns(names: &[String], request: &Request) -> Vec<String> {
     let mut found: Vec<(Stands, &String)> = Vec::new();
     for name in names {
@@ -80,7 +81,9 @@ pub fn repeated_persons(counted: &Counted) -> Option<String> {
         // Few values are those of a hospital or a region.
         Stands::Perhaps => {
             let is_often = present / distinct.max(&1) > MANY_ROWS;
-            *distinct > FEW_VALUES && distinct * 10 <= present * 9 && (!is_often || *distinct > roles::FEW_VALUES)
+            *distinct > FEW_VALUES
+                && distinct * 10 <= present * 9
+                && (!is_often || *distinct > roles::FEW_VALUES)
         }
         Stands::Not => false,
     };
@@ -111,7 +114,12 @@ pub fn repeated_in(profiles: &[ColumnProfile]) -> Vec<String> {
 /// `30,162`
 fn thousands(number: u64) -> String {
     let digits = number.to_string();
-    let groups: Vec<&str> = digits.as_bytes().rchunks(3).rev().map(|group| std::str::from_utf8(group).unwrap_or("")).collect();
+    let groups: Vec<&str> = digits
+        .as_bytes()
+        .rchunks(3)
+        .rev()
+        .map(|group| std::str::from_utf8(group).unwrap_or(""))
+        .collect();
     groups.join(",")
 }
 

@@ -12,7 +12,8 @@ pub(super) struct Facts {
     /// Rows with the commonest value, which may be the missing one.
     pub(super) commonest: u64,
     pub(super) looks: Kind,
-    /// Of dates: their calendar days are in the order of time, as a hierarchy of months and years needs.
+    /// Of dates: their calendar days are in the order of time, as a hierarchy of months and years
+    /// needs.
     pub(super) has_calendar: bool,
 }
 
@@ -23,8 +24,10 @@ const IDENTIFIER: &str = "accountnumber bankaccount birthname cellphone creditca
     nickname nino passport passportnumber patientid personid personname phone phonenumber photo socialsecurity \
     socialsecurityno socialsecuritynumber ssn streetaddress surname taxid tel telephone uid url username uuid vin";
 
-/// When something happened, or how old someone was: joined with outside data more easily than anything beside it.
-pub(super) const WHEN: &str = "age agep birth birthdate birthday birthyear born date dateofbirth datetime dob timestamp";
+/// When something happened, or how old someone was: joined with outside data more easily than
+/// anything beside it.
+pub(super) const WHEN: &str =
+    "age agep birth birthdate birthday birthyear born date dateofbirth datetime dob timestamp";
 
 /// What must not be inferred.
 pub(super) const SENSITIVE: &str = "abortion abuse addiction alcohol allergy arrest asset balance biomarker bmi bonus cancer capital \
@@ -49,16 +52,19 @@ pub(super) const QUASI: &str = "admission admitted ancestry area birthplace bloc
     station tenure title town tract transport tribe unit university urban vehicle veteran village visit weight wkhp work \
     workclass year yearofbirth zip zipcode zone";
 
-/// Words that often point at one person, but not where they stand beside a word of another list (`country name`, `diagnosis id`).
+/// Words that often point at one person, but not where they stand beside a word of another list
+/// (`country name`, `diagnosis id`).
 const PERHAPS_IDENTIFIER: &str = "account address barcode card case code contact fingerprint handle hash id ident identifier \
     identity index key licence license name no nr number password pin record recordnumber row rowid sequence serial serialno \
     signature street token";
 
-/// Those of them that number things: `claim id`, `visit no`. With many values, whoever knows the number knows the row.
+/// Those of them that number things: `claim id`, `visit no`. With many values, whoever knows the
+/// number knows the row.
 pub(super) const NUMBERING: &str = "id ident identifier key no nr number record serial";
 
 /// Words for people that number them when nothing stands beside them.
-pub(super) const PERSON: &str = "client customer employee member participant patient person respondent student subject user";
+pub(super) const PERSON: &str =
+    "client customer employee member participant patient person respondent student subject user";
 
 /// Quasi-identifiers whose numbers, if they have any, are codes and no amounts.
 const NOMINAL: &str = "ancestry area birthplace borough canton cit citizenship city commune country county cow department \
@@ -75,7 +81,8 @@ pub(super) fn suggest(name: &str, facts: &Facts) -> (Role, String, Option<String
     let (role, reason) = by_name(&words, facts).unwrap_or_else(|| by_values(facts));
     let hint = match role {
         Role::Quasi => quasi_hint(name, &words, facts),
-        // A rule on shares that leaves the search some room; where one value rules the table, ask for a second one at least.
+        // A rule on shares that leaves the search some room; where one value rules the table, ask
+        // for a second one at least.
         Role::Sensitive if facts.commonest * 5 <= facts.rows * 2 => Some("alpha = 0.5".to_string()),
         Role::Sensitive if different(facts) > 1 => Some("distinct = 2".to_string()),
         Role::Sensitive => None,
@@ -90,22 +97,34 @@ fn by_name(words: &[String], facts: &Facts) -> Option<(Role, String)> {
         return Some((Role::Identifier, format!("\"{word}\" in its name points at one person")));
     }
     if let Some(word) = found(FREE_TEXT).filter(|_| facts.looks == Kind::Categorical) {
-        return Some((Role::Identifier, format!("\"{word}\" in its name: a free text may name a person")));
+        return Some((
+            Role::Identifier,
+            format!("\"{word}\" in its name: a free text may name a person"),
+        ));
     }
     // "number of tickets" counts something, it numbers nothing.
     let counts = words.windows(2).any(|pair| pair[0] == "number" && pair[1] == "of");
     let many = facts.distinct > FEW_VALUES || hardly_repeats(facts);
     if let Some(word) = found(NUMBERING).filter(|_| many && !counts && facts.looks != Kind::Date) {
-        return Some((Role::Identifier, format!("\"{word}\" in its name, and many values: it numbers persons or events")));
+        return Some((
+            Role::Identifier,
+            format!("\"{word}\" in its name, and many values: it numbers persons or events"),
+        ));
     }
     if let Some(word) = found(WHEN) {
-        return Some((Role::Quasi, format!("\"{word}\" in its name: others may know it{}", counted(facts))));
+        return Some((
+            Role::Quasi,
+            format!("\"{word}\" in its name: others may know it{}", counted(facts)),
+        ));
     }
     if let Some(word) = found(SENSITIVE) {
         return Some(sensitive(word, facts));
     }
     if let Some(word) = found(QUASI) {
-        return Some((Role::Quasi, format!("\"{word}\" in its name: others may know it{}", counted(facts))));
+        return Some((
+            Role::Quasi,
+            format!("\"{word}\" in its name: others may know it{}", counted(facts)),
+        ));
     }
     if counts {
         return None;
@@ -119,15 +138,25 @@ fn by_name(words: &[String], facts: &Facts) -> Option<(Role, String)> {
 fn sensitive(word: &str, facts: &Facts) -> (Role, String) {
     let own_values = facts.rows >= MANY && hardly_repeats(facts);
     match facts.looks {
-        Kind::Date => {
-            (Role::Quasi, format!("\"{word}\" in its name, but it holds dates, which others may know{}", counted(facts)))
-        }
-        Kind::Categorical | Kind::Ordinal if own_values => {
-            (Role::Identifier, format!("\"{word}\" in its name, but few rows share a text, so it would point at one person"))
-        }
-        _ if own_values => {
-            (Role::Sensitive, format!("\"{word}\" in its name; few rows share a number: consider rounding it before publishing"))
-        }
+        Kind::Date => (
+            Role::Quasi,
+            format!(
+                "\"{word}\" in its name, but it holds dates, which others may know{}",
+                counted(facts)
+            ),
+        ),
+        Kind::Categorical | Kind::Ordinal if own_values => (
+            Role::Identifier,
+            format!(
+                "\"{word}\" in its name, but few rows share a text, so it would point at one person"
+            ),
+        ),
+        _ if own_values => (
+            Role::Sensitive,
+            format!(
+                "\"{word}\" in its name; few rows share a number: consider rounding it before publishing"
+            ),
+        ),
         _ => (Role::Sensitive, format!("\"{word}\" in its name{}", counted(facts))),
     }
 }
@@ -140,7 +169,8 @@ pub(super) const FEW_VALUES: u64 = 200;
 /// Nearly every row has its own value, or hardly two rows share one.
 fn hardly_repeats(facts: &Facts) -> bool {
     let present = facts.rows - facts.missing;
-    (present > 0 && facts.alone * 10 >= present * 9) || (facts.distinct > FEW_VALUES && facts.distinct * 2 > present)
+    (present > 0 && facts.alone * 10 >= present * 9)
+        || (facts.distinct > FEW_VALUES && facts.distinct * 2 > present)
 }
 
 fn by_values(facts: &Facts) -> (Role, String) {
@@ -172,23 +202,31 @@ fn different(facts: &Facts) -> u64 {
 
 fn counted(facts: &Facts) -> String {
     let values = if facts.distinct == 1 { "value" } else { "values" };
-    let missing = if facts.missing > 0 { format!(", {} missing", facts.missing) } else { String::new() };
+    let missing =
+        if facts.missing > 0 { format!(", {} missing", facts.missing) } else { String::new() };
     format!(" ({} {values}{missing})", facts.distinct)
 }
 
 fn quasi_hint(name: &str, words: &[String], facts: &Facts) -> Option<String> {
     let file = || {
-        let plain: String = name.chars().map(|c| if c.is_alphanumeric() || c == '-' { c } else { '_' }).collect();
+        let plain: String =
+            name.chars().map(|c| if c.is_alphanumeric() || c == '-' { c } else { '_' }).collect();
         format!("hierarchy = \"{plain}.csv\"")
     };
     match facts.looks {
-        Kind::Date => facts.has_calendar.then(|| "hierarchy = { date = [\"month\", \"year\"] }".to_string()),
+        Kind::Date => {
+            facts.has_calendar.then(|| "hierarchy = { date = [\"month\", \"year\"] }".to_string())
+        }
         _ if find(words, "zip zipcode postcode postal postalcode").is_some() => {
             Some("hierarchy = { prefix = [4, 3, 2] }".to_string())
         }
-        Kind::Numeric if find(words, "age agep").is_some() => Some("hierarchy = { intervals = [5, 10, 20] }".to_string()),
+        Kind::Numeric if find(words, "age agep").is_some() => {
+            Some("hierarchy = { intervals = [5, 10, 20] }".to_string())
+        }
         // Codes have an order, what they stand for has none.
-        Kind::Numeric if find(words, NOMINAL).is_some() => Some("kind = \"categorical\"".to_string()),
+        Kind::Numeric if find(words, NOMINAL).is_some() => {
+            Some("kind = \"categorical\"".to_string())
+        }
         Kind::Numeric => None,
         _ if find(words, "education degree schooling schl educ").is_some() => {
             Some("order = [\"the lowest level\", \"...\", \"the highest level\"]".to_string())
@@ -198,23 +236,28 @@ fn quasi_hint(name: &str, words: &[String], facts: &Facts) -> Option<String> {
     }
 }
 
-/// The first word of the list that the name contains, also across its blanks and dashes (`first name` is `firstname`), also in
-/// the plural.
+/// The first word of the list that the name contains, also across its blanks and dashes (`first
+/// name` is `firstname`), also in the plural.
 pub(super) fn find(words: &[String], list: &'static str) -> Option<&'static str> {
-    let runs = (0..words.len()).flat_map(|from| (from + 1..=words.len().min(from + 4)).map(move |to| words[from..to].concat()));
+    let runs = (0..words.len()).flat_map(|from| {
+        (from + 1..=words.len().min(from + 4)).map(move |to| words[from..to].concat())
+    });
     let runs: Vec<String> = runs.collect();
     let is = |run: &String, word: &str| run == word || run.strip_suffix('s') == Some(word);
     list.split_whitespace().find(|word| runs.iter().any(|run| is(run, word)))
 }
 
-/// The words of a column's name in lower case: cut at everything but letters and between `camelCase` humps (`HIVStatus` too).
+/// The words of a column's name in lower case: cut at everything but letters and between
+/// `camelCase` humps (`HIVStatus` too).
 pub(super) fn words(name: &str) -> Vec<String> {
     let letters: Vec<char> = name.chars().collect();
     let mut words = vec![String::new()];
     for (i, &c) in letters.iter().enumerate() {
         let after_small = i > 0 && letters[i - 1].is_lowercase();
         let before_small = letters.get(i + 1).is_some_and(|next| next.is_lowercase());
-        let hump = c.is_uppercase() && i > 0 && (after_small || (letters[i - 1].is_uppercase() && before_small));
+        let hump = c.is_uppercase()
+            && i > 0
+            && (after_small || (letters[i - 1].is_uppercase() && before_small));
         if hump || !c.is_alphabetic() {
             words.push(String::new());
         }

@@ -1,10 +1,12 @@
-//! Quasi-identifiers one by one, in the source and as the released cells show them: what each lost, and how its values spread.
+//! Quasi-identifiers one by one, in the source and as the released cells show them: what each lost,
+//! and how its values spread.
 //!
 //! # What a released cell lost
-//! The certainty penalty of what the file says, 0 for one value and 1 for anything at all: of a range its length over that of the column,
-//! of a node or a set the share of the leaves below it. A row that is not in the release lost everything. Labels and bounds cost what
-//! [`loss`](crate::evaluate::loss::loss) charged for them. A set of a local recoding costs less than was charged: the search counts the node
-//! above its values, the file lists the values.
+//! The certainty penalty of what the file says, 0 for one value and 1 for anything at all: of a
+//! range its length over that of the column, of a node or a set the share of the leaves below it. A
+//! row that is not in the release lost everything. Labels and bounds cost what
+//! [`loss`](crate::evaluate::loss::loss) charged for them. A set of a local recoding costs less
+//! than was charged: the search counts the node above its values, the file lists the values.
 //!
 //! # How values spread
 //! A released row counts in each bin with the share of its cell that lies there.
@@ -69,7 +71,11 @@ const STRETCHES: f64 = 20.0;
 /// # Errors
 /// When a cell of the release cannot be read, or when the two tables do not fit the configuration.
 pub fn columns(source: &Table, release: &Table, request: &Request) -> Result<Vec<Detail>> {
-    surface(release, request)?.quasi.iter().map(|shown| detail(shown, source, release, request)).collect()
+    surface(release, request)?
+        .quasi
+        .iter()
+        .map(|shown| detail(shown, source, release, request))
+        .collect()
 }
 
 /// What a release lost in all: every row of the source that it does not have lost everything.
@@ -88,15 +94,24 @@ fn detail(shown: &Shown, source: &Table, release: &Table, request: &Request) -> 
     of.iter().for_each(|cell| rows[cell as usize] += 1);
     let reaches = released(&field, shown, release)?.0;
     let mut before = vec![0u64; field.values().len()];
-    coded(source, name)?.codes.iter().for_each(|value| before[field.codes[value as usize] as usize] += 1);
+    coded(source, name)?
+        .codes
+        .iter()
+        .for_each(|value| before[field.codes[value as usize] as usize] += 1);
     let (mut ncp, mut generalized) = (0.0, 0);
     for ((cell, reach), &rows) in said.iter().zip(&reaches).zip(&rows) {
         let (penalty, is_one) = match (&field.domain, reach) {
             (Domain::Tree(tree), Reach::Leaves(ranges)) => {
-                let leaves = ranges.iter().map(|range| u64::from(range.hi - range.lo) + 1).sum::<u64>();
-                (if leaves == 1 { 0.0 } else { real(leaves) / real(tree.leaves() as u64) }, leaves == 1)
+                let leaves =
+                    ranges.iter().map(|range| u64::from(range.hi - range.lo) + 1).sum::<u64>();
+                (
+                    if leaves == 1 { 0.0 } else { real(leaves) / real(tree.leaves() as u64) },
+                    leaves == 1,
+                )
             }
-            (Domain::Ordered(ordered), _) => field.raw(*cell).map_or((1.0, false), |raw| penalty(raw, ordered)),
+            (Domain::Ordered(ordered), _) => {
+                field.raw(*cell).map_or((1.0, false), |raw| penalty(raw, ordered))
+            }
             _ => unreachable!("a tree has leaves"),
         };
         ncp += real(rows) * penalty;
@@ -119,12 +134,15 @@ fn detail(shown: &Shown, source: &Table, release: &Table, request: &Request) -> 
 
 /// The penalty of a cell of an ordered column, and whether it shows one value.
 fn penalty(raw: Raw, ordered: &Ordered) -> (f64, bool) {
-    let (least, greatest) = ordered.values.first().copied().zip(ordered.values.last().copied()).unwrap_or((0.0, 0.0));
+    let (least, greatest) =
+        ordered.values.first().copied().zip(ordered.values.last().copied()).unwrap_or((0.0, 0.0));
     match raw {
         Raw::Missing => (0.0, true),
         Raw::Any if ordered.missing || greatest > least => (1.0, false),
         Raw::Any => (0.0, false),
-        Raw::Ends(lo, hi) if greatest > least => (((hi.min(greatest) - lo.max(least)) / (greatest - least)).max(0.0), lo >= hi),
+        Raw::Ends(lo, hi) if greatest > least => {
+            (((hi.min(greatest) - lo.max(least)) / (greatest - least)).max(0.0), lo >= hi)
+        }
         Raw::Ends(lo, hi) => (0.0, lo >= hi),
     }
 }
@@ -135,7 +153,8 @@ fn leaves(tree: &Taxonomy, (reaches, rows): (&[Reach], &[u64]), before: &[u64]) 
     let mut after = vec![0.0; all];
     for (reach, &rows) in reaches.iter().zip(rows) {
         let Reach::Leaves(ranges) = reach else { continue };
-        let within: Vec<usize> = ranges.iter().flat_map(|range| range.lo as usize..=range.hi as usize).collect();
+        let within: Vec<usize> =
+            ranges.iter().flat_map(|range| range.lo as usize..=range.hi as usize).collect();
         within.iter().for_each(|&leaf| after[leaf] += real(rows) / real(within.len() as u64));
     }
     let mut shown: Vec<usize> = (0..all).collect();
@@ -147,7 +166,10 @@ fn leaves(tree: &Taxonomy, (reaches, rows): (&[Reach], &[u64]), before: &[u64]) 
         Bin { label: Some(label.to_string()), before: before[leaf], after: after[leaf] }
     };
     let mut bins: Vec<Bin> = shown.iter().map(bin).collect();
-    let (before, after) = (others.iter().map(|&leaf| before[leaf]).sum(), others.iter().map(|&leaf| after[leaf]).sum());
+    let (before, after) = (
+        others.iter().map(|&leaf| before[leaf]).sum(),
+        others.iter().map(|&leaf| after[leaf]).sum(),
+    );
     if before > 0 || after > 0.0 {
         bins.push(Bin { label: None, before, after });
     }
@@ -155,7 +177,12 @@ fn leaves(tree: &Taxonomy, (reaches, rows): (&[Reach], &[u64]), before: &[u64]) 
 }
 
 /// Bars of a line, left to right, and one for what is missing.
-fn stretches(field: &Field<'_>, ordered: &Ordered, (reaches, rows): (&[Reach], &[u64]), before: &[u64]) -> Vec<Bin> {
+fn stretches(
+    field: &Field<'_>,
+    ordered: &Ordered,
+    (reaches, rows): (&[Reach], &[u64]),
+    before: &[u64],
+) -> Vec<Bin> {
     let values = field.values();
     let starts = starts(ordered.unit, field.ends);
     let count = |spans: Vec<(f64, f64)>, missing: bool| {
@@ -166,7 +193,11 @@ fn stretches(field: &Field<'_>, ordered: &Ordered, (reaches, rows): (&[Reach], &
         };
         (sum(&values, before), sum(reaches, rows))
     };
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole rows were summed up")]
+    #[allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "whole rows were summed up"
+    )]
     let whole = |number: f64| number.round() as u64;
     let mut bins = Vec::new();
     for (at, &lo) in starts.iter().enumerate() {
@@ -207,14 +238,18 @@ fn starts(unit: Unit, (lo, hi): (f64, f64)) -> Vec<f64> {
     }
     let least = width / STRETCHES;
     let power = 10f64.powf(least.log10().floor());
-    let round = [1.0, 2.0, 5.0, 10.0].map(|digit| digit * power).into_iter().find(|step| *step >= least * 0.999);
+    let round = [1.0, 2.0, 5.0, 10.0]
+        .map(|digit| digit * power)
+        .into_iter()
+        .find(|step| *step >= least * 0.999);
     let step = match unit {
         Unit::Place | Unit::Day => least.ceil().max(1.0),
         Unit::Second => least,
         Unit::Whole => round.unwrap_or(least).max(1.0),
         Unit::Decimal => round.unwrap_or(least),
     };
-    let first = if matches!(unit, Unit::Whole | Unit::Decimal) { (lo / step).floor() * step } else { lo };
+    let first =
+        if matches!(unit, Unit::Whole | Unit::Decimal) { (lo / step).floor() * step } else { lo };
     let mut starts = Vec::new();
     let mut at = 0u32;
     loop {
@@ -240,7 +275,9 @@ fn stretch(field: &Field<'_>, unit: Unit, lo: f64, end: f64) -> String {
 fn written(field: &Field<'_>, unit: Unit, point: f64) -> String {
     match unit {
         Unit::Second => field.text((point / 86_400.0).floor()),
-        Unit::Decimal => format!("{point:.6}").trim_end_matches('0').trim_end_matches('.').to_string(),
+        Unit::Decimal => {
+            format!("{point:.6}").trim_end_matches('0').trim_end_matches('.').to_string()
+        }
         _ => field.text(point),
     }
 }

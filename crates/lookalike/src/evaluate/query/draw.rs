@@ -41,39 +41,59 @@ pub fn summable(source: &Table, request: &Request) -> Result<Option<String>> {
 
 /// Draws queries whose true answer is not 0.
 ///
-/// Every query has a condition on every column: an ordered column between two random points of its domain (decimals and times: two
-/// random values of the source); a category is, with equal chance, one random value or one random inner node of its tree (a column without one has the root alone). Query i is the same whatever
-/// else is drawn.
+/// Every query has a condition on every column: an ordered column between two random points of its
+/// domain (decimals and times: two random values of the source); a category is, with equal chance,
+/// one random value or one random inner node of its tree (a column without one has the root alone).
+/// Query i is the same whatever else is drawn.
 ///
 /// # Errors
-/// When a column is unknown or not released, the summed one has no numbers, there is no column for conditions, or too many draws in
-/// a row have the answer 0.
+/// When a column is unknown or not released, the summed one has no numbers, there is no column for
+/// conditions, or too many draws in a row have the answer 0.
 pub fn draw(source: &Table, request: &Request, workload: &Workload) -> Result<Vec<Query>> {
     let sum = workload.sum.as_deref();
     let names = if workload.on.is_empty() { quasi(source, request) } else { workload.on.clone() };
-    let mut on: Vec<&str> = names.iter().map(String::as_str).filter(|name| Some(*name) != sum).collect();
+    let mut on: Vec<&str> =
+        names.iter().map(String::as_str).filter(|name| Some(*name) != sum).collect();
     on.sort_unstable();
     on.dedup();
     if on.is_empty() {
-        return Err(Error::request("no column is left for conditions: name some beside the summed one, --on a,b"));
+        return Err(Error::request(
+            "no column is left for conditions: name some beside the summed one, --on a,b",
+        ));
     }
-    let released: Vec<String> =
-        source.columns.iter().map(|column| column.name.clone()).filter(|name| is_released(name, request)).collect();
-    if let Some(name) = on.iter().copied().chain(sum).find(|name| !released.iter().any(|known| known == name)) {
+    let released: Vec<String> = source
+        .columns
+        .iter()
+        .map(|column| column.name.clone())
+        .filter(|name| is_released(name, request))
+        .collect();
+    if let Some(name) =
+        on.iter().copied().chain(sum).find(|name| !released.iter().any(|known| known == name))
+    {
         return Err(Error::request(not_released(name, &released)));
     }
-    let fields = on.iter().copied().chain(sum).map(|name| Field::new(name, source, request)).collect::<Result<Vec<_>>>()?;
+    let fields = on
+        .iter()
+        .copied()
+        .chain(sum)
+        .map(|name| Field::new(name, source, request))
+        .collect::<Result<Vec<_>>>()?;
     if let Some(name) = sum.filter(|_| !fields[on.len()].is_number()) {
-        return Err(Error::request(format!("column `{name}` has no numbers: only numbers can be summed")));
+        return Err(Error::request(format!(
+            "column `{name}` has no numbers: only numbers can be summed"
+        )));
     }
     let truth = originals(&fields, source)?;
     let query = |number: u64| {
         // Counts and sums have streams of their own.
         let mut rng = Rng::at(workload.seed, 2 * number + u64::from(sum.is_some()));
         for _ in 0..DRAWS {
-            let conditions = fields[..on.len()].iter().map(|field| (field.name.to_string(), condition(field, &mut rng)));
+            let conditions = fields[..on.len()]
+                .iter()
+                .map(|field| (field.name.to_string(), condition(field, &mut rng)));
             let query = Query { sum: workload.sum.clone(), conditions: conditions.collect() };
-            let tests = tests(&query, &fields).map_err(|(column, why)| Error::request(format!("column `{column}`: {why}")))?;
+            let tests = tests(&query, &fields)
+                .map_err(|(column, why)| Error::request(format!("column `{column}`: {why}")))?;
             if total(&truth, &tests) != 0.0 {
                 return Ok(query);
             }
@@ -86,7 +106,8 @@ pub fn draw(source: &Table, request: &Request, workload: &Workload) -> Result<Ve
 }
 
 fn quasi(source: &Table, request: &Request) -> Vec<String> {
-    let is_quasi = |name: &String| request.column(name).is_some_and(|line| line.role == Role::Quasi);
+    let is_quasi =
+        |name: &String| request.column(name).is_some_and(|line| line.role == Role::Quasi);
     source.columns.iter().map(|column| column.name.clone()).filter(is_quasi).collect()
 }
 
@@ -101,7 +122,8 @@ fn is_released(name: &str, request: &Request) -> bool {
 fn condition(field: &Field<'_>, rng: &mut Rng) -> Condition {
     match &field.domain {
         Domain::Ordered(ordered) => {
-            let ((one, text), (other, last)) = (point(field, ordered, rng), point(field, ordered, rng));
+            let ((one, text), (other, last)) =
+                (point(field, ordered, rng), point(field, ordered, rng));
             let (from, to) = if one <= other { (text, last) } else { (last, text) };
             Condition::Range { from: Some(from), to: Some(to) }
         }
@@ -117,8 +139,9 @@ fn condition(field: &Field<'_>, rng: &mut Rng) -> Condition {
     }
 }
 
-/// A random point of an ordered column's domain, and how it is written. Where values are measured and not counted, one of the
-/// source's values: between two random reals the least and the greatest value would never lie.
+/// A random point of an ordered column's domain, and how it is written. Where values are measured
+/// and not counted, one of the source's values: between two random reals the least and the greatest
+/// value would never lie.
 #[allow(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

@@ -1,4 +1,5 @@
-//! A column as queries see it: its domain in the source, and what released cells and conditions mean in it.
+//! A column as queries see it: its domain in the source, and what released cells and conditions
+//! mean in it.
 
 use rustc_hash::FxHashMap;
 
@@ -10,7 +11,7 @@ use crate::domain::attribute::{ANY, Attribute, Domain, Ordered, Unit};
 use crate::domain::encode::{self, Wish};
 use crate::domain::taxonomy::{Node, Taxonomy};
 use crate::error::{Error, Result};
-use crate::request::{ColumnRequest, Request, HierarchySpec, Role};
+use crate::request::{ColumnRequest, HierarchySpec, Request, Role};
 use crate::table::{Coded, Table};
 
 /// A column that some query is about.
@@ -26,7 +27,8 @@ pub(super) struct Field<'a> {
     spellings: &'a [String],
     /// Of an ordered column: the least and the greatest number there may be.
     pub(super) ends: (f64, f64),
-    /// Of an ordered column: the ends of the groups of its hierarchy that are not written as intervals.
+    /// Of an ordered column: the ends of the groups of its hierarchy that are not written as
+    /// intervals.
     groups: FxHashMap<String, (f64, f64)>,
     /// Of a tree: leaves and inner nodes by label.
     leaves: FxHashMap<String, Code>,
@@ -68,10 +70,13 @@ impl<'a> Field<'a> {
             _ => Form::Exact,
         };
         let wish = Wish::new(name, request);
-        let plain = column.is_none_or(|line| line.kind.is_none() && line.order.is_none() && line.hierarchy.is_none());
+        let plain = column.is_none_or(|line| {
+            line.kind.is_none() && line.order.is_none() && line.hierarchy.is_none()
+        });
         let (domain, codes) = match encode::attribute(wish, values) {
             Ok((Attribute { domain, .. }, codes)) => (domain, codes),
-            // Nobody said what a kept column holds: what cannot be numbers or dates throughout are labels.
+            // Nobody said what a kept column holds: what cannot be numbers or dates throughout are
+            // labels.
             Err(_) if form == Form::Exact && plain => labels(wish, values),
             Err(error) => return Err(error),
         };
@@ -94,8 +99,11 @@ impl<'a> Field<'a> {
             }
             Domain::Tree(tree) => {
                 let leaves = tree.range(tree.root()).hi + 1;
-                field.leaves = (0..leaves).map(|leaf| (tree.label(leaf).to_string(), leaf)).collect();
-                field.inner = (leaves..=tree.root()).map(|node| (tree.label(node).to_string(), node)).collect();
+                field.leaves =
+                    (0..leaves).map(|leaf| (tree.label(leaf).to_string(), leaf)).collect();
+                field.inner = (leaves..=tree.root())
+                    .map(|node| (tree.label(node).to_string(), node))
+                    .collect();
             }
         }
         Ok(field)
@@ -107,12 +115,17 @@ impl<'a> Field<'a> {
     }
 
     /// How a point of an ordered column, a whole number, day or place, is written in a condition.
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "points of the domain came from dates and places")]
+    #[allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "points of the domain came from dates and places"
+    )]
     pub(super) fn text(&self, point: f64) -> String {
         match self.scale() {
             Scale::Order(order) => order.get(point as usize).cloned().unwrap_or_default(),
             Scale::Instants => {
-                let day = jiff::civil::date(1970, 1, 1).checked_add(jiff::Span::new().days(point as i64));
+                let day =
+                    jiff::civil::date(1970, 1, 1).checked_add(jiff::Span::new().days(point as i64));
                 day.map_or(String::new(), |day| day.to_string())
             }
             Scale::Numbers | Scale::Unordered => point.to_string(),
@@ -126,9 +139,9 @@ impl<'a> Field<'a> {
                 let numbers = ordered.values.iter().map(|&number| self.span((number, number), 0.0));
                 numbers.chain(ordered.missing.then(|| self.span(self.ends, 1.0))).collect()
             }
-            Domain::Tree(tree) => {
-                (0..=tree.range(tree.root()).hi).map(|leaf| Reach::Leaves(vec![CodeRange::one(leaf)])).collect()
-            }
+            Domain::Tree(tree) => (0..=tree.range(tree.root()).hi)
+                .map(|leaf| Reach::Leaves(vec![CodeRange::one(leaf)]))
+                .collect(),
         }
     }
 
@@ -137,7 +150,8 @@ impl<'a> Field<'a> {
         match &self.domain {
             Domain::Ordered(ordered) => {
                 let (ends, missing) = self.line(cell, ordered)?;
-                Some(self.span(ends, missing)).filter(|reach| matches!(reach, Reach::Span { lo, hi, .. } if lo <= hi))
+                Some(self.span(ends, missing))
+                    .filter(|reach| matches!(reach, Reach::Span { lo, hi, .. } if lo <= hi))
             }
             Domain::Tree(tree) => self.tree(cell, tree).map(Reach::Leaves),
         }
@@ -158,9 +172,9 @@ impl<'a> Field<'a> {
         match &self.domain {
             Domain::Ordered(Ordered { unit: Unit::Whole | Unit::Decimal, .. }) => Scale::Numbers,
             Domain::Ordered(Ordered { unit: Unit::Day | Unit::Second, .. }) => Scale::Instants,
-            Domain::Ordered(Ordered { unit: Unit::Place, .. }) => {
-                Scale::Order(self.column.and_then(|column| column.order.as_deref()).unwrap_or_default())
-            }
+            Domain::Ordered(Ordered { unit: Unit::Place, .. }) => Scale::Order(
+                self.column.and_then(|column| column.order.as_deref()).unwrap_or_default(),
+            ),
             Domain::Tree(_) => Scale::Unordered,
         }
     }
@@ -173,7 +187,10 @@ impl<'a> Field<'a> {
         Some(match ordered.unit {
             Unit::Whole | Unit::Decimal => number_at(place)?,
             Unit::Second => place.div_euclid(SECOND) as f64 + place.rem_euclid(SECOND) as f64 / 1e9,
-            Unit::Day => place.div_euclid(SECOND * 86_400) as f64 + place.rem_euclid(SECOND * 86_400) as f64 / 86_400e9,
+            Unit::Day => {
+                place.div_euclid(SECOND * 86_400) as f64
+                    + place.rem_euclid(SECOND * 86_400) as f64 / 86_400e9
+            }
             Unit::Place => place as f64,
         })
     }
@@ -193,11 +210,17 @@ impl<'a> Field<'a> {
         if ordered.missing { 1.0 / (real(ordered.values.len() as u64) + 1.0) } else { 0.0 }
     }
 
-    /// The ends that a label shows: a group of the hierarchy, an interval, or one value. Open ends go to those of the domain.
+    /// The ends that a label shows: a group of the hierarchy, an interval, or one value. Open ends
+    /// go to those of the domain.
     fn labelled(&self, text: &str) -> Option<(f64, f64)> {
-        let ends = self.groups.get(text).copied().or_else(|| self.ends_of(interval(text, self.scale())?))?;
+        let ends = self
+            .groups
+            .get(text)
+            .copied()
+            .or_else(|| self.ends_of(interval(text, self.scale())?))?;
         let (least, greatest) = self.ends;
-        // Whoever shows `<20` has a value below 20: beyond the ends of the domain it is the end of the label itself.
+        // Whoever shows `<20` has a value below 20: beyond the ends of the domain it is the end of
+        // the label itself.
         Some(match (ends.0.is_finite(), ends.1.is_finite()) {
             (true, true) => within(self.grain(), ends),
             (false, true) => (least.min(ends.1), ends.1),
@@ -206,7 +229,8 @@ impl<'a> Field<'a> {
         })
     }
 
-    /// What a cell of an ordered column says: its ends, and the share of it that is the missing value.
+    /// What a cell of an ordered column says: its ends, and the share of it that is the missing
+    /// value.
     fn line(&self, cell: Cell<'_>, ordered: &Ordered) -> Option<((f64, f64), f64)> {
         let any = || (self.ends, Field::missing_share(ordered));
         match cell {
@@ -219,16 +243,29 @@ impl<'a> Field<'a> {
                 (Some(ANY), Form::Generalized) => Some(any()),
                 (Some(text), Form::Generalized) => Some((self.labelled(text)?, 0.0)),
             },
-            Cell::Bounds { min, max, missing } => match (missing, present(min, self.spellings), present(max, self.spellings)) {
-                (Some("yes") | None, None, None) => Some((self.ends, 1.0)),
-                (Some("maybe"), None, None) => Some(any()),
-                (Some("no" | "maybe") | None, Some(min), Some(max)) => {
-                    let place = |text: &str| self.scale().place(text);
-                    let ends = self.ends_of(Interval { lo: Some(place(min)?), hi: Some(place(max)?), closed: true })?;
-                    Some((ends, if missing == Some("maybe") { Field::missing_share(ordered) } else { 0.0 }))
+            Cell::Bounds { min, max, missing } => {
+                match (missing, present(min, self.spellings), present(max, self.spellings)) {
+                    (Some("yes") | None, None, None) => Some((self.ends, 1.0)),
+                    (Some("maybe"), None, None) => Some(any()),
+                    (Some("no" | "maybe") | None, Some(min), Some(max)) => {
+                        let place = |text: &str| self.scale().place(text);
+                        let ends = self.ends_of(Interval {
+                            lo: Some(place(min)?),
+                            hi: Some(place(max)?),
+                            closed: true,
+                        })?;
+                        Some((
+                            ends,
+                            if missing == Some("maybe") {
+                                Field::missing_share(ordered)
+                            } else {
+                                0.0
+                            },
+                        ))
+                    }
+                    _ => None,
                 }
-                _ => None,
-            },
+            }
         }
     }
 
@@ -237,7 +274,8 @@ impl<'a> Field<'a> {
         present(text, self.spellings)
     }
 
-    /// What a cell of an ordered column says, ends as they are written; none when it cannot be read.
+    /// What a cell of an ordered column says, ends as they are written; none when it cannot be
+    /// read.
     pub(super) fn raw(&self, cell: Cell<'_>) -> Option<Raw> {
         let ends = |Interval { lo, hi, .. }: Interval| {
             let lo = lo.map_or(Some(f64::NEG_INFINITY), |lo| self.number(lo))?;
@@ -284,9 +322,12 @@ impl<'a> Field<'a> {
     fn set(&self, text: &str, tree: &Taxonomy) -> Option<Vec<CodeRange>> {
         let range = |member: Option<String>| {
             let member = member.as_deref().unwrap_or_default();
-            self.leaf(member).map(CodeRange::one).or_else(|| self.inner.get(member).map(|&node| tree.range(node)))
+            self.leaf(member)
+                .map(CodeRange::one)
+                .or_else(|| self.inner.get(member).map(|&node| tree.range(node)))
         };
-        let mut ranges: Vec<CodeRange> = members(text)?.into_iter().map(range).collect::<Option<_>>()?;
+        let mut ranges: Vec<CodeRange> =
+            members(text)?.into_iter().map(range).collect::<Option<_>>()?;
         ranges.sort_unstable_by_key(|range| (range.lo, std::cmp::Reverse(range.hi)));
         // Of two nodes one lies in the other, or they have nothing in common.
         ranges.dedup_by(|later, earlier| later.hi <= earlier.hi);
@@ -312,7 +353,9 @@ impl<'a> Field<'a> {
             let number = self.scale().place(text).and_then(|place| self.number(place));
             number.ok_or_else(|| match self.scale() {
                 Scale::Numbers => format!("`{text}` is no number"),
-                Scale::Instants => format!("`{text}` is no date such as 2024-03-17 or 2024-03-17T10:00:00"),
+                Scale::Instants => {
+                    format!("`{text}` is no date such as 2024-03-17 or 2024-03-17T10:00:00")
+                }
                 _ => format!("`{text}` is not in the order of the column"),
             })
         };
@@ -352,7 +395,11 @@ impl<'a> Field<'a> {
         Ok(Test::Spans { spans, missing })
     }
 
-    fn wanted(&self, condition: &Condition, tree: &Taxonomy) -> std::result::Result<Vec<bool>, String> {
+    fn wanted(
+        &self,
+        condition: &Condition,
+        tree: &Taxonomy,
+    ) -> std::result::Result<Vec<bool>, String> {
         let mut wanted = vec![false; tree.leaves()];
         match condition {
             Condition::Range { .. } => {
@@ -375,7 +422,11 @@ impl<'a> Field<'a> {
                 }
             }
             Condition::Node { node } => {
-                let known = self.inner.get(node).or_else(|| self.leaves.get(node).filter(|_| !node.is_empty())).copied();
+                let known = self
+                    .inner
+                    .get(node)
+                    .or_else(|| self.leaves.get(node).filter(|_| !node.is_empty()))
+                    .copied();
                 let node = known.or_else(|| (node == ANY).then(|| tree.root())).ok_or_else(|| match tree.is_flat() {
                     true => format!("there is no group `{node}`: the column has no hierarchy, its only group is `{ANY}`"),
                     false => format!("there is no group `{node}` in the hierarchy of the column"),
@@ -399,7 +450,8 @@ fn within(grain: Grain, (lo, hi): (f64, f64)) -> (f64, f64) {
 /// A column of labels that nobody gave a tree.
 fn labels(wish: Wish<'_>, values: &Coded) -> (Domain, Vec<Code>) {
     let texts = encode::present(wish, values);
-    let mut leaves: Vec<String> = texts.iter().map(|text| text.clone().unwrap_or_default()).collect();
+    let mut leaves: Vec<String> =
+        texts.iter().map(|text| text.clone().unwrap_or_default()).collect();
     leaves.sort_unstable();
     leaves.dedup();
     let tree = Taxonomy::flat(leaves, ANY);
@@ -407,7 +459,8 @@ fn labels(wish: Wish<'_>, values: &Coded) -> (Domain, Vec<Code>) {
     (Domain::Tree(tree), codes)
 }
 
-/// The least and the greatest number of the domain: of the hierarchy's leaves if it names them, else of the source.
+/// The least and the greatest number of the domain: of the hierarchy's leaves if it names them,
+/// else of the source.
 fn ends(ordered: &Ordered) -> (f64, f64) {
     let root = ordered.steps.as_ref().map(|steps| steps.ends[steps.taxonomy.root() as usize]);
     let values = ordered.values.first().copied().zip(ordered.values.last().copied());

@@ -1,33 +1,39 @@
-//! How well a release answers questions: counts and sums, from the release and from its source, side by side.
+//! How well a release answers questions: counts and sums, from the release and from its source,
+//! side by side.
 //!
-//! A query is COUNT(*) or SUM(column) over the rows that satisfy a conjunction of conditions, one a column. The truth is counted in
-//! the source. The estimate is made from the released cells alone, as if the values behind a cell were spread evenly over what it
-//! shows: a row counts as the product, over the conditions, of the share of its cell that satisfies the condition.
+//! A query is COUNT(*) or SUM(column) over the rows that satisfy a conjunction of conditions, one a
+//! column. The truth is counted in the source. The estimate is made from the released cells alone,
+//! as if the values behind a cell were spread evenly over what it shows: a row counts as the
+//! product, over the conditions, of the share of its cell that satisfies the condition.
 //!
 //! # What share of a cell satisfies a condition
 //! - Whole numbers, dates and ordinal labels: points in both / points in the cell.
-//! - Decimals and timestamps: length of the overlap / length of the cell; a single value is in or out.
-//! - Categories: leaves in both / leaves below the published node, or values in both / values of a set `{a,b}`.
-//! - `*` is the whole domain: that of the column's hierarchy, else the values of the source, or the stretch from its least to its
-//!   greatest. `<20` and `>=80` end there too.
+//! - Decimals and timestamps: length of the overlap / length of the cell; a single value is in or
+//!   out.
+//! - Categories: leaves in both / leaves below the published node, or values in both / values of a
+//!   set `{a,b}`.
+//! - `*` is the whole domain: that of the column's hierarchy, else the values of the source, or the
+//!   stretch from its least to its greatest. `<20` and `>=80` end there too.
 //! - Columns published as they are (`keep`, `sensitive`) are exact: in or out.
 //!
-//! A sum takes, beside these shares, the mean of the summed column's cell: the middle of the range, or of its overlap with the
-//! condition if there is one on that column too.
+//! A sum takes, beside these shares, the mean of the summed column's cell: the middle of the range,
+//! or of its overlap with the condition if there is one on that column too.
 //!
 //! # Missing values
-//! A missing value satisfies no range, and of the values only the missing one (`""`). It adds nothing to a sum. In a tree it is a leaf
-//! like any other, so `*` counts it as one. On an ordered column `*` shows a class that may mix missing and present cells: the missing
-//! value then has the weight of one of the column's distinct values, 1/(d+1) of the cell where the source has d others, and the
-//! rest of the cell is spread over the range.
+//! A missing value satisfies no range, and of the values only the missing one (`""`). It adds
+//! nothing to a sum. In a tree it is a leaf like any other, so `*` counts it as one. On an ordered
+//! column `*` shows a class that may mix missing and present cells: the missing value then has the
+//! weight of one of the column's distinct values, 1/(d+1) of the cell where the source has d
+//! others, and the rest of the cell is spread over the range.
 //!
 //! # Complexity
-//! A query takes O(t + r) steps times its columns, with t and r distinct rows of source and release in the columns that any of the
-//! queries use. Queries are answered in parallel; each sums in the order of the tables, so the number of threads does not show.
+//! A query takes O(t + r) steps times its columns, with t and r distinct rows of source and release
+//! in the columns that any of the queries use. Queries are answered in parallel; each sums in the
+//! order of the tables, so the number of threads does not show.
 //!
 //! # Reference
-//! Xu, Wang, Pei, Wang, Shi, Fu: Utility-Based Anonymization Using Local Recoding, KDD 2006. LeFevre, DeWitt, Ramakrishnan: Workload-Aware
-//! Anonymization, KDD 2006.
+//! Xu, Wang, Pei, Wang, Shi, Fu: Utility-Based Anonymization Using Local Recoding, KDD 2006.
+//! LeFevre, DeWitt, Ramakrishnan: Workload-Aware Anonymization, KDD 2006.
 //!
 //! # Departures from the paper
 //! The papers have whole numbers and trees; decimals, sets, bounds and missing values are ours.
@@ -80,7 +86,8 @@ pub enum Condition {
         /// The greatest value.
         to: Option<String>,
     },
-    /// One of these; an empty text, or one that the configuration calls missing, is the missing value.
+    /// One of these; an empty text, or one that the configuration calls missing, is the missing
+    /// value.
     Values(Vec<String>),
     /// Everything below a node of the column's hierarchy.
     Node {
@@ -157,7 +164,8 @@ fn mean(numbers: &[f64]) -> Option<f64> {
 /// Answers every query from the source and from the release.
 ///
 /// The reader must have been told [`treatments`](crate::audit::treatments) with
-/// [`View::Source`](crate::audit::View::Source) and [`View::ReleaseAgainstSource`](crate::audit::View::ReleaseAgainstSource).
+/// [`View::Source`](crate::audit::View::Source) and
+/// [`View::ReleaseAgainstSource`](crate::audit::View::ReleaseAgainstSource).
 ///
 /// ```
 /// use lookalike::{Request, audit::{View, treatments, unguard}, table, evaluate::query};
@@ -186,22 +194,34 @@ fn mean(numbers: &[f64]) -> Option<f64> {
 /// ```
 ///
 /// # Errors
-/// When a query asks for a column that is not released or for what its column does not have, when a cell of the release cannot be
-/// read, or when the two tables do not fit the configuration.
-pub fn answer(source: &Table, release: &Table, request: &Request, queries: &[Query]) -> Result<Vec<Answer>> {
+/// When a query asks for a column that is not released or for what its column does not have, when a
+/// cell of the release cannot be read, or when the two tables do not fit the configuration.
+pub fn answer(
+    source: &Table,
+    release: &Table,
+    request: &Request,
+    queries: &[Query],
+) -> Result<Vec<Answer>> {
     let used: BTreeSet<&str> = queries.iter().flat_map(Query::columns).collect();
     let names: Vec<&str> = used.into_iter().collect();
     let shown = surface(release, request)?;
-    let exact = |name: &str| shown.roles.keep.iter().chain(&shown.roles.sensitive).any(|kept| kept == name);
+    let exact =
+        |name: &str| shown.roles.keep.iter().chain(&shown.roles.sensitive).any(|kept| kept == name);
     let quasi = |name: &str| shown.quasi.iter().find(|shown| shown.name() == name);
     for (number, query) in (1..).zip(queries) {
         if let Some(name) = query.columns().find(|name| quasi(name).is_none() && !exact(name)) {
-            let released: Vec<String> = shown.quasi.iter().map(|shown| shown.name().to_string()).collect();
-            let released = [released, shown.roles.sensitive.clone(), shown.roles.keep.clone()].concat();
-            return Err(Error::request(format!("query {number}: {}", not_released(name, &released))));
+            let released: Vec<String> =
+                shown.quasi.iter().map(|shown| shown.name().to_string()).collect();
+            let released =
+                [released, shown.roles.sensitive.clone(), shown.roles.keep.clone()].concat();
+            return Err(Error::request(format!(
+                "query {number}: {}",
+                not_released(name, &released)
+            )));
         }
     }
-    let fields = names.iter().map(|name| Field::new(name, source, request)).collect::<Result<Vec<_>>>()?;
+    let fields =
+        names.iter().map(|name| Field::new(name, source, request)).collect::<Result<Vec<_>>>()?;
     let truth = originals(&fields, source)?;
     let columns = fields.iter().map(|field| match quasi(field.name) {
         Some(shown) => released(field, shown, release),
@@ -212,8 +232,9 @@ pub fn answer(source: &Table, release: &Table, request: &Request, queries: &[Que
     let answers: Vec<Result<Answer>> = (1usize..=queries.len())
         .into_par_iter()
         .map(|number| {
-            let tests = tests(&queries[number - 1], &fields)
-                .map_err(|(column, why)| Error::request(format!("query {number}, column `{column}`: {why}")))?;
+            let tests = tests(&queries[number - 1], &fields).map_err(|(column, why)| {
+                Error::request(format!("query {number}, column `{column}`: {why}"))
+            })?;
             Ok(Answer { truth: total(&truth, &tests), estimate: total(&estimate, &tests) })
         })
         .collect();
@@ -229,10 +250,15 @@ impl Query {
 }
 
 fn not_released(name: &str, released: &[String]) -> String {
-    format!("column `{name}` is not in the release{} (it can be asked about {})", did_you_mean(name, released), list(released))
+    format!(
+        "column `{name}` is not in the release{} (it can be asked about {})",
+        did_you_mean(name, released),
+        list(released)
+    )
 }
 
-/// The different rows of a table in the columns that queries use, and what the cells of these columns say.
+/// The different rows of a table in the columns that queries use, and what the cells of these
+/// columns say.
 #[derive(Debug)]
 struct Side {
     /// By column, by cell.
@@ -249,9 +275,17 @@ impl Side {
     /// From the cells of each column and, by row, which one it has.
     fn new(columns: Vec<(Vec<Reach>, Codes)>, rows: usize) -> Side {
         let mut fold = Fold::new(rows);
-        fold.refine(&columns.iter().map(|(cells, of)| (cells.len(), |row: usize| of.get(row))).collect::<Vec<_>>());
+        fold.refine(
+            &columns
+                .iter()
+                .map(|(cells, of)| (cells.len(), |row: usize| of.get(row)))
+                .collect::<Vec<_>>(),
+        );
         let classes = fold.finish();
-        let cells = classes.first.iter().flat_map(|&row| columns.iter().map(move |(_, of)| of.get(row as usize)));
+        let cells = classes
+            .first
+            .iter()
+            .flat_map(|&row| columns.iter().map(move |(_, of)| of.get(row as usize)));
         let cells = cells.collect();
         let rows_of = columns.iter().map(|(cells, of)| {
             let mut rows = vec![0; cells.len()];
@@ -259,7 +293,12 @@ impl Side {
             rows
         });
         let rows_of = rows_of.collect();
-        Side { reaches: columns.into_iter().map(|(cells, _)| cells).collect(), rows_of, cells, counts: classes.sizes }
+        Side {
+            reaches: columns.into_iter().map(|(cells, _)| cells).collect(),
+            rows_of,
+            cells,
+            counts: classes.sizes,
+        }
     }
 }
 
@@ -293,7 +332,8 @@ fn released(field: &Field<'_>, shown: &Shown, release: &Table) -> Result<(Vec<Re
     Ok((reaches, of.into_owned()))
 }
 
-/// What a query wants of each of the fields that it is about: by field, its test and whether it is summed.
+/// What a query wants of each of the fields that it is about: by field, its test and whether it is
+/// summed.
 type Tests = Vec<(usize, Option<Test>, Part)>;
 
 /// What a column adds to a row's answer.
@@ -306,8 +346,13 @@ enum Part {
 }
 
 /// Meets a query with the columns; else the column at fault and why.
-fn tests<'q>(query: &'q Query, fields: &[Field<'_>]) -> std::result::Result<Tests, (&'q str, String)> {
-    let place = |name: &str| fields.iter().position(|field| field.name == name).expect("every used column has a field");
+fn tests<'q>(
+    query: &'q Query,
+    fields: &[Field<'_>],
+) -> std::result::Result<Tests, (&'q str, String)> {
+    let place = |name: &str| {
+        fields.iter().position(|field| field.name == name).expect("every used column has a field")
+    };
     let mut tests = Tests::new();
     for (name, condition) in &query.conditions {
         let at = place(name);
@@ -329,11 +374,18 @@ fn tests<'q>(query: &'q Query, fields: &[Field<'_>]) -> std::result::Result<Test
 
 /// The sum over the rows of the products of their cells' weights.
 fn total(side: &Side, tests: &Tests) -> f64 {
-    let weigh = |(at, test, part): &(usize, Option<Test>, Part)| (*at, weights(&side.reaches[*at], test.as_ref(), *part));
+    let weigh = |(at, test, part): &(usize, Option<Test>, Part)| {
+        (*at, weights(&side.reaches[*at], test.as_ref(), *part))
+    };
     let mut tables: Vec<(usize, Vec<f64>)> = tests.iter().map(weigh).collect();
     // The column that rules out most goes first.
     tables.sort_by_cached_key(|(at, table)| {
-        side.rows_of[*at].iter().zip(table).filter(|(_, weight)| **weight != 0.0).map(|(rows, _)| *rows).sum::<u64>()
+        side.rows_of[*at]
+            .iter()
+            .zip(table)
+            .filter(|(_, weight)| **weight != 0.0)
+            .map(|(rows, _)| *rows)
+            .sum::<u64>()
     });
     let width = side.reaches.len();
     let mut sum = 0.0;

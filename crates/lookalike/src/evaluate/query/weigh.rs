@@ -10,7 +10,8 @@ pub(super) enum Reach {
     Span {
         lo: f64,
         hi: f64,
-        /// The share of the cell that is the missing value: 0, 1, or between where it may be either.
+        /// The share of the cell that is the missing value: 0, 1, or between where it may be
+        /// either.
         missing: f64,
         grain: Grain,
     },
@@ -36,7 +37,8 @@ pub(super) enum Test {
     Leaves(Vec<bool>),
 }
 
-/// For each cell the share of it that satisfies the test, or for the summed column that share times its mean value.
+/// For each cell the share of it that satisfies the test, or for the summed column that share times
+/// its mean value.
 pub(super) fn weights(reaches: &[Reach], test: Option<&Test>, part: Part) -> Vec<f64> {
     match test {
         Some(Test::Leaves(wanted)) => {
@@ -45,10 +47,13 @@ pub(super) fn weights(reaches: &[Reach], test: Option<&Test>, part: Part) -> Vec
                 *sum += u32::from(*wanted);
                 Some(*sum)
             }));
-            let inside = |range: &CodeRange| before[range.hi as usize + 1] - before[range.lo as usize];
+            let inside =
+                |range: &CodeRange| before[range.hi as usize + 1] - before[range.lo as usize];
             reaches.iter().map(|reach| among(reach, inside)).collect()
         }
-        Some(Test::Spans { spans, missing }) => reaches.iter().map(|reach| within(reach, spans, *missing, part)).collect(),
+        Some(Test::Spans { spans, missing }) => {
+            reaches.iter().map(|reach| within(reach, spans, *missing, part)).collect()
+        }
         None => {
             let anywhere = [(f64::NEG_INFINITY, f64::INFINITY)];
             reaches.iter().map(|reach| within(reach, &anywhere, true, part)).collect()
@@ -58,7 +63,9 @@ pub(super) fn weights(reaches: &[Reach], test: Option<&Test>, part: Part) -> Vec
 
 fn among(reach: &Reach, inside: impl Fn(&CodeRange) -> u32) -> f64 {
     let Reach::Leaves(ranges) = reach else { unreachable!("a tree has leaves") };
-    let count = |of: &dyn Fn(&CodeRange) -> u32| ranges.iter().map(|range| u64::from(of(range))).sum::<u64>();
+    let count = |of: &dyn Fn(&CodeRange) -> u32| {
+        ranges.iter().map(|range| u64::from(of(range))).sum::<u64>()
+    };
     real(count(&inside)) / real(count(&|range| range.hi - range.lo + 1))
 }
 
@@ -71,7 +78,8 @@ fn within(reach: &Reach, spans: &[(f64, f64)], with_missing: bool, part: Part) -
             Part::Value => share * middle,
         }
     };
-    let present = if missing < 1.0 { (1.0 - missing) * spans.iter().map(weigh).sum::<f64>() } else { 0.0 };
+    let present =
+        if missing < 1.0 { (1.0 - missing) * spans.iter().map(weigh).sum::<f64>() } else { 0.0 };
     // A missing value adds nothing to a sum.
     let absent = if with_missing && part == Part::Share { missing } else { 0.0 };
     present + absent

@@ -9,8 +9,9 @@
 //! where = { admission = { from = "2024-01-01", to = "2024-03-31" }, race = "White" }
 //! ```
 //!
-//! Two numbers or two dates without quotes are a range, both ends included; so is `{ from = .., to = .. }`, where one end may be left
-//! out and may be in quotes. Anything else is a value or a list of values; `""` is the missing one.
+//! Two numbers or two dates without quotes are a range, both ends included; so is `{ from = .., to
+//! = .. }`, where one end may be left out and may be in quotes. Anything else is a value or a list
+//! of values; `""` is the missing one.
 
 use std::path::Path;
 
@@ -33,32 +34,51 @@ pub fn read(path: &Path) -> Result<Vec<Query>> {
 /// # Errors
 /// When it is no TOML, or a query makes no sense; the message says which.
 pub fn parse(text: &str) -> Result<Vec<Query>> {
-    let mut file: Table = toml::from_str(text).map_err(|error| Error::request(error.to_string().trim_end()))?;
+    let mut file: Table =
+        toml::from_str(text).map_err(|error| Error::request(error.to_string().trim_end()))?;
     let queries = match file.remove("query") {
         Some(Value::Array(queries)) if !queries.is_empty() => queries,
-        Some(_) => return Err(Error::request("`query` is no list: begin every query with a line [[query]]")),
-        None => return Err(Error::request("there is no query: begin every query with a line [[query]]")),
+        Some(_) => {
+            return Err(Error::request(
+                "`query` is no list: begin every query with a line [[query]]",
+            ));
+        }
+        None => {
+            return Err(Error::request(
+                "there is no query: begin every query with a line [[query]]",
+            ));
+        }
     };
     if let Some(key) = file.keys().next() {
-        return Err(Error::request(format!("`{key}` is unknown here: a file of queries has [[query]] and nothing else")));
+        return Err(Error::request(format!(
+            "`{key}` is unknown here: a file of queries has [[query]] and nothing else"
+        )));
     }
-    let query = |(number, value)| query(value).map_err(|why| Error::request(format!("query {number}{why}")));
+    let query = |(number, value)| {
+        query(value).map_err(|why| Error::request(format!("query {number}{why}")))
+    };
     (1..).zip(queries).map(query).collect()
 }
 
 /// One query; else what is wrong and where in it.
 fn query(value: Value) -> std::result::Result<Query, String> {
-    let Value::Table(mut keys) = value else { return Err(": begin it with a line [[query]]".to_string()) };
+    let Value::Table(mut keys) = value else {
+        return Err(": begin it with a line [[query]]".to_string());
+    };
     let sum = match keys.remove("sum") {
         None => None,
         Some(Value::String(column)) => Some(column),
         Some(_) => return Err(": sum is the name of a column in quotes, sum = \"age\"".to_string()),
     };
-    let conditions = match keys.remove("where") {
-        None => Table::new(),
-        Some(Value::Table(conditions)) => conditions,
-        Some(_) => return Err(": where has a condition a column, where = { age = [20, 30], sex = \"Female\" }".to_string()),
-    };
+    let conditions =
+        match keys.remove("where") {
+            None => Table::new(),
+            Some(Value::Table(conditions)) => conditions,
+            Some(_) => return Err(
+                ": where has a condition a column, where = { age = [20, 30], sex = \"Female\" }"
+                    .to_string(),
+            ),
+        };
     if let Some(key) = keys.keys().next() {
         return Err(format!(": `{key}` is unknown: a query has `where` and `sum`"));
     }
@@ -66,11 +86,13 @@ fn query(value: Value) -> std::result::Result<Query, String> {
         Ok(condition) => Ok((column, condition)),
         Err(why) => Err(format!(", column `{column}`: {why}")),
     };
-    Ok(Query { sum, conditions: conditions.into_iter().map(condition).collect::<std::result::Result<_, _>>()? })
+    Ok(Query {
+        sum,
+        conditions: conditions.into_iter().map(condition).collect::<std::result::Result<_, _>>()?,
+    })
 }
 
-const FORMS: &str =
-    "write a range [20, 30] or { from = \"a\", to = \"b\" }, values \"a\" or [\"a\", \"b\"], or a group { node = \"a\" }";
+const FORMS: &str = "write a range [20, 30] or { from = \"a\", to = \"b\" }, values \"a\" or [\"a\", \"b\"], or a group { node = \"a\" }";
 
 fn condition(value: &Value) -> std::result::Result<Condition, String> {
     let forms = || FORMS.to_string();
@@ -82,10 +104,13 @@ fn condition(value: &Value) -> std::result::Result<Condition, String> {
             if keys.is_empty() || keys.keys().any(|key| key != "from" && key != "to") {
                 return Err(forms());
             }
-            let end = |key: &str| keys.get(key).map(|value| scalar(value).ok_or_else(forms)).transpose();
+            let end =
+                |key: &str| keys.get(key).map(|value| scalar(value).ok_or_else(forms)).transpose();
             Ok(Condition::Range { from: end("from")?, to: end("to")? })
         }
-        Value::Array(items) if items.is_empty() => Err("the list is empty: no row could satisfy it".to_string()),
+        Value::Array(items) if items.is_empty() => {
+            Err("the list is empty: no row could satisfy it".to_string())
+        }
         Value::Array(items) => {
             let texts = items.iter().map(scalar).collect::<Option<Vec<_>>>().ok_or_else(forms)?;
             let quoted = items.iter().filter(|item| matches!(item, Value::String(_))).count();
@@ -117,7 +142,8 @@ mod tests {
     use super::*;
 
     fn one(condition: &str) -> Condition {
-        parse(&format!("[[query]]\nwhere = {{ a = {condition} }}")).unwrap()[0].conditions["a"].clone()
+        parse(&format!("[[query]]\nwhere = {{ a = {condition} }}")).unwrap()[0].conditions["a"]
+            .clone()
     }
 
     fn range(from: Option<&str>, to: Option<&str>) -> Condition {
@@ -134,12 +160,18 @@ mod tests {
         assert_eq!(one("{ to = 7 }"), range(None, Some("7")));
         assert_eq!(one("\"x\""), Condition::Values(vec!["x".to_string()]));
         assert_eq!(one("[\"x\", \"\"]"), Condition::Values(vec!["x".to_string(), String::new()]));
-        assert_eq!(one("[\"2024-01-01\", \"2024-03-31\"]"), Condition::Values(vec!["2024-01-01".into(), "2024-03-31".into()]));
+        assert_eq!(
+            one("[\"2024-01-01\", \"2024-03-31\"]"),
+            Condition::Values(vec!["2024-01-01".into(), "2024-03-31".into()])
+        );
         assert_eq!(one("53703"), Condition::Values(vec!["53703".to_string()]));
         assert_eq!(one("true"), Condition::Values(vec!["true".to_string()]));
         assert_eq!(one("{ node = \"Married\" }"), Condition::Node { node: "Married".to_string() });
         let all = parse("[[query]]\nsum = \"a\"\n[[query]]\n").unwrap();
-        assert_eq!((all.len(), all[0].sum.as_deref(), all[1].clone()), (2, Some("a"), Query::default()));
+        assert_eq!(
+            (all.len(), all[0].sum.as_deref(), all[1].clone()),
+            (2, Some("a"), Query::default())
+        );
     }
 
     #[test]
@@ -147,8 +179,12 @@ mod tests {
         let page = include_str!("../../../../../docs/queries.md");
         let (_, example) = page.split_once("```toml\n").unwrap();
         let queries = parse(example.split_once("```").unwrap().0).unwrap();
-        let columns: Vec<Vec<&String>> = queries.iter().map(|query| query.conditions.keys().collect()).collect();
-        assert_eq!(columns, [vec!["age", "marital", "occupation", "sex"], vec!["admission", "race"]]);
+        let columns: Vec<Vec<&String>> =
+            queries.iter().map(|query| query.conditions.keys().collect()).collect();
+        assert_eq!(
+            columns,
+            [vec!["age", "marital", "occupation", "sex"], vec!["admission", "race"]]
+        );
         assert_eq!((queries[0].sum.as_deref(), queries[1].sum.as_deref()), (None, Some("age")));
     }
 
@@ -170,12 +206,20 @@ mod tests {
             ("[[query]]\nwhere = { a = [[1], [2]] }", "query 1, column `a`: write a range"),
             ("[[query]]\nwhere = { a = {} }", "query 1, column `a`: write a range"),
             ("[[query]]\nwhere = { a = { node = 5 } }", "query 1, column `a`: write a range"),
-            ("[[query]]\nwhere = { a = { node = \"x\", to = 5 } }", "query 1, column `a`: write a range"),
-            ("[[query]]\nwhere = { a = { from = [1], to = 5 } }", "query 1, column `a`: write a range"),
+            (
+                "[[query]]\nwhere = { a = { node = \"x\", to = 5 } }",
+                "query 1, column `a`: write a range",
+            ),
+            (
+                "[[query]]\nwhere = { a = { from = [1], to = 5 } }",
+                "query 1, column `a`: write a range",
+            ),
         ] {
             let error = parse(text).unwrap_err().to_string();
             assert!(error.contains(why), "{text}: {error}");
         }
-        assert!(parse("[[query]\n").unwrap_err().to_string().contains("TOML parse error at line 1"));
+        assert!(
+            parse("[[query]\n").unwrap_err().to_string().contains("TOML parse error at line 1")
+        );
     }
 }

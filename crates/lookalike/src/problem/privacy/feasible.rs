@@ -1,8 +1,13 @@
-//! Before any search: can the rules be met at all, what is the nearest request that can, and which rows stand in the way.
+//! Before any search: can the rules be met at all, what is the nearest request that can, and which
+//! rows stand in the way.
 //!
-//! A table can be released exactly when the whole of it as one class holds, by the union law on [`Privacy::holds`].
+//! A table can be released exactly when the whole of it as one class holds, by the union law on
+//! [`Privacy::holds`].
 
-use super::{LN_UNIT, Model, Privacy, Tally, count_together, entropy_holds, entropy_units, recursive_holds, top_and_tail};
+use super::{
+    LN_UNIT, Model, Privacy, Tally, count_together, entropy_holds, entropy_units, recursive_holds,
+    top_and_tail,
+};
 use crate::codes::Code;
 use crate::error::{Error, Result};
 use crate::request::ratio::Ratio;
@@ -22,11 +27,13 @@ pub struct Excess {
 const MILLION: u64 = 1_000_000;
 
 impl Privacy {
-    /// Accepts the whole table as one class, or says for each rule that fails what the nearest feasible parameter is. `names` are the
-    /// names of the sensitive columns. Every parameter that is suggested can itself be met.
+    /// Accepts the whole table as one class, or says for each rule that fails what the nearest
+    /// feasible parameter is. `names` are the names of the sensitive columns. Every parameter that
+    /// is suggested can itself be met.
     ///
     /// # Errors
-    /// [`Infeasible`](crate::ErrorKind::Infeasible) when the whole table does not hold: then no release of it does.
+    /// [`Infeasible`](crate::ErrorKind::Infeasible) when the whole table does not hold: then no
+    /// release of it does.
     pub fn nearest(&self, whole: &Tally, names: &[String]) -> Result<()> {
         if whole.size() == 0 {
             return Err(Error::infeasible("the table has no rows to release"));
@@ -36,54 +43,70 @@ impl Privacy {
         if why.is_empty() { Ok(()) } else { Err(Error::infeasible(why.join("; "))) }
     }
 
-    /// When the whole table does not hold but would after leaving out rows: a value that must become rarer, and by how many rows at
-    /// the least. None when it holds, or when no removal can help (too few rows or too few values).
+    /// When the whole table does not hold but would after leaving out rows: a value that must
+    /// become rarer, and by how many rows at the least. None when it holds, or when no removal can
+    /// help (too few rows or too few values).
     ///
-    /// For alpha and recursive every part of the table that holds lacks at least these rows of this value. For entropy, and for
-    /// values that are counted together, some largest part that holds does. So removing them and asking again, until there is no
-    /// answer, leaves out no row too many for one rule; two rounds a value suffice.
+    /// For alpha and recursive every part of the table that holds lacks at least these rows of this
+    /// value. For entropy, and for values that are counted together, some largest part that holds
+    /// does. So removing them and asking again, until there is no answer, leaves out no row too
+    /// many for one rule; two rounds a value suffice.
     pub fn excess(&self, whole: &Tally) -> Option<Excess> {
-        let failing: Vec<&Model> = self.models.iter().filter(|model| !self.model_holds(model, whole)).collect();
-        // Every failing rule must have a way out: removing rows for one is in vain if another has none.
-        let ways: Option<Vec<Excess>> = failing.into_iter().map(|model| excess(model, whole)).collect();
+        let failing: Vec<&Model> =
+            self.models.iter().filter(|model| !self.model_holds(model, whole)).collect();
+        // Every failing rule must have a way out: removing rows for one is in vain if another has
+        // none.
+        let ways: Option<Vec<Excess>> =
+            failing.into_iter().map(|model| excess(model, whole)).collect();
         ways?.into_iter().next()
     }
 }
 
 fn excess(model: &Model, whole: &Tally) -> Option<Excess> {
     match model {
-        // Removal cannot add rows or values; closeness is measured against all rows, so none of them may go.
+        // Removal cannot add rows or values; closeness is measured against all rows, so none of
+        // them may go.
         Model::K(_) | Model::Distinct { .. } | Model::Closeness { .. } => None,
         Model::Alpha { column, alpha, values: Some(values) } => {
             let together = count_together(whole, *column, values);
             if together == whole.size() {
                 return None;
             }
-            let (num, den, size) = (u128::from(alpha.num()), u128::from(alpha.den()), u128::from(whole.size()));
-            // The least r with (together - r) / (size - r) <= alpha; alpha is below 1, or the rule would hold.
+            let (num, den, size) =
+                (u128::from(alpha.num()), u128::from(alpha.den()), u128::from(whole.size()));
+            // The least r with (together - r) / (size - r) <= alpha; alpha is below 1, or the rule
+            // would hold.
             let rows = (u128::from(together) * den - num * size).div_ceil(den - num);
-            let (code, count) = most_frequent(values.iter().map(|&code| (code, whole.count(*column, code))))?;
-            Some(Excess { column: *column, code, rows: u64::try_from(rows).unwrap_or(u64::MAX).min(count) })
+            let (code, count) =
+                most_frequent(values.iter().map(|&code| (code, whole.count(*column, code))))?;
+            Some(Excess {
+                column: *column,
+                code,
+                rows: u64::try_from(rows).unwrap_or(u64::MAX).min(count),
+            })
         }
-        Model::Alpha { column, alpha, values: None } => {
-            cut(*column, whole, 0, |counts| alpha.at_least_share(counts.iter().copied().max().unwrap_or(0), counts.iter().sum()))
-        }
-        Model::Recursive { column, c, l } => {
-            cut(*column, whole, 0, |counts| recursive_holds(*c, top_and_tail(*l, counts.iter().copied())))
-        }
+        Model::Alpha { column, alpha, values: None } => cut(*column, whole, 0, |counts| {
+            alpha.at_least_share(counts.iter().copied().max().unwrap_or(0), counts.iter().sum())
+        }),
+        Model::Recursive { column, c, l } => cut(*column, whole, 0, |counts| {
+            recursive_holds(*c, top_and_tail(*l, counts.iter().copied()))
+        }),
         // Between two levels some of the tops may stay: see `cut`.
-        Model::Entropy { column, l } => {
-            cut(*column, whole, 1, |counts| entropy_holds(*l, counts.iter().sum(), counts.iter().copied()))
-        }
+        Model::Entropy { column, l } => cut(*column, whole, 1, |counts| {
+            entropy_holds(*l, counts.iter().sum(), counts.iter().copied())
+        }),
     }
 }
 
-/// Cuts all counts down to a common level, the greatest at which the rule holds, and tells how far the most frequent value stands
-/// above it. Such a cut makes the most even distribution that can be had by removing that many rows, ever more even as the level
-/// falls, so if not even level 1 holds nothing does. `spare` is 1 for a rule that may hold with some counts one above the level.
+/// Cuts all counts down to a common level, the greatest at which the rule holds, and tells how far
+/// the most frequent value stands above it. Such a cut makes the most even distribution that can be
+/// had by removing that many rows, ever more even as the level falls, so if not even level 1 holds
+/// nothing does. `spare` is 1 for a rule that may hold with some counts one above the level.
 fn cut(column: usize, whole: &Tally, spare: u64, holds: impl Fn(&[u64]) -> bool) -> Option<Excess> {
     let (code, count) = most_frequent(whole.present(column))?;
-    let holds_at = |level: u64| holds(&whole.present(column).map(|(_, count)| count.min(level)).collect::<Vec<u64>>());
+    let holds_at = |level: u64| {
+        holds(&whole.present(column).map(|(_, count)| count.min(level)).collect::<Vec<u64>>())
+    };
     let level = greatest(count - 1, holds_at)?;
     Some(Excess { column, code, rows: (count - level - spare).max(1) })
 }
@@ -96,11 +119,16 @@ fn most_frequent(counts: impl Iterator<Item = (Code, u64)>) -> Option<(Code, u64
 fn nearest(model: &Model, whole: &Tally, names: &[String]) -> String {
     let size = whole.size();
     match model {
-        Model::K(k) => format!("k = {k} cannot be met: the table has {size} rows, so the largest feasible k is {size}"),
+        Model::K(k) => format!(
+            "k = {k} cannot be met: the table has {size} rows, so the largest feasible k is {size}"
+        ),
         Model::Alpha { column, alpha, values } => {
             let (who, part) = match values {
                 Some(values) => ("the named values fill", count_together(whole, *column, values)),
-                None => ("one value fills", most_frequent(whole.present(*column)).map_or(0, |(_, count)| count)),
+                None => (
+                    "one value fills",
+                    most_frequent(whole.present(*column)).map_or(0, |(_, count)| count),
+                ),
             };
             let divisor = gcd(part, size);
             let mut why = format!(
@@ -130,9 +158,13 @@ fn nearest(model: &Model, whole: &Tally, names: &[String]) -> String {
         Model::Entropy { column, l } => {
             let best = decimal(greatest_entropy_l(*column, whole));
             let name = &names[*column];
-            format!("entropy l = {l} on column `{name}` cannot be met by the whole table: the greatest feasible l is {best}")
+            format!(
+                "entropy l = {l} on column `{name}` cannot be met by the whole table: the greatest feasible l is {best}"
+            )
         }
-        Model::Recursive { column, c, l } => recursive_nearest(*c, *l, *column, whole, &names[*column]),
+        Model::Recursive { column, c, l } => {
+            recursive_nearest(*c, *l, *column, whole, &names[*column])
+        }
         Model::Closeness { column, t, .. } => {
             let name = &names[*column];
             format!(
@@ -153,7 +185,9 @@ fn greatest_entropy_l(column: usize, whole: &Tally) -> u128 {
     let counts = || whole.present(column).map(|(_, count)| count);
     let entropy = entropy_units(whole.size(), counts()) as f64 / LN_UNIT / whole.size() as f64;
     let mut best = (entropy.exp() * MILLION as f64).ceil() as u64;
-    let holds = |l| entropy_holds(Ratio::new(l, MILLION).expect("a million is not 0"), whole.size(), counts());
+    let holds = |l| {
+        entropy_holds(Ratio::new(l, MILLION).expect("a million is not 0"), whole.size(), counts())
+    };
     while best > MILLION && !holds(best) {
         best -= 1;
     }
@@ -181,7 +215,8 @@ fn recursive_nearest(c: Ratio, l: u64, column: usize, whole: &Tally, name: &str)
     format!("recursive c = {c}, l = {l} on column `{name}` cannot be met: {}", ways.join("; "))
 }
 
-/// The greatest number from 1 to `most` of which `holds` is true, if it is true of all below that one.
+/// The greatest number from 1 to `most` of which `holds` is true, if it is true of all below that
+/// one.
 fn greatest(most: u64, holds: impl Fn(u64) -> bool) -> Option<u64> {
     let (mut low, mut high) = (0, most + 1);
     while high - low > 1 {

@@ -1,12 +1,14 @@
 //! The privacy models: one predicate on the counts of a class.
 //!
 //! # Complexity
-//! k is O(1). Alpha, distinct, entropy, recursive and t with equal distances cost the values that occur in the class; t with ordered
-//! distances costs the domain, with hierarchical ones the domain and its tree.
+//! k is O(1). Alpha, distinct, entropy, recursive and t with equal distances cost the values that
+//! occur in the class; t with ordered distances costs the domain, with hierarchical ones the domain
+//! and its tree.
 //!
 //! # References
-//! (alpha,k): Wong, Li, Fu, Wang, KDD 2006. Frequency l: He et al., PAKDD 2012, definition 3. Distinct, entropy and recursive l:
-//! Machanavajjhala, Gehrke, Kifer, Venkitasubramaniam, ICDE 2006. t-closeness: Li, Li, Venkatasubramanian, ICDE 2007.
+//! (alpha,k): Wong, Li, Fu, Wang, KDD 2006. Frequency l: He et al., PAKDD 2012, definition 3.
+//! Distinct, entropy and recursive l: Machanavajjhala, Gehrke, Kifer, Venkitasubramaniam, ICDE
+//! 2006. t-closeness: Li, Li, Venkatasubramanian, ICDE 2007.
 
 mod feasible;
 mod lack;
@@ -29,7 +31,8 @@ pub enum Model {
         column: usize,
         /// The greatest share.
         alpha: Ratio,
-        /// The values that are counted together, each once; with none, every value is counted alone.
+        /// The values that are counted together, each once; with none, every value is counted
+        /// alone.
         values: Option<Vec<Code>>,
     },
     /// At least `l` different values.
@@ -46,7 +49,8 @@ pub enum Model {
         /// The effective number of values.
         l: Ratio,
     },
-    /// Recursive (c,l)-diversity: the greatest count is below `c` times the sum of the l-th greatest and all smaller ones.
+    /// Recursive (c,l)-diversity: the greatest count is below `c` times the sum of the l-th
+    /// greatest and all smaller ones.
     Recursive {
         /// The sensitive column.
         column: usize,
@@ -55,7 +59,8 @@ pub enum Model {
         /// The rank, at least 1.
         l: u64,
     },
-    /// The earth mover's distance between the values of the class and those of the whole table is at most `t`.
+    /// The earth mover's distance between the values of the class and those of the whole table is
+    /// at most `t`.
     Closeness {
         /// The sensitive column.
         column: usize,
@@ -71,12 +76,14 @@ pub enum Model {
 pub enum Ground {
     /// Any two differ by 1.
     Equal,
-    /// By their ranks, over the greatest difference of ranks; codes are in value order and values that no row has take no rank.
+    /// By their ranks, over the greatest difference of ranks; codes are in value order and values
+    /// that no row has take no rank.
     Ordered,
     /// By the height of their lowest common ancestor, over the height of the root.
     Hierarchical {
-        /// The inner nodes, children before parents and from left to right, so that the root comes last. The codes are the leaves,
-        /// at height 0, in tree order. The root covers every code of the column, even if it is the only inner node.
+        /// The inner nodes, children before parents and from left to right, so that the root comes
+        /// last. The codes are the leaves, at height 0, in tree order. The root covers every code
+        /// of the column, even if it is the only inner node.
         nodes: Vec<GroundNode>,
     },
 }
@@ -95,32 +102,41 @@ pub struct GroundNode {
 pub struct Privacy {
     /// What must hold, all of it.
     pub models: Vec<Model>,
-    /// How often each value of each sensitive column occurs in the whole table: what closeness is measured against.
+    /// How often each value of each sensitive column occurs in the whole table: what closeness is
+    /// measured against.
     pub totals: Vec<Vec<u64>>,
-    /// The sum of the totals of a column, kept so that a class is judged without walking through its domain.
+    /// The sum of the totals of a column, kept so that a class is judged without walking through
+    /// its domain.
     rows: u64,
 }
 
 impl Privacy {
-    /// These models on a table with these counts; the counts may be left empty if no model looks at sensitive values.
+    /// These models on a table with these counts; the counts may be left empty if no model looks at
+    /// sensitive values.
     pub fn new(models: Vec<Model>, totals: Vec<Vec<u64>>) -> Privacy {
         let rows = totals.first().map_or(0, |column| column.iter().sum());
-        debug_assert!(totals.iter().all(|column| column.iter().sum::<u64>() == rows), "every row has a value in every column");
+        debug_assert!(
+            totals.iter().all(|column| column.iter().sum::<u64>() == rows),
+            "every row has a value in every column"
+        );
         Privacy { models, totals, rows }
     }
 
     /// True when every model holds on the class. An empty class does not hold.
     ///
-    /// **The union law: if two classes hold, their union holds.** Every algorithm relies on it, and because of it a table can be
-    /// released exactly when the whole of it as one class holds. A model that breaks it may not join. Why it is true:
+    /// **The union law: if two classes hold, their union holds.** Every algorithm relies on it, and
+    /// because of it a table can be released exactly when the whole of it as one class holds. A
+    /// model that breaks it may not join. Why it is true:
     ///
     /// - k: sizes add up.
     /// - alpha: the share in a union lies between the shares in its parts.
     /// - distinct: a union has every value of its parts.
-    /// - entropy: it is concave, so that of a mixture is at least the mean of its parts'. (Logarithms are rounded: see the tolerance.)
-    /// - recursive: the greatest count of a union is at most the sum of the parts', and so is the sum of the l - 1 greatest, which
-    ///   leaves at least the sum of the tails.
-    /// - closeness: moving each part's earth moves the union's, so the distance is at most the mean of the parts'.
+    /// - entropy: it is concave, so that of a mixture is at least the mean of its parts'.
+    ///   (Logarithms are rounded: see the tolerance.)
+    /// - recursive: the greatest count of a union is at most the sum of the parts', and so is the
+    ///   sum of the l - 1 greatest, which leaves at least the sum of the tails.
+    /// - closeness: moving each part's earth moves the union's, so the distance is at most the mean
+    ///   of the parts'.
     ///
     /// All but entropy is decided in integers, for tables of up to 2^32 rows.
     pub fn holds(&self, class: &Tally) -> bool {
@@ -137,7 +153,9 @@ impl Privacy {
     pub fn least_rows(&self) -> u64 {
         let least = self.models.iter().map(|model| match model {
             Model::K(k) => *k,
-            Model::Alpha { alpha, values: None, .. } if alpha.num() > 0 => alpha.den().div_ceil(alpha.num()),
+            Model::Alpha { alpha, values: None, .. } if alpha.num() > 0 => {
+                alpha.den().div_ceil(alpha.num())
+            }
             Model::Distinct { l, .. } | Model::Recursive { l, .. } => *l,
             Model::Alpha { .. } | Model::Entropy { .. } | Model::Closeness { .. } => 1,
         });
@@ -161,7 +179,9 @@ impl Privacy {
             }
             Model::Distinct { column, l } => class.distinct(*column) >= *l,
             Model::Entropy { column, l } => entropy_holds(*l, class.size(), counts(*column)),
-            Model::Recursive { column, c, l } => recursive_holds(*c, top_and_tail(*l, counts(*column))),
+            Model::Recursive { column, c, l } => {
+                recursive_holds(*c, top_and_tail(*l, counts(*column)))
+            }
             Model::Closeness { column, t, ground } => {
                 let (work, longest) = self.distance(*column, ground, class);
                 product_at_most((work, t.den()), (longest, t.num()))
@@ -169,17 +189,21 @@ impl Privacy {
         }
     }
 
-    /// The earth mover's distance of a class to the whole table as an exact fraction, 0/0 when there is but one value.
+    /// The earth mover's distance of a class to the whole table as an exact fraction, 0/0 when
+    /// there is but one value.
     ///
-    /// With c of n rows in the class and C of N in the table, a value has c N - C n too much earth, in units of 1 / (n N).
+    /// With c of n rows in the class and C of N in the table, a value has c N - C n too much earth,
+    /// in units of 1 / (n N).
     fn distance(&self, column: usize, ground: &Ground, class: &Tally) -> (u128, u128) {
         let totals = &self.totals[column];
-        let surplus =
-            |count: u64, total: u64| i128::from(count) * i128::from(self.rows) - i128::from(total) * i128::from(class.size());
+        let surplus = |count: u64, total: u64| {
+            i128::from(count) * i128::from(self.rows) - i128::from(total) * i128::from(class.size())
+        };
         let earth = u128::from(self.rows) * u128::from(class.size());
         match ground {
             Ground::Equal => {
-                let too_much = |(code, count)| surplus(count, totals[code as usize]).max(0).unsigned_abs();
+                let too_much =
+                    |(code, count)| surplus(count, totals[code as usize]).max(0).unsigned_abs();
                 (class.present(column).map(too_much).sum(), earth)
             }
             Ground::Ordered => {
@@ -192,15 +216,20 @@ impl Privacy {
                 (work, earth * steps.saturating_sub(1))
             }
             Ground::Hierarchical { nodes } => {
-                let surplus = (0..).zip(totals).map(|(code, &total)| (code, surplus(class.count(column, code), total)));
-                (work_in_tree(nodes, surplus), earth * nodes.last().map_or(0, |root| u128::from(root.height)))
+                let surplus = (0..)
+                    .zip(totals)
+                    .map(|(code, &total)| (code, surplus(class.count(column, code), total)));
+                (
+                    work_in_tree(nodes, surplus),
+                    earth * nodes.last().map_or(0, |root| u128::from(root.height)),
+                )
             }
         }
     }
 }
 
-/// What it costs to level out the surplus of every leaf, in units of height: at each node what its children have too much and too
-/// little cancels as far as it can, and the rest goes up.
+/// What it costs to level out the surplus of every leaf, in units of height: at each node what its
+/// children have too much and too little cancels as far as it can, and the rest goes up.
 fn work_in_tree(nodes: &[GroundNode], leaves: impl Iterator<Item = (Code, i128)>) -> u128 {
     let mut leaves = leaves.peekable();
     // Subtrees whose parent has not come yet: their least code and what they could not level out.
@@ -218,8 +247,12 @@ fn work_in_tree(nodes: &[GroundNode], leaves: impl Iterator<Item = (Code, i128)>
         work += u128::from(node.height) * too_much.min(too_little).unsigned_abs();
         open.push((node.range.lo, too_much - too_little));
     }
-    // A leaf outside the root would be left out of the distance and let a class pass that should not.
-    assert!(leaves.next().is_none() && open.len() <= 1, "the last ground node is the root and covers every code");
+    // A leaf outside the root would be left out of the distance and let a class pass that should
+    // not.
+    assert!(
+        leaves.next().is_none() && open.len() <= 1,
+        "the last ground node is the root and covers every code"
+    );
     work
 }
 
@@ -246,17 +279,22 @@ fn recursive_holds(c: Ratio, (top, tail): (u64, u64)) -> bool {
     u128::from(top) * u128::from(c.den()) < u128::from(c.num()) * u128::from(tail)
 }
 
-/// The unit of logarithms, 2^-48: as fine as `f64` is at ln 2^32, the logarithm of the longest table.
+/// The unit of logarithms, 2^-48: as fine as `f64` is at ln 2^32, the logarithm of the longest
+/// table.
 const LN_UNIT: f64 = 281_474_976_710_656.0;
 
-/// How many units of logarithm, about 3e-14 in all, the entropy may fall short. A logarithm is wrong by one unit at most and by a
-/// half more once it is rounded, and three of them meet: that of the class, the mean of those of the counts, and that of l. Without
-/// this, three equally frequent values would not have entropy ln 3. It is no more than that: at l = 3 a class of 3 million rows that is
-/// one row off an equal split is still told apart.
+/// How many units of logarithm, about 3e-14 in all, the entropy may fall short. A logarithm is
+/// wrong by one unit at most and by a half more once it is rounded, and three of them meet: that of
+/// the class, the mean of those of the counts, and that of l. Without this, three equally frequent
+/// values would not have entropy ln 3. It is no more than that: at l = 3 a class of 3 million rows
+/// that is one row off an equal split is still told apart.
 const ENTROPY_TOLERANCE: i128 = 8;
 
 /// The logarithm in whole units: sums of integers do not depend on the order of their terms.
-#[allow(clippy::cast_possible_truncation, reason = "the logarithm of a 64-bit number is below 45, so the product is below 2^54")]
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "the logarithm of a 64-bit number is below 45, so the product is below 2^54"
+)]
 fn ln_units(x: f64) -> i128 {
     (x.ln() * LN_UNIT).round() as i128
 }

@@ -4,9 +4,10 @@ use crate::codes::Code;
 
 /// The counts of one class.
 ///
-/// Counts are kept densely, one cell a value of each sensitive column, with a list of the values that occur: adding a row, asking for
-/// a count and taking a row away cost O(1) a column, and everything else costs only what was added. The dense part takes 16 bytes a
-/// value, so a tally is a workplace to fill, ask and clear; do not keep one for each of a million classes.
+/// Counts are kept densely, one cell a value of each sensitive column, with a list of the values
+/// that occur: adding a row, asking for a count and taking a row away cost O(1) a column, and
+/// everything else costs only what was added. The dense part takes 16 bytes a value, so a tally is
+/// a workplace to fill, ask and clear; do not keep one for each of a million classes.
 #[derive(Clone, Debug)]
 pub struct Tally {
     size: u64,
@@ -30,11 +31,13 @@ struct Cell {
 impl Tally {
     /// An empty class; `domains` says how many values each sensitive column has.
     pub fn new(domains: &[usize]) -> Tally {
-        let empty = |&domain: &usize| Counts { cells: vec![Cell::default(); domain], present: Vec::new() };
+        let empty =
+            |&domain: &usize| Counts { cells: vec![Cell::default(); domain], present: Vec::new() };
         Tally { size: 0, columns: domains.iter().map(empty).collect() }
     }
 
-    /// Adds `count` equal rows with these codes, one a sensitive column. Panics if a column has no code, or one beyond its domain.
+    /// Adds `count` equal rows with these codes, one a sensitive column. Panics if a column has no
+    /// code, or one beyond its domain.
     pub fn add(&mut self, codes: &[Code], count: u32) {
         assert_eq!(codes.len(), self.columns.len(), "a row has one code for each sensitive column");
         self.size += u64::from(count);
@@ -46,7 +49,8 @@ impl Tally {
     /// Takes away `count` equal rows with these codes. Panics if the class does not have that many.
     pub fn remove(&mut self, codes: &[Code], count: u32) {
         assert_eq!(codes.len(), self.columns.len(), "a row has one code for each sensitive column");
-        self.size = self.size.checked_sub(u64::from(count)).expect("a class loses only rows that it has");
+        self.size =
+            self.size.checked_sub(u64::from(count)).expect("a class loses only rows that it has");
         for (column, &code) in self.columns.iter_mut().zip(codes) {
             column.remove(code, u64::from(count));
         }
@@ -99,7 +103,8 @@ impl Counts {
     fn add(&mut self, code: Code, count: u64) {
         let cell = &mut self.cells[code as usize];
         if cell.count == 0 && count > 0 {
-            cell.place = u32::try_from(self.present.len()).expect("there are fewer present codes than codes");
+            cell.place = u32::try_from(self.present.len())
+                .expect("there are fewer present codes than codes");
             self.present.push(code);
         }
         cell.count += count;
@@ -151,7 +156,8 @@ mod tests {
                         tally.remove(&row, 1);
                     }
                     _ => {
-                        let row: Vec<Code> = domains.iter().map(|&domain| random.code(domain)).collect();
+                        let row: Vec<Code> =
+                            domains.iter().map(|&domain| random.code(domain)).collect();
                         let count = random.below(3);
                         tally.add(&row, u32::try_from(count).unwrap());
                         rows.extend(std::iter::repeat_n(row, count));
@@ -165,7 +171,8 @@ mod tests {
                     });
                     let counts: Vec<_> = counts.collect();
                     assert!(counts.iter().all(|&(code, count)| tally.count(column, code) == count));
-                    let present: Vec<_> = counts.into_iter().filter(|&(_, count)| count > 0).collect();
+                    let present: Vec<_> =
+                        counts.into_iter().filter(|&(_, count)| count > 0).collect();
                     assert_eq!(tally.distinct(column), present.len() as u64);
                     assert_eq!(sorted(&tally, column), present);
                 }
@@ -197,6 +204,9 @@ mod tests {
         let mut tally = Tally::new(&[1]);
         tally.add(&[0], u32::MAX);
         tally.add(&[0], u32::MAX);
-        assert_eq!((tally.size(), tally.count(0, 0)), (2 * u64::from(u32::MAX), 2 * u64::from(u32::MAX)));
+        assert_eq!(
+            (tally.size(), tally.count(0, 0)),
+            (2 * u64::from(u32::MAX), 2 * u64::from(u32::MAX))
+        );
     }
 }

@@ -62,7 +62,8 @@ fn node(lo: Code, hi: Code, height: u32) -> GroundNode {
     GroundNode { range: CodeRange { lo, hi }, height }
 }
 
-/// A tree over the codes `lo..=hi`, whose inner nodes are appended children first; its height, 0 for a leaf.
+/// A tree over the codes `lo..=hi`, whose inner nodes are appended children first; its height, 0
+/// for a leaf.
 fn grow(random: &mut Random, lo: Code, hi: Code, nodes: &mut Vec<GroundNode>) -> u32 {
     if lo == hi && random.below(3) > 0 {
         return 0;
@@ -94,7 +95,8 @@ fn random_ratio(random: &mut Random, least: u64, most: u64) -> Ratio {
     Ratio::new(least * den + random.next() % ((most - least) * den + 1), den).unwrap()
 }
 
-/// One model of every kind, with parameters on both sides of what classes over `domain` values have.
+/// One model of every kind, with parameters on both sides of what classes over `domain` values
+/// have.
 pub(super) fn random_models(random: &mut Random, domain: usize) -> Vec<Model> {
     let mut values: Vec<Code> = (0..).take(domain).filter(|_| random.below(3) == 0).collect();
     values.push(Code::try_from(domain).unwrap() - 1);
@@ -109,7 +111,11 @@ pub(super) fn random_models(random: &mut Random, domain: usize) -> Vec<Model> {
         Model::Recursive { column: 0, c: random_ratio(random, 0, 4), l: 1 + random.next() % wide },
         Model::Closeness { column: 0, t: random_ratio(random, 0, 1), ground: Ground::Equal },
         Model::Closeness { column: 0, t: random_ratio(random, 0, 1), ground: Ground::Ordered },
-        Model::Closeness { column: 0, t: random_ratio(random, 0, 1), ground: random_tree(random, domain) },
+        Model::Closeness {
+            column: 0,
+            t: random_ratio(random, 0, 1),
+            ground: random_tree(random, domain),
+        },
     ]
 }
 
@@ -122,7 +128,8 @@ fn sum(a: &[u64], b: &[u64]) -> Vec<u64> {
     a.iter().zip(b).map(|(a, b)| a + b).collect()
 }
 
-/// The same thing by its definition, in floating point and with sorts: above 0 it holds, below it does not.
+/// The same thing by its definition, in floating point and with sorts: above 0 it holds, below it
+/// does not.
 fn margin(model: &Model, counts: &[u64], totals: &[u64]) -> f64 {
     let size = counts.iter().sum::<u64>() as f64;
     let share = |count: u64| count as f64 / size;
@@ -134,9 +141,14 @@ fn margin(model: &Model, counts: &[u64], totals: &[u64]) -> f64 {
         Model::Alpha { alpha, values: Some(values), .. } => {
             alpha.to_f64() - values.iter().map(|&code| share(counts[code as usize])).sum::<f64>()
         }
-        Model::Distinct { l, .. } => counts.iter().filter(|&&count| count > 0).count() as f64 - *l as f64,
+        Model::Distinct { l, .. } => {
+            counts.iter().filter(|&&count| count > 0).count() as f64 - *l as f64
+        }
         Model::Entropy { l, .. } => {
-            let terms = counts.iter().filter(|&&count| count > 0).map(|&count| -share(count) * share(count).ln());
+            let terms = counts
+                .iter()
+                .filter(|&&count| count > 0)
+                .map(|&count| -share(count) * share(count).ln());
             terms.sum::<f64>() - l.to_f64().ln()
         }
         Model::Recursive { c, l, .. } => {
@@ -150,25 +162,35 @@ fn margin(model: &Model, counts: &[u64], totals: &[u64]) -> f64 {
     }
 }
 
-/// The distance of two values in whole units, and how many units make 1, straight from the definitions.
+/// The distance of two values in whole units, and how many units make 1, straight from the
+/// definitions.
 fn ground_distance(ground: &Ground, totals: &[u64], a: usize, b: usize) -> (i64, i64) {
     if a == b {
         return (0, 1);
     }
-    let rank = |end: usize| i64::try_from(totals[..end].iter().filter(|&&total| total > 0).count()).unwrap();
+    let rank = |end: usize| {
+        i64::try_from(totals[..end].iter().filter(|&&total| total > 0).count()).unwrap()
+    };
     match ground {
         Ground::Equal => (1, 1),
         Ground::Ordered => ((rank(a) - rank(b)).abs(), rank(totals.len()) - 1),
         Ground::Hierarchical { nodes } => {
-            let both = |node: &&GroundNode| [a, b].iter().all(|&code| node.range.contains(Code::try_from(code).unwrap()));
-            let ancestor = nodes.iter().filter(both).min_by_key(|node| (node.range.hi - node.range.lo, node.height)).unwrap();
+            let both = |node: &&GroundNode| {
+                [a, b].iter().all(|&code| node.range.contains(Code::try_from(code).unwrap()))
+            };
+            let ancestor = nodes
+                .iter()
+                .filter(both)
+                .min_by_key(|node| (node.range.hi - node.range.lo, node.height))
+                .unwrap();
             (i64::from(ancestor.height), i64::from(nodes.last().unwrap().height))
         }
     }
 }
 
-/// The earth mover's distance by solving the transport problem: earth goes along the cheapest path that is left, back along what
-/// was carried before if need be (successive shortest paths, found by Bellman and Ford), until none is left.
+/// The earth mover's distance by solving the transport problem: earth goes along the cheapest path
+/// that is left, back along what was carried before if need be (successive shortest paths, found by
+/// Bellman and Ford), until none is left.
 fn transported(ground: &Ground, counts: &[u64], totals: &[u64]) -> f64 {
     let (n, rows) = (counts.iter().sum::<u64>(), totals.iter().sum::<u64>());
     let width = counts.len();
@@ -184,7 +206,9 @@ fn transported(ground: &Ground, counts: &[u64], totals: &[u64]) -> f64 {
         for _ in 0..2 * width {
             for (a, b) in (0..width).flat_map(|a| (0..width).map(move |b| (a, b))) {
                 let mut relax = |from: usize, to: usize, cost: i64| match best[from] {
-                    Some((far, _)) if best[to].is_none_or(|(known, _)| far + cost < known) => best[to] = Some((far + cost, from)),
+                    Some((far, _)) if best[to].is_none_or(|(known, _)| far + cost < known) => {
+                        best[to] = Some((far + cost, from))
+                    }
                     _ => {}
                 };
                 relax(a, width + b, cost(a, b));
@@ -193,28 +217,45 @@ fn transported(ground: &Ground, counts: &[u64], totals: &[u64]) -> f64 {
                 }
             }
         }
-        let end = (0..width).filter(|&b| there[b] > 0).min_by_key(|&b| best[width + b].unwrap().0).unwrap();
+        let end = (0..width)
+            .filter(|&b| there[b] > 0)
+            .min_by_key(|&b| best[width + b].unwrap().0)
+            .unwrap();
         let mut path = vec![width + end];
-        while let Some((_, before)) = best[*path.last().unwrap()].filter(|&(_, before)| before != *path.last().unwrap()) {
+        while let Some((_, before)) =
+            best[*path.last().unwrap()].filter(|&(_, before)| before != *path.last().unwrap())
+        {
             path.push(before);
         }
         let start = *path.last().unwrap();
-        let back = path.windows(2).filter(|step| step[0] < width).map(|step| carried[step[0]][step[1] - width]);
+        let back = path
+            .windows(2)
+            .filter(|step| step[0] < width)
+            .map(|step| carried[step[0]][step[1] - width]);
         let amount = back.chain([here[start], there[end]]).min().unwrap();
         for step in path.windows(2) {
             let (to, from) = (step[0], step[1]);
-            if from < width { carried[from][to - width] += amount } else { carried[to][from - width] -= amount }
+            if from < width {
+                carried[from][to - width] += amount
+            } else {
+                carried[to][from - width] -= amount
+            }
         }
         here[start] -= amount;
         there[end] -= amount;
         work += best[width + end].unwrap().0 * i64::try_from(amount).unwrap();
     }
-    let unit = (1..width).map(|b| ground_distance(ground, totals, 0, b).1).max().unwrap_or(1).max(1);
+    let unit =
+        (1..width).map(|b| ground_distance(ground, totals, 0, b).1).max().unwrap_or(1).max(1);
     work as f64 / (n * rows) as f64 / unit as f64
 }
 
 /// Random whole tables cut into two random classes, with one model of each kind.
-fn each_random_case(seed: u64, rounds: usize, mut check: impl FnMut(&Model, &[u64], &[u64], &[u64])) {
+fn each_random_case(
+    seed: u64,
+    rounds: usize,
+    mut check: impl FnMut(&Model, &[u64], &[u64], &[u64]),
+) {
     let mut random = Random(seed);
     for _ in 0..rounds {
         let domain = 1 + random.below(6);
@@ -250,7 +291,10 @@ fn every_model_is_kept_by_union() {
     each_random_case(1, 6000, |model, one, other, totals| {
         if holds(model.clone(), one, totals) && holds(model.clone(), other, totals) {
             both_hold[kind(model)] += 1;
-            assert!(holds(model.clone(), &sum(one, other), totals), "{model:?} {one:?} {other:?} of {totals:?}");
+            assert!(
+                holds(model.clone(), &sum(one, other), totals),
+                "{model:?} {one:?} {other:?} of {totals:?}"
+            );
         }
     });
     assert!(both_hold.iter().all(|&cases| cases > 300), "{both_hold:?}");
@@ -293,7 +337,10 @@ fn the_distance_is_the_least_work_of_any_transport_to_the_last_unit() {
             let (work, longest) = privacy.distance(0, &ground, &class(&counts));
             let fast = if work == 0 { 0.0 } else { work as f64 / longest as f64 };
             let slow = transported(&ground, &counts, &totals);
-            assert!((fast - slow).abs() < 1e-12, "{fast} {slow} {ground:?} {counts:?} of {totals:?}");
+            assert!(
+                (fast - slow).abs() < 1e-12,
+                "{fast} {slow} {ground:?} {counts:?} of {totals:?}"
+            );
         }
     }
 }
@@ -307,7 +354,8 @@ fn the_answer_does_not_depend_on_the_order_of_rows_or_models() {
         let totals = sum(&counts, &random_counts(&mut random, domain));
         let mut models = random_models(&mut random, domain);
         models.retain(|_| random.below(3) == 0);
-        let mut rows: Vec<Code> = (0..).zip(&counts).flat_map(|(code, &count)| (0..count).map(move |_| code)).collect();
+        let mut rows: Vec<Code> =
+            (0..).zip(&counts).flat_map(|(code, &count)| (0..count).map(move |_| code)).collect();
         let privacy = Privacy::new(models.clone(), vec![totals.clone()]);
         let answer = privacy.holds(&class(&counts));
         models.reverse();
@@ -341,7 +389,12 @@ fn a_class_lacks_something_exactly_when_it_does_not_hold() {
 fn a_row_helps_when_the_class_then_lacks_less() {
     let cases = [
         (alpha("0.5"), [3, 1, 0], 1, 0),
-        (Model::Alpha { column: 0, alpha: ratio("0.5"), values: Some(vec![0, 1]) }, [2, 1, 0], 2, 1),
+        (
+            Model::Alpha { column: 0, alpha: ratio("0.5"), values: Some(vec![0, 1]) },
+            [2, 1, 0],
+            2,
+            1,
+        ),
         (Model::Distinct { column: 0, l: 3 }, [2, 1, 0], 2, 1),
         (entropy("2.5"), [4, 2, 0], 2, 0),
         (recursive("1", 2), [3, 1, 0], 1, 0),
@@ -356,10 +409,20 @@ fn a_row_helps_when_the_class_then_lacks_less() {
             code.into_iter().for_each(|code| class.add(&[code], 1));
             privacy.lacks(&class)
         };
-        assert!(with(None) > 0.0 && with(Some(good)) < with(None) && with(Some(bad)) >= with(None), "{model:?}");
+        assert!(
+            with(None) > 0.0 && with(Some(good)) < with(None) && with(Some(bad)) >= with(None),
+            "{model:?}"
+        );
     }
-    // Beside a k that is far away a value may be too frequent for now: the rule that lacks most decides.
+    // Beside a k that is far away a value may be too frequent for now: the rule that lacks most
+    // decides.
     let privacy = Privacy::new(vec![Model::K(9), alpha("0.5")], vec![vec![10, 10]]);
-    assert!((privacy.lacks(&class(&[1, 0])) - 8.0).abs() < 1e-12 && (privacy.lacks(&class(&[2, 0])) - 7.0).abs() < 1e-12);
-    assert!((privacy.lacks(&class(&[6, 1])) - 5.0).abs() < 1e-12, "twelve rows are needed for six to be half");
+    assert!(
+        (privacy.lacks(&class(&[1, 0])) - 8.0).abs() < 1e-12
+            && (privacy.lacks(&class(&[2, 0])) - 7.0).abs() < 1e-12
+    );
+    assert!(
+        (privacy.lacks(&class(&[6, 1])) - 5.0).abs() < 1e-12,
+        "twelve rows are needed for six to be half"
+    );
 }

@@ -1,4 +1,5 @@
-//! A group of equal rows seen as chains of ever wider ranges around its values, and how their prices add up.
+//! A group of equal rows seen as chains of ever wider ranges around its values, and how their
+//! prices add up.
 
 use crate::search::boxes::Boxes;
 
@@ -9,7 +10,8 @@ use super::sweep::Line;
 pub(super) struct Chains {
     /// The attributes of one chain.
     pub(super) single: Vec<usize>,
-    /// Attributes of two chains, the side of lesser values first, and the most that both sides cost together.
+    /// Attributes of two chains, the side of lesser values first, and the most that both sides cost
+    /// together.
     pub(super) lines: Vec<(usize, f64)>,
 }
 
@@ -74,12 +76,15 @@ impl Chains {
     pub(super) fn price_beside(&self, floors: &[f64], lines: &[usize]) -> f64 {
         (0..self.lines.len())
             .filter(|line| !lines.contains(line))
-            .map(|line| (floors[self.sides(line)] + floors[self.sides(line) + 1]).min(self.lines[line].1))
+            .map(|line| {
+                (floors[self.sides(line)] + floors[self.sides(line) + 1]).min(self.lines[line].1)
+            })
             .chain(floors[..self.single.len()].iter().copied())
             .sum()
     }
 
-    /// The lines as they are paid for already; a second one that costs nothing where there is one alone.
+    /// The lines as they are paid for already; a second one that costs nothing where there is one
+    /// alone.
     pub(super) fn undecided(&self, floors: &[f64], lines: &[usize]) -> [Line; 2] {
         let line = |line: usize| {
             let at = self.sides(line);
@@ -102,7 +107,13 @@ impl Chains {
     }
 
     /// Makes `best` the floors, but on these lines what their sides cost in the end.
-    pub(super) fn settle(&self, best: &mut Vec<f64>, floors: &[f64], lines: &[usize], ends: [[f64; 2]; 2]) {
+    pub(super) fn settle(
+        &self,
+        best: &mut Vec<f64>,
+        floors: &[f64],
+        lines: &[usize],
+        ends: [[f64; 2]; 2],
+    ) {
         best.clear();
         best.extend_from_slice(floors);
         for (&line, ends) in lines.iter().zip(ends) {
@@ -141,15 +152,23 @@ impl Near<'_> {
         self.list.iter().map(move |&row| self.prices[row as usize * self.chains.len() + chain])
     }
 
-    /// For each chain the rows within its floor, beside so many that are within all, and the least price above.
-    pub(super) fn count(&self, floors: &[f64], own: u64, within: &mut Vec<u64>, next: &mut Vec<f64>) {
+    /// For each chain the rows within its floor, beside so many that are within all, and the least
+    /// price above.
+    pub(super) fn count(
+        &self,
+        floors: &[f64],
+        own: u64,
+        within: &mut Vec<u64>,
+        next: &mut Vec<f64>,
+    ) {
         within.clear();
         within.resize(floors.len(), own);
         next.clear();
         next.resize(floors.len(), f64::INFINITY);
         for &row in self.list {
             let rows = self.rows[row as usize];
-            for ((within, next), (price, floor)) in within.iter_mut().zip(&mut *next).zip(self.prices_of(row).iter().zip(floors))
+            for ((within, next), (price, floor)) in
+                within.iter_mut().zip(&mut *next).zip(self.prices_of(row).iter().zip(floors))
             {
                 *within += if price <= floor { rows } else { 0 };
                 let above = if price > floor { *price } else { f64::INFINITY };
@@ -158,12 +177,21 @@ impl Near<'_> {
         }
     }
 
-    /// Where to go on when each chain has so many rows of all within its floor, and these prices next above.
-    pub(super) fn branch(&self, floors: &[f64], within: &[u64], next: &[f64], total: u64) -> Branch {
+    /// Where to go on when each chain has so many rows of all within its floor, and these prices
+    /// next above.
+    pub(super) fn branch(
+        &self,
+        floors: &[f64],
+        within: &[u64],
+        next: &[f64],
+        total: u64,
+    ) -> Branch {
         let singles = self.chains.single.len();
         let open = |chain: &usize| within[*chain] < total;
         let gap = |chain: usize| next[chain] - floors[chain];
-        let wider = |one: &usize, other: &usize| gap(*one).total_cmp(&gap(*other)).then(within[*other].cmp(&within[*one]));
+        let wider = |one: &usize, other: &usize| {
+            gap(*one).total_cmp(&gap(*other)).then(within[*other].cmp(&within[*one]))
+        };
         if let Some(chain) = (0..singles).filter(open).max_by(wider) {
             return Branch::Rise { chain, bar: next[chain] };
         }
@@ -174,7 +202,9 @@ impl Near<'_> {
         }
         let extent = |chain: usize| self.on(chain).fold(0.0, f64::max) - floors[chain];
         let sides = (singles..self.chains.len()).filter(open);
-        let chain = sides.max_by(|&one, &other| extent(one).total_cmp(&extent(other))).expect("a line is open");
+        let chain = sides
+            .max_by(|&one, &other| extent(one).total_cmp(&extent(other)))
+            .expect("a line is open");
         Branch::Rise { chain, bar: self.middle(chain, floors[chain]) }
     }
 
@@ -186,7 +216,8 @@ impl Near<'_> {
     }
 }
 
-/// The greater one of two prices. No price is not a number, which makes this faster than [`f64::max`].
+/// The greater one of two prices. No price is not a number, which makes this faster than
+/// [`f64::max`].
 #[inline]
 fn greater(one: f64, other: f64) -> f64 {
     if one > other { one } else { other }

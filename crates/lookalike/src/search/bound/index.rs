@@ -1,8 +1,9 @@
 //! Which groups are near a group: a tree over codes, one attribute a level.
 //!
-//! The attributes on which rows differ most stand at the top, so that what lies far away is left early. The codes of a line are
-//! parted by their leading bits first and by the others further down, below other attributes. A child says which codes its groups
-//! have on the attribute of its level; the penalty never falls as a range grows, so the nearest of them says what joining any
+//! The attributes on which rows differ most stand at the top, so that what lies far away is left
+//! early. The codes of a line are parted by their leading bits first and by the others further
+//! down, below other attributes. A child says which codes its groups have on the attribute of its
+//! level; the penalty never falls as a range grows, so the nearest of them says what joining any
 //! group below costs at least on this attribute, and what the attributes on the way cost adds up.
 
 use rayon::prelude::*;
@@ -98,7 +99,12 @@ impl Index {
         }
         let levels = levels(boxes, &domains);
         let mut order: Vec<u32> = (0u32..).take(boxes.len()).collect();
-        let mut nodes = vec![Node { range: CodeRange::one(0), level: None, first: 0, count: size(order.len()) }];
+        let mut nodes = vec![Node {
+            range: CodeRange::one(0),
+            level: None,
+            first: 0,
+            count: size(order.len()),
+        }];
         let mut keyed = Vec::new();
         let mut open = vec![(0, 0, 0)];
         while let Some((at, level, begin)) = open.pop() {
@@ -132,7 +138,10 @@ impl Index {
             nodes[at].first = size(first);
             nodes[at].count = size(nodes.len() - first);
         }
-        let codes = order.iter().flat_map(|&group| boxes.ranges(group).iter().map(|range| range.lo)).collect();
+        let codes = order
+            .iter()
+            .flat_map(|&group| boxes.ranges(group).iter().map(|range| range.lo))
+            .collect();
         let rows = order.iter().map(|&group| boxes.rows(group)).collect();
         Some(Index { levels, nodes, order, codes, rows, domains })
     }
@@ -155,22 +164,36 @@ impl Index {
         let mut prices = Prices { penalty, own, noted: Vec::new(), starts: vec![0] };
         for (at, &domain) in self.domains.iter().enumerate() {
             let noted = (0u32..).take(if domain <= NOTED { domain } else { 0 });
-            prices.noted.extend(noted.map(|code| penalty.of(at, own[at].join(CodeRange::one(code)))));
+            prices
+                .noted
+                .extend(noted.map(|code| penalty.of(at, own[at].join(CodeRange::one(code)))));
             prices.starts.push(prices.noted.len());
         }
         prices
     }
 
-    /// Meets the place of every group whose union with the one of these prices costs a row less than `limit` after all that was met, itself among
-    /// them, and of some others. Near ones tend to come first.
-    pub(crate) fn within<S>(&self, prices: &Prices, found: S, limit: impl Fn(&S) -> f64, meet: impl FnMut(&mut S, usize)) -> S {
+    /// Meets the place of every group whose union with the one of these prices costs a row less
+    /// than `limit` after all that was met, itself among them, and of some others. Near ones tend
+    /// to come first.
+    pub(crate) fn within<S>(
+        &self,
+        prices: &Prices,
+        found: S,
+        limit: impl Fn(&S) -> f64,
+        meet: impl FnMut(&mut S, usize),
+    ) -> S {
         let (slack, paid) = (prices.penalty.rounding(), vec![0.0; self.domains.len()]);
         let mut look = Look { prices, paid, slack, found, limit, meet };
         self.descend(0, 0.0, &mut look);
         look.found
     }
 
-    fn descend<S, L: Fn(&S) -> f64, M: FnMut(&mut S, usize)>(&self, at: usize, sum: f64, look: &mut Look<S, L, M>) {
+    fn descend<S, L: Fn(&S) -> f64, M: FnMut(&mut S, usize)>(
+        &self,
+        at: usize,
+        sum: f64,
+        look: &mut Look<S, L, M>,
+    ) {
         let node = self.nodes[at];
         let below = node.first as usize..(node.first + node.count) as usize;
         let Some(level) = node.level else {
@@ -180,7 +203,8 @@ impl Index {
         let attribute = self.levels[level as usize].at;
         let (own, before) = (look.prices.own[attribute].lo, look.paid[attribute]);
         // First the child that has the own code, if there is one.
-        let same = below.start + self.nodes[below.clone()].partition_point(|child| child.range.hi < own);
+        let same =
+            below.start + self.nodes[below.clone()].partition_point(|child| child.range.hi < own);
         let same = (same < below.end && self.nodes[same].range.lo <= own).then_some(same);
         for child in same.into_iter().chain(below.filter(|&child| Some(child) != same)) {
             let CodeRange { lo, hi } = self.nodes[child].range;
@@ -200,7 +224,8 @@ fn levels(boxes: &Boxes, domains: &[usize]) -> Vec<Level> {
     let width = boxes.penalty.width();
     let groups = boxes.len() as u64;
     // Some pairs, far from each other and not all equally far.
-    let pairs = (0..groups.min(4096)).map(|at| (size_of(at * groups / groups.min(4096)), size_of(at * 7919 % groups)));
+    let pairs = (0..groups.min(4096))
+        .map(|at| (size_of(at * groups / groups.min(4096)), size_of(at * 7919 % groups)));
     let rank = |at: usize| {
         let (mut cost, mut equal, mut all) = (0.0, 1, 1);
         for (one, other) in pairs.clone() {
@@ -217,7 +242,10 @@ fn levels(boxes: &Boxes, domains: &[usize]) -> Vec<Level> {
     let bits = |at: usize| usize::BITS - (domains[at] - 1).leading_zeros();
     let first: Vec<Level> = differ
         .iter()
-        .map(|&(_, at)| Level { at, shift: if boxes.penalty.is_line(at) { bits(at).saturating_sub(BITS) } else { 0 } })
+        .map(|&(_, at)| Level {
+            at,
+            shift: if boxes.penalty.is_line(at) { bits(at).saturating_sub(BITS) } else { 0 },
+        })
         .collect();
     let rounds = (0..=Code::BITS / BITS).map(|round| round * BITS);
     rounds

@@ -1,22 +1,25 @@
-//! How low the certainty penalty of a release can be at all: what every row pays at least, added up.
+//! How low the certainty penalty of a release can be at all: what every row pays at least, added
+//! up.
 //!
-//! In a k-anonymous release a row shows a box (a range on every attribute) that has the row itself and at least k rows of the
-//! table. So it pays no less than the cheapest such box:
+//! In a k-anonymous release a row shows a box (a range on every attribute) that has the row itself
+//! and at least k rows of the table. So it pays no less than the cheapest such box:
 //!
 //! ```text
 //! B(k) = sum over rows t of  min { penalty of a box : t in the box, at least k rows in the box }
 //! ```
 //!
-//! That holds whatever else is asked for. Further rules (on sensitive values, on shares) only take releases away. With rules on
-//! several column sets, a class of the last stage shows all attributes and has k rows, and what earlier stages left wider only
-//! costs more. A row that is left out pays for showing nothing, as much as the dearest box; the others have k rows of the table
-//! around them all the same. Rings too show boxes of at least k rows. Only a global recoding that shows sets of values, which are
-//! no ranges, may be cheaper.
+//! That holds whatever else is asked for. Further rules (on sensitive values, on shares) only take
+//! releases away. With rules on several column sets, a class of the last stage shows all attributes
+//! and has k rows, and what earlier stages left wider only costs more. A row that is left out pays
+//! for showing nothing, as much as the dearest box; the others have k rows of the table around them
+//! all the same. Rings too show boxes of at least k rows. Only a global recoding that shows sets of
+//! values, which are no ranges, may be cheaper.
 //!
-//! Finding the best release is hard because boxes must be disjoint sets of rows; the bound lets them overlap, and so it falls into one
-//! search a row (`search.rs`). Rows are taken in a random order, in batches. A box that was found for one row is no less a box for every
-//! row in it, so later searches begin with something to beat. When the time is spent before all rows are done, those that are done
-//! are a random sample of all, and the sum is estimated.
+//! Finding the best release is hard because boxes must be disjoint sets of rows; the bound lets
+//! them overlap, and so it falls into one search a row (`search.rs`). Rows are taken in a random
+//! order, in batches. A box that was found for one row is no less a box for every row in it, so
+//! later searches begin with something to beat. When the time is spent before all rows are done,
+//! those that are done are a random sample of all, and the sum is estimated.
 
 mod chains;
 mod index;
@@ -45,10 +48,12 @@ use search::{Ground, Search};
 
 pub use tight::tight;
 
-/// What the weighted certainty penalty of a release cannot go below, for the greatest k asked for on all quasi-identifiers
-/// together; it holds under every other rule, in several stages and with rows left out too (see the [module](self)). Work goes on until it
-/// is done or the budget is spent; the seed decides which rows are in the sample if it is spent too soon. Not spent, the value
-/// depends on the problem and the seed alone, and on the seed only where searches are given up.
+/// What the weighted certainty penalty of a release cannot go below, for the greatest k asked for
+/// on all quasi-identifiers together; it holds under every other rule, in several stages and with
+/// rows left out too (see the [module](self)). Work goes on until it is done or the budget is
+/// spent; the seed decides which rows are in the sample if it is spent too soon. Not spent, the
+/// value depends on the problem and the seed alone, and on the seed only where searches are given
+/// up.
 pub fn bound(problem: &Problem, seed: u64, budget: &Budget) -> Bound {
     let nothing = Bound { value: 0.0, kind: BoundKind::Weaker { rows: problem.row_count() } };
     floors(problem, seed, PATIENCE, budget).map_or(nothing, |floors| floors.sum())
@@ -73,7 +78,8 @@ pub(crate) struct Floors {
     pub(crate) box_of: Vec<u32>,
     /// These boxes; the first has everything.
     pub(crate) boxes: Vec<Vec<CodeRange>>,
-    /// The groups that are no box of k rows by themselves, in the order in which they were or would have been done.
+    /// The groups that are no box of k rows by themselves, in the order in which they were or would
+    /// have been done.
     order: Vec<u32>,
 }
 
@@ -89,7 +95,12 @@ pub(crate) enum State {
 }
 
 /// What each row pays at least; none when the budget was spent before anything could be said.
-pub(crate) fn floors(problem: &Problem, seed: u64, patience: u64, budget: &Budget) -> Option<Floors> {
+pub(crate) fn floors(
+    problem: &Problem,
+    seed: u64,
+    patience: u64,
+    budget: &Budget,
+) -> Option<Floors> {
     if budget.is_spent() {
         return None;
     }
@@ -100,7 +111,10 @@ pub(crate) fn floors(problem: &Problem, seed: u64, patience: u64, budget: &Budge
     let all = (0u32..).take(boxes.len());
     let mut whole = boxes.ranges(0).to_vec();
     for group in all.clone() {
-        whole.iter_mut().zip(boxes.ranges(group)).for_each(|(range, other)| *range = range.join(*other));
+        whole
+            .iter_mut()
+            .zip(boxes.ranges(group))
+            .for_each(|(range, other)| *range = range.join(*other));
     }
     let most = penalty.of_box(&whole);
     let ground = Ground { boxes: &boxes, index: &index, k: problem.k(), most, patience };
@@ -127,11 +141,13 @@ pub(crate) fn floors(problem: &Problem, seed: u64, patience: u64, budget: &Budge
     let (mut done, mut size) = (0, BATCHES.0);
     while done < floors.order.len() {
         let batch = &floors.order[done..][..size.min(floors.order.len() - done)];
-        // What is found meanwhile does not count in the same batch: which searches run first must not show.
+        // What is found meanwhile does not count in the same batch: which searches run first must
+        // not show.
         let found: Option<Vec<_>> = batch
             .par_iter()
             .map_init(Search::default, |search, &group| {
-                (!budget.is_spent()).then(|| (group, search.run(&ground, group, known[group as usize])))
+                (!budget.is_spent())
+                    .then(|| (group, search.run(&ground, group, known[group as usize])))
             })
             .collect();
         // A batch that was cut short is no random sample: its easy rows are done.
@@ -140,7 +156,8 @@ pub(crate) fn floors(problem: &Problem, seed: u64, patience: u64, budget: &Budge
         size = (size * 2).min(BATCHES.1);
         for (group, found) in found {
             floors.least[group as usize] = found.least;
-            floors.state[group as usize] = if found.is_exact { State::Exact } else { State::Weaker };
+            floors.state[group as usize] =
+                if found.is_exact { State::Exact } else { State::Weaker };
             if let Some(cheapest) = found.cheapest {
                 let place = floors.add_box(cheapest.ranges);
                 for inside in cheapest.groups {
@@ -165,12 +182,22 @@ impl Floors {
     fn sum(&self) -> Bound {
         let pays = |group: usize| real(self.rows[group]) * self.least[group];
         // No more than it is, however the sum was rounded.
-        let value = (0..self.rows.len()).map(pays).sum::<f64>() * (1.0 - 2.0 * real(self.rows.len() as u64) * f64::EPSILON);
+        let value = (0..self.rows.len()).map(pays).sum::<f64>()
+            * (1.0 - 2.0 * real(self.rows.len() as u64) * f64::EPSILON);
         let rows_in = |state: State| -> u64 {
-            self.rows.iter().zip(&self.state).filter(|(_, other)| **other == state).map(|(rows, _)| rows).sum()
+            self.rows
+                .iter()
+                .zip(&self.state)
+                .filter(|(_, other)| **other == state)
+                .map(|(rows, _)| rows)
+                .sum()
         };
-        let sample: Vec<u32> =
-            self.order.iter().copied().take_while(|&group| self.state[group as usize] != State::Open).collect();
+        let sample: Vec<u32> = self
+            .order
+            .iter()
+            .copied()
+            .take_while(|&group| self.state[group as usize] != State::Open)
+            .collect();
         let kind = match (rows_in(State::Open), rows_in(State::Weaker)) {
             (0, 0) => BoundKind::Exact,
             (0, rows) => BoundKind::Weaker { rows },
@@ -180,9 +207,12 @@ impl Floors {
         Bound { value, kind }
     }
 
-    /// From groups drawn at random and what all rows that were looked at pay, what all rows would pay.
+    /// From groups drawn at random and what all rows that were looked at pay, what all rows would
+    /// pay.
     fn estimate(&self, sample: &[u32], so_far: f64) -> Bound {
-        let pays = || sample.iter().map(|&group| real(self.rows[group as usize]) * self.least[group as usize]);
+        let pays = || {
+            sample.iter().map(|&group| real(self.rows[group as usize]) * self.least[group as usize])
+        };
         let (drawn, all) = (real(sample.len() as u64), real(self.order.len() as u64));
         let mean = pays().sum::<f64>() / drawn;
         let variance = pays().map(|pays| (pays - mean).powi(2)).sum::<f64>() / (drawn - 1.0);
@@ -190,12 +220,19 @@ impl Floors {
         let off = 1.96 * all * (variance / drawn * (1.0 - drawn / all)).sqrt();
         let value = so_far + (all - drawn) * mean;
         let rows = sample.iter().map(|&group| self.rows[group as usize]).sum();
-        Bound { value, kind: BoundKind::Estimate { sample: rows, low: (value - off).max(so_far), high: value + off } }
+        Bound {
+            value,
+            kind: BoundKind::Estimate {
+                sample: rows,
+                low: (value - off).max(so_far),
+                high: value + off,
+            },
+        }
     }
 }
 
-/// Rows with equal quasi-identifiers as groups. Tuples are sorted by quasi-identifiers, so those that differ in sensitive values
-/// alone follow each other.
+/// Rows with equal quasi-identifiers as groups. Tuples are sorted by quasi-identifiers, so those
+/// that differ in sensitive values alone follow each other.
 fn groups<'a>(problem: &Problem, penalty: &'a Penalty) -> Boxes<'a> {
     let width = penalty.width();
     let (mut ranges, mut rows) = (Vec::<CodeRange>::new(), Vec::<u64>::new());

@@ -1,7 +1,9 @@
-//! A group of equal rows, what it can be asked for, and the rectangle over two lines that allows it least.
+//! A group of equal rows, what it can be asked for, and the rectangle over two lines that allows it
+//! least.
 //!
-//! Places on a line are prices as in `sweep.rs`. For every interval of one line, from the group outwards, the intervals of the other are grown
-//! on both sides, and with them the greatest values of the rows within.
+//! Places on a line are prices as in `sweep.rs`. For every interval of one line, from the group
+//! outwards, the intervals of the other are grown on both sides, and with them the greatest values
+//! of the rows within.
 
 use crate::codes::real;
 
@@ -46,7 +48,8 @@ impl Group {
         tops.add(self.allowed, self.rows - 1);
     }
 
-    /// What the rows may be asked for if the k rows are in a box of this price, whose greatest other values these are.
+    /// What the rows may be asked for if the k rows are in a box of this price, whose greatest
+    /// other values these are.
     pub(super) fn value(&self, price: f64, others: &Tops) -> f64 {
         let (k, values) = (self.k, others.values());
         let (mut least, mut sum) = (f64::INFINITY, others.sum());
@@ -70,7 +73,8 @@ impl Group {
         is_less
     }
 
-    /// The greatest values among others that come by falling value, with their rows; none if there are fewer than k rows.
+    /// The greatest values among others that come by falling value, with their rows; none if there
+    /// are fewer than k rows.
     pub(super) fn greatest(&self, others: impl Iterator<Item = (f64, u64)>) -> Option<Greatest> {
         let (mut left, mut own, mut sum) = (self.k - 1, self.rows - 1, self.allowed);
         let mut last = self.allowed;
@@ -138,10 +142,21 @@ impl Plane {
         self.points.push(Point { places, asked, rows });
     }
 
-    /// The rectangle that allows the group least, if less than what is known; `rest` is what other attributes cost.
-    pub(super) fn run(&mut self, lines: [Line; 2], rest: f64, group: &mut Group, patience: u64) -> Planed {
+    /// The rectangle that allows the group least, if less than what is known; `rest` is what other
+    /// attributes cost.
+    pub(super) fn run(
+        &mut self,
+        lines: [Line; 2],
+        rest: f64,
+        group: &mut Group,
+        patience: u64,
+    ) -> Planed {
         let mut planed = Planed::default();
-        let Some(greatest) = group.greatest(self.points.iter().map(|point| (point.asked, point.rows))) else { return planed };
+        let Some(greatest) =
+            group.greatest(self.points.iter().map(|point| (point.asked, point.rows)))
+        else {
+            return planed;
+        };
         let places = [0, 1].map(|line| self.places_on(line));
         let outer = usize::from(places[1].len() < places[0].len());
         let inner = 1 - outer;
@@ -165,14 +180,17 @@ impl Plane {
                 }
                 let interval = places[outer][low]..=places[outer][high];
                 let within = |point: &&Point| interval.contains(&point.places[outer]);
-                let values = self.points.iter().filter(within).map(|point| (point.asked, point.rows));
+                let values =
+                    self.points.iter().filter(within).map(|point| (point.asked, point.rows));
                 let Some(greatest) = group.greatest(values) else { continue };
                 if k * (paid + least_inner) >= greatest.sum {
                     continue;
                 }
                 self.strip.clear();
                 self.strip.extend(self.sorted.iter().filter(within));
-                if let Some(ends) = self.grow(lines[inner], inner, paid, greatest.sum, group, &mut planed.steps) {
+                if let Some(ends) =
+                    self.grow(lines[inner], inner, paid, greatest.sum, group, &mut planed.steps)
+                {
                     let mut both = [[less, more]; 2];
                     both[inner] = ends;
                     planed.best = Some(both);
@@ -183,7 +201,15 @@ impl Plane {
     }
 
     /// The same for one interval of the outer line, which is paid for.
-    fn grow(&mut self, line: Line, inner: usize, paid: f64, most: f64, group: &mut Group, steps: &mut u64) -> Option<[f64; 2]> {
+    fn grow(
+        &mut self,
+        line: Line,
+        inner: usize,
+        paid: f64,
+        most: f64,
+        group: &mut Group,
+        steps: &mut u64,
+    ) -> Option<[f64; 2]> {
         let (strip, k) = (&self.strip, real(group.k));
         let place = |at: usize| strip[at].places[inner];
         let mut low = strip.partition_point(|point| point.places[inner] < 0.0);
@@ -227,7 +253,8 @@ impl Plane {
     }
 
     fn places_on(&self, line: usize) -> Vec<f64> {
-        let mut places: Vec<f64> = self.points.iter().map(|point| point.places[line]).chain([0.0]).collect();
+        let mut places: Vec<f64> =
+            self.points.iter().map(|point| point.places[line]).chain([0.0]).collect();
         places.sort_unstable_by(f64::total_cmp);
         places.dedup_by(|one, other| *one <= *other);
         places

@@ -1,8 +1,11 @@
-//! How far from a group a box can reach that allows it less, by what the groups say that are asked for much.
+//! How far from a group a box can reach that allows it less, by what the groups say that are asked
+//! for much.
 //!
-//! The farther a box reaches, the more it must have that are asked for much. These are few, so they are looked at before all others: of those
-//! within a price the greatest k - 1 must come to more than k times that price. A group that is asked for very much is tried by itself: must the box have
-//! it, others come to be farther away. If no such box is worth it, that group is out, and all boxes reach less far.
+//! The farther a box reaches, the more it must have that are asked for much. These are few, so they
+//! are looked at before all others: of those within a price the greatest k - 1 must come to more
+//! than k times that price. A group that is asked for very much is tried by itself: must the box
+//! have it, others come to be farther away. If no such box is worth it, that group is out, and all
+//! boxes reach less far.
 
 use crate::codes::{CodeRange, real};
 use crate::search::boxes::Boxes;
@@ -48,7 +51,12 @@ impl Far {
         self.tried.clear();
         self.out.clear();
         for &other in field.high.iter().filter(|&&other| other != group) {
-            let price = boxes.ranges(other).iter().enumerate().map(|(at, range)| prices.of(at, range.lo)).sum();
+            let price = boxes
+                .ranges(other)
+                .iter()
+                .enumerate()
+                .map(|(at, range)| prices.of(at, range.lo))
+                .sum();
             self.far.push((price, other));
         }
         sort(&mut self.far);
@@ -56,13 +64,22 @@ impl Far {
         loop {
             own.start(&mut self.tops);
             self.tops.add(field.rest, field.k);
-            let reach = extent(&self.far, field, &mut self.tops, own.allowed, 0.0).unwrap_or_default();
+            let reach =
+                extent(&self.far, field, &mut self.tops, own.allowed, 0.0).unwrap_or_default();
             let within = &self.far[..self.far.partition_point(|far| far.0 < reach.price)];
             let is_worth_it = |far: &&(f64, u32)| {
-                asked(far.1) >= reach.greatest.last && asked(far.1) > field.rest && !self.tried.contains(&far.1)
+                asked(far.1) >= reach.greatest.last
+                    && asked(far.1) > field.rest
+                    && !self.tried.contains(&far.1)
             };
-            let next = within.iter().filter(is_worth_it).max_by(|one, other| asked(one.1).total_cmp(&asked(other.1)));
-            let Some(&next) = next.filter(|_| within.len() > FEW && self.tried.len() < TRIES) else { break reach };
+            let next = within
+                .iter()
+                .filter(is_worth_it)
+                .max_by(|one, other| asked(one.1).total_cmp(&asked(other.1)));
+            let Some(&next) = next.filter(|_| within.len() > FEW && self.tried.len() < TRIES)
+            else {
+                break reach;
+            };
             self.tried.push(next.1);
             if !self.can_have(field, group, own, next, reach.price) {
                 self.far.retain(|far| far.1 != next.1);
@@ -77,10 +94,21 @@ impl Far {
     }
 
     /// False when no box below a limit is better that has this other group.
-    fn can_have(&mut self, field: &Field, group: u32, own: &Group, (price, other): (f64, u32), limit: f64) -> bool {
+    fn can_have(
+        &mut self,
+        field: &Field,
+        group: u32,
+        own: &Group,
+        (price, other): (f64, u32),
+        limit: f64,
+    ) -> bool {
         let boxes: &Boxes = field.boxes;
-        let both: Vec<CodeRange> =
-            boxes.ranges(group).iter().zip(boxes.ranges(other)).map(|(one, other)| one.join(*other)).collect();
+        let both: Vec<CodeRange> = boxes
+            .ranges(group)
+            .iter()
+            .zip(boxes.ranges(other))
+            .map(|(one, other)| one.join(*other))
+            .collect();
         self.beside.clear();
         for &(far, third) in &self.far {
             if far >= limit {
@@ -105,9 +133,15 @@ fn sort(far: &mut [(f64, u32)]) {
     far.sort_unstable_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));
 }
 
-/// How far boxes can reach that cost no less than `from` and have rows that are asked for `sum` and the greatest of these, which
-/// come by rising price; none when no box is worth it.
-fn extent(far: &[(f64, u32)], field: &Field, tops: &mut Tops, sum: f64, mut from: f64) -> Option<Reach> {
+/// How far boxes can reach that cost no less than `from` and have rows that are asked for `sum` and
+/// the greatest of these, which come by rising price; none when no box is worth it.
+fn extent(
+    far: &[(f64, u32)],
+    field: &Field,
+    tops: &mut Tops,
+    sum: f64,
+    mut from: f64,
+) -> Option<Reach> {
     let k = real(field.k);
     let mut reach = None;
     for at in 0..=far.len() {

@@ -1,14 +1,16 @@
 //! The cheapest box around one group of equal rows that holds at least k rows: a search over boxes.
 //!
-//! Seen from a row, an attribute is a chain of ever wider ranges around its value, each with its price: the value itself, the
-//! nodes above it, everything. A line is two chains, one a side, whose prices add up. A box is a place on every chain (its
-//! floors), and another row is inside when on each chain the first range that has it is no dearer than the floor. So the search knows
-//! of other rows only how dear they are on each chain, and never looks at codes.
+//! Seen from a row, an attribute is a chain of ever wider ranges around its value, each with its
+//! price: the value itself, the nodes above it, everything. A line is two chains, one a side, whose
+//! prices add up. A box is a place on every chain (its floors), and another row is inside when on
+//! each chain the first range that has it is no dearer than the floor. So the search knows of other
+//! rows only how dear they are on each chain, and never looks at codes.
 //!
-//! A step of the search has floors and a list of rows. Rows that would cost too much beside the floors leave the list; where fewer than
-//! k rows are left the step is over. Where fewer than k rows lie within a floor, the floor rises. If k rows lie within all floors, a box
-//! is found. Else one chain is chosen: either its floor is the last word and dearer rows leave, or it rises. When only
-//! lines are undecided, and no more than two, a sweep over them settles the rest.
+//! A step of the search has floors and a list of rows. Rows that would cost too much beside the
+//! floors leave the list; where fewer than k rows are left the step is over. Where fewer than k
+//! rows lie within a floor, the floor rises. If k rows lie within all floors, a box is found. Else
+//! one chain is chosen: either its floor is the last word and dearer rows leave, or it rises. When
+//! only lines are undecided, and no more than two, a sweep over them settles the rest.
 
 use std::collections::BinaryHeap;
 
@@ -24,7 +26,8 @@ use super::sweep::Sweep;
 pub(crate) struct Found {
     /// No box of k rows around it costs less.
     pub(crate) least: f64,
-    /// The cheapest box that was met, if it is better than what was known before; it costs `least` when the search came to its end.
+    /// The cheapest box that was met, if it is better than what was known before; it costs `least`
+    /// when the search came to its end.
     pub(crate) cheapest: Option<Cheapest>,
     /// False when the search gave up: a cheaper box than any known may exist.
     pub(crate) is_exact: bool,
@@ -55,7 +58,8 @@ pub(crate) struct Ground<'a> {
 /// A search, and what it sets aside for the next one.
 #[derive(Debug, Default)]
 pub(crate) struct Search {
-    /// The chains of the group that is searched for: those of one chain an attribute first, then lines, side by side.
+    /// The chains of the group that is searched for: those of one chain an attribute first, then
+    /// lines, side by side.
     chains: Chains,
     /// For each row in reach and each chain, the price of the first range that has it.
     prices: Vec<f64>,
@@ -76,7 +80,8 @@ pub(crate) struct Search {
 }
 
 impl Search {
-    /// The cheapest box around a group, if it costs less than `known`, the price of a box that was found before.
+    /// The cheapest box around a group, if it costs less than `known`, the price of a box that was
+    /// found before.
     pub(crate) fn run(&mut self, ground: &Ground, group: u32, known: f64) -> Found {
         self.chains.of(ground.boxes, group);
         (self.steps, self.patience, self.k) = (0, ground.patience, ground.k);
@@ -147,7 +152,11 @@ impl Search {
                     if sum >= limit {
                         return search.prices.truncate(start);
                     }
-                    search.prices.extend(if codes[at] < own[at].lo { [price, 0.0] } else { [0.0, price] });
+                    search.prices.extend(if codes[at] < own[at].lo {
+                        [price, 0.0]
+                    } else {
+                        [0.0, price]
+                    });
                 }
                 let (group, rows) = ground.index.group(place);
                 search.rows.push(rows);
@@ -169,7 +178,8 @@ impl Search {
         let mut groups = Vec::new();
         let price = self.chains.price(&self.best);
         for (at, prices) in self.prices.chunks_exact(self.chains.len()).enumerate() {
-            // Not chain by chain: beside a missing value a whole line costs no more than a part of it.
+            // Not chain by chain: beside a missing value a whole line costs no more than a part of
+            // it.
             if self.chains.joined(&self.best, prices) <= price {
                 groups.push(self.groups[at]);
                 for (range, other) in ranges.iter_mut().zip(ground.boxes.ranges(self.groups[at])) {
@@ -180,7 +190,8 @@ impl Search {
         Cheapest { price: ground.boxes.penalty.of_box(&ranges), ranges, groups }
     }
 
-    /// Looks for better boxes that have these floors at least, among the rows of the list from `start` on, so many in all.
+    /// Looks for better boxes that have these floors at least, among the rows of the list from
+    /// `start` on, so many in all.
     fn step(&mut self, start: usize, mut floors: Vec<f64>, mut total: u64) {
         let width = self.chains.len();
         // For each chain the rows within its floor, and the least price above.
@@ -200,7 +211,8 @@ impl Search {
             let (mut kept, mut inside) = (start, 0);
             for place in start..self.list.len() {
                 let row = self.list[place];
-                let joined = self.chains.joined(&floors, &self.prices[row as usize * width..][..width]);
+                let joined =
+                    self.chains.joined(&floors, &self.prices[row as usize * width..][..width]);
                 if joined < self.limit {
                     self.list[kept] = row;
                     kept += 1;
@@ -252,7 +264,12 @@ impl Search {
 
     /// The rows of the list from `start` on.
     fn near(&self, start: usize) -> Near<'_> {
-        Near { chains: &self.chains, prices: &self.prices, rows: &self.rows, list: &self.list[start..] }
+        Near {
+            chains: &self.chains,
+            prices: &self.prices,
+            rows: &self.rows,
+            list: &self.list[start..],
+        }
     }
 
     /// The price on a chain at which so many more rows come within it.
@@ -303,7 +320,12 @@ impl Search {
             self.sweep.add(self.chains.places(floors, lines, prices), self.rows[row as usize]);
         }
         let patience = self.patience.saturating_sub(self.steps);
-        let found = self.sweep.run(self.chains.undecided(floors, lines), self.k, self.limit - rest, patience);
+        let found = self.sweep.run(
+            self.chains.undecided(floors, lines),
+            self.k,
+            self.limit - rest,
+            patience,
+        );
         self.steps += found.steps;
         if found.is_cut {
             let least = self.least(start, floors);
@@ -316,16 +338,17 @@ impl Search {
     }
 }
 
-/// Rows are noted as far as the box that is known reaches if that costs less than this share of all; else the nearest k rows are
-/// looked for before.
+/// Rows are noted as far as the box that is known reaches if that costs less than this share of
+/// all; else the nearest k rows are looked for before.
 const WIDE: f64 = 0.5;
 
-/// How far a search looks at first, over the price of the nearest k rows, and each time it found nothing, over the time before.
+/// How far a search looks at first, over the price of the nearest k rows, and each time it found
+/// nothing, over the time before.
 const FIRST_REACH: f64 = 1.25;
 const NEXT_REACH: f64 = 1.4;
 
-/// What a box around a group with any k rows costs at least: what it costs to have the last of the nearest k rows. None
-/// when that is not below `known`.
+/// What a box around a group with any k rows costs at least: what it costs to have the last of the
+/// nearest k rows. None when that is not below `known`.
 fn nearest(ground: &Ground, prices: &Prices, known: f64) -> Option<f64> {
     struct Near {
         /// Prices as bits, which stand in the order of the prices, and rows.

@@ -1,17 +1,21 @@
-//! How much a group of equal rows can be asked to pay, when it is known what the others are asked for: a search over boxes.
+//! How much a group of equal rows can be asked to pay, when it is known what the others are asked
+//! for: a search over boxes.
 //!
-//! All rows of the group are to pay the same `v`. For any k rows, m of them of the group, what they are asked for in sum must not exceed what
-//! they pay in their box. The most that all k-sets allow is
+//! All rows of the group are to pay the same `v`. For any k rows, m of them of the group, what they
+//! are asked for in sum must not exceed what they pay in their box. The most that all k-sets allow
+//! is
 //!
 //! ```text
 //! min over boxes around the group, over m from 1 to its rows:  (k * price of the box - the k - m greatest y of others within) / m
 //! ```
 //!
-//! The search is that of `search.rs`, with floors on chains, but a wider box may be better than one inside it if it has rows that are asked for
-//! more. Let `v` be the least that was found. A box is better if k times its price is below the sum of its k greatest values, the group's own being
-//! `v`; so a step is over when its floors cost as much as the greatest values on its list come to, and a row leaves when the box
-//! that has it costs as much as it and the greatest others. The list stands by falling y. Rows that lie within the floors are in every box of the
-//! step: when there are k - 1 of them, all that stand behind the last of these are of no use.
+//! The search is that of `search.rs`, with floors on chains, but a wider box may be better than one
+//! inside it if it has rows that are asked for more. Let `v` be the least that was found. A box is
+//! better if k times its price is below the sum of its k greatest values, the group's own being
+//! `v`; so a step is over when its floors cost as much as the greatest values on its list come to,
+//! and a row leaves when the box that has it costs as much as it and the greatest others. The list
+//! stands by falling y. Rows that lie within the floors are in every box of the step: when there
+//! are k - 1 of them, all that stand behind the last of these are of no use.
 
 use crate::codes::{CodeRange, real};
 use crate::search::boxes::Boxes;
@@ -43,7 +47,8 @@ pub(super) struct Field<'a> {
 /// What came of a search.
 #[derive(Clone, Debug)]
 pub(super) struct Allowed {
-    /// What a row of the group can be asked for, but for rounding. When the search gave up, what is proved.
+    /// What a row of the group can be asked for, but for rounding. When the search gave up, what is
+    /// proved.
     pub(super) most: f64,
     /// The box that forbids more, if it is another one than was known.
     pub(super) box_of: Option<Vec<CodeRange>>,
@@ -52,7 +57,8 @@ pub(super) struct Allowed {
 /// A search, and what it sets aside for the next one.
 #[derive(Debug, Default)]
 pub(super) struct Slack {
-    /// The chains of the group that is searched for: those of one chain an attribute first, then lines, side by side.
+    /// The chains of the group that is searched for: those of one chain an attribute first, then
+    /// lines, side by side.
     chains: Chains,
     /// For each other group in reach and each chain, the price of the first range that has it.
     prices: Vec<f64>,
@@ -76,8 +82,15 @@ pub(super) struct Slack {
 }
 
 impl Slack {
-    /// What a row of the group can be asked for at most, if that is less than `cap`; `known` is a box around it with at least k rows.
-    pub(super) fn run(&mut self, field: &Field, group: u32, known: &[CodeRange], cap: f64) -> Allowed {
+    /// What a row of the group can be asked for at most, if that is less than `cap`; `known` is a
+    /// box around it with at least k rows.
+    pub(super) fn run(
+        &mut self,
+        field: &Field,
+        group: u32,
+        known: &[CodeRange],
+        cap: f64,
+    ) -> Allowed {
         let prices = field.index.prices(field.boxes, group);
         self.chains.of(field.boxes, group);
         self.own = Group { rows: field.boxes.rows(group), k: field.k, allowed: cap };
@@ -95,7 +108,10 @@ impl Slack {
         if self.best.is_empty() {
             return none(self.own.allowed.min(self.given_up));
         }
-        Allowed { most: self.own.allowed.min(self.given_up), box_of: Some(self.box_of(field, group)) }
+        Allowed {
+            most: self.own.allowed.min(self.given_up),
+            box_of: Some(self.box_of(field, group)),
+        }
     }
 
     /// What a known box says.
@@ -111,7 +127,9 @@ impl Slack {
             |tops, place| {
                 let codes = field.index.codes(place);
                 let (other, rows) = field.index.group(place);
-                if other != group && known.iter().zip(codes).all(|(range, &code)| range.contains(code)) {
+                if other != group
+                    && known.iter().zip(codes).all(|(range, &code)| range.contains(code))
+                {
                     tops.add(field.asked[other as usize], rows);
                 }
             },
@@ -151,7 +169,11 @@ impl Slack {
                 slack.prices.extend(slack.chains.single.iter().map(|&at| prices.of(at, codes[at])));
                 for &(at, _) in &slack.chains.lines {
                     let price = prices.of(at, codes[at]);
-                    slack.prices.extend(if codes[at] < own[at].lo { [price, 0.0] } else { [0.0, price] });
+                    slack.prices.extend(if codes[at] < own[at].lo {
+                        [price, 0.0]
+                    } else {
+                        [0.0, price]
+                    });
                 }
                 slack.rows.push(rows);
                 slack.asked.push(asked);
@@ -160,22 +182,25 @@ impl Slack {
         );
     }
 
-    /// Lists the groups that a better box may have, by falling y. None costs more to have than the last one that is
-    /// worth it beside the greatest of those that cost no more.
+    /// Lists the groups that a better box may have, by falling y. None costs more to have than the
+    /// last one that is worth it beside the greatest of those that cost no more.
     fn trim(&mut self) {
         self.far.sort_unstable_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));
         self.own.start(&mut self.tops);
         let mut kept = 0;
         for (at, &(price, row)) in self.far.iter().enumerate() {
             self.tops.add(self.asked[row as usize], self.rows[row as usize]);
-            if self.tops.is_full() && real(self.own.k) * price < self.own.allowed + self.tops.sum() {
+            if self.tops.is_full() && real(self.own.k) * price < self.own.allowed + self.tops.sum()
+            {
                 kept = at + 1;
             }
         }
         self.list.clear();
         self.list.extend(self.far[..kept].iter().map(|far| far.1));
         let asked = |row: u32| self.asked[row as usize];
-        self.list.sort_unstable_by(|&one, &other| asked(other).total_cmp(&asked(one)).then(one.cmp(&other)));
+        self.list.sort_unstable_by(|&one, &other| {
+            asked(other).total_cmp(&asked(one)).then(one.cmp(&other))
+        });
     }
 
     /// The best box as the box around all groups that it has.
@@ -184,13 +209,17 @@ impl Slack {
         let price = self.chains.price(&self.best);
         for (prices, &other) in self.prices.chunks_exact(self.chains.len()).zip(&self.groups) {
             if self.chains.joined(&self.best, prices) <= price {
-                ranges.iter_mut().zip(field.boxes.ranges(other)).for_each(|(range, other)| *range = range.join(*other));
+                ranges
+                    .iter_mut()
+                    .zip(field.boxes.ranges(other))
+                    .for_each(|(range, other)| *range = range.join(*other));
             }
         }
         ranges
     }
 
-    /// Looks for better boxes that have these floors at least, among the groups of the list from `start` on.
+    /// Looks for better boxes that have these floors at least, among the groups of the list from
+    /// `start` on.
     fn step(&mut self, start: usize, mut floors: Vec<f64>) {
         let (width, k) = (self.chains.len(), real(self.own.k));
         // For each chain the rows within its floor, and the least price above.
@@ -198,7 +227,9 @@ impl Slack {
         loop {
             let before = self.list.len();
             let price = self.chains.price(&floors);
-            let values = self.list[start..].iter().map(|&row| (self.asked[row as usize], self.rows[row as usize]));
+            let values = self.list[start..]
+                .iter()
+                .map(|&row| (self.asked[row as usize], self.rows[row as usize]));
             let Some(greatest) = self.own.greatest(values) else { return };
             if k * price >= greatest.sum {
                 return;
@@ -207,13 +238,15 @@ impl Slack {
             if self.steps > self.patience {
                 return self.give_up(start, price);
             }
-            // Those leave that cost too much, or are no better than enough others within the floors.
+            // Those leave that cost too much, or are no better than enough others within the
+            // floors.
             self.tops.clear(self.own.others());
             let (mut kept, mut total, mut last) = (start, 0, start);
             for place in start..before {
                 let row = self.list[place];
                 let (rows, asked) = (self.rows[row as usize], self.asked[row as usize]);
-                let joined = self.chains.joined(&floors, &self.prices[row as usize * width..][..width]);
+                let joined =
+                    self.chains.joined(&floors, &self.prices[row as usize * width..][..width]);
                 if k * joined >= greatest.with(asked) {
                     continue;
                 }
@@ -241,7 +274,8 @@ impl Slack {
             }
             self.near(start).count(&floors, self.own.rows, &mut within, &mut next);
             let total = total + self.own.rows;
-            let lacking = (0..width).find(|&chain| within[chain] < self.own.k && next[chain].is_finite());
+            let lacking =
+                (0..width).find(|&chain| within[chain] < self.own.k && next[chain].is_finite());
             if let Some(chain) = lacking {
                 floors[chain] = next[chain];
                 continue;
@@ -265,7 +299,12 @@ impl Slack {
 
     /// The groups of the list from `start` on.
     fn near(&self, start: usize) -> Near<'_> {
-        Near { chains: &self.chains, prices: &self.prices, rows: &self.rows, list: &self.list[start..] }
+        Near {
+            chains: &self.chains,
+            prices: &self.prices,
+            rows: &self.rows,
+            list: &self.list[start..],
+        }
     }
 
     /// Notes what boxes of the list from `start` on, none cheaper than this, allow at least.
@@ -284,10 +323,15 @@ impl Slack {
         let width = self.chains.len();
         for &row in &self.list[start..] {
             let prices = &self.prices[row as usize * width..][..width];
-            self.plane.add(self.chains.places(floors, lines, prices), self.asked[row as usize], self.rows[row as usize]);
+            self.plane.add(
+                self.chains.places(floors, lines, prices),
+                self.asked[row as usize],
+                self.rows[row as usize],
+            );
         }
         let patience = self.patience.saturating_sub(self.steps);
-        let found = self.plane.run(self.chains.undecided(floors, lines), rest, &mut self.own, patience);
+        let found =
+            self.plane.run(self.chains.undecided(floors, lines), rest, &mut self.own, patience);
         self.steps += found.steps;
         if found.is_cut {
             self.give_up(start, self.chains.price(floors));

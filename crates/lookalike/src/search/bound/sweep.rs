@@ -1,7 +1,8 @@
 //! The cheapest rectangle over two lines that has a given point and at least k rows.
 //!
-//! Places on a line are prices: below zero on the side of lesser values, above zero on the other, zero for all that lies within what
-//! is paid already. For every interval of the line with fewer places, from the point outwards, two pointers run over the other line.
+//! Places on a line are prices: below zero on the side of lesser values, above zero on the other,
+//! zero for all that lies within what is paid already. For every interval of the line with fewer
+//! places, from the point outwards, two pointers run over the other line.
 
 /// Rows in the plane, and what a run sets aside for the next.
 #[derive(Debug, Default)]
@@ -43,7 +44,8 @@ impl Sweep {
     /// The cheapest rectangle below `limit`, in about so many steps.
     pub(super) fn run(&mut self, lines: [Line; 2], k: u64, mut limit: f64, patience: u64) -> Swept {
         let [first, second] = [self.places_on(0), self.places_on(1)];
-        let (outer, outer_places) = if first.len() <= second.len() { (0, first) } else { (1, second.clone()) };
+        let (outer, outer_places) =
+            if first.len() <= second.len() { (0, first) } else { (1, second.clone()) };
         let inner = 1 - outer;
         self.places = if inner == 0 { self.places_on(0) } else { second };
         self.points.sort_unstable_by(|one, other| one.0[outer].total_cmp(&other.0[outer]));
@@ -54,7 +56,11 @@ impl Sweep {
         // The points on each place of the outer line.
         let mut from = vec![0; outer_places.len() + 1];
         for (at, &place) in outer_places.iter().enumerate() {
-            from[at + 1] = from[at] + self.points[from[at]..].iter().take_while(|point| point.0[outer] <= place).count();
+            from[at + 1] = from[at]
+                + self.points[from[at]..]
+                    .iter()
+                    .take_while(|point| point.0[outer] <= place)
+                    .count();
         }
         self.rows_below.clear();
         self.rows_below.resize(self.places.len(), 0);
@@ -135,7 +141,8 @@ impl Sweep {
     }
 
     fn places_on(&self, line: usize) -> Vec<f64> {
-        let mut places: Vec<f64> = self.points.iter().map(|point| point.0[line]).chain([0.0]).collect();
+        let mut places: Vec<f64> =
+            self.points.iter().map(|point| point.0[line]).chain([0.0]).collect();
         places.sort_unstable_by(f64::total_cmp);
         places.dedup_by(|one, other| *one <= *other);
         places

@@ -1,4 +1,5 @@
-//! The bound against slow enumerations: of all boxes around a row, and of all releases of a tiny table.
+//! The bound against slow enumerations: of all boxes around a row, and of all releases of a tiny
+//! table.
 
 mod tight;
 
@@ -6,8 +7,8 @@ use super::*;
 use crate::codes::Code;
 use crate::testing;
 
-/// Numbers with gaps and missing values, weights from 0 to 2, flat and deep trees, snapped intervals with open ends, orders, rules on
-/// sensitive values; `K` stands for k.
+/// Numbers with gaps and missing values, weights from 0 to 2, flat and deep trees, snapped
+/// intervals with open ends, orders, rules on sensitive values; `K` stands for k.
 const REQUESTS: [&str; 7] = [
     "age = { role = \"quasi\", weight = 2 }\nheight = { role = \"quasi\" }\ncity = { role = \"quasi\" }\n",
     "age = { role = \"quasi\" }\nheight = { role = \"quasi\", kind = \"categorical\", hierarchy = { prefix = [2, 1] } }\ncity = { role = \"quasi\", weight = 0.5 }\n",
@@ -46,18 +47,35 @@ fn with_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
 
 /// What a row pays for a box, from the attributes themselves.
 fn pays(problem: &Problem, ranges: &[CodeRange]) -> f64 {
-    problem.attributes().iter().zip(ranges).map(|(attribute, &range)| attribute.weight * attribute.loss(range)).sum()
+    problem
+        .attributes()
+        .iter()
+        .zip(ranges)
+        .map(|(attribute, &range)| attribute.weight * attribute.loss(range))
+        .sum()
 }
 
 /// All rows of the table by their codes.
 fn rows(problem: &Problem) -> Vec<Vec<Code>> {
-    let row = |tuple: u32| (0..problem.attributes().len()).map(|at| problem.code(at, tuple)).collect::<Vec<_>>();
-    (0u32..).take(problem.tuples()).flat_map(|tuple| vec![row(tuple); problem.count(tuple) as usize]).collect()
+    let row = |tuple: u32| {
+        (0..problem.attributes().len()).map(|at| problem.code(at, tuple)).collect::<Vec<_>>()
+    };
+    (0u32..)
+        .take(problem.tuples())
+        .flat_map(|tuple| vec![row(tuple); problem.count(tuple) as usize])
+        .collect()
 }
 
-/// The cheapest of all boxes that have the row and at least k rows: every range of codes on every attribute.
+/// The cheapest of all boxes that have the row and at least k rows: every range of codes on every
+/// attribute.
 fn cheapest(problem: &Problem, rows: &[Vec<Code>], row: &[Code]) -> f64 {
-    fn over(problem: &Problem, inside: &[&Vec<Code>], row: &[Code], ranges: &mut Vec<CodeRange>, best: &mut f64) {
+    fn over(
+        problem: &Problem,
+        inside: &[&Vec<Code>],
+        row: &[Code],
+        ranges: &mut Vec<CodeRange>,
+        best: &mut f64,
+    ) {
         if (inside.len() as u64) < problem.k() {
             return;
         }
@@ -69,7 +87,8 @@ fn cheapest(problem: &Problem, rows: &[Vec<Code>], row: &[Code]) -> f64 {
         for lo in 0..=row[at] {
             for hi in row[at]..u32::try_from(attribute.codes()).unwrap() {
                 let range = CodeRange { lo, hi };
-                let inside: Vec<&Vec<Code>> = inside.iter().copied().filter(|other| range.contains(other[at])).collect();
+                let inside: Vec<&Vec<Code>> =
+                    inside.iter().copied().filter(|other| range.contains(other[at])).collect();
                 ranges.push(range);
                 over(problem, &inside, row, ranges, best);
                 ranges.pop();
@@ -83,7 +102,9 @@ fn cheapest(problem: &Problem, rows: &[Vec<Code>], row: &[Code]) -> f64 {
 
 /// The group of each tuple: those with equal quasi-identifiers follow each other.
 fn group_of(problem: &Problem) -> Vec<usize> {
-    let row = |tuple: u32| (0..problem.attributes().len()).map(|at| problem.code(at, tuple)).collect::<Vec<Code>>();
+    let row = |tuple: u32| {
+        (0..problem.attributes().len()).map(|at| problem.code(at, tuple)).collect::<Vec<Code>>()
+    };
     let mut group = 0;
     let next = |tuple: u32| {
         group += usize::from(tuple > 0 && row(tuple) != row(tuple - 1));
@@ -105,30 +126,56 @@ fn every_row_s_floor_is_its_cheapest_box_of_all_boxes() {
             let all = rows(problem);
             let mut sum = 0.0;
             for tuple in (0u32..).take(problem.tuples()) {
-                let row: Vec<Code> = (0..problem.attributes().len()).map(|at| problem.code(at, tuple)).collect();
+                let row: Vec<Code> =
+                    (0..problem.attributes().len()).map(|at| problem.code(at, tuple)).collect();
                 let group = groups[tuple as usize];
                 let expected = cheapest(problem, &all, &row);
                 let found = floors.least[group];
-                assert!((found - expected).abs() < 1e-9, "{what}, tuple {tuple}: {found}, not {expected}");
+                assert!(
+                    (found - expected).abs() < 1e-9,
+                    "{what}, tuple {tuple}: {found}, not {expected}"
+                );
                 let shown = &floors.boxes[floors.box_of[group] as usize];
-                let inside = all.iter().filter(|other| shown.iter().zip(*other).all(|(range, &code)| range.contains(code)));
+                let inside = all.iter().filter(|other| {
+                    shown.iter().zip(*other).all(|(range, &code)| range.contains(code))
+                });
                 assert!(inside.count() as u64 >= problem.k(), "{what}, tuple {tuple}");
-                assert!(shown.iter().zip(&row).all(|(range, &code)| range.contains(code)), "{what}, tuple {tuple}");
-                assert!((pays(problem, shown) - found).abs() < 1e-9, "{what}, tuple {tuple}: its box costs something else");
+                assert!(
+                    shown.iter().zip(&row).all(|(range, &code)| range.contains(code)),
+                    "{what}, tuple {tuple}"
+                );
+                assert!(
+                    (pays(problem, shown) - found).abs() < 1e-9,
+                    "{what}, tuple {tuple}: its box costs something else"
+                );
                 above_zero += u32::from(found > 0.0);
                 sum += f64::from(problem.count(tuple)) * expected;
             }
             let found = bound(problem, 3, &Budget::unlimited());
             assert_eq!(found.kind, BoundKind::Exact, "{what}");
-            assert!((found.value - sum).abs() < 1e-9 * sum.max(1.0), "{what}: {} for {sum}", found.value);
+            assert!(
+                (found.value - sum).abs() < 1e-9 * sum.max(1.0),
+                "{what}: {} for {sum}",
+                found.value
+            );
         },
     );
-    assert!(met > 200 && above_zero > 1_000, "{met} problems, {above_zero} tuples that pay something");
+    assert!(
+        met > 200 && above_zero > 1_000,
+        "{met} problems, {above_zero} tuples that pay something"
+    );
 }
 
-/// The least penalty of all partitions of the rows into classes of at least k, and as many rows left out as may be.
+/// The least penalty of all partitions of the rows into classes of at least k, and as many rows
+/// left out as may be.
 fn best_release(problem: &Problem, rows: &[Vec<Code>]) -> f64 {
-    fn place(problem: &Problem, rest: &[Vec<Code>], classes: &mut Vec<Vec<Vec<Code>>>, out: u64, best: &mut f64) {
+    fn place(
+        problem: &Problem,
+        rest: &[Vec<Code>],
+        classes: &mut Vec<Vec<Vec<Code>>>,
+        out: u64,
+        best: &mut f64,
+    ) {
         let Some((row, rest)) = rest.split_first() else {
             if classes.iter().any(|class| (class.len() as u64) < problem.k()) {
                 return;
@@ -177,7 +224,10 @@ fn no_release_of_a_tiny_table_goes_below() {
             near += u32::from(found > 0.5 * best && best > 0.1);
         },
     );
-    assert!(met > 250 && attained > 30 && near > 100, "{met} tables, {attained} attained, {near} near");
+    assert!(
+        met > 250 && attained > 30 && near > 100,
+        "{met} tables, {attained} attained, {near} near"
+    );
 }
 
 #[test]
@@ -191,16 +241,29 @@ fn what_is_given_up_is_weaker_and_never_above() {
             for patience in [0, 30, 200, 1_000] {
                 let found = floors(problem, 1, patience, &Budget::unlimited()).unwrap();
                 for group in 0..found.rows.len() {
-                    assert!(found.least[group] <= exact.least[group] + 1e-12, "{what}, patience {patience}");
+                    assert!(
+                        found.least[group] <= exact.least[group] + 1e-12,
+                        "{what}, patience {patience}"
+                    );
                     match found.state[group] {
                         State::Open => panic!("{what}: nobody looked"),
-                        State::Exact => assert!((found.least[group] - exact.least[group]).abs() < 1e-12, "{what}"),
-                        State::Weaker => less += u32::from(found.least[group] < exact.least[group] - 1e-12),
+                        State::Exact => assert!(
+                            (found.least[group] - exact.least[group]).abs() < 1e-12,
+                            "{what}"
+                        ),
+                        State::Weaker => {
+                            less += u32::from(found.least[group] < exact.least[group] - 1e-12)
+                        }
                     }
                 }
                 let sum = found.sum();
-                let rows: u64 =
-                    found.rows.iter().zip(&found.state).filter(|(_, state)| **state == State::Weaker).map(|(rows, _)| rows).sum();
+                let rows: u64 = found
+                    .rows
+                    .iter()
+                    .zip(&found.state)
+                    .filter(|(_, state)| **state == State::Weaker)
+                    .map(|(rows, _)| rows)
+                    .sum();
                 let kind = if rows == 0 { BoundKind::Exact } else { BoundKind::Weaker { rows } };
                 assert_eq!(sum.kind, kind, "{what}");
                 assert!(sum.value <= exact.sum().value + 1e-9);
@@ -218,14 +281,20 @@ fn without_any_patience_the_nearest_rows_decide() {
         20,
         |seed| 30 + seed,
         |problem, what| {
-            let (found, groups) = (floors(problem, 1, 0, &Budget::unlimited()).unwrap(), group_of(problem));
+            let (found, groups) =
+                (floors(problem, 1, 0, &Budget::unlimited()).unwrap(), group_of(problem));
             let all = rows(problem);
             for tuple in (0u32..).take(problem.tuples()) {
-                let row: Vec<Code> = (0..problem.attributes().len()).map(|at| problem.code(at, tuple)).collect();
+                let row: Vec<Code> =
+                    (0..problem.attributes().len()).map(|at| problem.code(at, tuple)).collect();
                 let join = |other: &Vec<Code>| -> Vec<CodeRange> {
-                    row.iter().zip(other).map(|(&one, &other)| CodeRange::one(one).join(CodeRange::one(other))).collect()
+                    row.iter()
+                        .zip(other)
+                        .map(|(&one, &other)| CodeRange::one(one).join(CodeRange::one(other)))
+                        .collect()
                 };
-                let mut prices: Vec<f64> = all.iter().map(|other| pays(problem, &join(other))).collect();
+                let mut prices: Vec<f64> =
+                    all.iter().map(|other| pays(problem, &join(other))).collect();
                 prices.sort_by(f64::total_cmp);
                 let nearest = prices[usize::try_from(problem.k()).unwrap() - 1];
                 let least = found.least[groups[tuple as usize]];
@@ -248,7 +317,9 @@ fn an_estimate_s_interval_has_the_truth_nearly_always() {
         for &group in &stopped.order[60..] {
             (stopped.least[group as usize], stopped.state[group as usize]) = (0.0, State::Open);
         }
-        let Bound { value, kind: BoundKind::Estimate { sample, low, high } } = stopped.sum() else { panic!("no estimate") };
+        let Bound { value, kind: BoundKind::Estimate { sample, low, high } } = stopped.sum() else {
+            panic!("no estimate")
+        };
         assert!(low < value && value < high && sample >= 60);
         hits += u32::from((low..=high).contains(&truth));
         sum += value;
@@ -273,10 +344,18 @@ fn threads_do_not_show() {
     for (at, request) in REQUESTS.iter().enumerate() {
         let problem = problem_of(&testing::random_table(4, 700), request, 6).unwrap();
         for patience in [300, PATIENCE] {
-            let of = |threads: usize| with_threads(threads, || floors(&problem, 5, patience, &Budget::unlimited()).unwrap());
+            let of = |threads: usize| {
+                with_threads(threads, || {
+                    floors(&problem, 5, patience, &Budget::unlimited()).unwrap()
+                })
+            };
             let (one, three) = (of(1), of(3));
             assert_eq!(one.sum().value.to_bits(), three.sum().value.to_bits(), "request {at}");
-            assert_eq!((one.sum().kind, one.box_of, one.boxes), (three.sum().kind, three.box_of, three.boxes), "request {at}");
+            assert_eq!(
+                (one.sum().kind, one.box_of, one.boxes),
+                (three.sum().kind, three.box_of, three.boxes),
+                "request {at}"
+            );
         }
     }
 }
@@ -285,7 +364,10 @@ fn threads_do_not_show() {
 fn a_spent_budget_gives_a_bound_that_says_nothing() {
     let problem = problem_of(&testing::random_table(4, 700), REQUESTS[0], 6).unwrap();
     let spent = Budget::new(Some(std::time::Duration::ZERO), std::sync::Arc::default());
-    assert_eq!(bound(&problem, 1, &spent), Bound { value: 0.0, kind: BoundKind::Weaker { rows: 700 } });
+    assert_eq!(
+        bound(&problem, 1, &spent),
+        Bound { value: 0.0, kind: BoundKind::Weaker { rows: 700 } }
+    );
 }
 
 #[test]
@@ -293,5 +375,8 @@ fn rows_that_differ_in_sensitive_values_alone_count_together() {
     let text = "age,illness\n20,flu\n20,gout\n30,flu\n30,gout\n50,flu\n50,flu\n";
     let toml = "k = 2\n[columns]\nage = { role = \"quasi\" }\nillness = { role = \"sensitive\", distinct = 2 }\n";
     let problem = testing::problem(text, toml).unwrap();
-    assert_eq!((problem.tuples(), bound(&problem, 1, &Budget::unlimited())), (5, Bound { value: 0.0, kind: BoundKind::Exact }));
+    assert_eq!(
+        (problem.tuples(), bound(&problem, 1, &Budget::unlimited())),
+        (5, Bound { value: 0.0, kind: BoundKind::Exact })
+    );
 }

@@ -1,21 +1,29 @@
-//! A sharper bound: rows of a class pay for each other, so what each pays at least can be raised beyond its cheapest box.
+//! A sharper bound: rows of a class pay for each other, so what each pays at least can be raised
+//! beyond its cheapest box.
 //!
-//! A release is a partition of the rows into classes of at least k. Let every row t be asked for some y(t), such that no class is asked for
-//! more than it pays: the sum of y over its rows is at most their number times the price of their box. Then no release costs less than the sum of
-//! all y. (This is the dual of the linear program of set partitioning, and every such y is a solution of it.) Only sets of just k rows need
-//! to be looked at: of a larger class every k-subset has a box that is no dearer, and the mean over all of its k-subsets is the mean over the class.
+//! A release is a partition of the rows into classes of at least k. Let every row t be asked for
+//! some y(t), such that no class is asked for more than it pays: the sum of y over its rows is at
+//! most their number times the price of their box. Then no release costs less than the sum of all
+//! y. (This is the dual of the linear program of set partitioning, and every such y is a solution
+//! of it.) Only sets of just k rows need to be looked at: of a larger class every k-subset has a
+//! box that is no dearer, and the mean over all of its k-subsets is the mean over the class.
 //!
-//! The cheapest boxes of `floors` are such a y. From there groups of equal rows are raised one after another, those first that pay least: to what all
-//! k-sets allow (`slack.rs`), or a share of the way. In the first round a third of the way, then half, then all of it. Where a share 1/q of the way is
-//! gone, q groups are raised at once: a k-set lends each no more than a q-th of what it has left, so it cannot be overdrawn, and q searches
-//! run in parallel. Every y on the way is a solution, so the work can end at any time.
+//! The cheapest boxes of `floors` are such a y. From there groups of equal rows are raised one
+//! after another, those first that pay least: to what all k-sets allow (`slack.rs`), or a share of
+//! the way. In the first round a third of the way, then half, then all of it. Where a share 1/q of
+//! the way is gone, q groups are raised at once: a k-set lends each no more than a q-th of what it
+//! has left, so it cannot be overdrawn, and q searches run in parallel. Every y on the way is a
+//! solution, so the work can end at any time.
 //!
-//! What it holds for: further rules only take releases away, and with several stages the classes of the last one have k rows on all attributes. A
-//! row that is left out is in no class and pays for showing nothing, so where rows may be left out no row is asked for more than that; those that stay
-//! are in classes of k rows all the same. Not so rings: their rows show boxes of k rows that are no classes, and k such boxes may share rows. For them
-//! only the plain bound holds. The same goes as for the plain bound for a global recoding that shows sets of values.
+//! What it holds for: further rules only take releases away, and with several stages the classes of
+//! the last one have k rows on all attributes. A row that is left out is in no class and pays for
+//! showing nothing, so where rows may be left out no row is asked for more than that; those that
+//! stay are in classes of k rows all the same. Not so rings: their rows show boxes of k rows that
+//! are no classes, and k such boxes may share rows. For them only the plain bound holds. The same
+//! goes as for the plain bound for a global recoding that shows sets of values.
 //!
-//! Sums of floating-point numbers may be off. Each raise stops short of what is allowed by more than all its sums can be, and so does the sum of all rows.
+//! Sums of floating-point numbers may be off. Each raise stops short of what is allowed by more
+//! than all its sums can be, and so does the sum of all rows.
 
 use rayon::prelude::*;
 
@@ -33,14 +41,16 @@ use crate::problem::bound::{Bound, BoundKind};
 /// What share of the way rows are raised in each round: one part of so many.
 const ROUNDS: [usize; 3] = [3, 2, 1];
 
-/// After so many looks at a row, the search for what a group can be asked for ends with what is proved.
+/// After so many looks at a row, the search for what a group can be asked for ends with what is
+/// proved.
 const SLACK_PATIENCE: u64 = 300_000;
 
 /// After so many raises it is looked again which groups are asked for most.
 const REFRESH: usize = 256;
 
-/// What the weighted certainty penalty of a homogeneous release cannot go below: at least [`bound`](super::bound), and as a rule a good deal
-/// more, after a longer search. Rings may go below: their boxes are no classes. When the budget is spent before every row's cheapest box is
+/// What the weighted certainty penalty of a homogeneous release cannot go below: at least
+/// [`bound`](super::bound), and as a rule a good deal more, after a longer search. Rings may go
+/// below: their boxes are no classes. When the budget is spent before every row's cheapest box is
 /// found it is the plain bound; after that, what was reached.
 pub fn tight(problem: &Problem, seed: u64, budget: &Budget) -> Bound {
     let Some(floors) = floors(problem, seed, PATIENCE, budget) else {
@@ -50,21 +60,33 @@ pub fn tight(problem: &Problem, seed: u64, budget: &Budget) -> Bound {
     if floors.state.contains(&State::Open) {
         return plain;
     }
-    let Some(asked) = raised(problem, &floors, &ROUNDS, SLACK_PATIENCE, budget) else { return plain };
+    let Some(asked) = raised(problem, &floors, &ROUNDS, SLACK_PATIENCE, budget) else {
+        return plain;
+    };
     let value: f64 = asked.iter().zip(&floors.rows).map(|(asked, &rows)| real(rows) * asked).sum();
     let value = value * (1.0 - 2.0 * real(asked.len() as u64) * f64::EPSILON);
     if value > plain.value { Bound { value, kind: BoundKind::Tight } } else { plain }
 }
 
-/// What a row of each group is asked for in the end; none when the budget was spent before anything was raised.
-pub(super) fn raised(problem: &Problem, floors: &Floors, rounds: &[usize], patience: u64, budget: &Budget) -> Option<Vec<f64>> {
+/// What a row of each group is asked for in the end; none when the budget was spent before anything
+/// was raised.
+pub(super) fn raised(
+    problem: &Problem,
+    floors: &Floors,
+    rounds: &[usize],
+    patience: u64,
+    budget: &Budget,
+) -> Option<Vec<f64>> {
     let chosen: Vec<usize> = (0..problem.attributes().len()).collect();
     let penalty = Penalty::new(problem.attributes(), &chosen);
     let boxes = groups(problem, &penalty);
     let index = Index::build(&boxes, budget)?;
     let mut ascent = Ascent::new(problem, &boxes, &index, floors);
-    let mut order: Vec<u32> = (0u32..).take(boxes.len()).filter(|&group| boxes.rows(group) < ascent.k).collect();
-    order.sort_by(|&one, &other| floors.least[one as usize].total_cmp(&floors.least[other as usize]));
+    let mut order: Vec<u32> =
+        (0u32..).take(boxes.len()).filter(|&group| boxes.rows(group) < ascent.k).collect();
+    order.sort_by(|&one, &other| {
+        floors.least[one as usize].total_cmp(&floors.least[other as usize])
+    });
     let mut searches: Vec<Slack> = Vec::new();
     for &parts in rounds {
         searches.resize_with(parts, Slack::default);
@@ -73,7 +95,9 @@ pub(super) fn raised(problem: &Problem, floors: &Floors, rounds: &[usize], patie
                 return Some(ascent.asked);
             }
             let field = ascent.field(patience);
-            let search = |(search, &group): (&mut Slack, &u32)| search.run(&field, group, ascent.box_of(group), ascent.cap);
+            let search = |(search, &group): (&mut Slack, &u32)| {
+                search.run(&field, group, ascent.box_of(group), ascent.cap)
+            };
             let found: Vec<Allowed> = match parts {
                 1 => searches.iter_mut().zip(batch).map(search).collect(),
                 _ => searches.par_iter_mut().zip(batch).with_max_len(1).map(search).collect(),
@@ -106,7 +130,12 @@ struct Ascent<'a> {
 }
 
 impl<'a> Ascent<'a> {
-    fn new(problem: &Problem, boxes: &'a Boxes<'a>, index: &'a Index, floors: &Floors) -> Ascent<'a> {
+    fn new(
+        problem: &Problem,
+        boxes: &'a Boxes<'a>,
+        index: &'a Index,
+        floors: &Floors,
+    ) -> Ascent<'a> {
         let (k, most, rounding) = (problem.k(), boxes.penalty.most(), boxes.penalty.rounding());
         let terms = real(k) + real(problem.row_count());
         let mut ascent = Ascent {
@@ -114,7 +143,11 @@ impl<'a> Ascent<'a> {
             index,
             k,
             asked: floors.least.clone(),
-            known: floors.box_of.iter().flat_map(|&at| floors.boxes[at as usize].iter().copied()).collect(),
+            known: floors
+                .box_of
+                .iter()
+                .flat_map(|&at| floors.boxes[at as usize].iter().copied())
+                .collect(),
             cap: if problem.allowance() > 0 { most } else { f64::INFINITY },
             slip: real(k) * (4.0 * rounding + terms * most * 4.0 * f64::EPSILON),
             high: Vec::new(),
@@ -165,7 +198,8 @@ impl<'a> Ascent<'a> {
         self.rest = 0.0;
         if count < all.len() {
             let asked = |group: u32| self.asked[group as usize];
-            let falling = |one: &u32, other: &u32| asked(*other).total_cmp(&asked(*one)).then(one.cmp(other));
+            let falling =
+                |one: &u32, other: &u32| asked(*other).total_cmp(&asked(*one)).then(one.cmp(other));
             let (_, &mut next, _) = all.select_nth_unstable_by(count, falling);
             self.rest = self.asked[next as usize];
             all.truncate(count);

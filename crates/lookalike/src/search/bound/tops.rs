@@ -65,7 +65,8 @@ mod tests {
             let (mut tops, mut all) = (Tops::default(), Vec::new());
             tops.clear(most);
             for _ in 0..30 {
-                let (value, times) = (f64::from(u32::try_from(rng.below(20)).unwrap()), rng.below(4));
+                let (value, times) =
+                    (f64::from(u32::try_from(rng.below(20)).unwrap()), rng.below(4));
                 tops.add(value, times);
                 all.extend((0..times).map(|_| value));
                 all.sort_by(|one, other| f64::total_cmp(other, one));

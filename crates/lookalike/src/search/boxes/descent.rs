@@ -1,8 +1,9 @@
 //! The tree of each attribute from the root down: which child of a node a code lies under.
 //!
-//! A taxonomy is taken as it is, and so are the intervals of an ordered attribute with a hierarchy, whether they are published or
-//! not. Without a hierarchy the values of an ordered attribute are halved, and the halves again. A missing value of an ordered
-//! attribute lies directly below the root.
+//! A taxonomy is taken as it is, and so are the intervals of an ordered attribute with a hierarchy,
+//! whether they are published or not. Without a hierarchy the values of an ordered attribute are
+//! halved, and the halves again. A missing value of an ordered attribute lies directly below the
+//! root.
 
 use std::ops::Range;
 
@@ -15,7 +16,8 @@ pub(crate) type Node = u32;
 /// The node above all others.
 pub(crate) const ROOT: Node = 0;
 
-/// A tree in which the children of each node are numbered one after the other, from left to right, level by level.
+/// A tree in which the children of each node are numbered one after the other, from left to right,
+/// level by level.
 #[derive(Debug)]
 pub(crate) struct Descent {
     /// By node, its least code.
@@ -37,7 +39,12 @@ impl Descent {
                 (&steps.taxonomy, missing.then_some(number(values.len())))
             }
         };
-        grow(tree.root(), missing, |&node| tree.children(node).collect(), |&node| tree.range(node).lo)
+        grow(
+            tree.root(),
+            missing,
+            |&node| tree.children(node).collect(),
+            |&node| tree.range(node).lo,
+        )
     }
 
     /// The nodes one step down; a leaf has none.
@@ -52,7 +59,11 @@ impl Descent {
         let los = &self.los[children.start as usize..children.end as usize];
         // Where the children before it are leaves it is found at once.
         let guess = (code - los[0]) as usize;
-        let place = if los.get(guess) == Some(&code) { guess } else { los.partition_point(|&lo| lo <= code) - 1 };
+        let place = if los.get(guess) == Some(&code) {
+            guess
+        } else {
+            los.partition_point(|&lo| lo <= code) - 1
+        };
         children.start + number(place)
     }
 
@@ -74,8 +85,14 @@ impl Descent {
     }
 }
 
-/// The tree below a root whose nodes know their children and their least codes, and a missing value right of all others.
-fn grow<T: Copy>(root: T, missing: Option<Code>, children: impl Fn(&T) -> Vec<T>, least: impl Fn(&T) -> Code) -> Descent {
+/// The tree below a root whose nodes know their children and their least codes, and a missing value
+/// right of all others.
+fn grow<T: Copy>(
+    root: T,
+    missing: Option<Code>,
+    children: impl Fn(&T) -> Vec<T>,
+    least: impl Fn(&T) -> Code,
+) -> Descent {
     // None is the missing value.
     let mut nodes = vec![Some(root)];
     let mut firsts = Vec::new();
@@ -114,13 +131,19 @@ mod tests {
     fn every_code_goes_down_through_its_ancestors() {
         for seed in 0..100 {
             let tree = random_tree(seed);
-            let attribute = Attribute { name: "a".into(), weight: 1.0, domain: Domain::Tree(tree.clone()) };
+            let attribute =
+                Attribute { name: "a".into(), weight: 1.0, domain: Domain::Tree(tree.clone()) };
             let descent = Descent::of(&attribute);
             for code in 0..number(tree.leaves()) {
-                let mut ancestors: Vec<u32> = std::iter::successors(Some(code), |&node| tree.parent(node)).collect();
+                let mut ancestors: Vec<u32> =
+                    std::iter::successors(Some(code), |&node| tree.parent(node)).collect();
                 let mut node = ROOT;
                 while let Some(above) = ancestors.pop() {
-                    assert_eq!(descent.children(node).len(), tree.children(above).count(), "seed {seed}, code {code}");
+                    assert_eq!(
+                        descent.children(node).len(),
+                        tree.children(above).count(),
+                        "seed {seed}, code {code}"
+                    );
                     assert_eq!(descent.los[node as usize], tree.range(above).lo);
                     assert_eq!(descent.settle(node, tree.range(above)), lowest(&descent, node));
                     if !ancestors.is_empty() {

@@ -1,4 +1,5 @@
-//! Groups as boxes: what a group shows, how many rows it has, what its rows pay, and what joining two groups costs.
+//! Groups as boxes: what a group shows, how many rows it has, what its rows pay, and what joining
+//! two groups costs.
 
 pub(crate) mod descent;
 pub(crate) mod nearest;
@@ -17,8 +18,9 @@ pub(crate) enum Aim {
 }
 
 impl Aim {
-    /// What it costs that `rows` more rows enter a group of `there` rows, each of which pays `now` and will pay `then`. What the
-    /// entering rows paid before is left out: it is the same wherever they go.
+    /// What it costs that `rows` more rows enter a group of `there` rows, each of which pays `now`
+    /// and will pay `then`. What the entering rows paid before is left out: it is the same wherever
+    /// they go.
     #[inline]
     pub(crate) fn value(self, rows: u64, there: u64, now: f64, then: f64) -> f64 {
         match self {
@@ -36,7 +38,8 @@ pub(crate) struct Boxes<'a> {
     rows: Vec<u32>,
     /// What one row of the group pays.
     own: Vec<f64>,
-    /// Which values the rows of a group have on each attribute, each as one of 64 bits; empty where nobody asks.
+    /// Which values the rows of a group have on each attribute, each as one of 64 bits; empty where
+    /// nobody asks.
     values: Vec<u64>,
 }
 
@@ -48,9 +51,14 @@ pub(crate) fn bit(code: Code) -> u64 {
 
 impl<'a> Boxes<'a> {
     /// Groups with these rows and ranges, ranges group by group.
-    pub(crate) fn of(penalty: &'a Penalty, ranges: Vec<CodeRange>, rows: impl Iterator<Item = u64>) -> Boxes<'a> {
+    pub(crate) fn of(
+        penalty: &'a Penalty,
+        ranges: Vec<CodeRange>,
+        rows: impl Iterator<Item = u64>,
+    ) -> Boxes<'a> {
         let rows = rows.map(size).collect();
-        let own = ranges.chunks_exact(penalty.width()).map(|ranges| penalty.of_box(ranges)).collect();
+        let own =
+            ranges.chunks_exact(penalty.width()).map(|ranges| penalty.of_box(ranges)).collect();
         Boxes { penalty, ranges, rows, own, values: Vec::new() }
     }
 
@@ -115,13 +123,18 @@ impl<'a> Boxes<'a> {
 
     /// Puts the rows of one group into another; the first is gone.
     pub(crate) fn merge(&mut self, gone: u32, into: u32) {
-        let joined: Vec<CodeRange> =
-            self.ranges(gone).iter().zip(self.ranges(into)).map(|(one, other)| one.join(*other)).collect();
+        let joined: Vec<CodeRange> = self
+            .ranges(gone)
+            .iter()
+            .zip(self.ranges(into))
+            .map(|(one, other)| one.join(*other))
+            .collect();
         let rows = self.rows(gone) + self.rows(into);
         self.set(into, &joined, rows);
         self.clear(gone);
         if self.has_values() {
-            let both: Vec<u64> = (0..joined.len()).map(|at| self.values(gone, at) | self.values(into, at)).collect();
+            let both: Vec<u64> =
+                (0..joined.len()).map(|at| self.values(gone, at) | self.values(into, at)).collect();
             self.set_values(into, &both);
         }
     }

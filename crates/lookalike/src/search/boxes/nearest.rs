@@ -1,9 +1,11 @@
-//! A tree over groups that finds the cheapest partner of a group without looking at all of them, exactly.
+//! A tree over groups that finds the cheapest partner of a group without looking at all of them,
+//! exactly.
 //!
-//! A k-d tree whose nodes know, for each attribute, how far every group below them reaches at least and at most. The penalty
-//! never falls as a range grows, so from these a node says what joining any of its groups costs at least; it is skipped when
-//! that is no better than what was found. Groups may grow, shrink and vanish: [`Tree::touch`] loosens the nodes above so that they
-//! stay true, and whoever finds them too loose builds the tree anew.
+//! A k-d tree whose nodes know, for each attribute, how far every group below them reaches at least
+//! and at most. The penalty never falls as a range grows, so from these a node says what joining
+//! any of its groups costs at least; it is skipped when that is no better than what was found.
+//! Groups may grow, shrink and vanish: [`Tree::touch`] loosens the nodes above so that they stay
+//! true, and whoever finds them too loose builds the tree anew.
 
 use rayon::prelude::*;
 
@@ -17,11 +19,12 @@ const LEAF: usize = if cfg!(test) { 2 } else { 6 };
 /// From this many groups on the two sides of a split are built in parallel.
 const PARALLEL: usize = if cfg!(test) { 16 } else { 4096 };
 
-/// On a line, the two sides of a cut are not as far apart as their ends: most rows lie nearer to it.
+/// On a line, the two sides of a cut are not as far apart as their ends: most rows lie nearer to
+/// it.
 const NEAR: f64 = 0.3;
 
-/// A bound on what all rows of a union pay more is a sum of products: it may come out greater than the exact value by a few
-/// units in the last place. So much less is believed.
+/// A bound on what all rows of a union pay more is a sum of products: it may come out greater than
+/// the exact value by a few units in the last place. So much less is believed.
 const ROUNDING: f64 = 1.0 - 1e-12;
 
 /// A partner that was found: the least value first, then fewer rows, then the lower number.
@@ -39,7 +42,13 @@ impl Partner {
     }
 
     /// The best of a partner and of some other groups, as far as they are not gone.
-    pub(crate) fn best_of(boxes: &Boxes, aim: Aim, group: u32, partner: Partner, others: &[u32]) -> Partner {
+    pub(crate) fn best_of(
+        boxes: &Boxes,
+        aim: Aim,
+        group: u32,
+        partner: Partner,
+        others: &[u32],
+    ) -> Partner {
         let others = others.iter().filter(|&&other| other != group && boxes.rows(other) > 0);
         others
             .map(|&other| Partner::of(boxes, aim, group, other))
@@ -48,7 +57,11 @@ impl Partner {
 
     /// True when this one comes first.
     pub(crate) fn is_before(&self, other: &Partner) -> bool {
-        let order = self.value.total_cmp(&other.value).then(self.rows.cmp(&other.rows)).then(self.group.cmp(&other.group));
+        let order = self
+            .value
+            .total_cmp(&other.value)
+            .then(self.rows.cmp(&other.rows))
+            .then(self.group.cmp(&other.group));
         order.is_lt()
     }
 }
@@ -97,7 +110,8 @@ pub(crate) struct Node {
     least_own: f64,
 }
 
-/// How far the groups below a node reach on one attribute. A tree of many groups has many of these, so they are kept small.
+/// How far the groups below a node reach on one attribute. A tree of many groups has many of these,
+/// so they are kept small.
 #[derive(Clone, Copy, Debug)]
 struct Reach {
     /// No group begins later.
@@ -107,7 +121,8 @@ struct Reach {
     /// What a row of a group pays on this attribute, at least and at most.
     least: f32,
     most: f32,
-    /// The values of groups that show one value, each as one of 64 bits: what is not here, no group shows alone.
+    /// The values of groups that show one value, each as one of 64 bits: what is not here, no group
+    /// shows alone.
     alone: u64,
 }
 
@@ -122,10 +137,12 @@ pub(crate) struct Content {
 impl Tree {
     /// The tree of all groups that have rows.
     pub(crate) fn build(boxes: &Boxes) -> Tree {
-        let mut order: Vec<u32> = (0u32..).take(boxes.len()).filter(|&group| boxes.rows(group) > 0).collect();
+        let mut order: Vec<u32> =
+            (0u32..).take(boxes.len()).filter(|&group| boxes.rows(group) > 0).collect();
         let nodes = if order.is_empty() { Vec::new() } else { grow(boxes, &mut order) };
         let width = boxes.penalty.width();
-        let contents = if boxes.has_values() { vec![Content::NONE; nodes.len() * width] } else { Vec::new() };
+        let contents =
+            if boxes.has_values() { vec![Content::NONE; nodes.len() * width] } else { Vec::new() };
         let reaches = vec![Reach::NONE; nodes.len() * width];
         let mut tree = Tree { nodes, reaches, contents, order, leaf_of: vec![0; boxes.len()] };
         let mut first = 0;
@@ -192,7 +209,8 @@ impl Tree {
         node.least_own = node.least_own.min(boxes.own(group));
         let width = boxes.penalty.width();
         for (attribute, &range) in boxes.ranges(group).iter().enumerate() {
-            self.reaches[at * width + attribute].join(&Reach::of(range, boxes.penalty.of(attribute, range)));
+            self.reaches[at * width + attribute]
+                .join(&Reach::of(range, boxes.penalty.of(attribute, range)));
             if let Some(content) = self.contents.get_mut(at * width + attribute) {
                 content.join(&Content { range, values: boxes.values(group, attribute) });
             }
@@ -228,14 +246,22 @@ impl Tree {
 
     /// The best partner of a group; none when there is no other.
     pub(crate) fn partner(&self, boxes: &Boxes, aim: Aim, group: u32) -> Option<Partner> {
-        let probes: Vec<Probe> =
-            boxes.ranges(group).iter().enumerate().map(|(at, &range)| Probe::new(boxes, at, range)).collect();
+        let probes: Vec<Probe> = boxes
+            .ranges(group)
+            .iter()
+            .enumerate()
+            .map(|(at, &range)| Probe::new(boxes, at, range))
+            .collect();
         let limit = |best: &Option<Partner>| best.map_or(f64::INFINITY, |best| best.value);
         let rows = boxes.rows(group);
-        let bound = |best: &Option<Partner>, at: usize| self.least_value(boxes, aim, rows, &probes, at, limit(best));
+        let bound = |best: &Option<Partner>, at: usize| {
+            self.least_value(boxes, aim, rows, &probes, at, limit(best))
+        };
         let skips = |best: &Option<Partner>, value: f64, at: usize| {
             let Node { least_rows, least_group, .. } = self.nodes[at];
-            best.is_some_and(|best| !Partner { value, rows: least_rows, group: least_group }.is_before(&best))
+            best.is_some_and(|best| {
+                !Partner { value, rows: least_rows, group: least_group }.is_before(&best)
+            })
         };
         let mut best = None;
         self.seek(boxes, &mut best, &bound, &skips, &mut |best, other| {
@@ -248,20 +274,32 @@ impl Tree {
         best
     }
 
-    /// A few groups that it costs least to join for so many rows with these ranges, the cheapest first. Each cost is first made dearer or
-    /// cheaper by lot, by up to half of `noise`: who asks again gets others.
-    pub(crate) fn several(&self, boxes: &Boxes, seeker: &Seeker, noise: f64, most: usize) -> Vec<u32> {
+    /// A few groups that it costs least to join for so many rows with these ranges, the cheapest
+    /// first. Each cost is first made dearer or cheaper by lot, by up to half of `noise`: who asks
+    /// again gets others.
+    pub(crate) fn several(
+        &self,
+        boxes: &Boxes,
+        seeker: &Seeker,
+        noise: f64,
+        most: usize,
+    ) -> Vec<u32> {
         let Seeker { group, aim, rows, ranges, lots } = *seeker;
-        let probes: Vec<Probe> = ranges.iter().enumerate().map(|(at, &range)| Probe::new(boxes, at, range)).collect();
+        let probes: Vec<Probe> =
+            ranges.iter().enumerate().map(|(at, &range)| Probe::new(boxes, at, range)).collect();
         let (mut best, least) = (Vec::new(), 1.0 - noise / 2.0);
-        let limit = |best: &Vec<(f64, u32)>| if best.len() == most { best[most - 1].0 } else { f64::INFINITY };
-        let bound =
-            |best: &Vec<(f64, u32)>, at: usize| self.least_value(boxes, aim, rows, &probes, at, limit(best) / least) * least;
+        let limit = |best: &Vec<(f64, u32)>| {
+            if best.len() == most { best[most - 1].0 } else { f64::INFINITY }
+        };
+        let bound = |best: &Vec<(f64, u32)>, at: usize| {
+            self.least_value(boxes, aim, rows, &probes, at, limit(best) / least) * least
+        };
         let skips = |best: &Vec<(f64, u32)>, value: f64, _| value >= limit(best);
         self.seek(boxes, &mut best, &bound, &skips, &mut |best, other| {
             let factor = least + noise * Rng::unit_of(lots, u64::from(other));
             let limit = limit(best);
-            let (mut then, stop) = (0.0, limit / factor / if aim == Aim::Table { real(rows) } else { 1.0 });
+            let (mut then, stop) =
+                (0.0, limit / factor / if aim == Aim::Table { real(rows) } else { 1.0 });
             for (at, (one, other)) in ranges.iter().zip(boxes.ranges(other)).enumerate() {
                 then += boxes.penalty.of(at, one.join(*other));
                 if then > stop {
@@ -277,8 +315,9 @@ impl Tree {
         best.into_iter().map(|(_, group)| group).collect()
     }
 
-    /// Meets every group that is not gone, but for those below nodes that are skipped: `bound` says what a node can offer at best,
-    /// `skips` whether that is too little after all that was met. The side that promises more comes first.
+    /// Meets every group that is not gone, but for those below nodes that are skipped: `bound` says
+    /// what a node can offer at best, `skips` whether that is too little after all that was met.
+    /// The side that promises more comes first.
     pub(crate) fn seek<S>(
         &self,
         boxes: &Boxes,
@@ -303,27 +342,42 @@ impl Tree {
             }
             let (left, right) = (at + 1, at + node.right as usize);
             let (of_left, of_right) = (bound(found, left), bound(found, right));
-            // The last one in is the first one out; of two that promise the same, the one with the lower number.
-            let is_left_first =
-                of_left < of_right || (of_left <= of_right && self.nodes[left].least_group < self.nodes[right].least_group);
-            let (near, far) =
-                if is_left_first { ((left, of_left), (right, of_right)) } else { ((right, of_right), (left, of_left)) };
+            // The last one in is the first one out; of two that promise the same, the one with the
+            // lower number.
+            let is_left_first = of_left < of_right
+                || (of_left <= of_right
+                    && self.nodes[left].least_group < self.nodes[right].least_group);
+            let (near, far) = if is_left_first {
+                ((left, of_left), (right, of_right))
+            } else {
+                ((right, of_right), (left, of_left))
+            };
             open.push(far);
             open.push(near);
         }
     }
 
-    /// What joining a group of so many rows with any group below a node costs at least; when that is more than `limit`, perhaps
-    /// less than it could say.
-    fn least_value(&self, boxes: &Boxes, aim: Aim, rows: u64, probes: &[Probe], at: usize, limit: f64) -> f64 {
+    /// What joining a group of so many rows with any group below a node costs at least; when that
+    /// is more than `limit`, perhaps less than it could say.
+    fn least_value(
+        &self,
+        boxes: &Boxes,
+        aim: Aim,
+        rows: u64,
+        probes: &[Probe],
+        at: usize,
+        limit: f64,
+    ) -> f64 {
         let node = &self.nodes[at];
         let (rows, there, own, sure) = match aim {
             Aim::Table => (real(rows), real(node.least_rows), node.least_own, ROUNDING),
             // No more than the sum itself, to the last bit.
             Aim::Row => (1.0, 0.0, 0.0, 1.0),
         };
-        // What many rows pay more is a difference, and its rounding grows with what they paid before.
-        let slack = if aim == Aim::Table { real(node.most_rows) * boxes.penalty.rounding() } else { 0.0 };
+        // What many rows pay more is a difference, and its rounding grows with what they paid
+        // before.
+        let slack =
+            if aim == Aim::Table { real(node.most_rows) * boxes.penalty.rounding() } else { 0.0 };
         let (mut value, mut more) = (0.0, 0.0);
         for (reach, probe) in self.reaches[at * probes.len()..].iter().zip(probes) {
             let pays = probe.least(boxes, reach);
@@ -353,19 +407,33 @@ struct Probe {
 
 impl Probe {
     fn new(boxes: &Boxes, attribute: usize, range: CodeRange) -> Probe {
-        let step = if range.is_one() { boxes.penalty.step(attribute, range.lo) } else { boxes.penalty.of(attribute, range) };
-        Probe { attribute, range, bit: alone(range), step, is_flat: boxes.penalty.is_flat(attribute) }
+        let step = if range.is_one() {
+            boxes.penalty.step(attribute, range.lo)
+        } else {
+            boxes.penalty.of(attribute, range)
+        };
+        Probe {
+            attribute,
+            range,
+            bit: alone(range),
+            step,
+            is_flat: boxes.penalty.is_flat(attribute),
+        }
     }
 
     /// What a row pays at least on this attribute if the group joins any that reaches so far.
     #[inline]
     fn least(&self, boxes: &Boxes, reach: &Reach) -> f64 {
         let value = self.range.lo;
-        let is_alone = self.bit & reach.alone == 0 || value > reach.last_lo || value < reach.first_hi;
+        let is_alone =
+            self.bit & reach.alone == 0 || value > reach.last_lo || value < reach.first_hi;
         if self.is_flat {
             return if is_alone { self.step } else { 0.0 };
         }
-        let least = CodeRange { lo: self.range.lo.min(reach.last_lo), hi: self.range.hi.max(reach.first_hi) };
+        let least = CodeRange {
+            lo: self.range.lo.min(reach.last_lo),
+            hi: self.range.hi.max(reach.first_hi),
+        };
         let pays = boxes.penalty.of(self.attribute, least).max(f64::from(reach.least));
         if is_alone { pays.max(self.step) } else { pays }
     }
@@ -373,7 +441,8 @@ impl Probe {
 
 impl Reach {
     /// Of no group.
-    const NONE: Reach = Reach { last_lo: 0, first_hi: Code::MAX, least: f32::INFINITY, most: 0.0, alone: 0 };
+    const NONE: Reach =
+        Reach { last_lo: 0, first_hi: Code::MAX, least: f32::INFINITY, most: 0.0, alone: 0 };
 
     #[allow(clippy::cast_possible_truncation, reason = "rounded towards where it stays true")]
     fn of(range: CodeRange, pays: f64) -> Reach {
@@ -407,7 +476,8 @@ fn alone(range: CodeRange) -> u64 {
     if range.is_one() { bit(range.lo) } else { 0 }
 }
 
-/// The nodes over these groups, root first, as if their groups had no rows yet; puts the groups in the order of the leaves.
+/// The nodes over these groups, root first, as if their groups had no rows yet; puts the groups in
+/// the order of the leaves.
 fn grow(boxes: &Boxes, groups: &mut [u32]) -> Vec<Node> {
     let size = |len: usize| u32::try_from(len).expect("there are fewer groups than rows");
     let alive = size(groups.len());
@@ -443,8 +513,9 @@ fn grow(boxes: &Boxes, groups: &mut [u32]) -> Vec<Node> {
     nodes
 }
 
-/// Splits the groups in two as near to the median as can be: by where they lie on an attribute or by what they pay on it, whichever
-/// sets more groups further apart. Says how many groups come first.
+/// Splits the groups in two as near to the median as can be: by where they lie on an attribute or
+/// by what they pay on it, whichever sets more groups further apart. Says how many groups come
+/// first.
 fn cut(boxes: &Boxes, groups: &mut [u32]) -> usize {
     let width = boxes.penalty.width();
     let half = groups.len() / 2;
@@ -458,20 +529,32 @@ fn cut(boxes: &Boxes, groups: &mut [u32]) -> usize {
             least = least.min(key);
             most = most.max(key);
         }
-        let middle = if half - below <= up_to - half && below > 0 || up_to == groups.len() { below } else { up_to };
+        let middle = if half - below <= up_to - half && below > 0 || up_to == groups.len() {
+            below
+        } else {
+            up_to
+        };
         let balance = real(middle.min(groups.len() - middle) as u64);
         (
-            boxes.apart(key, least, most) * balance * if boxes.penalty.is_line(key % width) { NEAR } else { 1.0 },
+            boxes.apart(key, least, most)
+                * balance
+                * if boxes.penalty.is_line(key % width) { NEAR } else { 1.0 },
             balance,
             key,
             middle,
         )
     };
     // Where any two values cost the same, where a group lies says what it pays.
-    let keys: Vec<usize> = (0..2 * width).filter(|&key| key < width || !boxes.penalty.is_flat(key - width)).collect();
-    let cuts: Vec<(f64, f64, usize, usize)> =
-        if groups.len() < PARALLEL { keys.into_iter().map(of_key).collect() } else { keys.into_par_iter().map(of_key).collect() };
-    let best = cuts.into_iter().reduce(|best, other| if (other.0, other.1) > (best.0, best.1) { other } else { best });
+    let keys: Vec<usize> =
+        (0..2 * width).filter(|&key| key < width || !boxes.penalty.is_flat(key - width)).collect();
+    let cuts: Vec<(f64, f64, usize, usize)> = if groups.len() < PARALLEL {
+        keys.into_iter().map(of_key).collect()
+    } else {
+        keys.into_par_iter().map(of_key).collect()
+    };
+    let best = cuts
+        .into_iter()
+        .reduce(|best, other| if (other.0, other.1) > (best.0, best.1) { other } else { best });
     match best {
         Some((_, balance, key, middle)) if balance > 0.0 => {
             groups.select_nth_unstable_by_key(middle, |&group| (boxes.key(group, key), group));
@@ -486,7 +569,8 @@ fn cut(boxes: &Boxes, groups: &mut [u32]) -> usize {
 }
 
 impl Boxes<'_> {
-    /// What a group is sorted by: for each attribute where it lies, then for each what its rows pay on it.
+    /// What a group is sorted by: for each attribute where it lies, then for each what its rows pay
+    /// on it.
     fn key(&self, group: u32, key: usize) -> u64 {
         let width = self.penalty.width();
         let range = self.ranges(group)[key % width];
@@ -502,7 +586,8 @@ impl Boxes<'_> {
     /// How far apart two keys are, in penalty.
     fn apart(&self, key: usize, least: u64, most: u64) -> f64 {
         let width = self.penalty.width();
-        let code = |centre: u64| Code::try_from(centre / 2).expect("a centre lies between two codes");
+        let code =
+            |centre: u64| Code::try_from(centre / 2).expect("a centre lies between two codes");
         match key < width {
             true if self.penalty.is_flat(key) => self.penalty.step(key, 0),
             true => self.penalty.of(key, CodeRange { lo: code(least), hi: code(most) }),
@@ -526,13 +611,17 @@ mod tests {
 
     fn points<'a>(problem: &Problem, penalty: &'a Penalty) -> Boxes<'a> {
         let tuples = (0u32..).take(problem.tuples());
-        let ranges = tuples.clone().flat_map(|tuple| (0..3).map(move |at| CodeRange::one(problem.code(at, tuple)))).collect();
+        let ranges = tuples
+            .clone()
+            .flat_map(|tuple| (0..3).map(move |at| CodeRange::one(problem.code(at, tuple))))
+            .collect();
         Boxes::of(penalty, ranges, tuples.map(|tuple| u64::from(problem.count(tuple))))
     }
 
     /// The best of all others.
     fn scan(boxes: &Boxes, aim: Aim, group: u32) -> Option<Partner> {
-        let others = (0u32..).take(boxes.len()).filter(|&other| other != group && boxes.rows(other) > 0);
+        let others =
+            (0u32..).take(boxes.len()).filter(|&other| other != group && boxes.rows(other) > 0);
         others
             .map(|other| Partner::of(boxes, aim, group, other))
             .reduce(|best, other| if other.is_before(&best) { other } else { best })
@@ -553,11 +642,16 @@ mod tests {
                     continue;
                 }
                 for aim in [Aim::Table, Aim::Row] {
-                    assert_eq!(tree.partner(&boxes, aim, one), scan(&boxes, aim, one), "seed {seed}, step {step}, {aim:?}");
+                    assert_eq!(
+                        tree.partner(&boxes, aim, one),
+                        scan(&boxes, aim, one),
+                        "seed {seed}, step {step}, {aim:?}"
+                    );
                 }
                 if step % 3 == 0 {
                     // A group shrinks to one end of another's box.
-                    let shrunk: Vec<CodeRange> = boxes.ranges(other).iter().map(|range| CodeRange::one(range.hi)).collect();
+                    let shrunk: Vec<CodeRange> =
+                        boxes.ranges(other).iter().map(|range| CodeRange::one(range.hi)).collect();
                     boxes.set(one, &shrunk, 1);
                     tree.touch(&boxes, one);
                 } else {
@@ -584,25 +678,43 @@ mod tests {
                     boxes.clear(one);
                     tree.remove(one);
                 } else {
-                    let ranges: Vec<CodeRange> =
-                        boxes.ranges(one).iter().zip(boxes.ranges(other)).map(|(a, b)| a.join(*b)).collect();
+                    let ranges: Vec<CodeRange> = boxes
+                        .ranges(one)
+                        .iter()
+                        .zip(boxes.ranges(other))
+                        .map(|(a, b)| a.join(*b))
+                        .collect();
                     boxes.set(one, &ranges, 3);
                     tree.revive(&boxes, one);
                 }
                 for (aim, rows) in [(Aim::Table, 4), (Aim::Row, 1)] {
                     let ranges = boxes.ranges(other).to_vec();
                     let value = |group: u32| {
-                        aim.value(rows, boxes.rows(group), boxes.own(group), penalty.of_join(&ranges, boxes.ranges(group)))
+                        aim.value(
+                            rows,
+                            boxes.rows(group),
+                            boxes.own(group),
+                            penalty.of_join(&ranges, boxes.ranges(group)),
+                        )
                     };
-                    let mut all: Vec<f64> =
-                        (0u32..).take(boxes.len()).filter(|&group| group != other && boxes.rows(group) > 0).map(value).collect();
+                    let mut all: Vec<f64> = (0u32..)
+                        .take(boxes.len())
+                        .filter(|&group| group != other && boxes.rows(group) > 0)
+                        .map(value)
+                        .collect();
                     all.sort_by(f64::total_cmp);
                     let seeker = Seeker { group: other, aim, rows, ranges: &ranges, lots: 7 };
-                    let found: Vec<f64> = tree.several(&boxes, &seeker, 0.0, 4).into_iter().map(value).collect();
+                    let found: Vec<f64> =
+                        tree.several(&boxes, &seeker, 0.0, 4).into_iter().map(value).collect();
                     assert_eq!(found, all[..all.len().min(4)], "seed {seed}, step {step}, {aim:?}");
                     // With noise they are others, but none much dearer.
                     let noisy = tree.several(&boxes, &seeker, 0.2, 4);
-                    assert!(noisy.iter().all(|&group| value(group) * 0.9 <= all[all.len().min(4) - 1] * 1.1 + 1e-9));
+                    assert!(
+                        noisy
+                            .iter()
+                            .all(|&group| value(group) * 0.9
+                                <= all[all.len().min(4) - 1] * 1.1 + 1e-9)
+                    );
                 }
             }
         }
@@ -615,7 +727,11 @@ mod tests {
         let mut boxes = points(&problem, &penalty);
         (1..).take(boxes.len() - 1).for_each(|group| boxes.merge(group, 0));
         assert!(Tree::build(&boxes).partner(&boxes, Aim::Table, 0).is_none());
-        assert!(Tree::build(&Boxes::of(&penalty, Vec::new(), std::iter::empty())).partner(&boxes, Aim::Table, 0).is_none());
+        assert!(
+            Tree::build(&Boxes::of(&penalty, Vec::new(), std::iter::empty()))
+                .partner(&boxes, Aim::Table, 0)
+                .is_none()
+        );
     }
 
     #[test]
@@ -626,10 +742,15 @@ mod tests {
         let tree = Tree::build(&boxes);
         let mut met = 0;
         for group in (0u32..).take(boxes.len()) {
-            let probes: Vec<Probe> = (0..3).map(|at| Probe::new(&boxes, at, boxes.ranges(group)[at])).collect();
+            let probes: Vec<Probe> =
+                (0..3).map(|at| Probe::new(&boxes, at, boxes.ranges(group)[at])).collect();
             let nearest = scan(&boxes, Aim::Table, group).unwrap().value;
-            let bound = |_: &usize, at: usize| tree.least_value(&boxes, Aim::Table, boxes.rows(group), &probes, at, nearest);
-            tree.seek(&boxes, &mut met, &bound, &|_, bound, _| bound > nearest, &mut |met, _| *met += 1);
+            let bound = |_: &usize, at: usize| {
+                tree.least_value(&boxes, Aim::Table, boxes.rows(group), &probes, at, nearest)
+            };
+            tree.seek(&boxes, &mut met, &bound, &|_, bound, _| bound > nearest, &mut |met, _| {
+                *met += 1
+            });
         }
         assert!(met * 3 < boxes.len() * boxes.len(), "{met} of {}", boxes.len() * boxes.len());
     }

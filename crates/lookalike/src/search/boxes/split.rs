@@ -1,14 +1,16 @@
-//! Cutting a set of rows in two compact halves, and lending rows from one set to another: the steps of the top-down method, which
-//! other searches use too.
+//! Cutting a set of rows in two compact halves, and lending rows from one set to another: the steps
+//! of the top-down method, which other searches use too.
 //!
-//! Two rows that lie far apart are the seeds of the halves; every other row, in the order given, goes where it costs less. The
-//! farthest pair is guessed: from the first row to the one farthest from it, from there to the farthest again, for a few rounds.
+//! Two rows that lie far apart are the seeds of the halves; every other row, in the order given,
+//! goes where it costs less. The farthest pair is guessed: from the first row to the one farthest
+//! from it, from there to the farthest again, for a few rounds.
 //!
 //! # Complexity
 //! O(d n) for n pieces and d attributes and each round.
 //!
 //! # Reference
-//! J. Xu, W. Wang, J. Pei, X. Wang, B. Shi, A. Fu: Utility-Based Anonymization Using Local Recoding, KDD 2006, section 4.2.
+//! J. Xu, W. Wang, J. Pei, X. Wang, B. Shi, A. Fu: Utility-Based Anonymization Using Local
+//! Recoding, KDD 2006, section 4.2.
 
 use rayon::prelude::*;
 
@@ -31,18 +33,27 @@ pub(crate) struct Block {
 impl Block {
     /// These pieces with their codes on some attributes.
     pub(crate) fn new(problem: &Problem, attributes: &[usize], pieces: Vec<Piece>) -> Block {
-        let codes = |piece: &Piece| attributes.iter().map(|&at| problem.code(at, piece.tuple)).collect::<Vec<Code>>();
+        let codes = |piece: &Piece| {
+            attributes.iter().map(|&at| problem.code(at, piece.tuple)).collect::<Vec<Code>>()
+        };
         let cells = pieces.iter().flat_map(codes).collect();
         Block { pieces, cells, width: attributes.len() }
     }
 
-    /// In an order that the seed decides, every order as likely as any other, but pieces that show the same side by side.
-    pub(crate) fn shuffled(problem: &Problem, attributes: &[usize], mut pieces: Vec<Piece>, seed: u64) -> Block {
+    /// In an order that the seed decides, every order as likely as any other, but pieces that show
+    /// the same side by side.
+    pub(crate) fn shuffled(
+        problem: &Problem,
+        attributes: &[usize],
+        mut pieces: Vec<Piece>,
+        seed: u64,
+    ) -> Block {
         let sets = shuffled(problem, attributes, &mut pieces, seed);
         Block::new(problem, attributes, sets.concat())
     }
 
-    /// The pieces of one side in their order, but the seed before all others, in no more space than they need.
+    /// The pieces of one side in their order, but the seed before all others, in no more space than
+    /// they need.
     fn part(&self, seed: usize, is_first: &[bool], first: bool) -> Block {
         let chosen = || (0..self.pieces.len()).filter(|&at| is_first[at] == first && at != seed);
         let count = 1 + chosen().count();
@@ -87,7 +98,8 @@ impl Block {
 
     /// The smallest box around its rows. Panics when it has none.
     pub(crate) fn ranges(&self) -> Vec<CodeRange> {
-        let mut ranges: Vec<CodeRange> = self.row(0).iter().map(|&code| CodeRange::one(code)).collect();
+        let mut ranges: Vec<CodeRange> =
+            self.row(0).iter().map(|&code| CodeRange::one(code)).collect();
         for row in self.cells.chunks_exact(ranges.len()) {
             grow(&mut ranges, row);
         }
@@ -95,11 +107,19 @@ impl Block {
     }
 }
 
-/// Sets of pieces that show the same, in an order that the seed decides, every order as likely as any other.
-pub(crate) fn shuffled<'a>(problem: &Problem, attributes: &[usize], pieces: &'a mut [Piece], seed: u64) -> Vec<&'a [Piece]> {
-    let codes = |&Piece { tuple, .. }: &Piece| attributes.iter().map(move |&at| problem.code(at, tuple));
+/// Sets of pieces that show the same, in an order that the seed decides, every order as likely as
+/// any other.
+pub(crate) fn shuffled<'a>(
+    problem: &Problem,
+    attributes: &[usize],
+    pieces: &'a mut [Piece],
+    seed: u64,
+) -> Vec<&'a [Piece]> {
+    let codes =
+        |&Piece { tuple, .. }: &Piece| attributes.iter().map(move |&at| problem.code(at, tuple));
     pieces.par_sort_unstable_by(|one, other| codes(one).cmp(codes(other)).then(one.cmp(other)));
-    let mut sets: Vec<&[Piece]> = pieces.chunk_by(|one, other| codes(one).eq(codes(other))).collect();
+    let mut sets: Vec<&[Piece]> =
+        pieces.chunk_by(|one, other| codes(one).eq(codes(other))).collect();
     sets.sort_unstable_by_key(|set| set[0]);
     Rng::new(seed).shuffle(&mut sets);
     sets
@@ -115,8 +135,15 @@ fn grow(ranges: &mut [CodeRange], row: &[Code]) -> bool {
     has_grown
 }
 
-/// Two halves, each around one of two pieces far apart, which are looked for from a piece on; none when all rows show the same.
-pub(crate) fn halves(penalty: &Penalty, aim: Aim, rounds: u32, block: &Block, from: usize) -> Option<(Block, Block)> {
+/// Two halves, each around one of two pieces far apart, which are looked for from a piece on; none
+/// when all rows show the same.
+pub(crate) fn halves(
+    penalty: &Penalty,
+    aim: Aim,
+    rounds: u32,
+    block: &Block,
+    from: usize,
+) -> Option<(Block, Block)> {
     let seeds = far_pair(penalty, rounds, block, from)?;
     let mut sides = [seeds.0, seeds.1].map(|seed| Side::new(penalty, block, seed));
     let mut is_first: Vec<bool> = Vec::with_capacity(block.pieces.len());
@@ -137,7 +164,8 @@ pub(crate) fn halves(penalty: &Penalty, aim: Aim, rounds: u32, block: &Block, fr
             (aim.value(count, side.rows, side.pays, then), then)
         });
         is_first.push(one < other || (one <= other && sides[0].rows <= sides[1].rows));
-        let (side, pays) = if is_first[at] { (&mut sides[0], first) } else { (&mut sides[1], second) };
+        let (side, pays) =
+            if is_first[at] { (&mut sides[0], first) } else { (&mut sides[1], second) };
         grow(&mut side.ranges, row);
         side.rows += count;
         side.pays = pays;
@@ -155,14 +183,20 @@ struct Side {
 
 impl Side {
     fn new(penalty: &Penalty, block: &Block, seed: usize) -> Side {
-        let ranges: Vec<CodeRange> = block.row(seed).iter().map(|&code| CodeRange::one(code)).collect();
+        let ranges: Vec<CodeRange> =
+            block.row(seed).iter().map(|&code| CodeRange::one(code)).collect();
         Side { rows: u64::from(block.pieces[seed].count), pays: penalty.of_box(&ranges), ranges }
     }
 }
 
-/// Two pieces that lie far apart: from one piece to the farthest from it, from there to the farthest again, so many times or until
-/// that leads no farther. None when all show the same.
-pub(crate) fn far_pair(penalty: &Penalty, rounds: u32, block: &Block, start: usize) -> Option<(usize, usize)> {
+/// Two pieces that lie far apart: from one piece to the farthest from it, from there to the
+/// farthest again, so many times or until that leads no farther. None when all show the same.
+pub(crate) fn far_pair(
+    penalty: &Penalty,
+    rounds: u32,
+    block: &Block,
+    start: usize,
+) -> Option<(usize, usize)> {
     let (mut from, mut to, mut apart) = (start, start, 0.0);
     for _ in 0..rounds.max(1) {
         let (next, distance) = farthest(penalty, block, to);
@@ -171,12 +205,14 @@ pub(crate) fn far_pair(penalty: &Penalty, rounds: u32, block: &Block, start: usi
         }
         (from, to, apart) = (to, next, distance);
     }
-    // Values that differ may cost nothing, such as all of a column with weight 0: they need not be told apart.
+    // Values that differ may cost nothing, such as all of a column with weight 0: they need not be
+    // told apart.
     (from != to).then_some((from, to))
 }
 
-/// What share of the largest distance between two tuples the search for two rows far apart reaches, after so many rounds each, on
-/// average over searches that start from random tuples. 1 where all rows show the same.
+/// What share of the largest distance between two tuples the search for two rows far apart reaches,
+/// after so many rounds each, on average over searches that start from random tuples. 1 where all
+/// rows show the same.
 ///
 /// The largest distance is found by looking at all pairs: O(d n^2) for n distinct tuples.
 pub fn far_pair_shares(problem: &Problem, rounds: &[u32], starts: u32, seed: u64) -> Vec<f64> {
@@ -184,17 +220,23 @@ pub fn far_pair_shares(problem: &Problem, rounds: &[u32], starts: u32, seed: u64
     let penalty = Penalty::new(problem.attributes(), &attributes);
     let block = Block::new(problem, &attributes, problem.pieces_without(&[]));
     let all = 0..block.pieces.len();
-    let largest = all.into_par_iter().map(|from| farthest(&penalty, &block, from).1).reduce(|| 0.0, f64::max);
+    let largest =
+        all.into_par_iter().map(|from| farthest(&penalty, &block, from).1).reduce(|| 0.0, f64::max);
     let mut rng = Rng::new(seed);
     let starts: Vec<usize> = (0..starts).map(|_| rng.place(block.pieces.len())).collect();
     let apart = |rounds: u32, start: usize| {
         let (from, to) = far_pair(&penalty, rounds, &block, start).unwrap_or((start, start));
-        let from: Vec<CodeRange> = block.row(from).iter().map(|&code| CodeRange::one(code)).collect();
+        let from: Vec<CodeRange> =
+            block.row(from).iter().map(|&code| CodeRange::one(code)).collect();
         penalty.of_join_row(&from, block.row(to))
     };
     let share = |&rounds: &u32| {
         let reached: Vec<f64> = starts.par_iter().map(|&start| apart(rounds, start)).collect();
-        if largest > 0.0 { reached.iter().sum::<f64>() / (largest * real(reached.len() as u64)) } else { 1.0 }
+        if largest > 0.0 {
+            reached.iter().sum::<f64>() / (largest * real(reached.len() as u64))
+        } else {
+            1.0
+        }
     };
     rounds.iter().map(share).collect()
 }
@@ -213,8 +255,9 @@ fn farthest(penalty: &Penalty, block: &Block, from: usize) -> (usize, f64) {
     best
 }
 
-/// Moves the cheapest rows from one block to another, a piece at a time. `wanted` is asked before each step with the block
-/// that receives: how many rows are still to come, or none to give up. True when it was satisfied.
+/// Moves the cheapest rows from one block to another, a piece at a time. `wanted` is asked before
+/// each step with the block that receives: how many rows are still to come, or none to give up.
+/// True when it was satisfied.
 pub(crate) fn lend(
     penalty: &Penalty,
     lender: &mut Block,
@@ -228,9 +271,13 @@ pub(crate) fn lend(
             return need == 0;
         }
         if costs.is_empty() {
-            costs.extend((0..lender.pieces.len()).map(|at| penalty.of_join_row(&ranges, lender.row(at))));
+            costs.extend(
+                (0..lender.pieces.len()).map(|at| penalty.of_join_row(&ranges, lender.row(at))),
+            );
         }
-        let cheaper = |best: (usize, f64), (at, &cost): (usize, &f64)| if cost < best.1 { (at, cost) } else { best };
+        let cheaper = |best: (usize, f64), (at, &cost): (usize, &f64)| {
+            if cost < best.1 { (at, cost) } else { best }
+        };
         let (cheapest, _) = costs.iter().enumerate().fold((0, f64::INFINITY), cheaper);
         let piece = lender.pieces[cheapest];
         let count = u32::try_from(need).unwrap_or(u32::MAX).min(piece.count);
@@ -266,7 +313,13 @@ mod tests {
     fn the_share_of_the_largest_distance_rises_with_the_rounds_up_to_one() {
         let (problem, _) = block(7, 60);
         let shares = far_pair_shares(&problem, &[1, 2, 6], 50, 1);
-        assert!(shares.is_sorted() && shares[0] > 0.5 && shares[0] < shares[1] && shares[2] <= 1.0 + 1e-12, "{shares:?}");
+        assert!(
+            shares.is_sorted()
+                && shares[0] > 0.5
+                && shares[0] < shares[1]
+                && shares[2] <= 1.0 + 1e-12,
+            "{shares:?}"
+        );
         assert_eq!(shares, far_pair_shares(&problem, &[1, 2, 6], 50, 1));
         let (alone, _) = block(7, 1);
         assert_eq!(far_pair_shares(&alone, &[3], 5, 1), [1.0]);
@@ -279,13 +332,16 @@ mod tests {
             let (problem, penalty) = block(seed, 60);
             let block = Block::shuffled(&problem, &[0, 1, 2], problem.pieces_without(&[]), seed);
             let apart = |one: usize, other: usize| {
-                let here: Vec<CodeRange> = block.row(one).iter().map(|&code| CodeRange::one(code)).collect();
+                let here: Vec<CodeRange> =
+                    block.row(one).iter().map(|&code| CodeRange::one(code)).collect();
                 penalty.of_join_row(&here, block.row(other))
             };
-            let all = (0..block.pieces.len()).flat_map(|one| (0..one).map(move |other| (one, other)));
+            let all =
+                (0..block.pieces.len()).flat_map(|one| (0..one).map(move |other| (one, other)));
             let farthest = all.map(|(one, other)| apart(one, other)).fold(0.0, f64::max);
-            let after =
-                [1, 3, 6].map(|rounds| far_pair(&penalty, rounds, &block, 0).map_or(0.0, |(one, other)| apart(one, other)));
+            let after = [1, 3, 6].map(|rounds| {
+                far_pair(&penalty, rounds, &block, 0).map_or(0.0, |(one, other)| apart(one, other))
+            });
             assert!(after[0] <= after[1] && after[1] <= after[2] && after[2] <= farthest);
             most += farthest;
             found.iter_mut().zip(after).for_each(|(sum, after)| *sum += after);
@@ -311,7 +367,11 @@ mod tests {
 
     #[test]
     fn the_cheapest_rows_are_lent_first_and_no_more_than_wanted() {
-        let problem = testing::problem("x\n1\n2\n2\n2\n9\n40\n", "k = 1\ncolumns = { x = { role = \"quasi\" } }").unwrap();
+        let problem = testing::problem(
+            "x\n1\n2\n2\n2\n9\n40\n",
+            "k = 1\ncolumns = { x = { role = \"quasi\" } }",
+        )
+        .unwrap();
         let penalty = Penalty::new(problem.attributes(), &[0]);
         let piece = |tuple: u32, count: u32| Piece { tuple, count };
         let start = || {
@@ -319,8 +379,13 @@ mod tests {
             (lender, Block::new(&problem, &[0], vec![piece(0, 1)]))
         };
         let (mut lender, mut short) = start();
-        assert!(lend(&penalty, &mut lender, &mut short, |short| Some(3_u64.saturating_sub(short.rows()))));
-        assert_eq!((short.pieces, lender.pieces), (vec![piece(0, 1), piece(1, 2)], vec![piece(3, 1), piece(2, 1), piece(1, 1)]));
+        assert!(lend(&penalty, &mut lender, &mut short, |short| Some(
+            3_u64.saturating_sub(short.rows())
+        )));
+        assert_eq!(
+            (short.pieces, lender.pieces),
+            (vec![piece(0, 1), piece(1, 2)], vec![piece(3, 1), piece(2, 1), piece(1, 1)])
+        );
         let (mut lender, mut short) = start();
         assert!(!lend(&penalty, &mut lender, &mut short, |_| Some(1)), "the lender runs empty");
         assert!(!lend(&penalty, &mut lender, &mut short, |_| None), "nobody wants any");

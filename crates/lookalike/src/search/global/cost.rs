@@ -53,11 +53,14 @@ impl FromStr for Cost {
     }
 }
 
-/// The price of rows under a cost. All sums are over rows and attributes; [`Costing::reported`] divides them as the measure wants.
+/// The price of rows under a cost. All sums are over rows and attributes; [`Costing::reported`]
+/// divides them as the measure wants.
 ///
-/// Apart from DM, the price of a row is the sum over attributes of something that depends on its value and on its block alone, and never falls
-/// as the block grows. For HDM, with N_v rows of its value and N_e of its block, that is (N_e - N_v) / (N - N_v), which is
-/// N_e a - N_v a with a = 1 / (N - N_v): an entry of a class table keeps the sums of a for each attribute and the sum of all N_v a.
+/// Apart from DM, the price of a row is the sum over attributes of something that depends on its
+/// value and on its block alone, and never falls as the block grows. For HDM, with N_v rows of its
+/// value and N_e of its block, that is (N_e - N_v) / (N - N_v), which is N_e a - N_v a with a = 1 /
+/// (N - N_v): an entry of a class table keeps the sums of a for each attribute and the sum of all
+/// N_v a.
 #[derive(Debug)]
 pub(crate) struct Costing<'a> {
     pub(crate) cost: Cost,
@@ -77,17 +80,23 @@ pub(crate) struct Costing<'a> {
 impl<'a> Costing<'a> {
     pub(crate) fn new(problem: &'a Problem, shapes: &'a [Shape], cost: Cost) -> Costing<'a> {
         let attributes = problem.attributes();
-        let mut counts: Vec<Vec<u64>> = attributes.iter().map(|attribute| vec![0; attribute.codes()]).collect();
+        let mut counts: Vec<Vec<u64>> =
+            attributes.iter().map(|attribute| vec![0; attribute.codes()]).collect();
         for tuple in (0u32..).take(problem.tuples()) {
             for (at, counts) in counts.iter_mut().enumerate() {
                 counts[problem.code(at, tuple) as usize] += u64::from(problem.count(tuple));
             }
         }
-        let sum = |counts: &[u64], CodeRange { lo, hi }: CodeRange| real(counts[lo as usize..=hi as usize].iter().sum());
-        let rows_of =
-            counts.iter().zip(shapes).map(|(counts, shape)| shape.atoms.iter().map(|&atom| sum(counts, atom)).collect());
+        let sum = |counts: &[u64], CodeRange { lo, hi }: CodeRange| {
+            real(counts[lo as usize..=hi as usize].iter().sum())
+        };
+        let rows_of = counts
+            .iter()
+            .zip(shapes)
+            .map(|(counts, shape)| shape.atoms.iter().map(|&atom| sum(counts, atom)).collect());
         let rows = problem.row_count();
-        let factor = |&count: &u64| (if count < rows { 1.0 / real(rows - count) } else { 0.0 }, real(count));
+        let factor =
+            |&count: &u64| (if count < rows { 1.0 / real(rows - count) } else { 0.0 }, real(count));
         let full_of = |attribute: &Attribute| match cost {
             Cost::Dm => 0.0,
             Cost::Hdm => 1.0,
@@ -126,7 +135,8 @@ impl<'a> Costing<'a> {
         }
     }
 
-    /// For each atom of an attribute the price of its block: rows of the block for HDM, of one row otherwise.
+    /// For each atom of an attribute the price of its block: rows of the block for HDM, of one row
+    /// otherwise.
     pub(crate) fn prices(&self, at: usize, least: &[u32]) -> Vec<f64> {
         let mut prices = vec![0.0; least.len()];
         if self.cost == Cost::Hdm {
@@ -136,7 +146,9 @@ impl<'a> Costing<'a> {
         } else if self.is_separable() {
             for first in 0..least.len() {
                 if least[first] as usize == first {
-                    let block: Vec<usize> = (first..least.len()).filter(|&atom| least[atom] as usize == first).collect();
+                    let block: Vec<usize> = (first..least.len())
+                        .filter(|&atom| least[atom] as usize == first)
+                        .collect();
                     prices[first] = self.block_price(at, &block);
                 }
             }
@@ -155,18 +167,29 @@ impl<'a> Costing<'a> {
             Cost::Hdm => block.iter().map(|&atom| self.rows_of[at][atom]).sum(),
             Cost::Ncp => attribute.weight * price(attribute, shape, block),
             Cost::Distortion => {
-                let ends = CodeRange { lo: shape.atoms[block[0]].lo, hi: shape.atoms[block[block.len() - 1]].hi };
+                let ends = CodeRange {
+                    lo: shape.atoms[block[0]].lo,
+                    hi: shape.atoms[block[block.len() - 1]].hi,
+                };
                 f64::from(attribute.risen(ends.lo, ends).0)
             }
         }
     }
 
     /// The price of all rows of an entry, if it is not left out; nothing for DM.
-    pub(crate) fn of_entry(&self, prices: &[Vec<f64>], atoms: &[u32], rows: u32, sums: &[f64]) -> f64 {
+    pub(crate) fn of_entry(
+        &self,
+        prices: &[Vec<f64>],
+        atoms: &[u32],
+        rows: u32,
+        sums: &[f64],
+    ) -> f64 {
         let prices = prices.iter().zip(atoms).map(|(prices, &atom)| prices[atom as usize]);
         match self.cost {
             Cost::Dm => 0.0,
-            Cost::Hdm => prices.zip(sums).map(|(price, sum)| price * sum).sum::<f64>() - sums[sums.len() - 1],
+            Cost::Hdm => {
+                prices.zip(sums).map(|(price, sum)| price * sum).sum::<f64>() - sums[sums.len() - 1]
+            }
             Cost::Ncp | Cost::Distortion => f64::from(rows) * prices.sum::<f64>(),
         }
     }

@@ -1,4 +1,5 @@
-//! What searches over global recodings stand on: the choices, the class table of single values, the rules, and the exact cost of a partition.
+//! What searches over global recodings stand on: the choices, the class table of single values, the
+//! rules, and the exact cost of a partition.
 
 use crate::codes::{Code, CodeRange};
 use crate::domain::scheme::{Blocks, Choices, Generalization, Scheme, Shape};
@@ -28,8 +29,8 @@ pub(crate) struct Space<'a> {
     pub(crate) trimmed: f64,
     /// No class of fewer rows holds.
     pub(crate) least_rows: u64,
-    /// For each attribute the price of every interval of atoms, a square, infinite where the scheme has no such block; empty for sets and
-    /// where there are too many.
+    /// For each attribute the price of every interval of atoms, a square, infinite where the scheme
+    /// has no such block; empty for sets and where there are too many.
     intervals: Vec<Vec<f64>>,
 }
 
@@ -47,7 +48,8 @@ pub(crate) struct Value {
 }
 
 impl<'a> Space<'a> {
-    /// The space and the finest class table; none when combinations of values are too many to be counted.
+    /// The space and the finest class table; none when combinations of values are too many to be
+    /// counted.
     pub(crate) fn new(
         problem: &'a Problem,
         shapes: &'a [Shape],
@@ -66,7 +68,11 @@ impl<'a> Space<'a> {
         let interval = |at: usize, atoms: usize, cell: usize| {
             let (from, to) = (cell / atoms, cell % atoms);
             let is_valid = from <= to && schemes[at].allows_interval(&shapes[at], from, to);
-            if is_valid { costing.block_price(at, &(from..=to).collect::<Vec<_>>()) } else { f64::INFINITY }
+            if is_valid {
+                costing.block_price(at, &(from..=to).collect::<Vec<_>>())
+            } else {
+                f64::INFINITY
+            }
         };
         let intervals = |(at, shape): (usize, &Shape)| {
             let atoms = if choices.is_of_sets(at) { 0 } else { shape.atoms.len() };
@@ -137,7 +143,13 @@ impl<'a> Space<'a> {
     }
 
     /// The same where the classes are known, and which of them hold.
-    pub(crate) fn value_of(&self, table: &ClassTable, prices: &[Vec<f64>], classes: &Classes, holds: &[bool]) -> Value {
+    pub(crate) fn value_of(
+        &self,
+        table: &ClassTable,
+        prices: &[Vec<f64>],
+        classes: &Classes,
+        holds: &[bool],
+    ) -> Value {
         let (mut lax, mut left_out) = (self.trimmed, 0);
         for entry in 0..table.len() {
             let (class, rows) = (classes.of[entry] as usize, table.rows[entry]);
@@ -145,7 +157,12 @@ impl<'a> Space<'a> {
                 left_out += u64::from(rows);
                 lax += f64::from(rows) * self.costing.full;
             } else if self.costing.is_separable() {
-                lax += self.costing.of_entry(prices, table.atoms_of(entry), rows, table.sums_of(entry));
+                lax += self.costing.of_entry(
+                    prices,
+                    table.atoms_of(entry),
+                    rows,
+                    table.sums_of(entry),
+                );
             } else {
                 lax += f64::from(rows) * crate::codes::real(classes.sizes[class]);
             }
@@ -162,7 +179,11 @@ pub(crate) fn one_block(shapes: &[Shape]) -> Parts {
 /// What is published under a partition.
 pub(crate) fn generalization(problem: &Problem, shapes: &[Shape], parts: &Parts) -> Generalization {
     let attributes = problem.attributes().iter().zip(shapes).zip(parts);
-    Generalization { attributes: attributes.map(|((attribute, shape), parts)| Blocks::new(attribute, shape, parts)).collect() }
+    Generalization {
+        attributes: attributes
+            .map(|((attribute, shape), parts)| Blocks::new(attribute, shape, parts))
+            .collect(),
+    }
 }
 
 /// The tree over the values that occur, for each attribute.
@@ -171,13 +192,15 @@ pub(crate) fn shapes(problem: &Problem) -> Vec<Shape> {
     let shape = |(at, attribute): (usize, &crate::domain::attribute::Attribute)| {
         let mut present = vec![false; attribute.codes()];
         pieces.iter().for_each(|piece| present[problem.code(at, piece.tuple) as usize] = true);
-        let codes: Vec<Code> = (0..).zip(present).filter(|&(_, present)| present).map(|(code, _)| code).collect();
+        let codes: Vec<Code> =
+            (0..).zip(present).filter(|&(_, present)| present).map(|(code, _)| code).collect();
         Shape::new(attribute, &codes)
     };
     problem.attributes().iter().enumerate().map(shape).collect()
 }
 
-/// The class table of single atoms, and the combinations of sensitive values that its entries number.
+/// The class table of single atoms, and the combinations of sensitive values that its entries
+/// number.
 fn finest(
     problem: &Problem,
     shapes: &[Shape],
@@ -185,7 +208,8 @@ fn finest(
     privacy: &Privacy,
     pieces: &[Piece],
 ) -> (ClassTable, Vec<Vec<Code>>) {
-    let mut atom_of: Vec<Vec<u32>> = problem.attributes().iter().map(|attribute| vec![0; attribute.codes()]).collect();
+    let mut atom_of: Vec<Vec<u32>> =
+        problem.attributes().iter().map(|attribute| vec![0; attribute.codes()]).collect();
     for (atom_of, shape) in atom_of.iter_mut().zip(shapes) {
         for (atom, &CodeRange { lo, hi }) in (0..).zip(&shape.atoms) {
             atom_of[lo as usize..=hi as usize].fill(atom);

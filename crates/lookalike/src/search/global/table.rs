@@ -1,14 +1,17 @@
-//! Class tables: for every combination of blocks that occurs, how many rows have it. A coarser table is rolled up from a finer one.
+//! Class tables: for every combination of blocks that occurs, how many rows have it. A coarser
+//! table is rolled up from a finer one.
 
 use rustc_hash::FxHashMap;
 
-/// Up to this many cells, or this many an entry, classes are found by their place in an array; beyond, by hashing.
+/// Up to this many cells, or this many an entry, classes are found by their place in an array;
+/// beyond, by hashing.
 const DENSE: u64 = 1 << 16;
 const DENSE_AN_ENTRY: u64 = 8;
 
 const NONE: u32 = u32::MAX;
 
-/// Rows by what they have on every attribute, and by their sensitive values where rules look at them.
+/// Rows by what they have on every attribute, and by their sensitive values where rules look at
+/// them.
 #[derive(Debug)]
 pub(crate) struct ClassTable {
     pub(crate) width: usize,
@@ -33,7 +36,8 @@ pub(crate) struct Classes {
 /// What a thread writes on.
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
-    /// The class at each place, of the array or of the hash table; everywhere `NONE` between two uses.
+    /// The class at each place, of the array or of the hash table; everywhere `NONE` between two
+    /// uses.
     ids: Vec<u32>,
     /// The combination of each class, as a number.
     keys: Vec<u64>,
@@ -60,8 +64,14 @@ impl ClassTable {
         &self.sums[entry * width..][..width]
     }
 
-    /// Finds the classes under a partition of each attribute: for each atom the least one of its block.
-    pub(crate) fn classify(&self, least: &[Vec<u32>], scratch: &mut Scratch, classes: &mut Classes) {
+    /// Finds the classes under a partition of each attribute: for each atom the least one of its
+    /// block.
+    pub(crate) fn classify(
+        &self,
+        least: &[Vec<u32>],
+        scratch: &mut Scratch,
+        classes: &mut Classes,
+    ) {
         let count = self.number(least, &[], scratch, &mut classes.of);
         classes.sizes.clear();
         classes.sizes.resize(count, 0);
@@ -71,7 +81,12 @@ impl ClassTable {
     }
 
     /// The same for a table that was rolled up to this very partition.
-    pub(crate) fn classify_all(&self, least: &[Vec<u32>], scratch: &mut Scratch, classes: &mut Classes) {
+    pub(crate) fn classify_all(
+        &self,
+        least: &[Vec<u32>],
+        scratch: &mut Scratch,
+        classes: &mut Classes,
+    ) {
         if self.secrets.is_empty() {
             classes.of = (0..).take(self.len()).collect();
             classes.sizes = self.rows.iter().map(|&rows| u64::from(rows)).collect();
@@ -94,7 +109,12 @@ impl ClassTable {
         };
         for (entry, (&class, &rows)) in classes.of.iter().zip(&self.rows).enumerate() {
             if class as usize == table.rows.len() {
-                table.atoms.extend(self.atoms_of(entry).iter().zip(least).map(|(&atom, least)| least[atom as usize]));
+                table.atoms.extend(
+                    self.atoms_of(entry)
+                        .iter()
+                        .zip(least)
+                        .map(|(&atom, least)| least[atom as usize]),
+                );
                 table.rows.push(rows);
                 table.secrets.extend(self.secrets.get(entry));
             } else {
@@ -103,33 +123,46 @@ impl ClassTable {
         }
         if sums > 0 {
             for (&class, own) in classes.of.iter().zip(self.sums.chunks_exact(sums)) {
-                table.sums[class as usize * sums..][..sums].iter_mut().zip(own).for_each(|(sum, more)| *sum += more);
+                table.sums[class as usize * sums..][..sums]
+                    .iter_mut()
+                    .zip(own)
+                    .for_each(|(sum, more)| *sum += more);
             }
         }
         scratch.classes = classes;
         table
     }
 
-    /// Numbers the different combinations of blocks (and of the secrets, if any are given) in the order in which they first occur, and says
-    /// how many there are.
-    fn number(&self, least: &[Vec<u32>], secrets: &[u32], scratch: &mut Scratch, of: &mut Vec<u32>) -> usize {
+    /// Numbers the different combinations of blocks (and of the secrets, if any are given) in the
+    /// order in which they first occur, and says how many there are.
+    fn number(
+        &self,
+        least: &[Vec<u32>],
+        secrets: &[u32],
+        scratch: &mut Scratch,
+        of: &mut Vec<u32>,
+    ) -> usize {
         let Scratch { ids, keys, wide, steps, .. } = scratch;
         of.clear();
         let mut cells = secrets.iter().max().map_or(1, |&most| u128::from(most) + 1);
-        // The attributes with more than one block, each with its first place among the steps and what a block adds.
+        // The attributes with more than one block, each with its first place among the steps and
+        // what a block adds.
         let mut telling: Vec<(usize, usize, u128)> = Vec::with_capacity(self.width);
         steps.clear();
         for (at, least) in least.iter().enumerate() {
             let from = steps.len();
             let mut blocks = 0;
             for (atom, &first) in least.iter().enumerate() {
-                let place = if first as usize == atom { blocks } else { steps[from + first as usize] };
+                let place =
+                    if first as usize == atom { blocks } else { steps[from + first as usize] };
                 blocks += u64::from(first as usize == atom);
                 steps.push(place);
             }
             if blocks > 1 {
                 telling.push((at, from, cells));
-                cells = cells.checked_mul(u128::from(blocks)).expect("the door has seen to it that combinations can be counted");
+                cells = cells
+                    .checked_mul(u128::from(blocks))
+                    .expect("the door has seen to it that combinations can be counted");
             } else {
                 steps.truncate(from);
             }
@@ -137,11 +170,13 @@ impl ClassTable {
         let secret = |entry: usize| secrets.get(entry).copied().unwrap_or(0);
         let rows = self.atoms.chunks_exact(self.width).enumerate();
         let Ok(cells) = u64::try_from(cells) else {
-            let step =
-                |atoms: &[u32], (at, from, stride): (usize, usize, u128)| u128::from(steps[from + atoms[at] as usize]) * stride;
+            let step = |atoms: &[u32], (at, from, stride): (usize, usize, u128)| {
+                u128::from(steps[from + atoms[at] as usize]) * stride
+            };
             wide.clear();
             for (entry, atoms) in rows {
-                let key = u128::from(secret(entry)) + telling.iter().map(|&telling| step(atoms, telling)).sum::<u128>();
+                let key = u128::from(secret(entry))
+                    + telling.iter().map(|&telling| step(atoms, telling)).sum::<u128>();
                 let next = u32::try_from(wide.len()).expect("fewer classes than rows");
                 of.push(*wide.entry(key).or_insert(next));
             }
@@ -152,14 +187,16 @@ impl ClassTable {
             let stride = u64::try_from(stride).expect("no more than all cells");
             steps[from..to].iter_mut().for_each(|step| *step *= stride);
         }
-        let telling: Vec<(usize, &[u64])> = telling.iter().map(|&(at, from, _)| (at, &steps[from..])).collect();
+        let telling: Vec<(usize, &[u64])> =
+            telling.iter().map(|&(at, from, _)| (at, &steps[from..])).collect();
         let key = |entry: usize, atoms: &[u32]| {
             let steps = telling.iter().map(|(at, steps)| steps[atoms[*at] as usize]);
             u64::from(secret(entry)) + steps.sum::<u64>()
         };
         keys.clear();
         let is_dense = cells <= DENSE.max(DENSE_AN_ENTRY * self.len() as u64);
-        let places = if is_dense { cells } else { (2 * self.len() as u64).next_power_of_two().max(2) };
+        let places =
+            if is_dense { cells } else { (2 * self.len() as u64).next_power_of_two().max(2) };
         let places = usize::try_from(places).expect("few");
         if ids.len() < places {
             ids.resize(places, NONE);
@@ -181,8 +218,10 @@ impl ClassTable {
             let (ids, shift) = (&mut ids[..places], 64 - places.ilog2());
             for (entry, atoms) in rows {
                 let key = key(entry, atoms);
-                // The upper bits of a product with an odd number near 2^64 / the golden ratio are spread best.
-                let mut place = usize::try_from(key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> shift).expect("few places");
+                // The upper bits of a product with an odd number near 2^64 / the golden ratio are
+                // spread best.
+                let mut place = usize::try_from(key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> shift)
+                    .expect("few places");
                 while ids[place] != NONE && keys[ids[place] as usize] != key {
                     place = (place + 1) & (places - 1);
                 }
@@ -199,7 +238,11 @@ impl ClassTable {
 }
 
 /// Entries by a key below `keys`, those of one key in the order in which they come.
-pub(crate) fn sorted(entries: impl Iterator<Item = usize> + Clone, key: impl Fn(usize) -> usize, keys: usize) -> Vec<u32> {
+pub(crate) fn sorted(
+    entries: impl Iterator<Item = usize> + Clone,
+    key: impl Fn(usize) -> usize,
+    keys: usize,
+) -> Vec<u32> {
     let mut starts = vec![0usize; keys + 1];
     let mut count = 0;
     for entry in entries.clone() {
@@ -229,7 +272,9 @@ mod tests {
     /// By place, by hash, and by numbers of more than 64 bits.
     #[test]
     fn a_table_is_rolled_up_as_a_map_of_combinations_would_be() {
-        for (width, atoms, entries) in [(2, 6, 300), (4, 40, 3_000), (16, 32, 2_000), (1, 1, 5), (3, 4, 0)] {
+        for (width, atoms, entries) in
+            [(2, 6, 300), (4, 40, 3_000), (16, 32, 2_000), (1, 1, 5), (3, 4, 0)]
+        {
             for secrets in [0, 3] {
                 let mut rng = Rng::new(width as u64);
                 let mut lots = |count: usize, below: u64| -> Vec<u32> {
@@ -240,27 +285,42 @@ mod tests {
                 let picks = lots(entries, 50);
                 let mut table = ClassTable {
                     width,
-                    atoms: picks.iter().flat_map(|&pick| seeds[pick as usize * width..][..width].to_vec()).collect(),
+                    atoms: picks
+                        .iter()
+                        .flat_map(|&pick| seeds[pick as usize * width..][..width].to_vec())
+                        .collect(),
                     rows: lots(entries, 9),
                     sums: lots(entries * 2, 100).into_iter().map(f64::from).collect(),
                     secrets: if secrets > 0 { lots(entries, secrets) } else { Vec::new() },
                 };
-                table.atoms.iter_mut().zip(lots(entries * width, 20)).for_each(|(atom, lot)| *atom *= u32::from(lot > 0));
+                table
+                    .atoms
+                    .iter_mut()
+                    .zip(lots(entries * width, 20))
+                    .for_each(|(atom, lot)| *atom *= u32::from(lot > 0));
                 let mut least: Vec<Vec<u32>> = Vec::new();
                 for at in 0..width {
                     let step = if at % 3 == 1 { 2 } else { 1 };
                     least.push(
-                        (0..u32::try_from(atoms).unwrap()).map(|atom| if at % 5 == 4 { 0 } else { atom / step * step }).collect(),
+                        (0..u32::try_from(atoms).unwrap())
+                            .map(|atom| if at % 5 == 4 { 0 } else { atom / step * step })
+                            .collect(),
                     );
                 }
                 let block_of = |entry: usize| -> Vec<u32> {
-                    table.atoms_of(entry).iter().zip(&least).map(|(&atom, least)| least[atom as usize]).collect()
+                    table
+                        .atoms_of(entry)
+                        .iter()
+                        .zip(&least)
+                        .map(|(&atom, least)| least[atom as usize])
+                        .collect()
                 };
                 let mut expected: BTreeMap<Key, (u32, Vec<f64>)> = BTreeMap::new();
                 let mut sizes: BTreeMap<Vec<u32>, u64> = BTreeMap::new();
                 for entry in 0..entries {
-                    let (rows, sums) =
-                        expected.entry((block_of(entry), table.secrets.get(entry).copied())).or_insert_with(|| (0, vec![0.0; 2]));
+                    let (rows, sums) = expected
+                        .entry((block_of(entry), table.secrets.get(entry).copied()))
+                        .or_insert_with(|| (0, vec![0.0; 2]));
                     *rows += table.rows[entry];
                     sums.iter_mut().zip(table.sums_of(entry)).for_each(|(sum, more)| *sum += more);
                     *sizes.entry(block_of(entry)).or_default() += u64::from(table.rows[entry]);
@@ -270,8 +330,12 @@ mod tests {
                     let rolled = table.rolled_up(&least, &mut scratch);
                     assert_eq!(rolled.len(), expected.len());
                     for entry in 0..rolled.len() {
-                        let key = (rolled.atoms_of(entry).to_vec(), rolled.secrets.get(entry).copied());
-                        assert_eq!(expected[&key], (rolled.rows[entry], rolled.sums_of(entry).to_vec()));
+                        let key =
+                            (rolled.atoms_of(entry).to_vec(), rolled.secrets.get(entry).copied());
+                        assert_eq!(
+                            expected[&key],
+                            (rolled.rows[entry], rolled.sums_of(entry).to_vec())
+                        );
                     }
                     let mut classes = Classes::default();
                     table.classify(&least, &mut scratch, &mut classes);

@@ -1,14 +1,18 @@
-//! What runs when nobody chooses: the best start that the other algorithms find, and then refinement as long as it pays.
+//! What runs when nobody chooses: the best start that the other algorithms find, and then
+//! refinement as long as it pays.
 //!
-//! A table of some ten thousand tuples is solved by all of them. A larger one by those whose time grows least with its size:
-//! `peel` on the whole, and meanwhile `top-down` and `cluster` on cells of some thousand tuples, cut coarsely, each in two around two rows
-//! far apart. What loses least is kept, and all its classes are refined together, across the borders of the cells.
+//! A table of some ten thousand tuples is solved by all of them. A larger one by those whose time
+//! grows least with its size: `peel` on the whole, and meanwhile `top-down` and `cluster` on cells
+//! of some thousand tuples, cut coarsely, each in two around two rows far apart. What loses least
+//! is kept, and all its classes are refined together, across the borders of the cells.
 //!
 //! # Guarantee
-//! Every class holds every rule. The answer never loses more than the best of its starts; `mondrian` on the whole is always among them.
+//! Every class holds every rule. The answer never loses more than the best of its starts;
+//! `mondrian` on the whole is always among them.
 //!
 //! # Complexity
-//! That of `peel`, O(n) for n tuples in cells, and of as many steps of refinement as the time allows.
+//! That of `peel`, O(n) for n tuples in cells, and of as many steps of refinement as the time
+//! allows.
 //!
 //! # Reference
 //! Ours.
@@ -44,7 +48,10 @@ pub(crate) fn auto(task: &Task, steps: Option<u64>) -> Partition {
     let (peeled, others) = rayon::join(
         || peel::peel(&start),
         || match is_small {
-            true => vec![top_down::top_down(&start, Aim::Table), bottom_up::bottom_up(&start, Aim::Table)],
+            true => vec![
+                top_down::top_down(&start, Aim::Table),
+                bottom_up::bottom_up(&start, Aim::Table),
+            ],
             false => vec![in_cells(&start, &penalty)],
         },
     );

@@ -1,25 +1,28 @@
 //! Merge every group that does not hold with the group for which that costs least, round by round.
 //!
-//! Every distinct tuple begins as a group. In a round each group that does not hold yet, in an order drawn once, looks
-//! for the other group with which it costs least to be one, and merges with it at once. After a round, groups with 2k rows or more
-//! are split again into as many groups of k rows or more as they have room for, each cut in two by the rule of the top-down
-//! method (see `halve`). The rounds end when every group holds.
+//! Every distinct tuple begins as a group. In a round each group that does not hold yet, in an
+//! order drawn once, looks for the other group with which it costs least to be one, and merges with
+//! it at once. After a round, groups with 2k rows or more are split again into as many groups of k
+//! rows or more as they have room for, each cut in two by the rule of the top-down method (see
+//! `halve`). The rounds end when every group holds.
 //!
 //! # Guarantee
-//! Every class holds every rule. If k is the only rule, every group has k to 2k-1 rows, or consists of equal rows.
+//! Every class holds every rule. If k is the only rule, every group has k to 2k-1 rows, or consists
+//! of equal rows.
 //!
 //! # Complexity
-//! O(log k) rounds; in each, the partners of all groups are found through a tree, in practice in O(n log n) for n groups, at worst
-//! in O(n^2) as in the paper. O(d n) space for d attributes.
+//! O(log k) rounds; in each, the partners of all groups are found through a tree, in practice in
+//! O(n log n) for n groups, at worst in O(n^2) as in the paper. O(d n) space for d attributes.
 //!
 //! # Reference
-//! J. Xu, W. Wang, J. Pei, X. Wang, B. Shi, A. Fu: Utility-Based Anonymization Using Local Recoding, KDD 2006, figure 3 (figure 4 of
-//! the extended version).
+//! J. Xu, W. Wang, J. Pei, X. Wang, B. Shi, A. Fu: Utility-Based Anonymization Using Local
+//! Recoding, KDD 2006, figure 3 (figure 4 of the extended version).
 //!
 //! # Departures from the paper
-//! Equal rows are one group from the start: these merges cost nothing. "Holds" stands for "has k rows". What the paper leaves
-//! open, when a union "has the smallest penalty", is read as that of the whole table (`Aim::Table`); DESIGN.md has the figures of the
-//! other reading. Ties: fewer rows, then the earlier group.
+//! Equal rows are one group from the start: these merges cost nothing. "Holds" stands for "has k
+//! rows". What the paper leaves open, when a union "has the smallest penalty", is read as that of
+//! the whole table (`Aim::Table`); DESIGN.md has the figures of the other reading. Ties: fewer
+//! rows, then the earlier group.
 
 use std::collections::VecDeque;
 
@@ -40,8 +43,9 @@ const BATCH: usize = if cfg!(test) { 7 } else { 64 };
 /// So many groups at a time are put together after a round.
 const CHUNK: usize = if cfg!(test) { 5 } else { 1024 };
 
-/// With k alone, groups hold after about log k rounds. From so many rounds later on a group that does not hold goes on merging in the
-/// same round: under rules on shares a few groups may have to swallow hundreds, and a round costs as much as the table.
+/// With k alone, groups hold after about log k rounds. From so many rounds later on a group that
+/// does not hold goes on merging in the same round: under rules on shares a few groups may have to
+/// swallow hundreds, and a round costs as much as the table.
 pub(crate) const LATE: u32 = if cfg!(test) { 1 } else { 4 };
 
 /// No group follows.
@@ -115,16 +119,18 @@ impl Merger<'_> {
 
     /// One round: every group that does not hold merges with its best partner, one after the other.
     ///
-    /// They look for partners in batches, in parallel. When a group's turn comes and its partner has not changed meanwhile, no group that
-    /// has not changed is better; those that have changed are few and looked at again. So the outcome is that of looking one
-    /// after the other. In the last round a group that still does not hold has another turn.
+    /// They look for partners in batches, in parallel. When a group's turn comes and its partner
+    /// has not changed meanwhile, no group that has not changed is better; those that have changed
+    /// are few and looked at again. So the outcome is that of looking one after the other. In the
+    /// last round a group that still does not hold has another turn.
     fn merge(&self, groups: &Groups, is_last: bool) -> Links {
         let mut boxes = self.boxes(groups);
         let mut tree = Tree::build(&boxes);
         let mut links = Links { next: vec![END; boxes.len()], is_first: vec![true; boxes.len()] };
         let mut last: Vec<u32> = (0u32..).take(boxes.len()).collect();
         let mut is_short = groups.is_short.clone();
-        let mut queue: VecDeque<u32> = (0u32..).zip(&is_short).filter(|&(_, &short)| short).map(|(group, _)| group).collect();
+        let mut queue: VecDeque<u32> =
+            (0u32..).zip(&is_short).filter(|&(_, &short)| short).map(|(group, _)| group).collect();
         let batch = if rayon::current_num_threads() == 1 { 1 } else { BATCH };
         let mut tally = self.task.problem.tally();
         while !queue.is_empty() && !self.task.budget.is_spent() {
@@ -133,13 +139,22 @@ impl Merger<'_> {
                 true => tree.partner(&boxes, self.aim, group),
                 false => None,
             };
-            let partners: Vec<Option<Partner>> =
-                if batch == 1 { turn.iter().map(look).collect() } else { turn.par_iter().map(look).collect() };
+            let partners: Vec<Option<Partner>> = if batch == 1 {
+                turn.iter().map(look).collect()
+            } else {
+                turn.par_iter().map(look).collect()
+            };
             let mut changed: Vec<u32> = Vec::new();
             for (&group, partner) in turn.iter().zip(partners) {
                 // One group alone is everything, and holds.
-                let Some(partner) = partner.filter(|_| boxes.rows(group) > 0 && is_short[group as usize]) else { continue };
-                let is_stale = changed.contains(&group) || changed.contains(&partner.group) || boxes.rows(partner.group) == 0;
+                let Some(partner) =
+                    partner.filter(|_| boxes.rows(group) > 0 && is_short[group as usize])
+                else {
+                    continue;
+                };
+                let is_stale = changed.contains(&group)
+                    || changed.contains(&partner.group)
+                    || boxes.rows(partner.group) == 0;
                 let best = if is_stale {
                     tree.partner(&boxes, self.aim, group)
                 } else {
@@ -154,10 +169,13 @@ impl Merger<'_> {
                 links.is_first[gone as usize] = false;
                 last[into as usize] = last[gone as usize];
                 changed.push(into);
-                // Before the last round who is short is found out when it is over: a group that was has had its turn.
+                // Before the last round who is short is found out when it is over: a group that was
+                // has had its turn.
                 if is_last {
                     tally.clear();
-                    links.of(into).for_each(|group| self.task.problem.count_into(&mut tally, groups.partition.class(group)));
+                    links.of(into).for_each(|group| {
+                        self.task.problem.count_into(&mut tally, groups.partition.class(group))
+                    });
                     is_short[into as usize] = !self.task.privacy.holds(&tally);
                     queue.extend(is_short[into as usize].then_some(into));
                 }
@@ -166,17 +184,25 @@ impl Merger<'_> {
         links
     }
 
-    /// Puts together what was linked, splits what has become too large, and finds out which groups hold.
+    /// Puts together what was linked, splits what has become too large, and finds out which groups
+    /// hold.
     fn settle(&self, groups: &Groups, links: &Links, round: u64) -> Groups {
-        let firsts: Vec<u32> = (0u32..).zip(&links.is_first).filter(|&(_, &first)| first).map(|(group, _)| group).collect();
+        let firsts: Vec<u32> = (0u32..)
+            .zip(&links.is_first)
+            .filter(|&(_, &first)| first)
+            .map(|(group, _)| group)
+            .collect();
         let chunks: Vec<Groups> = firsts
             .par_chunks(CHUNK)
             .map(|firsts| {
                 let mut tally = self.task.problem.tally();
                 let mut settled = Groups::default();
                 for &first in firsts {
-                    let mut pieces: Vec<Piece> =
-                        links.of(first).flat_map(|group| groups.partition.class(group)).copied().collect();
+                    let mut pieces: Vec<Piece> = links
+                        .of(first)
+                        .flat_map(|group| groups.partition.class(group))
+                        .copied()
+                        .collect();
                     let pieces: Vec<Piece> = joined(&mut pieces).collect();
                     let is_short = !self.task.holds(&mut tally, &pieces);
                     if is_short || rows(&pieces) < 2 * self.task.privacy.k() {
@@ -199,25 +225,34 @@ impl Merger<'_> {
         all
     }
 
-    /// Cuts a group that holds into as many as k allows, as long as the parts hold: one in two, each into its share of the number.
+    /// Cuts a group that holds into as many as k allows, as long as the parts hold: one in two,
+    /// each into its share of the number.
     fn split(&self, pieces: Vec<Piece>, lots: u64, tally: &mut Tally) -> Vec<Block> {
         let k = self.task.privacy.k();
         let whole = Block::shuffled(self.task.problem, self.task.attributes, pieces, lots);
         let (mut open, mut done) = (vec![(whole.rows() / k, whole)], Vec::new());
         while let Some((parts, block)) = open.pop() {
             let is_done = parts < 2 || self.task.budget.is_spent();
-            let halves = if is_done { None } else { split::halves(self.penalty, self.aim, self.task.rounds, &block, 0) };
+            let halves = if is_done {
+                None
+            } else {
+                split::halves(self.penalty, self.aim, self.task.rounds, &block, 0)
+            };
             let Some((mut one, mut other)) = halves else {
                 done.push(block);
                 continue;
             };
             // The share of parts for which the fewest rows have to change sides.
             let lacks = |parts: u64, half: &Block| (parts * k).saturating_sub(half.rows());
-            let first =
-                (1..parts).min_by_key(|&first| lacks(first, &one).max(lacks(parts - first, &other))).expect("two parts or more");
+            let first = (1..parts)
+                .min_by_key(|&first| lacks(first, &one).max(lacks(parts - first, &other)))
+                .expect("two parts or more");
             for (parts, to_first) in [(first, true), (parts - first, false)] {
-                let (lender, short) = if to_first { (&mut other, &mut one) } else { (&mut one, &mut other) };
-                split::lend(self.penalty, lender, short, |short| (!self.task.budget.is_spent()).then(|| lacks(parts, short)));
+                let (lender, short) =
+                    if to_first { (&mut other, &mut one) } else { (&mut one, &mut other) };
+                split::lend(self.penalty, lender, short, |short| {
+                    (!self.task.budget.is_spent()).then(|| lacks(parts, short))
+                });
             }
             if self.task.holds(tally, &one.pieces) && self.task.holds(tally, &other.pieces) {
                 open.push((parts - first, other));

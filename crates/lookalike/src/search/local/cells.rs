@@ -1,4 +1,5 @@
-//! A large set of tuples, cut coarsely into cells that are solved one by one, in parallel: the time grows with the number of cells.
+//! A large set of tuples, cut coarsely into cells that are solved one by one, in parallel: the time
+//! grows with the number of cells.
 
 use rayon::prelude::*;
 
@@ -17,17 +18,28 @@ const CELL: usize = if cfg!(test) { 20 } else { 10_000 };
 /// So many tries `cluster` takes for each cut, as in its paper.
 pub(crate) const TRIES: u32 = 15;
 
-/// Classes by `top-down` or `cluster`, whatever is better, cell by cell; in cells for which no time is left, by `mondrian`, which takes
-/// hardly any.
+/// Classes by `top-down` or `cluster`, whatever is better, cell by cell; in cells for which no time
+/// is left, by `mondrian`, which takes hardly any.
 pub(crate) fn in_cells(task: &Task, penalty: &Penalty) -> Partition {
     let solve = |cell: Block| {
         let mut pieces = cell.pieces;
         let task = Task { pieces: &joined(&mut pieces).collect::<Vec<_>>(), ..*task };
         if task.budget.is_spent() {
             let unlimited = Budget::unlimited();
-            return mondrian::mondrian(&Task { budget: &unlimited, ..task }, mondrian::Ties::Together);
+            return mondrian::mondrian(
+                &Task { budget: &unlimited, ..task },
+                mondrian::Ties::Together,
+            );
         }
-        least(&task, penalty, vec![top_down::top_down(&task, Aim::Table), cluster::cluster(&Task { rounds: TRIES, ..task })]).1
+        least(
+            &task,
+            penalty,
+            vec![
+                top_down::top_down(&task, Aim::Table),
+                cluster::cluster(&Task { rounds: TRIES, ..task }),
+            ],
+        )
+        .1
     };
     let solved: Vec<Partition> = cells(task, penalty).into_par_iter().map(solve).collect();
     let mut whole = Partition::default();
@@ -36,16 +48,27 @@ pub(crate) fn in_cells(task: &Task, penalty: &Penalty) -> Partition {
 }
 
 /// The one that loses least, the first of equals, and what it loses.
-pub(crate) fn least(task: &Task, penalty: &Penalty, partitions: Vec<Partition>) -> (f64, Partition) {
+pub(crate) fn least(
+    task: &Task,
+    penalty: &Penalty,
+    partitions: Vec<Partition>,
+) -> (f64, Partition) {
     let with_loss = |partition: Partition| (loss(task, penalty, &partition), partition);
-    partitions.into_iter().map(with_loss).min_by(|one, other| one.0.total_cmp(&other.0)).expect("there are some")
+    partitions
+        .into_iter()
+        .map(with_loss)
+        .min_by(|one, other| one.0.total_cmp(&other.0))
+        .expect("there are some")
 }
 
 /// What all rows pay.
 pub(crate) fn loss(task: &Task, penalty: &Penalty, partition: &Partition) -> f64 {
     let of_class = |class: &[_]| real(rows(class)) * penalty.of_box(&task.ranges(class));
     // Summed in one order, whatever the threads.
-    let costs: Vec<f64> = (0..partition.len()).into_par_iter().map(|class| of_class(partition.class(class))).collect();
+    let costs: Vec<f64> = (0..partition.len())
+        .into_par_iter()
+        .map(|class| of_class(partition.class(class)))
+        .collect();
     costs.iter().sum()
 }
 
@@ -58,8 +81,14 @@ fn cells(task: &Task, penalty: &Penalty) -> Vec<Block> {
         |block: &Block| block.pieces.len() > 4 * CELL,
         |block, tally, done| {
             let is_small = block.pieces.len() <= CELL || task.budget.is_spent();
-            let halves = if is_small { None } else { split::halves(penalty, Aim::Table, task.rounds, &block, 0) };
-            match halves.filter(|(one, other)| task.holds(tally, &one.pieces) && task.holds(tally, &other.pieces)) {
+            let halves = if is_small {
+                None
+            } else {
+                split::halves(penalty, Aim::Table, task.rounds, &block, 0)
+            };
+            match halves.filter(|(one, other)| {
+                task.holds(tally, &one.pieces) && task.holds(tally, &other.pieces)
+            }) {
                 Some((one, other)) => vec![one, other],
                 None => {
                     done.push(block);

@@ -1,27 +1,33 @@
-//! Cut in two around two means, over and over, as long as both halves hold; deal out what cannot be cut.
+//! Cut in two around two means, over and over, as long as both halves hold; deal out what cannot be
+//! cut.
 //!
-//! Every value has a place on a line: numbers where they are, categories in the order of their codes. A try puts each row to the
-//! nearer of two centres, lets a half of less than k rows borrow those nearest to its centre, and hands the means of the two halves to
-//! the next try. The try whose halves cost least is kept.
+//! Every value has a place on a line: numbers where they are, categories in the order of their
+//! codes. A try puts each row to the nearer of two centres, lets a half of less than k rows borrow
+//! those nearest to its centre, and hands the means of the two halves to the next try. The try
+//! whose halves cost least is kept.
 //!
-//! Under rules on sensitive values a set is often too mixed a bag to be cut by place, and yet much larger than it need be. Such a
-//! set is dealt out like cards: its rows are listed by sensitive value and go round so many groups as can hold.
+//! Under rules on sensitive values a set is often too mixed a bag to be cut by place, and yet much
+//! larger than it need be. Such a set is dealt out like cards: its rows are listed by sensitive
+//! value and go round so many groups as can hold.
 //!
 //! # Guarantee
 //! Every class holds every rule: a cut or a deal stands only if all its parts hold.
 //!
 //! # Complexity
-//! O(r d n log n) time for n pieces, d attributes and r tries when the halves are of like size; O(d n) space. Halves are independent
-//! and run in parallel.
+//! O(r d n log n) time for n pieces, d attributes and r tries when the halves are of like size; O(d
+//! n) space. Halves are independent and run in parallel.
 //!
 //! # Reference
-//! X. He, H. Chen, Y. Chen, Y. Dong, P. Wang, Z. Huang: Clustering-Based k-Anonymity, PAKDD 2012, figures 4 and 5.
+//! X. He, H. Chen, Y. Chen, Y. Dong, P. Wang, Z. Huang: Clustering-Based k-Anonymity, PAKDD 2012,
+//! figures 4 and 5.
 //!
 //! # Departures from the paper
-//! Pieces of distinct tuples instead of rows: equal rows part only when some are borrowed or dealt out. One random order serves all
-//! tries (it only decides ties), and a try that would repeat the last one ends them: the result is the same. Of the tries only those whose
-//! halves hold are compared; the paper looks at the best alone. The deal takes floor(n / max(k, l)) groups, not ceil(n / l), with
-//! which theorem 3 is wrong: ten rows and l = 3 would make groups of 3, 3, 2 and 2 rows. Where so many do not hold, fewer are tried.
+//! Pieces of distinct tuples instead of rows: equal rows part only when some are borrowed or dealt
+//! out. One random order serves all tries (it only decides ties), and a try that would repeat the
+//! last one ends them: the result is the same. Of the tries only those whose halves hold are
+//! compared; the paper looks at the best alone. The deal takes floor(n / max(k, l)) groups, not
+//! ceil(n / l), with which theorem 3 is wrong: ten rows and l = 3 would make groups of 3, 3, 2 and
+//! 2 rows. Where so many do not hold, fewer are tried.
 
 use crate::codes::{Code, CodeRange, real};
 use crate::domain::attribute::Attribute;
@@ -36,13 +42,19 @@ const PARALLEL: usize = if cfg!(test) { 4 } else { 4096 };
 
 pub(crate) fn cluster(task: &Task) -> Partition {
     let places = task.attributes.iter().map(|&at| places(&task.problem.attributes()[at])).collect();
-    let cutter = Cutter { task, penalty: Penalty::new(task.problem.attributes(), task.attributes), places };
+    let cutter =
+        Cutter { task, penalty: Penalty::new(task.problem.attributes(), task.attributes), places };
     let mut lots = Rng::new(task.seed);
     let mut pieces = task.pieces.to_vec();
     lots.shuffle(&mut pieces);
     let whole = Set { pieces, lots: lots.next_u64() };
     let is_large = |set: &Set| set.pieces.len() > PARALLEL;
-    let sets = cut_to_the_end(whole, || task.problem.tally(), is_large, |set, tally, done| cutter.cut(set, tally, done));
+    let sets = cut_to_the_end(
+        whole,
+        || task.problem.tally(),
+        is_large,
+        |set, tally, done| cutter.cut(set, tally, done),
+    );
     let mut partition = Partition::default();
     for mut set in sets {
         partition.push(joined(&mut set));
@@ -89,7 +101,8 @@ struct Half {
 }
 
 impl Cutter<'_> {
-    /// Cuts a set that holds in two halves that hold. If there are none, the set is dealt out, and that is its end.
+    /// Cuts a set that holds in two halves that hold. If there are none, the set is dealt out, and
+    /// that is its end.
     fn cut(&self, set: Set, tally: &mut Tally, done: &mut Vec<Vec<Piece>>) -> Vec<Set> {
         let least = self.task.privacy.least_rows();
         if rows(&set.pieces) < 2 * least || self.task.budget.is_spent() {
@@ -98,8 +111,8 @@ impl Cutter<'_> {
         }
         let points = self.points(&set.pieces);
         let ranges = points.ranges();
-        // Rows that are alike cannot be told apart any better. Under snap they may cost something all the same: a value beyond top or
-        // bottom stands for all values there.
+        // Rows that are alike cannot be told apart any better. Under snap they may cost something
+        // all the same: a value beyond top or bottom stands for all values there.
         if ranges.iter().all(|range| range.lo == range.hi) || self.penalty.of_box(&ranges) <= 0.0 {
             done.push(set.pieces);
             return Vec::new();
@@ -108,7 +121,11 @@ impl Cutter<'_> {
         match self.best_try(&points, &mut lots, tally) {
             Some(first) => {
                 let part = |counts: &dyn Fn(usize) -> u32| {
-                    let all = set.pieces.iter().enumerate().map(|(at, &piece)| Piece { count: counts(at), ..piece });
+                    let all = set
+                        .pieces
+                        .iter()
+                        .enumerate()
+                        .map(|(at, &piece)| Piece { count: counts(at), ..piece });
                     all.filter(|piece| piece.count > 0).collect::<Vec<Piece>>()
                 };
                 let halves = [part(&|at| first[at]), part(&|at| set.pieces[at].count - first[at])];
@@ -128,7 +145,9 @@ impl Cutter<'_> {
             codes.extend(pieces.iter().map(|piece| self.task.problem.code(attribute, piece.tuple)));
         }
         let columns = codes.chunks_exact(pieces.len()).zip(&self.places);
-        let places = columns.flat_map(|(codes, places)| codes.iter().map(|&code| places[code as usize])).collect();
+        let places = columns
+            .flat_map(|(codes, places)| codes.iter().map(|&code| places[code as usize]))
+            .collect();
         Points { pieces, codes, places }
     }
 
@@ -138,13 +157,21 @@ impl Cutter<'_> {
         let one = lots.place(count);
         // Sets of one tuple are not cut, so there is another.
         let other = (one + 1 + lots.place(count - 1)) % count;
-        let mut centres = [one, other].map(|at| points.places.chunks_exact(count).map(|column| column[at]).collect::<Vec<f64>>());
+        let mut centres = [one, other].map(|at| {
+            points.places.chunks_exact(count).map(|column| column[at]).collect::<Vec<f64>>()
+        });
         let mut best: Option<(f64, Vec<u32>)> = None;
         for _ in 0..self.task.rounds {
             let (first, has_ties) = points.assign(&centres, self.task.privacy.k());
             let tried = points.measure(first);
-            let cost: f64 = tried.halves.iter().map(|half| real(half.rows) * self.penalty.of_box(&half.ranges)).sum();
-            if best.as_ref().is_none_or(|(least, _)| cost < *least) && self.holds(points.pieces, &tried.first, tally) {
+            let cost: f64 = tried
+                .halves
+                .iter()
+                .map(|half| real(half.rows) * self.penalty.of_box(&half.ranges))
+                .sum();
+            if best.as_ref().is_none_or(|(least, _)| cost < *least)
+                && self.holds(points.pieces, &tried.first, tally)
+            {
                 best = Some((cost, tried.first));
             }
             let next = tried.halves.map(|half| half.centre);
@@ -180,7 +207,8 @@ impl Cutter<'_> {
             problem.sensitive_codes(piece.tuple, &mut codes);
             codes
         };
-        // Rows with one value stand in random order: in an order that others know, the place of a person in it would show the value.
+        // Rows with one value stand in random order: in an order that others know, the place of a
+        // person in it would show the value.
         let first = pieces.iter().map(|piece| piece.tuple).min().unwrap_or(0);
         self.task.key.draws(Rng::at(lots, u64::from(first)).next_u64()).shuffle(&mut pieces);
         pieces.sort_by_cached_key(value);
@@ -205,7 +233,8 @@ fn deal(pieces: &[Piece], groups: usize) -> Vec<Vec<Piece>> {
         let count = piece.count as usize;
         for step in 0..count.min(groups) {
             // The rows step, step + groups, step + 2 groups ... of the piece.
-            let rows = u32::try_from((count - step).div_ceil(groups)).expect("no more than the piece has");
+            let rows =
+                u32::try_from((count - step).div_ceil(groups)).expect("no more than the piece has");
             dealt[(next + step) % groups].push(Piece { count: rows, ..*piece });
         }
         next = (next + count) % groups;
@@ -221,17 +250,24 @@ impl Points<'_> {
 
     /// The smallest box around all.
     fn ranges(&self) -> Vec<CodeRange> {
-        let range = |codes: &[Code]| codes.iter().fold(CodeRange::one(codes[0]), |range, &code| range.join(CodeRange::one(code)));
+        let range = |codes: &[Code]| {
+            codes
+                .iter()
+                .fold(CodeRange::one(codes[0]), |range, &code| range.join(CodeRange::one(code)))
+        };
         self.columns().map(|(codes, _)| range(codes)).collect()
     }
 
-    /// Rows to the nearer of two centres, ties to the half with fewer rows; then a half of less than k rows borrows. Also says whether
-    /// there were ties.
+    /// Rows to the nearer of two centres, ties to the half with fewer rows; then a half of less
+    /// than k rows borrows. Also says whether there were ties.
     fn assign(&self, centres: &[Vec<f64>; 2], k: u64) -> (Vec<u32>, bool) {
         let mut distances = [vec![0.0; self.pieces.len()], vec![0.0; self.pieces.len()]];
         for (distances, centre) in distances.iter_mut().zip(centres) {
             for ((_, places), &centre) in self.columns().zip(centre) {
-                distances.iter_mut().zip(places).for_each(|(sum, &place)| *sum += (place - centre).abs());
+                distances
+                    .iter_mut()
+                    .zip(places)
+                    .for_each(|(sum, &place)| *sum += (place - centre).abs());
             }
         }
         let mut sizes = [0, 0];
@@ -254,11 +290,17 @@ impl Points<'_> {
 
     /// Moves so many of the rows nearest to a half's centre to that half.
     fn borrow(&self, first: &mut [u32], to_first: bool, distances: &[f64], mut wanted: u64) {
-        let has = |at: usize, first: &[u32]| if to_first { self.pieces[at].count - first[at] } else { first[at] };
-        let mut lenders: Vec<usize> = (0..self.pieces.len()).filter(|&at| has(at, first) > 0).collect();
-        let nearest = |&one: &usize, &other: &usize| distances[one].total_cmp(&distances[other]).then(one.cmp(&other));
+        let has = |at: usize, first: &[u32]| {
+            if to_first { self.pieces[at].count - first[at] } else { first[at] }
+        };
+        let mut lenders: Vec<usize> =
+            (0..self.pieces.len()).filter(|&at| has(at, first) > 0).collect();
+        let nearest = |&one: &usize, &other: &usize| {
+            distances[one].total_cmp(&distances[other]).then(one.cmp(&other))
+        };
         // No more pieces than rows are wanted.
-        let most = usize::try_from(wanted).map_or(lenders.len(), |wanted| wanted.min(lenders.len()));
+        let most =
+            usize::try_from(wanted).map_or(lenders.len(), |wanted| wanted.min(lenders.len()));
         if most < lenders.len() {
             lenders.select_nth_unstable_by(most - 1, nearest);
             lenders.truncate(most);
@@ -279,7 +321,9 @@ impl Points<'_> {
         for (codes, places) in self.columns() {
             let mut ranges = [CodeRange { lo: Code::MAX, hi: 0 }; 2];
             let mut sums = [0.0; 2];
-            for ((&code, &place), (piece, &count)) in codes.iter().zip(places).zip(self.pieces.iter().zip(&first)) {
+            for ((&code, &place), (piece, &count)) in
+                codes.iter().zip(places).zip(self.pieces.iter().zip(&first))
+            {
                 let counts = [count, piece.count - count];
                 for ((range, sum), count) in ranges.iter_mut().zip(&mut sums).zip(counts) {
                     *sum += place * f64::from(count);
@@ -303,7 +347,8 @@ mod tests {
     use crate::search::tests::{for_each_task, sorted, with_threads};
     use crate::testing;
 
-    /// The method row by row from figure 4, counting everything anew; pieces stand for rows with equal codes.
+    /// The method row by row from figure 4, counting everything anew; pieces stand for rows with
+    /// equal codes.
     struct Slow<'a> {
         task: &'a Task<'a>,
         penalty: Penalty,
@@ -321,19 +366,31 @@ mod tests {
         fn mean(&self, half: &[Piece]) -> Vec<f64> {
             let mut sums = vec![0.0; self.task.attributes.len()];
             for &piece in half {
-                sums.iter_mut().zip(self.point(piece)).for_each(|(sum, place)| *sum += place * f64::from(piece.count));
+                sums.iter_mut()
+                    .zip(self.point(piece))
+                    .for_each(|(sum, place)| *sum += place * f64::from(piece.count));
             }
             sums.iter().map(|sum| sum / real(rows(half))).collect()
         }
 
         fn distance(&self, piece: Piece, centre: &[f64]) -> f64 {
-            self.point(piece).iter().zip(centre).map(|(place, centre)| (place - centre).abs()).fold(0.0, |sum, part| sum + part)
+            self.point(piece)
+                .iter()
+                .zip(centre)
+                .map(|(place, centre)| (place - centre).abs())
+                .fold(0.0, |sum, part| sum + part)
         }
 
         fn cost(&self, half: &[Piece]) -> f64 {
             let ranges = self.task.problem.ranges(half);
             real(rows(half))
-                * self.task.attributes.iter().enumerate().map(|(at, &of)| self.penalty.of(at, ranges[of])).sum::<f64>()
+                * self
+                    .task
+                    .attributes
+                    .iter()
+                    .enumerate()
+                    .map(|(at, &of)| self.penalty.of(at, ranges[of]))
+                    .sum::<f64>()
         }
 
         fn holds(&self, half: &[Piece]) -> bool {
@@ -378,7 +435,8 @@ mod tests {
         fn cluster(&self, set: Vec<Piece>, lots: u64, done: &mut Vec<Vec<Piece>>) {
             let ranges = self.task.problem.ranges(&set);
             let is_alike = self.task.attributes.iter().all(|&at| ranges[at].lo == ranges[at].hi);
-            if rows(&set) < 2 * self.task.privacy.least_rows() || is_alike || self.cost(&set) <= 0.0 {
+            if rows(&set) < 2 * self.task.privacy.least_rows() || is_alike || self.cost(&set) <= 0.0
+            {
                 done.push(set);
                 return;
             }
@@ -418,7 +476,9 @@ mod tests {
             let mut groups = list.len() / usize::try_from(self.task.privacy.least_rows()).unwrap();
             while groups > 1 {
                 let mut dealt = vec![Vec::new(); groups];
-                list.iter().enumerate().for_each(|(at, row)| dealt[at % groups].push(Piece { tuple: row.2, count: 1 }));
+                list.iter().enumerate().for_each(|(at, row)| {
+                    dealt[at % groups].push(Piece { tuple: row.2, count: 1 })
+                });
                 if dealt.iter().all(|group| self.holds(group)) {
                     return dealt;
                 }
@@ -437,13 +497,18 @@ mod tests {
             let mut pieces = task.pieces.to_vec();
             lots.shuffle(&mut pieces);
             let mut expected = Vec::new();
-            let slow = Slow { task, penalty: Penalty::new(task.problem.attributes(), task.attributes) };
+            let slow =
+                Slow { task, penalty: Penalty::new(task.problem.attributes(), task.attributes) };
             slow.cluster(pieces, lots.next_u64(), &mut expected);
             cut += usize::from(expected.len() > 1 && !task.privacy.needs_sensitive());
             dealt += usize::from(expected.len() > 1 && task.privacy.needs_sensitive());
             for threads in [1, 3] {
                 let found = with_threads(threads, || cluster(task));
-                assert_eq!(sorted(found.iter().map(<[Piece]>::to_vec)), sorted(expected.clone()), "{threads} threads, {what}");
+                assert_eq!(
+                    sorted(found.iter().map(<[Piece]>::to_vec)),
+                    sorted(expected.clone()),
+                    "{threads} threads, {what}"
+                );
             }
         });
         assert!(cut > 100 && dealt > 100, "{cut} and {dealt} tables were parted");
@@ -452,7 +517,8 @@ mod tests {
     /// Rows with these sensitive values, one tuple a value.
     fn hand(values: &[u64]) -> Vec<Piece> {
         let count = |value: u32| values.iter().filter(|&&other| other == u64::from(value)).count();
-        let pieces = (0..10).map(|tuple| Piece { tuple, count: u32::try_from(count(tuple)).unwrap() });
+        let pieces =
+            (0..10).map(|tuple| Piece { tuple, count: u32::try_from(count(tuple)).unwrap() });
         pieces.filter(|piece| piece.count > 0).collect()
     }
 
@@ -463,7 +529,10 @@ mod tests {
     #[test]
     fn as_many_groups_as_the_paper_deals_are_not_diverse_and_as_many_as_we_deal_always_are() {
         let ten = hand(&[0, 0, 0, 1, 1, 1, 2, 2, 2, 3]);
-        assert_eq!(deal(&ten, 4).iter().map(|group| rows(group)).collect::<Vec<u64>>(), [3, 3, 2, 2]);
+        assert_eq!(
+            deal(&ten, 4).iter().map(|group| rows(group)).collect::<Vec<u64>>(),
+            [3, 3, 2, 2]
+        );
         assert!(!deal(&ten, 4).iter().all(|group| is_diverse(group, 3)), "ceil(10 / 3) groups");
         let mut lots = Rng::new(3);
         let (mut tables, mut failed) = (0, 0);
@@ -475,16 +544,27 @@ mod tests {
                 continue;
             }
             tables += 1;
-            let holds = |groups: u64| deal(&table, usize::try_from(groups).unwrap()).iter().all(|group| is_diverse(group, l));
+            let holds = |groups: u64| {
+                deal(&table, usize::try_from(groups).unwrap())
+                    .iter()
+                    .all(|group| is_diverse(group, l))
+            };
             assert!(holds(size / l), "{values:?}, l = {l}");
             failed += u32::from(!holds(size.div_ceil(l)));
         }
-        assert!(tables > 5_000 && failed > tables / 2, "{failed} of {tables} fail with the paper's number of groups");
+        assert!(
+            tables > 5_000 && failed > tables / 2,
+            "{failed} of {tables} fail with the paper's number of groups"
+        );
     }
 
     #[test]
     fn a_deal_has_every_row_once_and_sizes_that_differ_by_one() {
-        let pieces = [Piece { tuple: 3, count: 7 }, Piece { tuple: 1, count: 1 }, Piece { tuple: 2, count: 5 }];
+        let pieces = [
+            Piece { tuple: 3, count: 7 },
+            Piece { tuple: 1, count: 1 },
+            Piece { tuple: 2, count: 5 },
+        ];
         for groups in 1..=13 {
             let dealt = deal(&pieces, groups);
             let sizes: Vec<u64> = dealt.iter().map(|group| rows(group)).collect();
@@ -496,15 +576,24 @@ mod tests {
         }
     }
 
-    /// Whoever knows the table's quasi-identifiers and the method must not know which row of a value a group was dealt.
+    /// Whoever knows the table's quasi-identifiers and the method must not know which row of a
+    /// value a group was dealt.
     #[test]
     fn the_deal_is_by_lot_among_rows_of_one_value() {
-        let rows = (0..60).map(|row| format!("{row},{}\n", ["flu", "gout", "mumps"][row / 20])).collect::<String>();
-        let toml = "k = 3\n[columns]\nx = { role = \"quasi\" }\nill = { role = \"sensitive\", l = 3 }\n";
+        let rows = (0..60)
+            .map(|row| format!("{row},{}\n", ["flu", "gout", "mumps"][row / 20]))
+            .collect::<String>();
+        let toml =
+            "k = 3\n[columns]\nx = { role = \"quasi\" }\nill = { role = \"sensitive\", l = 3 }\n";
         let problem = testing::problem(&format!("x,ill\n{rows}"), toml).unwrap();
         let groups = |seed: u64| {
             let search = crate::Search::new(crate::Algorithm::Cluster, seed);
-            let groups = crate::search::stages::run(&problem, search, &problem.pieces_without(&[]), &crate::Budget::unlimited());
+            let groups = crate::search::stages::run(
+                &problem,
+                search,
+                &problem.pieces_without(&[]),
+                &crate::Budget::unlimited(),
+            );
             sorted(groups.partition.iter().map(<[Piece]>::to_vec))
         };
         assert!(groups(1).len() == 20 && groups(1) != groups(2) && groups(1) == groups(1));
@@ -513,12 +602,21 @@ mod tests {
     #[test]
     fn k_and_l_together_hold_in_small_groups_where_no_cut_does() {
         // Each place has one illness only, so that no cut in two by place is diverse.
-        let rows = (0..60).map(|row| format!("{},{}\n", row / 20 * 50, ["flu", "gout", "mumps"][row / 20])).collect::<String>();
+        let rows = (0..60)
+            .map(|row| format!("{},{}\n", row / 20 * 50, ["flu", "gout", "mumps"][row / 20]))
+            .collect::<String>();
         for (k, most) in [(2, 3), (7, 12), (10, 12)] {
-            let toml = format!("k = {k}\n[columns]\nx = {{ role = \"quasi\" }}\nill = {{ role = \"sensitive\", l = 3 }}\n");
+            let toml = format!(
+                "k = {k}\n[columns]\nx = {{ role = \"quasi\" }}\nill = {{ role = \"sensitive\", l = 3 }}\n"
+            );
             let problem = testing::problem(&format!("x,ill\n{rows}"), &toml).unwrap();
             let search = crate::Search::new(crate::Algorithm::Cluster, 1);
-            let groups = crate::search::stages::run(&problem, search, &problem.pieces_without(&[]), &crate::Budget::unlimited());
+            let groups = crate::search::stages::run(
+                &problem,
+                search,
+                &problem.pieces_without(&[]),
+                &crate::Budget::unlimited(),
+            );
             let sizes: Vec<u64> = groups.partition.iter().map(super::rows).collect();
             assert!(sizes.iter().all(|&size| size >= k && size <= most), "k = {k}: {sizes:?}");
         }

@@ -1,6 +1,7 @@
 //! Local recoding: rows are cut into classes, and each class has ranges of its own.
 //!
-//! One algorithm a file; they do not know each other but for `auto`, `cells` and `peel`, which are made of others.
+//! One algorithm a file; they do not know each other but for `auto`, `cells` and `peel`, which are
+//! made of others.
 
 pub(crate) mod auto;
 pub(crate) mod bottom_up;

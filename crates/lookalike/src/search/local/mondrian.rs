@@ -1,22 +1,26 @@
 //! Split at the median of the widest attribute while both halves hold.
 //!
-//! A set of rows is cut in two at the median of the attribute on which it is widest (weighted, normalized); if one of the halves
-//! would not hold the rules, the next widest attribute is tried; if none can be cut, the set is a class. Categories are taken
-//! in tree order. Medians come from counting codes, not from sorting rows.
+//! A set of rows is cut in two at the median of the attribute on which it is widest (weighted,
+//! normalized); if one of the halves would not hold the rules, the next widest attribute is tried;
+//! if none can be cut, the set is a class. Categories are taken in tree order. Medians come from
+//! counting codes, not from sorting rows.
 //!
 //! # Guarantee
-//! Every class holds every rule, because no cut is made that leaves a half without them. With `Ties::Together` rows that agree
-//! on every attribute land in one class (strict); with `Ties::Dealt` rows at the median fill both sides evenly (relaxed).
+//! Every class holds every rule, because no cut is made that leaves a half without them. With
+//! `Ties::Together` rows that agree on every attribute land in one class (strict); with
+//! `Ties::Dealt` rows at the median fill both sides evenly (relaxed).
 //!
 //! # Complexity
-//! O(d n log(n/k)) time for n distinct tuples and d attributes, O(d n) space; halves are independent and run in parallel.
+//! O(d n log(n/k)) time for n distinct tuples and d attributes, O(d n) space; halves are
+//! independent and run in parallel.
 //!
 //! # Reference
 //! K. LeFevre, D. DeWitt, R. Ramakrishnan: Mondrian Multidimensional K-Anonymity, ICDE 2006.
 //!
 //! # Departures from the paper
-//! Distinct tuples with counts instead of rows. Widths are weighted. Of the two cuts next to the median row the better balanced
-//! one is taken, where the paper always cuts behind the median, so that a half is never empty.
+//! Distinct tuples with counts instead of rows. Widths are weighted. Of the two cuts next to the
+//! median row the better balanced one is taken, where the paper always cuts behind the median, so
+//! that a half is never empty.
 
 use rayon::prelude::*;
 
@@ -37,7 +41,8 @@ pub(crate) enum Ties {
 /// Up to this many pieces a set is cut to its end by one thread.
 const PARALLEL: usize = if cfg!(test) { 4 } else { 4096 };
 
-/// Above this many pieces a set is measured and cut in parallel too: there are few sets of that size.
+/// Above this many pieces a set is measured and cut in parallel too: there are few sets of that
+/// size.
 const LARGE: usize = if cfg!(test) { 8 } else { 1 << 17 };
 
 pub(crate) fn mondrian(task: &Task, ties: Ties) -> Partition {
@@ -51,7 +56,9 @@ pub(crate) fn mondrian(task: &Task, ties: Ties) -> Partition {
             let mut rows = Vec::with_capacity(width * pieces.len());
             let mut codes = vec![0; sensitive];
             for piece in pieces {
-                rows.extend(task.attributes.iter().map(|&attribute| problem.code(attribute, piece.tuple)));
+                rows.extend(
+                    task.attributes.iter().map(|&attribute| problem.code(attribute, piece.tuple)),
+                );
                 problem.sensitive_codes(piece.tuple, &mut codes);
                 rows.extend_from_slice(&codes);
             }
@@ -63,7 +70,8 @@ pub(crate) fn mondrian(task: &Task, ties: Ties) -> Partition {
     Partition::from_sizes(done.pieces, &done.sizes)
 }
 
-/// A set of rows: pieces, and beside each the codes of the task's attributes, then its sensitive codes.
+/// A set of rows: pieces, and beside each the codes of the task's attributes, then its sensitive
+/// codes.
 struct Block {
     pieces: Vec<Piece>,
     cells: Vec<Code>,
@@ -103,21 +111,28 @@ struct Cutter<'a> {
 }
 
 impl Cutter<'_> {
-    /// Cuts level by level while sets are large, so that a search that is stopped has cut everywhere, then each set to its end.
+    /// Cuts level by level while sets are large, so that a search that is stopped has cut
+    /// everywhere, then each set to its end.
     fn cut_all(&self, block: Block) -> Done {
         let scratch = || Scratch::new(self.task);
         let (mut large, mut small) = (vec![block], Vec::new());
         let mut done = Done { pieces: Vec::new(), sizes: Vec::new() };
         while !large.is_empty() {
-            let cut: Vec<std::result::Result<(Block, Block), Block>> =
-                large.into_par_iter().map_init(scratch, |scratch, block| self.halves(&block, scratch).ok_or(block)).collect();
+            let cut: Vec<std::result::Result<(Block, Block), Block>> = large
+                .into_par_iter()
+                .map_init(scratch, |scratch, block| self.halves(&block, scratch).ok_or(block))
+                .collect();
             large = Vec::new();
             for block in cut {
                 match block {
                     Err(block) => done.push(&block),
                     Ok((left, right)) => {
                         for half in [left, right] {
-                            if half.pieces.len() > PARALLEL { large.push(half) } else { small.push(half) }
+                            if half.pieces.len() > PARALLEL {
+                                large.push(half)
+                            } else {
+                                small.push(half)
+                            }
                         }
                     }
                 }
@@ -126,7 +141,8 @@ impl Cutter<'_> {
         let rest: Vec<Done> = small
             .into_par_iter()
             .map_init(scratch, |scratch, block| {
-                let mut done = Done { pieces: Vec::with_capacity(block.pieces.len()), sizes: Vec::new() };
+                let mut done =
+                    Done { pieces: Vec::with_capacity(block.pieces.len()), sizes: Vec::new() };
                 self.cut(&block, scratch, &mut done);
                 done
             })
@@ -162,7 +178,9 @@ impl Cutter<'_> {
         }
         widest.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         for (_, at) in widest {
-            let Some(cut) = self.median(block, at, ranges[at], total, &mut scratch.counts) else { continue };
+            let Some(cut) = self.median(block, at, ranges[at], total, &mut scratch.counts) else {
+                continue;
+            };
             let (left, right) = self.split(block, at, &cut);
             if self.holds(&left, &mut scratch.tally) && self.holds(&right, &mut scratch.tally) {
                 return Some((left, right));
@@ -174,7 +192,8 @@ impl Cutter<'_> {
     fn ranges(&self, block: &Block) -> Vec<CodeRange> {
         let of_rows = |cells: &[Code]| {
             let first = &cells[..self.task.attributes.len()];
-            let mut ranges: Vec<CodeRange> = first.iter().map(|&code| CodeRange::one(code)).collect();
+            let mut ranges: Vec<CodeRange> =
+                first.iter().map(|&code| CodeRange::one(code)).collect();
             for row in cells.chunks_exact(self.width) {
                 for (range, &code) in ranges.iter_mut().zip(row) {
                     range.lo = range.lo.min(code);
@@ -183,21 +202,40 @@ impl Cutter<'_> {
             }
             ranges
         };
-        let join = |a: Vec<CodeRange>, b: Vec<CodeRange>| a.iter().zip(&b).map(|(a, b)| a.join(*b)).collect();
-        block.cells.par_chunks(self.width * LARGE).map(of_rows).reduce_with(join).expect("a block has rows")
+        let join = |a: Vec<CodeRange>, b: Vec<CodeRange>| {
+            a.iter().zip(&b).map(|(a, b)| a.join(*b)).collect()
+        };
+        block
+            .cells
+            .par_chunks(self.width * LARGE)
+            .map(of_rows)
+            .reduce_with(join)
+            .expect("a block has rows")
     }
 
-    /// Where to cut so that the halves are as equal as can be; none when a half would have too few rows.
-    fn median(&self, block: &Block, at: usize, range: CodeRange, total: u64, counts: &mut Vec<u64>) -> Option<Cut> {
-        let sorted: Vec<(Code, u64)> = if ((range.hi - range.lo) as usize) < 4 * block.pieces.len() + 64 {
+    /// Where to cut so that the halves are as equal as can be; none when a half would have too few
+    /// rows.
+    fn median(
+        &self,
+        block: &Block,
+        at: usize,
+        range: CodeRange,
+        total: u64,
+        counts: &mut Vec<u64>,
+    ) -> Option<Cut> {
+        let sorted: Vec<(Code, u64)> = if ((range.hi - range.lo) as usize)
+            < 4 * block.pieces.len() + 64
+        {
             counts.clear();
             counts.resize((range.hi - range.lo) as usize + 1, 0);
             self.count(block, at, range.lo, counts);
             (range.lo..).zip(counts.iter().copied()).filter(|&(_, count)| count > 0).collect()
         } else {
-            // A wide domain and few rows: sorting the rows costs less than counting every code between them.
+            // A wide domain and few rows: sorting the rows costs less than counting every code
+            // between them.
             let row_codes = block.cells.chunks_exact(self.width).map(|row| row[at]);
-            let mut rows: Vec<(Code, u64)> = row_codes.zip(block.pieces.iter().map(|piece| u64::from(piece.count))).collect();
+            let mut rows: Vec<(Code, u64)> =
+                row_codes.zip(block.pieces.iter().map(|piece| u64::from(piece.count))).collect();
             rows.sort_unstable();
             rows
         };
@@ -212,8 +250,12 @@ impl Cutter<'_> {
         }
         // The median row has this code: the cut is before it, behind it, or through it.
         let cut = match self.ties {
-            Ties::Dealt => Cut { code, of_code: total.div_ceil(2) - before, left: total.div_ceil(2) },
-            Ties::Together if total - 2 * before <= 2 * (before + count) - total => Cut { code, of_code: 0, left: before },
+            Ties::Dealt => {
+                Cut { code, of_code: total.div_ceil(2) - before, left: total.div_ceil(2) }
+            }
+            Ties::Together if total - 2 * before <= 2 * (before + count) - total => {
+                Cut { code, of_code: 0, left: before }
+            }
             Ties::Together => Cut { code, of_code: count, left: before + count },
         };
         (cut.left >= self.least && total - cut.left >= self.least).then_some(cut)
@@ -247,13 +289,24 @@ impl Cutter<'_> {
         self.split_rows(&block.cells, &block.pieces, at, cut.code, cut.of_code)
     }
 
-    /// Rows below the code to the left, above it to the right, and of those at it the first `of_code` to the left.
-    fn split_rows(&self, cells: &[Code], pieces: &[Piece], at: usize, code: Code, mut of_code: u64) -> (Block, Block) {
+    /// Rows below the code to the left, above it to the right, and of those at it the first
+    /// `of_code` to the left.
+    fn split_rows(
+        &self,
+        cells: &[Code],
+        pieces: &[Piece],
+        at: usize,
+        code: Code,
+        mut of_code: u64,
+    ) -> (Block, Block) {
         if pieces.len() >= 2 * LARGE {
             let middle = pieces.len() / 2;
-            let ((cells, more_cells), (pieces, more_pieces)) = (cells.split_at(middle * self.width), pieces.split_at(middle));
-            let rows_at = cells.chunks_exact(self.width).zip(pieces).filter(|(row, _)| row[at] == code);
-            let first: u64 = rows_at.map(|(_, piece)| u64::from(piece.count)).sum::<u64>().min(of_code);
+            let ((cells, more_cells), (pieces, more_pieces)) =
+                (cells.split_at(middle * self.width), pieces.split_at(middle));
+            let rows_at =
+                cells.chunks_exact(self.width).zip(pieces).filter(|(row, _)| row[at] == code);
+            let first: u64 =
+                rows_at.map(|(_, piece)| u64::from(piece.count)).sum::<u64>().min(of_code);
             let ((mut left, mut right), more) = rayon::join(
                 || self.split_rows(cells, pieces, at, code, first),
                 || self.split_rows(more_cells, more_pieces, at, code, of_code - first),
@@ -264,8 +317,12 @@ impl Cutter<'_> {
             }
             return (left, right);
         }
-        // Room for all on either side: pages that stay untouched cost nothing, growing by doubling would copy.
-        let half = || Block { pieces: Vec::with_capacity(pieces.len()), cells: Vec::with_capacity(cells.len()) };
+        // Room for all on either side: pages that stay untouched cost nothing, growing by doubling
+        // would copy.
+        let half = || Block {
+            pieces: Vec::with_capacity(pieces.len()),
+            cells: Vec::with_capacity(cells.len()),
+        };
         let (mut left, mut right) = (half(), half());
         for (row, &piece) in cells.chunks_exact(self.width).zip(pieces) {
             let to_left = match row[at].cmp(&code) {
@@ -316,19 +373,30 @@ mod tests {
     use crate::search::{Algorithm, Search};
     use crate::testing;
 
-    const QUASI: &str =
-        "[columns]\nage = { role = \"quasi\", weight = 2 }\nheight = { role = \"quasi\" }\ncity = { role = \"quasi\" }\n";
+    const QUASI: &str = "[columns]\nage = { role = \"quasi\", weight = 2 }\nheight = { role = \"quasi\" }\ncity = { role = \"quasi\" }\n";
 
     /// One row at a time, sorted at every step, rules by their definition.
-    fn slow(problem: &Problem, rows: Vec<u32>, k: usize, l: Option<usize>, ties: Ties, classes: &mut Vec<Vec<u32>>) {
-        let tuple_of = |row: u32| (0u32..).find(|&tuple| problem.rows_of(tuple).contains(&row)).unwrap();
+    fn slow(
+        problem: &Problem,
+        rows: Vec<u32>,
+        k: usize,
+        l: Option<usize>,
+        ties: Ties,
+        classes: &mut Vec<Vec<u32>>,
+    ) {
+        let tuple_of =
+            |row: u32| (0u32..).find(|&tuple| problem.rows_of(tuple).contains(&row)).unwrap();
         let illness = |row: u32| {
             let mut code = [0];
             problem.sensitive_codes(tuple_of(row), &mut code[..problem.sensitive_columns().min(1)]);
             code[0]
         };
         let holds = |side: &[u32]| {
-            let most = side.iter().map(|&a| side.iter().filter(|&&b| illness(a) == illness(b)).count()).max().unwrap_or(0);
+            let most = side
+                .iter()
+                .map(|&a| side.iter().filter(|&&b| illness(a) == illness(b)).count())
+                .max()
+                .unwrap_or(0);
             side.len() >= k && l.is_none_or(|l| most * l <= side.len())
         };
         let code = |row: u32, at: usize| problem.code(at, tuple_of(row));
@@ -336,8 +404,10 @@ mod tests {
             lo: rows.iter().map(|&row| code(row, at)).min().unwrap(),
             hi: rows.iter().map(|&row| code(row, at)).max().unwrap(),
         };
-        let width = |at: usize| problem.attributes()[at].weight * problem.attributes()[at].width(range(at));
-        let mut order: Vec<usize> = (0..problem.attributes().len()).filter(|&at| !range(at).is_one()).collect();
+        let width =
+            |at: usize| problem.attributes()[at].weight * problem.attributes()[at].width(range(at));
+        let mut order: Vec<usize> =
+            (0..problem.attributes().len()).filter(|&at| !range(at).is_one()).collect();
         order.sort_by(|&a, &b| width(b).total_cmp(&width(a)).then(a.cmp(&b)));
         for at in order {
             let mut sorted = rows.clone();
@@ -349,7 +419,11 @@ mod tests {
                 Ties::Together => {
                     let before = sorted.iter().filter(|&&row| code(row, at) < median).count();
                     let behind = sorted.iter().filter(|&&row| code(row, at) <= median).count();
-                    if sorted.len() - 2 * before <= 2 * behind - sorted.len() { before } else { behind }
+                    if sorted.len() - 2 * before <= 2 * behind - sorted.len() {
+                        before
+                    } else {
+                        behind
+                    }
                 }
             };
             let (left, right) = sorted.split_at(cut);
@@ -364,8 +438,10 @@ mod tests {
 
     /// The classes as sorted lists of tuples, a row each.
     fn as_tuples(problem: &Problem, classes: &[Vec<u32>]) -> Vec<Vec<u32>> {
-        let tuple_of = |row: u32| (0u32..).find(|&tuple| problem.rows_of(tuple).contains(&row)).unwrap();
-        let mut all: Vec<Vec<u32>> = classes.iter().map(|class| class.iter().map(|&row| tuple_of(row)).collect()).collect();
+        let tuple_of =
+            |row: u32| (0u32..).find(|&tuple| problem.rows_of(tuple).contains(&row)).unwrap();
+        let mut all: Vec<Vec<u32>> =
+            classes.iter().map(|class| class.iter().map(|&row| tuple_of(row)).collect()).collect();
         all.iter_mut().for_each(|class| class.sort_unstable());
         all.sort();
         all
@@ -375,22 +451,50 @@ mod tests {
     fn counting_gives_the_classes_that_sorting_rows_gives() {
         for seed in 0..60 {
             for (k, l) in [(1, None), (2, None), (3, Some(2)), (7, None)] {
-                let sensitive = l.map_or(String::new(), |l| format!("illness = {{ role = \"sensitive\", l = {l} }}\n"));
+                let sensitive = l.map_or(String::new(), |l| {
+                    format!("illness = {{ role = \"sensitive\", l = {l} }}\n")
+                });
                 let toml = format!("k = {k}\nrest = \"drop\"\n{QUASI}{sensitive}");
-                let Ok(problem) = testing::problem(&testing::random_table(seed, 10 + seed), &toml) else { continue };
-                for (algorithm, ties) in [(Algorithm::Mondrian, Ties::Together), (Algorithm::MondrianRelaxed, Ties::Dealt)] {
+                let Ok(problem) = testing::problem(&testing::random_table(seed, 10 + seed), &toml)
+                else {
+                    continue;
+                };
+                for (algorithm, ties) in [
+                    (Algorithm::Mondrian, Ties::Together),
+                    (Algorithm::MondrianRelaxed, Ties::Dealt),
+                ] {
                     let mut expected = Vec::new();
-                    slow(&problem, (0..u32::try_from(10 + seed).unwrap()).collect(), k, l, ties, &mut expected);
-                    let found = run(&problem, Search::new(algorithm, 1), &problem.pieces_without(&[]), &Budget::unlimited());
+                    slow(
+                        &problem,
+                        (0..u32::try_from(10 + seed).unwrap()).collect(),
+                        k,
+                        l,
+                        ties,
+                        &mut expected,
+                    );
+                    let found = run(
+                        &problem,
+                        Search::new(algorithm, 1),
+                        &problem.pieces_without(&[]),
+                        &Budget::unlimited(),
+                    );
                     let mut classes: Vec<Vec<u32>> = Vec::new();
                     for class in found.partition.iter() {
-                        let mut tuples: Vec<u32> =
-                            class.iter().flat_map(|piece| std::iter::repeat_n(piece.tuple, piece.count as usize)).collect();
+                        let mut tuples: Vec<u32> = class
+                            .iter()
+                            .flat_map(|piece| {
+                                std::iter::repeat_n(piece.tuple, piece.count as usize)
+                            })
+                            .collect();
                         tuples.sort_unstable();
                         classes.push(tuples);
                     }
                     classes.sort();
-                    assert_eq!(classes, as_tuples(&problem, &expected), "seed {seed}, k {k}, {algorithm}");
+                    assert_eq!(
+                        classes,
+                        as_tuples(&problem, &expected),
+                        "seed {seed}, k {k}, {algorithm}"
+                    );
                 }
             }
         }
@@ -398,21 +502,43 @@ mod tests {
 
     #[test]
     fn a_spent_budget_leaves_one_class_that_holds() {
-        let problem = testing::problem(&testing::random_table(1, 50), &format!("k = 2\nrest = \"drop\"\n{QUASI}")).unwrap();
+        let problem = testing::problem(
+            &testing::random_table(1, 50),
+            &format!("k = 2\nrest = \"drop\"\n{QUASI}"),
+        )
+        .unwrap();
         let spent = Budget::new(Some(std::time::Duration::ZERO), std::sync::Arc::default());
-        assert_eq!(run(&problem, Search::new(Algorithm::Mondrian, 1), &problem.pieces_without(&[]), &spent).partition.len(), 1);
+        assert_eq!(
+            run(
+                &problem,
+                Search::new(Algorithm::Mondrian, 1),
+                &problem.pieces_without(&[]),
+                &spent
+            )
+            .partition
+            .len(),
+            1
+        );
     }
 
     #[test]
     fn a_domain_far_wider_than_the_rows_is_cut_at_its_median() {
         let text: String = (0..40u64).map(|row| format!("{}\n", row * row * 1_000_003)).collect();
-        let problem = testing::problem(&format!("x\n{text}"), "k = 10\ncolumns = { x = { role = \"quasi\" } }").unwrap();
-        let sizes: Vec<usize> =
-            run(&problem, Search::new(Algorithm::Mondrian, 1), &problem.pieces_without(&[]), &Budget::unlimited())
-                .partition
-                .iter()
-                .map(<[_]>::len)
-                .collect();
+        let problem = testing::problem(
+            &format!("x\n{text}"),
+            "k = 10\ncolumns = { x = { role = \"quasi\" } }",
+        )
+        .unwrap();
+        let sizes: Vec<usize> = run(
+            &problem,
+            Search::new(Algorithm::Mondrian, 1),
+            &problem.pieces_without(&[]),
+            &Budget::unlimited(),
+        )
+        .partition
+        .iter()
+        .map(<[_]>::len)
+        .collect();
         assert_eq!(sizes, [10, 10, 10, 10]);
     }
 }

@@ -1,20 +1,25 @@
-//! Take out what is dense, from fine to coarse: what is left at each degree of coarseness is what could not be shown finer.
+//! Take out what is dense, from fine to coarse: what is left at each degree of coarseness is what
+//! could not be shown finer.
 //!
-//! A *pattern* says for each attribute how coarsely it is looked at: a value itself, a node so high in its hierarchy, a window so wide on its
-//! line, or anything. Patterns come in the order of what rows under them pay in the mean. Under each, the tuples still there are grouped by
-//! what they would show; every group that holds becomes a class, which then shows no more than its rows need, and is gone. So outliers
-//! end in coarse classes with other outliers, and drag no dense region along. Tuples that no pattern takes join the class where that
-//! costs least. When time runs short the patterns end, and `top-down` sees to what is left, cell by cell.
+//! A *pattern* says for each attribute how coarsely it is looked at: a value itself, a node so high
+//! in its hierarchy, a window so wide on its line, or anything. Patterns come in the order of what
+//! rows under them pay in the mean. Under each, the tuples still there are grouped by what they
+//! would show; every group that holds becomes a class, which then shows no more than its rows need,
+//! and is gone. So outliers end in coarse classes with other outliers, and drag no dense region
+//! along. Tuples that no pattern takes join the class where that costs least. When time runs short
+//! the patterns end, and `top-down` sees to what is left, cell by cell.
 //!
-//! With few attributes all patterns are listed. With many there are too many: then patterns are drawn from what is still there, each
-//! such that some tuple and its nearest neighbours are one group.
+//! With few attributes all patterns are listed. With many there are too many: then patterns are
+//! drawn from what is still there, each such that some tuple and its nearest neighbours are one
+//! group.
 //!
 //! # Guarantee
 //! Every class holds every rule.
 //!
 //! # Complexity
-//! O(p n) for p patterns and n tuples at worst; a pattern only looks at tuples whose group would be large enough if the lines were left
-//! out, mostly few. O(n) space for each choice of levels without the lines.
+//! O(p n) for p patterns and n tuples at worst; a pattern only looks at tuples whose group would be
+//! large enough if the lines were left out, mostly few. O(n) space for each choice of levels
+//! without the lines.
 //!
 //! # Reference
 //! Ours.
@@ -92,7 +97,8 @@ struct Level {
     cost: f64,
 }
 
-/// Sets with the group that each is in under the levels of some attributes, and how many sets were alive then.
+/// Sets with the group that each is in under the levels of some attributes, and how many sets were
+/// alive then.
 #[derive(Default)]
 struct Kept {
     alive: usize,
@@ -169,13 +175,23 @@ struct Peeler<'a> {
 impl<'a> Peeler<'a> {
     fn new(task: &'a Task, penalty: &'a Penalty, sets: &'a [&'a [Piece]]) -> Peeler<'a> {
         let width = task.attributes.len();
-        let codes = |set: &&[Piece]| task.attributes.iter().map(|&at| task.problem.code(at, set[0].tuple)).collect::<Vec<Code>>();
+        let codes = |set: &&[Piece]| {
+            task.attributes
+                .iter()
+                .map(|&at| task.problem.code(at, set[0].tuple))
+                .collect::<Vec<Code>>()
+        };
         let cells: Vec<Code> = sets.iter().flat_map(codes).collect();
         let sizes: Vec<u64> = sets.iter().map(|set| rows(set)).collect();
         let levels: Vec<Vec<Level>> = (0..width)
             .map(|at| {
                 let codes = cells.iter().skip(at).step_by(width).copied();
-                levels(penalty, at, task.problem.attributes()[task.attributes[at]].codes(), codes.zip(sizes.iter().copied()))
+                levels(
+                    penalty,
+                    at,
+                    task.problem.attributes()[task.attributes[at]].codes(),
+                    codes.zip(sizes.iter().copied()),
+                )
             })
             .collect();
         let mut order: Vec<usize> = (0..width).collect();
@@ -216,7 +232,11 @@ impl<'a> Peeler<'a> {
 
     /// What a row pays in the mean under a pattern.
     fn cost(&self, pattern: &[u8]) -> f64 {
-        pattern.iter().zip(&self.levels).map(|(&level, levels)| levels[usize::from(level)].cost).sum()
+        pattern
+            .iter()
+            .zip(&self.levels)
+            .map(|(&level, levels)| levels[usize::from(level)].cost)
+            .sum()
     }
 
     /// All patterns in order, unless they are too many.
@@ -237,7 +257,9 @@ impl<'a> Peeler<'a> {
     }
 
     fn sort(&self, patterns: &mut Vec<Vec<u8>>) {
-        patterns.sort_by(|one, other| self.cost(one).total_cmp(&self.cost(other)).then_with(|| one.cmp(other)));
+        patterns.sort_by(|one, other| {
+            self.cost(one).total_cmp(&self.cost(other)).then_with(|| one.cmp(other))
+        });
         patterns.dedup();
     }
 
@@ -253,7 +275,8 @@ impl<'a> Peeler<'a> {
             lots.shuffle(&mut sample);
             sample.truncate(SAMPLE);
             let drawn = &sample[..sample.len().min(DRAWN)];
-            let mut patterns: Vec<Vec<u8>> = drawn.par_iter().map(|&set| self.around(set, &sample, alive.len())).collect();
+            let mut patterns: Vec<Vec<u8>> =
+                drawn.par_iter().map(|&set| self.around(set, &sample, alive.len())).collect();
             self.sort(&mut patterns);
             self.kept.clear();
             for pattern in patterns {
@@ -268,11 +291,14 @@ impl<'a> Peeler<'a> {
         }
     }
 
-    /// The finest pattern under which a set is one group with its nearest in a sample, as many as make a class in all that are there.
+    /// The finest pattern under which a set is one group with its nearest in a sample, as many as
+    /// make a class in all that are there.
     fn around(&self, set: u32, sample: &[u32], alive: usize) -> Vec<u8> {
         let here: Vec<CodeRange> = self.row(set).iter().map(|&code| CodeRange::one(code)).collect();
-        let mut near: Vec<(f64, u32)> =
-            sample.iter().map(|&other| (self.penalty.of_join_row(&here, self.row(other)), other)).collect();
+        let mut near: Vec<(f64, u32)> = sample
+            .iter()
+            .map(|&other| (self.penalty.of_join_row(&here, self.row(other)), other))
+            .collect();
         near.sort_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));
         // So many rows of the sample stand for a class.
         let wanted = real(self.least) * real(sample.len() as u64) / real(alive.max(1) as u64);
@@ -282,11 +308,16 @@ impl<'a> Peeler<'a> {
                 break;
             }
             found += self.rows[other as usize];
-            ranges.iter_mut().zip(self.row(other)).for_each(|(range, &code)| *range = range.join(CodeRange::one(code)));
+            ranges
+                .iter_mut()
+                .zip(self.row(other))
+                .for_each(|(range, &code)| *range = range.join(CodeRange::one(code)));
         }
         let level = |(range, levels): (&CodeRange, &Vec<Level>)| {
-            let is_one = |level: &Level| level.groups[range.lo as usize] == level.groups[range.hi as usize];
-            u8::try_from(levels.iter().position(is_one).expect("the last level is anything")).expect("there are few levels")
+            let is_one =
+                |level: &Level| level.groups[range.lo as usize] == level.groups[range.hi as usize];
+            u8::try_from(levels.iter().position(is_one).expect("the last level is anything"))
+                .expect("there are few levels")
         };
         ranges.iter().zip(&self.levels).map(level).collect()
     }
@@ -296,7 +327,8 @@ impl<'a> Peeler<'a> {
         let head: Vec<u8> = self.first.iter().map(|&at| pattern[at]).collect();
         let mut kept = self.kept.remove(&head).unwrap_or_default();
         if kept.alive > 2 * self.alive_count || kept.alive == 0 {
-            kept = Kept { alive: self.alive_count, sets: self.alive().map(|set| (set, 0)).collect() };
+            kept =
+                Kept { alive: self.alive_count, sets: self.alive().map(|set| (set, 0)).collect() };
             let (groups, sizes) = self.group(&kept.sets, true, pattern);
             kept.sets.iter_mut().zip(&groups).for_each(|(set, &group)| set.1 = group);
             kept.sets.retain(|&(_, group)| sizes[group as usize] >= self.least);
@@ -321,7 +353,8 @@ impl<'a> Peeler<'a> {
         }
         let mut tally = self.task.problem.tally();
         for sets in members.into_iter().filter(|sets| !sets.is_empty()) {
-            let class: Vec<Piece> = sets.iter().flat_map(|&set| self.sets[set as usize]).copied().collect();
+            let class: Vec<Piece> =
+                sets.iter().flat_map(|&set| self.sets[set as usize]).copied().collect();
             if self.task.holds(&mut tally, &class) {
                 self.alive_count -= sets.len();
                 sets.iter().for_each(|&set| self.is_alive[set as usize] = false);
@@ -330,9 +363,14 @@ impl<'a> Peeler<'a> {
         }
     }
 
-    /// Groups sets that are in one group already and look the same on the first or the second attributes under a pattern: the group of
-    /// each set, and the rows of each group.
-    fn group(&mut self, sets: &[(u32, u32)], is_first: bool, pattern: &[u8]) -> (Vec<u32>, Vec<u64>) {
+    /// Groups sets that are in one group already and look the same on the first or the second
+    /// attributes under a pattern: the group of each set, and the rows of each group.
+    fn group(
+        &mut self,
+        sets: &[(u32, u32)],
+        is_first: bool,
+        pattern: &[u8],
+    ) -> (Vec<u32>, Vec<u64>) {
         let attributes = if is_first { &self.first } else { &self.second };
         let levels: Vec<(usize, &Level)> =
             attributes.iter().map(|&at| (at, &self.levels[at][usize::from(pattern[at])])).collect();
@@ -342,9 +380,11 @@ impl<'a> Peeler<'a> {
         self.slots.clear(sets.len());
         for &(set, before) in sets {
             let row = &self.cells[set as usize * width..][..width];
-            // Two keys may happen to be equal only if there are very many groups: a class is none the less what it is.
+            // Two keys may happen to be equal only if there are very many groups: a class is none
+            // the less what it is.
             let add = |key: u64, &(at, level): &(usize, &Level)| {
-                key.wrapping_mul(level.count).wrapping_add(u64::from(level.groups[row[at] as usize]))
+                key.wrapping_mul(level.count)
+                    .wrapping_add(u64::from(level.groups[row[at] as usize]))
             };
             let next = u32::try_from(sizes.len()).expect("there are fewer groups than rows");
             let group = self.slots.group(before, levels.iter().fold(0, add), next);
@@ -362,14 +402,26 @@ impl<'a> Peeler<'a> {
         let mut left: Vec<Piece> = Vec::new();
         let alive: Vec<u32> = self.alive().collect();
         let ranges = self.classes.iter().flat_map(|class| self.task.ranges(class)).collect();
-        let mut boxes = Boxes::of(self.penalty, ranges, self.classes.iter().map(|class| rows(class)));
+        let mut boxes =
+            Boxes::of(self.penalty, ranges, self.classes.iter().map(|class| rows(class)));
         let mut tree = Tree::build(&boxes);
         let mut tally = self.task.problem.tally();
         for set in alive {
-            let ranges: Vec<CodeRange> = self.row(set).iter().map(|&code| CodeRange::one(code)).collect();
-            let seeker = Seeker { group: u32::MAX, aim: Aim::Table, rows: self.rows[set as usize], ranges: &ranges, lots: 0 };
+            let ranges: Vec<CodeRange> =
+                self.row(set).iter().map(|&code| CodeRange::one(code)).collect();
+            let seeker = Seeker {
+                group: u32::MAX,
+                aim: Aim::Table,
+                rows: self.rows[set as usize],
+                ranges: &ranges,
+                lots: 0,
+            };
             let pieces = self.sets[set as usize];
-            let found = if self.task.budget.is_spent() { Vec::new() } else { tree.several(&boxes, &seeker, 0.0, 1) };
+            let found = if self.task.budget.is_spent() {
+                Vec::new()
+            } else {
+                tree.several(&boxes, &seeker, 0.0, 1)
+            };
             let taker = found.first().filter(|&&class| {
                 let pieces = [self.classes[class as usize].as_slice(), pieces].concat();
                 self.task.holds(&mut tally, &pieces)
@@ -379,20 +431,33 @@ impl<'a> Peeler<'a> {
                 continue;
             };
             self.classes[class as usize].extend_from_slice(pieces);
-            let joined: Vec<CodeRange> = boxes.ranges(class).iter().zip(&ranges).map(|(one, &other)| one.join(other)).collect();
+            let joined: Vec<CodeRange> = boxes
+                .ranges(class)
+                .iter()
+                .zip(&ranges)
+                .map(|(one, &other)| one.join(other))
+                .collect();
             boxes.set(class, &joined, boxes.rows(class) + self.rows[set as usize]);
             tree.touch(&boxes, class);
         }
-        let holding = self.classes.into_iter().map(|mut class| joined(&mut class).collect()).collect();
+        let holding =
+            self.classes.into_iter().map(|mut class| joined(&mut class).collect()).collect();
         self.task.sweep(holding, left)
     }
 }
 
-/// The ways to look at an attribute, from the values themselves to anything, each coarser than the one before or as coarse but set off.
-fn levels(penalty: &Penalty, at: usize, codes: usize, rows: impl Iterator<Item = (Code, u64)>) -> Vec<Level> {
+/// The ways to look at an attribute, from the values themselves to anything, each coarser than the
+/// one before or as coarse but set off.
+fn levels(
+    penalty: &Penalty,
+    at: usize,
+    codes: usize,
+    rows: impl Iterator<Item = (Code, u64)>,
+) -> Vec<Level> {
     let mut counts = vec![0; codes];
     rows.for_each(|(code, rows)| counts[code as usize] += rows);
-    let codes: Vec<Code> = (0..).zip(&counts).filter(|&(_, &count)| count > 0).map(|(code, _)| code).collect();
+    let codes: Vec<Code> =
+        (0..).zip(&counts).filter(|&(_, &count)| count > 0).map(|(code, _)| code).collect();
     let all = real(counts.iter().sum::<u64>().max(1));
     let weight = penalty.weight(at);
     let mut found: Vec<Level> = Vec::new();
@@ -403,14 +468,19 @@ fn levels(penalty: &Penalty, at: usize, codes: usize, rows: impl Iterator<Item =
         let mut ends: FxHashMap<u32, CodeRange> = FxHashMap::default();
         for &code in &codes {
             let one = CodeRange::one(code);
-            ends.entry(groups[code as usize]).and_modify(|range| *range = range.join(one)).or_insert(one);
+            ends.entry(groups[code as usize])
+                .and_modify(|range| *range = range.join(one))
+                .or_insert(one);
         }
-        let pays = |&code: &Code| real(counts[code as usize]) * penalty.of(at, ends[&groups[code as usize]]);
+        let pays = |&code: &Code| {
+            real(counts[code as usize]) * penalty.of(at, ends[&groups[code as usize]])
+        };
         let cost = codes.iter().map(pays).sum::<f64>() / all * shown;
         let count = 1 + u64::from(groups.iter().copied().max().unwrap_or(0));
         found.push(Level { groups, count, cost });
     };
-    // Codes from the least on, as long as what the group shows costs no more than this; the first group only half of it when set off.
+    // Codes from the least on, as long as what the group shows costs no more than this; the first
+    // group only half of it when set off.
     let windows = |most: f64, set_off: bool| {
         let (mut groups, mut group, mut first) = (vec![0; counts.len()], 0, None);
         for &code in &codes {
@@ -431,14 +501,18 @@ fn levels(penalty: &Penalty, at: usize, codes: usize, rows: impl Iterator<Item =
             add(windows(most, true), SHOWN);
         }
     } else if !penalty.is_flat(at) {
-        let neighbours =
-            codes.iter().flat_map(|&lo| codes.iter().take(64).map(move |&hi| CodeRange { lo: lo.min(hi), hi: lo.max(hi) }));
-        let mut costs: Vec<f64> =
-            neighbours.map(|range| penalty.of(at, range)).filter(|&cost| cost > 0.0 && cost < weight).collect();
+        let neighbours = codes.iter().flat_map(|&lo| {
+            codes.iter().take(64).map(move |&hi| CodeRange { lo: lo.min(hi), hi: lo.max(hi) })
+        });
+        let mut costs: Vec<f64> = neighbours
+            .map(|range| penalty.of(at, range))
+            .filter(|&cost| cost > 0.0 && cost < weight)
+            .collect();
         costs.sort_by(f64::total_cmp);
         costs.dedup();
         let most = costs.len().min(MOST_LEVELS);
-        (1..=most).for_each(|level| add(windows(costs[level * costs.len() / (most + 1)], false), 1.0));
+        (1..=most)
+            .for_each(|level| add(windows(costs[level * costs.len() / (most + 1)], false), 1.0));
     }
     add(vec![0; counts.len()], 1.0);
     found

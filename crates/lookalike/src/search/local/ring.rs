@@ -1,28 +1,34 @@
-//! Rows on a ring: each shows the box of itself and the few that follow, and carries the rest of one of them, drawn by lot.
+//! Rows on a ring: each shows the box of itself and the few that follow, and carries the rest of
+//! one of them, drawn by lot.
 //!
-//! The table is cut into classes (see `top_down`). The rows of a class are put on a ring, near ones beside each other and equal ones
-//! in random order. The box that begins at a place covers the rows of a window of w places from there on. A shift is drawn for each
-//! ring, like that order from the system's randomness, and the box that begins at place i is published with the other cells of the row at place i + shift. Every row is then
-//! one of w released rows, and every released row one of w rows of the source, all equally likely to one who knows the quasi-identifiers alone.
+//! The table is cut into classes (see `top_down`). The rows of a class are put on a ring, near ones
+//! beside each other and equal ones in random order. The box that begins at a place covers the rows
+//! of a window of w places from there on. A shift is drawn for each ring, like that order from the
+//! system's randomness, and the box that begins at place i is published with the other cells of the
+//! row at place i + shift. Every row is then one of w released rows, and every released row one of
+//! w rows of the source, all equally likely to one who knows the quasi-identifiers alone.
 //!
-//! This is **not** what the other algorithms promise: rows that could be the same person do not show the same. It is non-homogeneous
-//! k-anonymity, for which a class of equal rows may be a single row, and which needs a judge of its own (`audit::Proof`). Whoever
-//! learns which row one person of a ring has, learns the shift, and with it the rows of all others on that ring.
+//! This is **not** what the other algorithms promise: rows that could be the same person do not
+//! show the same. It is non-homogeneous k-anonymity, for which a class of equal rows may be a
+//! single row, and which needs a judge of its own (`audit::Proof`). Whoever learns which row one
+//! person of a ring has, learns the shift, and with it the rows of all others on that ring.
 //!
 //! # Guarantee
-//! Every window of a ring holds every rule; the window of a ring is the shortest tried for which that is so, at least k, at most the
-//! whole ring.
+//! Every window of a ring holds every rule; the window of a ring is the shortest tried for which
+//! that is so, at least k, at most the whole ring.
 //!
 //! # Complexity
-//! That of `top_down`, O(d n m) for the tours of classes of m different rows, O(n) a window tried and O(d n log w) for the boxes; O(d n)
-//! space.
+//! That of `top_down`, O(d n m) for the tours of classes of m different rows, O(n) a window tried
+//! and O(d n log w) for the boxes; O(d n) space.
 //!
 //! # Reference
-//! W. K. Wong, N. Mamoulis, D. W. Cheung: Non-homogeneous generalization in privacy preserving data publishing, SIGMOD 2010.
+//! W. K. Wong, N. Mamoulis, D. W. Cheung: Non-homogeneous generalization in privacy preserving data
+//! publishing, SIGMOD 2010.
 //!
 //! # Departures from the paper
-//! One shift for all rows of a ring instead of a random choice of cycles. "Every window holds" stands for "windows of k rows", so that
-//! rules on sensitive values are met too: the chance that a person has a value is its share in the person's window.
+//! One shift for all rows of a ring instead of a random choice of cycles. "Every window holds"
+//! stands for "windows of k rows", so that rules on sensitive values are met too: the chance that a
+//! person has a value is its share in the person's window.
 
 use rayon::prelude::*;
 
@@ -33,7 +39,8 @@ use crate::problem::privacy::Tally;
 use crate::search::boxes::split::Block;
 use crate::search::task::Task;
 
-/// Classes that show more different rows than this, which only rules on sensitive values leave, are toured in the order of their codes.
+/// Classes that show more different rows than this, which only rules on sensitive values leave, are
+/// toured in the order of their codes.
 const TOUR: usize = 8192;
 
 /// One ring, place by place.
@@ -45,15 +52,25 @@ pub(crate) struct Ring {
     pub(crate) window: usize,
 }
 
-/// A ring of each class. Each box lies over the `window` rows from its place on. `lot` draws a number below its argument.
-pub(crate) fn rings(task: &Task, classes: &Partition, lot: impl Fn(u64) -> u64 + Sync) -> Vec<Ring> {
+/// A ring of each class. Each box lies over the `window` rows from its place on. `lot` draws a
+/// number below its argument.
+pub(crate) fn rings(
+    task: &Task,
+    classes: &Partition,
+    lot: impl Fn(u64) -> u64 + Sync,
+) -> Vec<Ring> {
     let penalty = Penalty::new(task.problem.attributes(), task.attributes);
     let ring = |tally: &mut Tally, class: usize| {
         let mut tuples = Vec::new();
         for equal in tour(task, &penalty, classes.class(class)) {
             let start = tuples.len();
-            tuples.extend(equal.iter().flat_map(|piece| std::iter::repeat_n(piece.tuple, piece.count as usize)));
-            // Rows that show the same stand in an order that nobody can know: one by their other values would give the shift away.
+            tuples.extend(
+                equal
+                    .iter()
+                    .flat_map(|piece| std::iter::repeat_n(piece.tuple, piece.count as usize)),
+            );
+            // Rows that show the same stand in an order that nobody can know: one by their other
+            // values would give the shift away.
             for at in (start + 1..tuples.len()).rev() {
                 let other = usize::try_from(lot((at - start + 1) as u64)).expect("a place before");
                 tuples.swap(at, start + other);
@@ -64,13 +81,14 @@ pub(crate) fn rings(task: &Task, classes: &Partition, lot: impl Fn(u64) -> u64 +
     (0..classes.len()).into_par_iter().map_init(|| task.problem.tally(), ring).collect()
 }
 
-/// The pieces of a class by what they show, in an order in which neighbours are near: from each to the nearest that is left. It
-/// depends on the quasi-identifiers alone.
+/// The pieces of a class by what they show, in an order in which neighbours are near: from each to
+/// the nearest that is left. It depends on the quasi-identifiers alone.
 fn tour(task: &Task, penalty: &Penalty, class: &[Piece]) -> Vec<Vec<Piece>> {
     let set = Block::new(task.problem, task.attributes, class.to_vec());
     let mut order: Vec<usize> = (0..class.len()).collect();
     order.sort_by_key(|&at| (set.row(at), class[at].tuple));
-    let equal: Vec<&[usize]> = order.chunk_by(|&one, &other| set.row(one) == set.row(other)).collect();
+    let equal: Vec<&[usize]> =
+        order.chunk_by(|&one, &other| set.row(one) == set.row(other)).collect();
     let pieces = |equal: &[usize]| equal.iter().map(|&at| class[at]).collect::<Vec<Piece>>();
     if equal.len() > TOUR || task.budget.is_spent() {
         return equal.into_iter().map(pieces).collect();
@@ -78,7 +96,8 @@ fn tour(task: &Task, penalty: &Penalty, class: &[Piece]) -> Vec<Vec<Piece>> {
     let mut left = equal;
     let mut toured = vec![left.remove(0)];
     while !left.is_empty() {
-        let here: Vec<CodeRange> = set.row(toured[toured.len() - 1][0]).iter().map(|&code| CodeRange::one(code)).collect();
+        let here: Vec<CodeRange> =
+            set.row(toured[toured.len() - 1][0]).iter().map(|&code| CodeRange::one(code)).collect();
         let nearer = |best: (usize, f64), (place, equal): (usize, &&[usize])| {
             let distance = penalty.of_join_row(&here, set.row(equal[0]));
             if distance < best.1 { (place, distance) } else { best }
@@ -91,9 +110,13 @@ fn tour(task: &Task, penalty: &Penalty, class: &[Piece]) -> Vec<Vec<Piece>> {
 
 /// The shortest window tried for which every window of the ring holds.
 fn window(task: &Task, tuples: &[u32], tally: &mut Tally) -> usize {
-    let least = usize::try_from(task.privacy.least_rows()).map_or(tuples.len(), |least| least.min(tuples.len()));
+    let least = usize::try_from(task.privacy.least_rows())
+        .map_or(tuples.len(), |least| least.min(tuples.len()));
     let mut window = least;
-    while window < tuples.len() && task.privacy.needs_sensitive() && !all_hold(task, tuples, window, tally) {
+    while window < tuples.len()
+        && task.privacy.needs_sensitive()
+        && !all_hold(task, tuples, window, tally)
+    {
         window += 1 + window / 4;
     }
     window.min(tuples.len())
@@ -145,11 +168,20 @@ mod tests {
         let mut lots = Rng::new(4);
         for _ in 0..500 {
             let count = usize::try_from(1 + lots.below(20)).unwrap();
-            let codes: Vec<Code> = (0..count).map(|_| Code::try_from(lots.below(50)).unwrap()).collect();
+            let codes: Vec<Code> =
+                (0..count).map(|_| Code::try_from(lots.below(50)).unwrap()).collect();
             let window = usize::try_from(1 + lots.below(count as u64)).unwrap();
-            let slow =
-                |at: usize| (0..window).map(|step| CodeRange::one(codes[(at + step) % count])).reduce(CodeRange::join).unwrap();
-            assert_eq!(ranges(&codes, window), (0..count).map(slow).collect::<Vec<_>>(), "{codes:?}, {window}");
+            let slow = |at: usize| {
+                (0..window)
+                    .map(|step| CodeRange::one(codes[(at + step) % count]))
+                    .reduce(CodeRange::join)
+                    .unwrap()
+            };
+            assert_eq!(
+                ranges(&codes, window),
+                (0..count).map(slow).collect::<Vec<_>>(),
+                "{codes:?}, {window}"
+            );
         }
     }
 
@@ -157,8 +189,11 @@ mod tests {
     fn every_row_stands_on_one_ring_and_every_window_holds() {
         let (mut longer, mut part) = (0, 0);
         for_each_task(100, |task, what| {
-            let made =
-                |threads: usize| with_threads(threads, || rings(task, &top_down::top_down(task, Aim::Table), |below| below / 2));
+            let made = |threads: usize| {
+                with_threads(threads, || {
+                    rings(task, &top_down::top_down(task, Aim::Table), |below| below / 2)
+                })
+            };
             let rings = made(1);
             assert_eq!(made(3), rings, "{what}");
             let mut all: Vec<_> = rings
@@ -171,17 +206,26 @@ mod tests {
             for ring in &rings {
                 let places = ring.tuples.len();
                 for at in 0..places {
-                    let window: Vec<_> = (0..ring.window).map(|step| ring.tuples[(at + step) % places]).collect();
-                    let pieces: Vec<_> =
-                        window.iter().map(|&tuple| crate::problem::partition::Piece { tuple, count: 1 }).collect();
+                    let window: Vec<_> =
+                        (0..ring.window).map(|step| ring.tuples[(at + step) % places]).collect();
+                    let pieces: Vec<_> = window
+                        .iter()
+                        .map(|&tuple| crate::problem::partition::Piece { tuple, count: 1 })
+                        .collect();
                     assert!(task.holds(&mut tally, &pieces), "{what}");
                 }
                 longer += u32::from(ring.window as u64 > task.privacy.least_rows());
                 part += u32::from(ring.window < places);
             }
-            assert_eq!(rings.iter().map(|ring| ring.tuples.len() as u64).sum::<u64>(), rows(task.pieces));
+            assert_eq!(
+                rings.iter().map(|ring| ring.tuples.len() as u64).sum::<u64>(),
+                rows(task.pieces)
+            );
         });
-        assert!(longer > 20 && part > 100, "{longer} windows had to be longer than k, {part} were shorter than the ring");
+        assert!(
+            longer > 20 && part > 100,
+            "{longer} windows had to be longer than k, {part} were shorter than the ring"
+        );
     }
 
     /// A box is never larger than that of the class whose rows are on the ring.
@@ -189,16 +233,30 @@ mod tests {
     fn rings_show_no_more_than_the_classes_they_were_made_of_would() {
         let mut tighter = 0;
         for_each_task(30, |task, what| {
-            let (rings, boxes) =
-                run_rings(task.problem, Search::new(Algorithm::Ring, 1), task.pieces, &Budget::unlimited(), |_| 0);
+            let (rings, boxes) = run_rings(
+                task.problem,
+                Search::new(Algorithm::Ring, 1),
+                task.pieces,
+                &Budget::unlimited(),
+                |_| 0,
+            );
             let width = task.problem.attributes().len();
             let mut boxes = boxes.chunks_exact(width);
             for ring in rings {
-                let pieces: Vec<_> =
-                    ring.tuples.iter().map(|&tuple| crate::problem::partition::Piece { tuple, count: 1 }).collect();
+                let pieces: Vec<_> = ring
+                    .tuples
+                    .iter()
+                    .map(|&tuple| crate::problem::partition::Piece { tuple, count: 1 })
+                    .collect();
                 let class = task.problem.ranges(&pieces);
                 for shown in boxes.by_ref().take(ring.tuples.len()) {
-                    assert!(shown.iter().zip(&class).all(|(one, all)| all.lo <= one.lo && one.hi <= all.hi), "{what}");
+                    assert!(
+                        shown
+                            .iter()
+                            .zip(&class)
+                            .all(|(one, all)| all.lo <= one.lo && one.hi <= all.hi),
+                        "{what}"
+                    );
                     tighter += u32::from(shown != class);
                 }
             }

@@ -1,28 +1,34 @@
-//! Start with everything generalized to the root and specialize down the hierarchies where the rows hold.
+//! Start with everything generalized to the root and specialize down the hierarchies where the rows
+//! hold.
 //!
-//! Rows that share a node on every attribute are a group. A group is specialized along one attribute: its rows go to the children
-//! of its node. Branches that hold stay, rows of the others are pushed back. If what is left at the node does not hold, rows are
-//! un-specialized from the branches, as long as these hold: those first that could not be specialized much further down the
-//! attribute. If that does not suffice, whole branches go back, smallest first. Of all attributes the one is taken that
-//! specializes most rows, then the one with fewest branches, then the first. Branches and what is left are groups again.
+//! Rows that share a node on every attribute are a group. A group is specialized along one
+//! attribute: its rows go to the children of its node. Branches that hold stay, rows of the others
+//! are pushed back. If what is left at the node does not hold, rows are un-specialized from the
+//! branches, as long as these hold: those first that could not be specialized much further down the
+//! attribute. If that does not suffice, whole branches go back, smallest first. Of all attributes
+//! the one is taken that specializes most rows, then the one with fewest branches, then the first.
+//! Branches and what is left are groups again.
 //!
 //! # Guarantee
-//! Every class holds every rule: branches and rest do, or the step is not made. It ends, as each step takes rows a level down.
+//! Every class holds every rule: branches and rest do, or the step is not made. It ends, as each
+//! step takes rows a level down.
 //!
 //! # Complexity
-//! O(d n) time for a step of a group of n pieces along d attributes, and O(h n) more where rows are un-specialized along a tree of
-//! height h; O(n) space. A row takes part in at most as many steps that move it as its trees have levels. Groups are independent
-//! and run in parallel.
+//! O(d n) time for a step of a group of n pieces along d attributes, and O(h n) more where rows are
+//! un-specialized along a tree of height h; O(n) space. A row takes part in at most as many steps
+//! that move it as its trees have levels. Groups are independent and run in parallel.
 //!
 //! # Reference
-//! R. Wong, J. Li, A. Fu, K. Wang: (α, k)-Anonymity: An Enhanced k-Anonymity Model for Privacy-Preserving Data Publishing, KDD 2006,
-//! section 4.
+//! R. Wong, J. Li, A. Fu, K. Wang: (α, k)-Anonymity: An Enhanced k-Anonymity Model for
+//! Privacy-Preserving Data Publishing, KDD 2006, section 4.
 //!
 //! # Departures from the paper
-//! "Holds" stands for "is (α,k)-anonymous". Pieces of distinct tuples instead of rows: rows of one tuple may part. A row is
-//! un-specialized only if what is left then lacks less (`Privacy::lacks`): a row with a value that is too frequent there already
-//! would be no help. Among rows that go equally deep, those of the left branch come first, in an order that the seed decides. What is
-//! published is the smallest cover of the rows of a group, never coarser than its nodes. Numbers without a hierarchy are halved.
+//! "Holds" stands for "is (α,k)-anonymous". Pieces of distinct tuples instead of rows: rows of one
+//! tuple may part. A row is un-specialized only if what is left then lacks less (`Privacy::lacks`):
+//! a row with a value that is too frequent there already would be no help. Among rows that go
+//! equally deep, those of the left branch come first, in an order that the seed decides. What is
+//! published is the smallest cover of the rows of a group, never coarser than its nodes. Numbers
+//! without a hierarchy are halved.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -42,7 +48,8 @@ const PARALLEL: usize = if cfg!(test) { 4 } else { 2048 };
 
 pub(crate) fn specialize(task: &Task) -> Partition {
     let attributes = task.problem.attributes();
-    let descents: Vec<Descent> = task.attributes.iter().map(|&at| Descent::of(&attributes[at])).collect();
+    let descents: Vec<Descent> =
+        task.attributes.iter().map(|&at| Descent::of(&attributes[at])).collect();
     let mut draws = task.draws();
     let ranks = task.pieces.iter().map(|piece| (piece.tuple, draws.next_u64())).collect();
     let specializer = Specializer { task, descents, ranks };
@@ -66,7 +73,8 @@ pub(crate) fn specialize(task: &Task) -> Partition {
     partition
 }
 
-/// Rows that share a node on every attribute of the task. They hold; their pieces are in the order of the tuples, each once.
+/// Rows that share a node on every attribute of the task. They hold; their pieces are in the order
+/// of the tuples, each once.
 struct Group {
     pieces: Vec<Piece>,
     nodes: Vec<Node>,
@@ -87,7 +95,8 @@ struct Branch {
     stays: bool,
 }
 
-/// How good a step is, the best first: how many rows it specializes, into how many branches, along which attribute.
+/// How good a step is, the best first: how many rows it specializes, into how many branches, along
+/// which attribute.
 type Rank = (Reverse<u64>, usize, usize);
 
 /// A group specialized along one attribute.
@@ -120,7 +129,13 @@ impl Specializer<'_> {
     fn scratch(&self) -> Scratch {
         let tally = || self.task.problem.tally();
         let widest = self.descents.iter().map(Descent::widest).max().unwrap_or(0);
-        let codes = self.task.attributes.iter().map(|&at| self.task.problem.attributes()[at].codes()).max().unwrap_or(0);
+        let codes = self
+            .task
+            .attributes
+            .iter()
+            .map(|&at| self.task.problem.attributes()[at].codes())
+            .max()
+            .unwrap_or(0);
         Scratch { counts: vec![0; widest], levels: vec![0; codes], tally: tally(), left: tally() }
     }
 
@@ -129,15 +144,21 @@ impl Specializer<'_> {
         if self.task.budget.is_spent() {
             return Err(group);
         }
-        // Steps that take all rows into one branch come before all others and change nothing: they are made at once.
-        let settled = |at: usize, group: &Group| self.descents[at].settle(group.nodes[at], self.range(at, &group.pieces));
-        let is_open = |at: &usize, group: &Group| !self.descents[*at].children(group.nodes[*at]).is_empty();
+        // Steps that take all rows into one branch come before all others and change nothing: they
+        // are made at once.
+        let settled = |at: usize, group: &Group| {
+            self.descents[at].settle(group.nodes[at], self.range(at, &group.pieces))
+        };
+        let is_open =
+            |at: &usize, group: &Group| !self.descents[*at].children(group.nodes[*at]).is_empty();
         for at in (0..group.nodes.len()).filter(|at| is_open(at, &group)).collect::<Vec<_>>() {
             group.nodes[at] = settled(at, &group);
         }
         let open: Vec<usize> = (0..group.nodes.len()).filter(|at| is_open(at, &group)).collect();
         let promises: Vec<Option<Rank>> = if group.pieces.len() > PARALLEL {
-            open.into_par_iter().map_init(|| self.scratch(), |scratch, at| self.promise(&group, at, scratch)).collect()
+            open.into_par_iter()
+                .map_init(|| self.scratch(), |scratch, at| self.promise(&group, at, scratch))
+                .collect()
         } else {
             open.into_iter().map(|at| self.promise(&group, at, scratch)).collect()
         };
@@ -183,7 +204,10 @@ impl Specializer<'_> {
     fn deal(&self, at: usize, node: Node, pieces: &[Piece], scratch: &mut Scratch) -> Dealt {
         let descent = &self.descents[at];
         let children = descent.children(node);
-        let places: Vec<u32> = pieces.iter().map(|piece| descent.child(node, self.code(at, piece)) - children.start).collect();
+        let places: Vec<u32> = pieces
+            .iter()
+            .map(|piece| descent.child(node, self.code(at, piece)) - children.start)
+            .collect();
         let mut present = Vec::new();
         for &place in &places {
             let count = &mut scratch.counts[place as usize];
@@ -211,7 +235,8 @@ impl Specializer<'_> {
         let branch = |(node, places): (Node, Range<usize>)| {
             let pieces = &dealt[places.clone()];
             let rows = rows(pieces);
-            let stays = rows >= self.task.privacy.k() && self.task.holds(&mut scratch.tally, pieces);
+            let stays =
+                rows >= self.task.privacy.k() && self.task.holds(&mut scratch.tally, pieces);
             Branch { node, places, rows, stays }
         };
         let branches = ranges.into_iter().map(branch).collect();
@@ -221,12 +246,14 @@ impl Specializer<'_> {
     /// A rank that no step along an attribute is before; none when no branch holds.
     fn promise(&self, group: &Group, at: usize, scratch: &mut Scratch) -> Option<Rank> {
         let dealt = self.deal(at, group.nodes[at], &group.pieces, scratch);
-        let (staying, left): (Vec<&Branch>, Vec<&Branch>) = dealt.branches.iter().partition(|branch| branch.stays);
+        let (staying, left): (Vec<&Branch>, Vec<&Branch>) =
+            dealt.branches.iter().partition(|branch| branch.stays);
         let rows = |branches: &[&Branch]| branches.iter().map(|branch| branch.rows).sum::<u64>();
         match (staying.as_slice(), left.as_slice()) {
             ([], _) => None,
             (staying, []) => Some((Reverse(rows(staying)), staying.len(), at)),
-            // At least k rows are left in the end. Branches that cannot spare rows may go back, so there may be fewer.
+            // At least k rows are left in the end. Branches that cannot spare rows may go back, so
+            // there may be fewer.
             (staying, left) => {
                 let all = rows(staying) + rows(left);
                 let most = all.saturating_sub(self.task.privacy.k().max(rows(left)));
@@ -239,23 +266,38 @@ impl Specializer<'_> {
     fn step(&self, group: &Group, at: usize, scratch: &mut Scratch) -> Step {
         let mut dealt = self.deal(at, group.nodes[at], &group.pieces, scratch);
         let pushed = dealt.branches.iter().filter(|branch| !branch.stays);
-        let mut left: Vec<Piece> = pushed.flat_map(|branch| &dealt.pieces[branch.places.clone()]).copied().collect();
+        let mut left: Vec<Piece> =
+            pushed.flat_map(|branch| &dealt.pieces[branch.places.clone()]).copied().collect();
         if !left.is_empty() {
             scratch.left.clear();
             self.task.problem.count_into(&mut scratch.left, &left);
             self.unspecialize(at, &mut dealt, &mut left, scratch);
             self.push_back(&mut dealt, &mut left, scratch);
         }
-        let pieces = |places: &Range<usize>| dealt.pieces[places.clone()].iter().filter(|piece| piece.count > 0);
+        let pieces = |places: &Range<usize>| {
+            dealt.pieces[places.clone()].iter().filter(|piece| piece.count > 0)
+        };
         let staying = dealt.branches.iter().filter(|branch| branch.stays);
         let rows = staying.clone().map(|branch| branch.rows).sum();
-        let branches: Vec<(Node, Vec<Piece>)> =
-            staying.map(|branch| (branch.node, pieces(&branch.places).copied().collect())).collect();
-        Step { rank: (Reverse(rows), branches.len(), at), branches, left: joined(&mut left).collect() }
+        let branches: Vec<(Node, Vec<Piece>)> = staying
+            .map(|branch| (branch.node, pieces(&branch.places).copied().collect()))
+            .collect();
+        Step {
+            rank: (Reverse(rows), branches.len(), at),
+            branches,
+            left: joined(&mut left).collect(),
+        }
     }
 
-    /// Moves rows from the branches to what is left until that holds, or no row is left that helps and can be spared.
-    fn unspecialize(&self, at: usize, dealt: &mut Dealt, left: &mut Vec<Piece>, scratch: &mut Scratch) {
+    /// Moves rows from the branches to what is left until that holds, or no row is left that helps
+    /// and can be spared.
+    fn unspecialize(
+        &self,
+        at: usize,
+        dealt: &mut Dealt,
+        left: &mut Vec<Piece>,
+        scratch: &mut Scratch,
+    ) {
         if self.task.privacy.holds(&scratch.left) {
             return;
         }
@@ -265,7 +307,9 @@ impl Specializer<'_> {
             let branch = &mut dealt.branches[of];
             if counted != Some(of) {
                 scratch.tally.clear();
-                self.task.problem.count_into(&mut scratch.tally, &dealt.pieces[branch.places.clone()]);
+                self.task
+                    .problem
+                    .count_into(&mut scratch.tally, &dealt.pieces[branch.places.clone()]);
                 counted = Some(of);
             }
             let piece = &mut dealt.pieces[place];
@@ -281,12 +325,13 @@ impl Specializer<'_> {
         }
     }
 
-    /// The places of the pieces of branches that hold, those first that can go down fewer levels of the attribute. What can go
-    /// on is counted over the rows of the branch.
+    /// The places of the pieces of branches that hold, those first that can go down fewer levels of
+    /// the attribute. What can go on is counted over the rows of the branch.
     fn shallow_first(&self, at: usize, dealt: &Dealt, scratch: &mut Scratch) -> Vec<usize> {
         let staying = || dealt.branches.iter().filter(|branch| branch.stays);
-        let mut open: Vec<(Node, u32, Vec<Piece>)> =
-            staying().map(|branch| (branch.node, 0, dealt.pieces[branch.places.clone()].to_vec())).collect();
+        let mut open: Vec<(Node, u32, Vec<Piece>)> = staying()
+            .map(|branch| (branch.node, 0, dealt.pieces[branch.places.clone()].to_vec()))
+            .collect();
         while let Some((node, level, pieces)) = open.pop() {
             if self.descents[at].children(node).is_empty() {
                 scratch.levels[self.code(at, &pieces[0]) as usize] = level;
@@ -298,12 +343,15 @@ impl Specializer<'_> {
                 if branch.stays {
                     open.push((branch.node, level + 1, pieces.to_vec()));
                 } else {
-                    pieces.iter().for_each(|piece| scratch.levels[self.code(at, piece) as usize] = level);
+                    pieces
+                        .iter()
+                        .for_each(|piece| scratch.levels[self.code(at, piece) as usize] = level);
                 }
             }
         }
         let level = |place: usize| scratch.levels[self.code(at, &dealt.pieces[place]) as usize];
-        // At random, not by tuple: whoever knew the order would see in who was passed over that his value was no help.
+        // At random, not by tuple: whoever knew the order would see in who was passed over that his
+        // value was no help.
         let rank = |place: usize| self.ranks[&dealt.pieces[place].tuple];
         let mut order: Vec<(u32, usize, u64, usize)> = (0..)
             .zip(staying())
@@ -314,8 +362,8 @@ impl Specializer<'_> {
         order.into_iter().map(|(_, _, _, place)| place).collect()
     }
 
-    /// Moves rows of a piece from one class to another that does not hold, as long as they help it and the first class holds.
-    /// Returns how many.
+    /// Moves rows of a piece from one class to another that does not hold, as long as they help it
+    /// and the first class holds. Returns how many.
     fn spare(&self, piece: Piece, from: &mut Tally, to: &mut Tally) -> u32 {
         let privacy = self.task.privacy;
         let mut codes = vec![0; self.task.problem.sensitive_columns()];
@@ -341,7 +389,8 @@ impl Specializer<'_> {
     /// Gives up branches, those with fewest rows first, until what is left holds: all together do.
     fn push_back(&self, dealt: &mut Dealt, left: &mut Vec<Piece>, scratch: &mut Scratch) {
         let Dealt { pieces, branches } = dealt;
-        let mut smallest_first: Vec<&mut Branch> = branches.iter_mut().filter(|branch| branch.stays).collect();
+        let mut smallest_first: Vec<&mut Branch> =
+            branches.iter_mut().filter(|branch| branch.stays).collect();
         smallest_first.sort_by_key(|branch| branch.rows);
         for branch in smallest_first {
             if self.task.privacy.holds(&scratch.left) {

@@ -1,24 +1,29 @@
-//! Cut in two at the two rows that lie farthest apart, as long as a half holds; then see to the rest.
+//! Cut in two at the two rows that lie farthest apart, as long as a half holds; then see to the
+//! rest.
 //!
-//! A set of rows is cut into two compact halves (see `halve`). Halves that hold are cut further; a half that does not hold is left
-//! over. When nothing can be cut any more, each left-over group is adjusted in the cheaper of two ways: it borrows the rows that
-//! suit it best from one group that can spare them, or it joins the group for which that costs least.
+//! A set of rows is cut into two compact halves (see `halve`). Halves that hold are cut further; a
+//! half that does not hold is left over. When nothing can be cut any more, each left-over group is
+//! adjusted in the cheaper of two ways: it borrows the rows that suit it best from one group that
+//! can spare them, or it joins the group for which that costs least.
 //!
 //! # Guarantee
 //! Every class holds every rule: the adjustment ends when no group is left that does not.
 //!
 //! # Complexity
-//! O(r d n log n) time for n pieces, d attributes and r rounds of the far-pair search when the halves are of like size, O(n^2) at
-//! worst; O(d n) space. Halves are independent and run in parallel. The adjustment looks for partners and lenders through a tree.
+//! O(r d n log n) time for n pieces, d attributes and r rounds of the far-pair search when the
+//! halves are of like size, O(n^2) at worst; O(d n) space. Halves are independent and run in
+//! parallel. The adjustment looks for partners and lenders through a tree.
 //!
 //! # Reference
-//! J. Xu, W. Wang, J. Pei, X. Wang, B. Shi, A. Fu: Utility-Based Anonymization Using Local Recoding, KDD 2006, figure 4 (figure 5 of
-//! the extended version).
+//! J. Xu, W. Wang, J. Pei, X. Wang, B. Shi, A. Fu: Utility-Based Anonymization Using Local
+//! Recoding, KDD 2006, figure 4 (figure 5 of the extended version).
 //!
 //! # Departures from the paper
-//! Pieces of distinct tuples instead of rows: equal rows part only when some are lent. One random order serves all cuts, and the
-//! first row in it is where the far-pair search starts. "Holds" stands for "has k rows". What the paper leaves open, where a row
-//! "leads to lower penalty", is read as the penalty of the whole table (`Aim::Table`); DESIGN.md has the figures of the other reading.
+//! Pieces of distinct tuples instead of rows: equal rows part only when some are lent. One random
+//! order serves all cuts, and the first row in it is where the far-pair search starts. "Holds"
+//! stands for "has k rows". What the paper leaves open, where a row "leads to lower penalty", is
+//! read as the penalty of the whole table (`Aim::Table`); DESIGN.md has the figures of the other
+//! reading.
 
 use std::collections::VecDeque;
 
@@ -43,7 +48,8 @@ pub(crate) const TRIES: usize = 4;
 /// So many left-over groups look around at the same time, before any of them is seen to.
 const BATCH: usize = if cfg!(test) { 5 } else { 64 };
 
-/// After so many left-over groups the tree is built anew, or after a fourth of them if those are fewer.
+/// After so many left-over groups the tree is built anew, or after a fourth of them if those are
+/// fewer.
 const REBUILD: usize = 20_000;
 
 pub(crate) fn top_down(task: &Task, aim: Aim) -> Partition {
@@ -51,8 +57,14 @@ pub(crate) fn top_down(task: &Task, aim: Aim) -> Partition {
     let whole = Block::shuffled(task.problem, task.attributes, task.pieces.to_vec(), task.seed);
     let cutter = Cutter { task, penalty: &penalty, aim };
     let is_large = |block: &Block| block.pieces.len() > PARALLEL;
-    let groups = cut_to_the_end(whole, || task.problem.tally(), is_large, |block, tally, done| cutter.cut(block, tally, done));
-    let (short, holding): (Vec<Group>, Vec<Group>) = cutter.adjust(groups).into_iter().partition(|group| group.is_short);
+    let groups = cut_to_the_end(
+        whole,
+        || task.problem.tally(),
+        is_large,
+        |block, tally, done| cutter.cut(block, tally, done),
+    );
+    let (short, holding): (Vec<Group>, Vec<Group>) =
+        cutter.adjust(groups).into_iter().partition(|group| group.is_short);
     let pieces = |groups: Vec<Group>| groups.into_iter().map(|group| group.block.pieces);
     task.sweep(pieces(holding).collect(), pieces(short).flatten().collect())
 }
@@ -71,7 +83,8 @@ struct Cutter<'a> {
 }
 
 impl Cutter<'_> {
-    /// Cuts a set that holds in two. Returns the halves that hold; the set itself if none does, and a half that does not, are done.
+    /// Cuts a set that holds in two. Returns the halves that hold; the set itself if none does, and
+    /// a half that does not, are done.
     fn cut(&self, block: Block, tally: &mut Tally, done: &mut Vec<Group>) -> Vec<Block> {
         let Some(halves) = self.halves(&block, tally) else {
             done.push(Group { block, is_short: false });
@@ -79,7 +92,11 @@ impl Cutter<'_> {
         };
         let mut holding = Vec::new();
         for (half, holds) in halves {
-            if holds { holding.push(half) } else { done.push(Group { block: half, is_short: true }) }
+            if holds {
+                holding.push(half)
+            } else {
+                done.push(Group { block: half, is_short: true })
+            }
         }
         holding
     }
@@ -87,7 +104,8 @@ impl Cutter<'_> {
     /// Two halves of which at least one holds, and which of them do.
     fn halves(&self, block: &Block, tally: &mut Tally) -> Option<[(Block, bool); 2]> {
         let Task { privacy, budget, rounds, .. } = *self.task;
-        // Where k alone decides, a half of a set of 2k rows holds. Under other rules a cut may be unlucky: others are tried.
+        // Where k alone decides, a half of a set of 2k rows holds. Under other rules a cut may be
+        // unlucky: others are tried.
         let most = if privacy.needs_sensitive() { TRIES } else { 1 };
         let tries = if block.rows() <= privacy.k() { 0 } else { most };
         for from in (0..tries).map(|at| at * block.pieces.len() / TRIES) {
@@ -110,23 +128,33 @@ impl Cutter<'_> {
         self.task.privacy.least_lacking(tally)
     }
 
-    /// Sees to the groups that do not hold, in an order that the seed decides. Leaves some only when the budget is spent.
+    /// Sees to the groups that do not hold, in an order that the seed decides. Leaves some only
+    /// when the budget is spent.
     fn adjust(&self, mut groups: Vec<Group>) -> Vec<Group> {
         groups.sort_by_cached_key(|group| group.block.pieces.iter().map(|piece| piece.tuple).min());
-        let (blocks, is_short): (Vec<Block>, Vec<bool>) = groups.into_iter().map(|group| (group.block, group.is_short)).unzip();
+        let (blocks, is_short): (Vec<Block>, Vec<bool>) =
+            groups.into_iter().map(|group| (group.block, group.is_short)).unzip();
         let ranges = blocks.iter().flat_map(Block::ranges).collect();
         let boxes = Boxes::of(self.penalty, ranges, blocks.iter().map(Block::rows))
             .with_values(blocks.iter().flat_map(Block::values).collect());
         let tree = Tree::build(&boxes);
         let mut tally = self.task.problem.tally();
-        let mut short: Vec<u32> = (0u32..).zip(&is_short).filter(|&(_, &short)| short).map(|(group, _)| group).collect();
+        let mut short: Vec<u32> =
+            (0u32..).zip(&is_short).filter(|&(_, &short)| short).map(|(group, _)| group).collect();
         Rng::at(self.task.seed, 1).shuffle(&mut short);
-        let lacking = blocks.iter().zip(&is_short).map(|(block, &short)| if short { self.lacking(block, &mut tally) } else { 0 });
+        let lacking = blocks
+            .iter()
+            .zip(&is_short)
+            .map(|(block, &short)| if short { self.lacking(block, &mut tally) } else { 0 });
         let lacking = lacking.collect();
-        let mut adjustment = Adjustment { cutter: self, blocks, is_short, lacking, boxes, tree, tally };
+        let mut adjustment =
+            Adjustment { cutter: self, blocks, is_short, lacking, boxes, tree, tally };
         adjustment.mend_all(short.into());
         let groups = adjustment.blocks.into_iter().zip(adjustment.is_short);
-        groups.filter(|(block, _)| !block.pieces.is_empty()).map(|(block, is_short)| Group { block, is_short }).collect()
+        groups
+            .filter(|(block, _)| !block.pieces.is_empty())
+            .map(|(block, is_short)| Group { block, is_short })
+            .collect()
     }
 }
 
@@ -170,8 +198,8 @@ impl Loan {
 impl Adjustment<'_> {
     /// Lets the groups borrow or merge, one after the other, until all hold or the budget is spent.
     ///
-    /// They look around in batches, in parallel; when a group's turn comes, what has changed since then is looked at again. So the
-    /// outcome is that of looking one after the other.
+    /// They look around in batches, in parallel; when a group's turn comes, what has changed since
+    /// then is looked at again. So the outcome is that of looking one after the other.
     fn mend_all(&mut self, mut queue: VecDeque<u32>) {
         let task = self.cutter.task;
         let rebuild = REBUILD.min(queue.len() / 4).max(64);
@@ -181,7 +209,9 @@ impl Adjustment<'_> {
         let mut since = 0;
         while !queue.is_empty() && !task.budget.is_spent() {
             let turn: Vec<u32> = queue.drain(..batch.min(queue.len())).collect();
-            let look = |tally: &mut Tally, &group: &u32| self.is_short[group as usize].then(|| self.look(group, tally));
+            let look = |tally: &mut Tally, &group: &u32| {
+                self.is_short[group as usize].then(|| self.look(group, tally))
+            };
             let views: Vec<Option<View>> = match turn.as_slice() {
                 [group] => vec![look(&mut own, group)],
                 many => many.par_iter().map_init(tally, look).collect(),
@@ -191,7 +221,8 @@ impl Adjustment<'_> {
                 if !self.is_short[group as usize] {
                     continue;
                 }
-                // One that held when the batch began may have been made short by one that joined it.
+                // One that held when the batch began may have been made short by one that joined
+                // it.
                 let view = view.unwrap_or_else(|| self.look(group, &mut own));
                 queue.extend(self.mend(group, &view, &mut changed));
                 since += 1;
@@ -206,7 +237,10 @@ impl Adjustment<'_> {
 
     fn look(&self, group: u32, tally: &mut Tally) -> View {
         // One group alone is everything, and holds.
-        let partner = self.tree.partner(&self.boxes, self.cutter.aim, group).expect("a group that does not hold is not alone");
+        let partner = self
+            .tree
+            .partner(&self.boxes, self.cutter.aim, group)
+            .expect("a group that does not hold is not alone");
         let merged = self.boxes.value(Aim::Table, group, partner.group);
         View { partner, merged, loan: self.loan(group, merged, tally) }
     }
@@ -230,14 +264,16 @@ impl Adjustment<'_> {
         View { partner, merged, loan: loan.filter(|loan| loan.pays < self.limit(group, merged)) }
     }
 
-    /// Lets a group borrow or merge, whichever costs less. Notes which groups change, and returns one that has to be seen to
-    /// again.
+    /// Lets a group borrow or merge, whichever costs less. Notes which groups change, and returns
+    /// one that has to be seen to again.
     fn mend(&mut self, group: u32, view: &View, changed: &mut Vec<u32>) -> Option<u32> {
         let mut tally = std::mem::replace(&mut self.tally, Tally::new(&[]));
-        let View { partner: Partner { group: partner, .. }, loan, .. } = self.look_again(group, view, changed, &mut tally);
+        let View { partner: Partner { group: partner, .. }, loan, .. } =
+            self.look_again(group, view, changed, &mut tally);
         self.is_short[group as usize] = false;
         if let Some(Loan { lender, .. }) = loan {
-            // It was tried: only a budget that was spent meanwhile can forbid it, and then nobody is seen to any more.
+            // It was tried: only a budget that was spent meanwhile can forbid it, and then nobody
+            // is seen to any more.
             let lent = self.lent(group, lender, &mut tally);
             self.is_short[group as usize] = lent.is_none();
             if let Some((left, borrowed)) = lent {
@@ -252,7 +288,8 @@ impl Adjustment<'_> {
             self.boxes.merge(group, partner);
             self.tree.remove(group);
             self.tree.touch(&self.boxes, partner);
-            self.lacking[partner as usize] = self.cutter.lacking(&self.blocks[partner as usize], &mut tally);
+            self.lacking[partner as usize] =
+                self.cutter.lacking(&self.blocks[partner as usize], &mut tally);
             self.is_short[partner as usize] = !self.cutter.task.privacy.holds(&tally);
             changed.extend([group, partner]);
         }
@@ -260,7 +297,8 @@ impl Adjustment<'_> {
         (loan.is_none() && self.is_short[partner as usize]).then_some(partner)
     }
 
-    /// The loan that leaves the borrower with the least to pay, of all groups that can spare rows; none when merging costs less.
+    /// The loan that leaves the borrower with the least to pay, of all groups that can spare rows;
+    /// none when merging costs less.
     fn loan(&self, group: u32, merged: f64, tally: &mut Tally) -> Option<Loan> {
         if self.lacking[group as usize] > self.cutter.task.longest_loan() {
             return None;
@@ -286,8 +324,8 @@ impl Adjustment<'_> {
         best
     }
 
-    /// With more than that to pay for each of its rows, a group had better merge: the two measures that the paper compares are
-    /// what all its rows pay after the loan and what merging costs.
+    /// With more than that to pay for each of its rows, a group had better merge: the two measures
+    /// that the paper compares are what all its rows pay after the loan and what merging costs.
     fn limit(&self, group: u32, merged: f64) -> f64 {
         merged / real(self.cutter.task.privacy.k().max(self.boxes.rows(group) + 1))
     }
@@ -300,18 +338,27 @@ impl Adjustment<'_> {
 
     /// Where the rows of a group lie and which values they have, attribute by attribute.
     fn reach(&self, group: u32) -> impl Iterator<Item = (CodeRange, u64)> {
-        self.boxes.ranges(group).iter().enumerate().map(move |(at, &range)| (range, self.boxes.values(group, at)))
+        self.boxes
+            .ranges(group)
+            .iter()
+            .enumerate()
+            .map(move |(at, &range)| (range, self.boxes.values(group, at)))
     }
 
-    /// What a row of a group pays at least once it has taken in one that lies in a box and has some of these values; when that
-    /// is more than `limit`, perhaps less than it could say.
+    /// What a row of a group pays at least once it has taken in one that lies in a box and has some
+    /// of these values; when that is more than `limit`, perhaps less than it could say.
     fn least(&self, group: u32, there: impl Iterator<Item = (CodeRange, u64)>, limit: f64) -> f64 {
         let penalty = self.cutter.penalty;
         let mut pays = 0.0;
         for ((at, range), (all, values)) in self.boxes.ranges(group).iter().enumerate().zip(there) {
-            pays += match range.is_one() && (values & bit(range.lo) == 0 || !all.contains(range.lo)) && penalty.is_flat(at) {
+            pays += match range.is_one()
+                && (values & bit(range.lo) == 0 || !all.contains(range.lo))
+                && penalty.is_flat(at)
+            {
                 true => penalty.step(at, range.lo),
-                false => penalty.of(at, CodeRange { lo: range.lo.min(all.hi), hi: range.hi.max(all.lo) }),
+                false => {
+                    penalty.of(at, CodeRange { lo: range.lo.min(all.hi), hi: range.hi.max(all.lo) })
+                }
             };
             if pays > limit {
                 break;
@@ -321,7 +368,14 @@ impl Adjustment<'_> {
     }
 
     /// Takes a group's loan for the best if it is.
-    fn try_loan(&self, group: u32, lender: u32, limit: f64, best: &mut Option<Loan>, tally: &mut Tally) {
+    fn try_loan(
+        &self,
+        group: u32,
+        lender: u32,
+        limit: f64,
+        best: &mut Option<Loan>,
+        tally: &mut Tally,
+    ) {
         if lender == group || self.boxes.rows(lender) <= self.spare(group) {
             return;
         }
@@ -337,10 +391,15 @@ impl Adjustment<'_> {
         }
     }
 
-    /// What is left of the lender and what the borrower has after a loan; none when the lender cannot spare the rows.
+    /// What is left of the lender and what the borrower has after a loan; none when the lender
+    /// cannot spare the rows.
     fn lent(&self, group: u32, lender: u32, tally: &mut Tally) -> Option<(Block, Block)> {
-        let (mut left, mut borrowed) = (self.blocks[lender as usize].clone(), self.blocks[group as usize].clone());
-        self.cutter.task.lend(self.cutter.penalty, tally, &mut left, &mut borrowed).then_some((left, borrowed))
+        let (mut left, mut borrowed) =
+            (self.blocks[lender as usize].clone(), self.blocks[group as usize].clone());
+        self.cutter
+            .task
+            .lend(self.cutter.penalty, tally, &mut left, &mut borrowed)
+            .then_some((left, borrowed))
     }
 
     fn replace(&mut self, group: u32, block: Block) {

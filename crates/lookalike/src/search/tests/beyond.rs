@@ -1,4 +1,5 @@
-//! What is ours: refine, peel and auto, against all partitions of tiny tables and against what they promise of larger ones.
+//! What is ours: refine, peel and auto, against all partitions of tiny tables and against what they
+//! promise of larger ones.
 
 use super::*;
 
@@ -6,16 +7,25 @@ use super::*;
 fn least_of_all(problem: &Problem, task: &Task) -> Option<f64> {
     let penalty = Penalty::new(problem.attributes(), task.attributes);
     // One entry a row.
-    let rows: Vec<u32> = task.pieces.iter().flat_map(|piece| (0..piece.count).map(|_| piece.tuple)).collect();
+    let rows: Vec<u32> =
+        task.pieces.iter().flat_map(|piece| (0..piece.count).map(|_| piece.tuple)).collect();
     let all = 1_usize << rows.len();
     let mut tally = problem.tally();
     let mut cost = |set: usize| {
-        let tuples = rows.iter().enumerate().filter(|(at, _)| set >> at & 1 == 1).map(|(_, &tuple)| Piece { tuple, count: 1 });
+        let tuples = rows
+            .iter()
+            .enumerate()
+            .filter(|(at, _)| set >> at & 1 == 1)
+            .map(|(_, &tuple)| Piece { tuple, count: 1 });
         let pieces: Vec<Piece> = tuples.collect();
         let shown: Vec<CodeRange> = Block::new(problem, task.attributes, pieces.clone()).ranges();
         tally.clear();
         problem.count_into(&mut tally, &pieces);
-        if task.privacy.holds(&tally) { real(set.count_ones().into()) * penalty.of_box(&shown) } else { f64::INFINITY }
+        if task.privacy.holds(&tally) {
+            real(set.count_ones().into()) * penalty.of_box(&shown)
+        } else {
+            f64::INFINITY
+        }
     };
     let costs: Vec<f64> = (0..all).map(|set| if set == 0 { 0.0 } else { cost(set) }).collect();
     let mut least = vec![f64::INFINITY; all];
@@ -38,7 +48,9 @@ fn least_of_all(problem: &Problem, task: &Task) -> Option<f64> {
 
 fn loss(task: &Task, partition: &Partition) -> f64 {
     let penalty = Penalty::new(task.problem.attributes(), task.attributes);
-    let pays = |class: &[Piece]| penalty.of_box(&Block::new(task.problem, task.attributes, class.to_vec()).ranges());
+    let pays = |class: &[Piece]| {
+        penalty.of_box(&Block::new(task.problem, task.attributes, class.to_vec()).ranges())
+    };
     partition.iter().map(|class| real(rows(class)) * pays(class)).sum()
 }
 
@@ -56,7 +68,11 @@ fn tiny(seed: u64, request: &str) -> Option<Problem> {
         &text,
         &format!(
             "rest = \"drop\"\n{request}\n[columns]\n{columns}{}",
-            if request.contains("ALPHA") { "ill = { role = \"sensitive\", alpha = 0.7 }" } else { "" }
+            if request.contains("ALPHA") {
+                "ill = { role = \"sensitive\", alpha = 0.7 }"
+            } else {
+                ""
+            }
         ),
     )
     .ok()
@@ -88,12 +104,18 @@ fn refine_reaches_the_best_of_all_partitions_of_tiny_tables() {
             let Some(least) = least_of_all(&problem, &task) else { continue };
             let start = mondrian::mondrian(&task, mondrian::Ties::Together);
             let found = loss(&task, &refine::refine(&task, &start, Some(300)));
-            assert!(found >= least - 1e-9, "{request}, seed {seed}: {found} is below the least, {least}");
+            assert!(
+                found >= least - 1e-9,
+                "{request}, seed {seed}: {found} is below the least, {least}"
+            );
             cases += 1;
             reached += u32::from(found <= least + 1e-9);
             below += u32::from(least < loss(&task, &start) - 1e-9);
         }
-        assert!(cases >= 200 && below * 2 > cases, "{request}: {cases} cases, {below} with something to do");
+        assert!(
+            cases >= 200 && below * 2 > cases,
+            "{request}: {cases} cases, {below} with something to do"
+        );
         assert!(reached * 100 >= cases * 95, "{request}: {reached} of {cases}");
     }
 }
@@ -108,9 +130,14 @@ fn refine_keeps_every_row_and_rule_never_loses_and_does_the_same_on_any_number_o
         let mut tally = task.problem.tally();
         assert!(found.iter().all(|class| task.holds(&mut tally, class)), "{what}");
         let counts = |partition: &Partition| {
-            joined(&mut partition.iter().flatten().copied().collect::<Vec<Piece>>()).collect::<Vec<Piece>>()
+            joined(&mut partition.iter().flatten().copied().collect::<Vec<Piece>>())
+                .collect::<Vec<Piece>>()
         };
-        assert_eq!(counts(&found), joined(&mut task.pieces.to_vec()).collect::<Vec<Piece>>(), "{what}");
+        assert_eq!(
+            counts(&found),
+            joined(&mut task.pieces.to_vec()).collect::<Vec<Piece>>(),
+            "{what}"
+        );
         let (before, after) = (loss(task, &start), loss(task, &found));
         assert!(after <= before + 1e-9, "{what}: {before} became {after}");
         better += u32::from(after < before - 1e-9);
@@ -152,17 +179,25 @@ fn auto_cuts_a_large_table_into_cells_and_is_below_mondrian() {
     let task = task(&problem, &pieces, &budget, 1);
     assert!(pieces.len() > 200, "{}", pieces.len());
     let found = auto::auto(&task, Some(0));
-    assert!(loss(&task, &found) < 0.8 * loss(&task, &mondrian::mondrian(&task, mondrian::Ties::Together)));
+    assert!(
+        loss(&task, &found)
+            < 0.8 * loss(&task, &mondrian::mondrian(&task, mondrian::Ties::Together))
+    );
 }
 
 #[test]
 fn peel_takes_what_is_dense_and_leaves_outliers_to_each_other() {
     // Two towns with three equal rows each, and three outliers that have only each other.
     let text = "x,town\n1,A\n1,A\n1,A\n50,B\n50,B\n50,B\n20,C\n22,D\n24,E\n";
-    let problem = testing::problem(text, "k = 3\n[columns]\nx = { role = \"quasi\" }\ntown = { role = \"quasi\" }").unwrap();
+    let problem = testing::problem(
+        text,
+        "k = 3\n[columns]\nx = { role = \"quasi\" }\ntown = { role = \"quasi\" }",
+    )
+    .unwrap();
     let (budget, pieces) = (Budget::unlimited(), problem.pieces_without(&[]));
     let task = task(&problem, &pieces, &budget, 1);
-    let mut sizes: Vec<(usize, u64)> = peel::peel(&task).iter().map(|class| (class.len(), rows(class))).collect();
+    let mut sizes: Vec<(usize, u64)> =
+        peel::peel(&task).iter().map(|class| (class.len(), rows(class))).collect();
     sizes.sort_unstable();
     assert_eq!(sizes, [(1, 3), (1, 3), (3, 3)]);
 }
@@ -174,10 +209,17 @@ fn peel_holds_every_rule_and_has_every_row_with_patterns_listed_or_drawn() {
         let names: Vec<String> = (0..9).map(|at| format!("c{at}")).collect();
         let mut text = names.join(",") + "\n";
         for _ in 0..rows {
-            text += &(names.iter().map(|_| rng.below(3).min(rng.below(3)).to_string()).collect::<Vec<_>>().join(",") + "\n");
+            text += &(names
+                .iter()
+                .map(|_| rng.below(3).min(rng.below(3)).to_string())
+                .collect::<Vec<_>>()
+                .join(",")
+                + "\n");
         }
-        let columns: String =
-            names.iter().map(|name| format!("{name} = {{ role = \"quasi\", kind = \"categorical\" }}\n")).collect();
+        let columns: String = names
+            .iter()
+            .map(|name| format!("{name} = {{ role = \"quasi\", kind = \"categorical\" }}\n"))
+            .collect();
         testing::problem(&text, &format!("k = 4\n[columns]\n{columns}")).unwrap()
     };
     // Nine columns have 512 patterns: in tests that is too many to list.
@@ -185,8 +227,12 @@ fn peel_holds_every_rule_and_has_every_row_with_patterns_listed_or_drawn() {
     let pieces = problem.pieces_without(&[]);
     let drawn = task(&problem, &pieces, &budget, 1);
     let found = peel::peel(&drawn);
-    assert!(found.iter().all(|class| rows(class) >= 4) && found.iter().map(rows).sum::<u64>() == 300);
-    assert!(loss(&drawn, &found) < loss(&drawn, &mondrian::mondrian(&drawn, mondrian::Ties::Together)));
+    assert!(
+        found.iter().all(|class| rows(class) >= 4) && found.iter().map(rows).sum::<u64>() == 300
+    );
+    assert!(
+        loss(&drawn, &found) < loss(&drawn, &mondrian::mondrian(&drawn, mondrian::Ties::Together))
+    );
     for_each_task(30, |task, what| {
         let found = peel::peel(task);
         let mut tally = task.problem.tally();

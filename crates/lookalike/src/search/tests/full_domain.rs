@@ -1,5 +1,5 @@
-//! Full-domain recoding straight from its definition, every node of the lattice from the rows, and that `incognito` finds the same; and that
-//! `optimal` does where both search the same.
+//! Full-domain recoding straight from its definition, every node of the lattice from the rows, and
+//! that `incognito` finds the same; and that `optimal` does where both search the same.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,8 @@ use crate::search::tests::with_threads;
 use crate::search::{Algorithm, Search};
 use crate::testing;
 
-/// What a value shows at a level: the codes under the node there, or the value alone, as far as it can be told from others.
+/// What a value shows at a level: the codes under the node there, or the value alone, as far as it
+/// can be told from others.
 fn shown(problem: &Problem, at: usize, code: Code, level: u32) -> CodeRange {
     let attribute = &problem.attributes()[at];
     let all = CodeRange { lo: 0, hi: u32::try_from(attribute.codes()).unwrap() - 1 };
@@ -33,7 +34,8 @@ fn shown(problem: &Problem, at: usize, code: Code, level: u32) -> CodeRange {
     }
 }
 
-/// One node: what is shown for each piece that can be released, rows left out, and the cost of the rest and of them.
+/// One node: what is shown for each piece that can be released, rows left out, and the cost of the
+/// rest and of them.
 struct Node {
     left_out: u64,
     cost: f64,
@@ -42,10 +44,13 @@ struct Node {
 fn node(problem: &Problem, shapes: &[Shape], cost: Cost, levels: &[u32]) -> Node {
     let pieces = problem.pieces_without(problem.trimmed());
     let width = levels.len();
-    let box_of =
-        |tuple: u32| -> Vec<CodeRange> { (0..width).map(|at| shown(problem, at, problem.code(at, tuple), levels[at])).collect() };
-    let mut classes: BTreeMap<Vec<CodeRange>, Vec<crate::problem::partition::Piece>> = BTreeMap::new();
-    // The least and the greatest value that is shown so, and how many rows of the whole table have one of the values.
+    let box_of = |tuple: u32| -> Vec<CodeRange> {
+        (0..width).map(|at| shown(problem, at, problem.code(at, tuple), levels[at])).collect()
+    };
+    let mut classes: BTreeMap<Vec<CodeRange>, Vec<crate::problem::partition::Piece>> =
+        BTreeMap::new();
+    // The least and the greatest value that is shown so, and how many rows of the whole table have
+    // one of the values.
     let mut blocks: Vec<BTreeMap<CodeRange, CodeRange>> = vec![BTreeMap::new(); width];
     for &piece in &pieces {
         let shows = box_of(piece.tuple);
@@ -69,7 +74,9 @@ fn node(problem: &Problem, shapes: &[Shape], cost: Cost, levels: &[u32]) -> Node
             Cost::Distortion => f64::from(attribute.risen(ends.lo, ends).0),
             Cost::Hdm => {
                 let own = with(at, &|other| other == code);
-                let block = with(at, &|other| occurs(at, other) && shown(problem, at, other, levels[at]) == range);
+                let block = with(at, &|other| {
+                    occurs(at, other) && shown(problem, at, other, levels[at]) == range
+                });
                 if own < all_rows { (block - own) / (all_rows - own) } else { 0.0 }
             }
         }
@@ -79,7 +86,10 @@ fn node(problem: &Problem, shapes: &[Shape], cost: Cost, levels: &[u32]) -> Node
         Cost::Dm => all_rows,
         Cost::Hdm => real(width as u64),
         Cost::Ncp => attributes.iter().map(|attribute| attribute.weight).sum(),
-        Cost::Distortion => attributes.iter().map(|attribute| f64::from(attribute.risen(0, CodeRange::one(0)).1)).sum(),
+        Cost::Distortion => attributes
+            .iter()
+            .map(|attribute| f64::from(attribute.risen(0, CodeRange::one(0)).1))
+            .sum(),
     };
     let privacy = &problem.stages_in_order()[0].privacy;
     let mut found = Node { left_out: 0, cost: full * real(rows(problem.trimmed())) };
@@ -95,7 +105,8 @@ fn node(problem: &Problem, shapes: &[Shape], cost: Cost, levels: &[u32]) -> Node
             found.cost += real(rows(class)).powi(2);
         }
         for piece in class {
-            let one: f64 = (0..width).map(|at| price(at, problem.code(at, piece.tuple), shows[at])).sum();
+            let one: f64 =
+                (0..width).map(|at| price(at, problem.code(at, piece.tuple), shows[at])).sum();
             found.cost += f64::from(piece.count) * one;
         }
     }
@@ -109,7 +120,10 @@ fn node(problem: &Problem, shapes: &[Shape], cost: Cost, levels: &[u32]) -> Node
 fn lattice(shapes: &[Shape]) -> Vec<Vec<u32>> {
     shapes.iter().fold(vec![Vec::new()], |nodes, shape| {
         let levels: Vec<u32> = [0].into_iter().chain(shape.levels()).collect();
-        nodes.iter().flat_map(|node| levels.iter().map(|&level| [node.as_slice(), &[level]].concat())).collect()
+        nodes
+            .iter()
+            .flat_map(|node| levels.iter().map(|&level| [node.as_slice(), &[level]].concat()))
+            .collect()
     })
 }
 
@@ -133,13 +147,16 @@ fn for_each_problem(tables: u64, mut check: impl FnMut(&Problem, Cost, &str)) {
     let mut met = 0;
     for seed in 0..tables {
         let text = testing::random_table(seed, 8 + 7 * (seed % 17));
-        let pick = |from: &[&'static str], lot: u64| from[usize::try_from(lot).unwrap() % from.len()];
+        let pick =
+            |from: &[&'static str], lot: u64| from[usize::try_from(lot).unwrap() % from.len()];
         for (lot, rule) in (0..).zip(RULES) {
             for (share, part) in (0..).zip(["0%", "15%", "95%"]) {
                 let columns = pick(&COLUMNS, seed + lot);
-                let limits = format!("scheme = \"bhs\"\nrest = \"drop\"\n[limits]\nsuppress = \"{part}\"\n");
+                let limits =
+                    format!("scheme = \"bhs\"\nrest = \"drop\"\n[limits]\nsuppress = \"{part}\"\n");
                 let snap = if (seed + lot) % 3 == 0 { "[output]\nsnap = true\n" } else { "" };
-                let toml = format!("k = {}\n{limits}{snap}[columns]\n{columns}{rule}", 2 + seed % 4);
+                let toml =
+                    format!("k = {}\n{limits}{snap}[columns]\n{columns}{rule}", 2 + seed % 4);
                 let Ok(problem) = testing::problem(&text, &toml) else { continue };
                 met += 1;
                 let cost = Cost::ALL[usize::try_from(seed / 4 + lot + share).unwrap() % 4];
@@ -166,18 +183,32 @@ fn incognito_finds_the_minimal_nodes_and_the_cheapest_that_the_whole_lattice_has
         let left = problem.allowance() - rows(problem.trimmed());
         let is_by_size = !problem.stages_in_order()[0].privacy.needs_sensitive();
         let limit = if is_by_size { left } else { 0 };
-        let nodes: BTreeMap<Vec<u32>, Node> =
-            lattice(&shapes).into_iter().map(|levels| (levels.clone(), node(problem, &shapes, cost, &levels))).collect();
-        let holding: Vec<&Vec<u32>> = nodes.iter().filter(|(_, node)| node.left_out <= limit).map(|(levels, _)| levels).collect();
-        let is_below = |one: &Vec<u32>, other: &Vec<u32>| one != other && one.iter().zip(other).all(|(one, other)| one <= other);
-        let minimal: Vec<Vec<u32>> =
-            holding.iter().filter(|node| !holding.iter().any(|other| is_below(other, node))).map(|&node| node.clone()).collect();
+        let nodes: BTreeMap<Vec<u32>, Node> = lattice(&shapes)
+            .into_iter()
+            .map(|levels| (levels.clone(), node(problem, &shapes, cost, &levels)))
+            .collect();
+        let holding: Vec<&Vec<u32>> = nodes
+            .iter()
+            .filter(|(_, node)| node.left_out <= limit)
+            .map(|(levels, _)| levels)
+            .collect();
+        let is_below = |one: &Vec<u32>, other: &Vec<u32>| {
+            one != other && one.iter().zip(other).all(|(one, other)| one <= other)
+        };
+        let minimal: Vec<Vec<u32>> = holding
+            .iter()
+            .filter(|node| !holding.iter().any(|other| is_below(other, node)))
+            .map(|&node| node.clone())
+            .collect();
         let best = holding.iter().map(|&levels| nodes[levels].cost).fold(f64::INFINITY, f64::min);
         for threads in [1, 3] {
             let found = with_threads(threads, || found(problem, Algorithm::Incognito, cost));
             assert_eq!(found.minimal, minimal, "{what}");
             assert!(is_close(found.value, best), "{} for {best}, {what}", found.value);
-            assert!(is_close(nodes[&found.levels].cost, best) && nodes[&found.levels].left_out <= limit, "{what}");
+            assert!(
+                is_close(nodes[&found.levels].cost, best) && nodes[&found.levels].left_out <= limit,
+                "{what}"
+            );
             let is_asked = problem.trimmed().is_empty();
             assert_eq!(found.is_proven, is_asked && (is_by_size || left == 0), "{what}");
             assert!(found.bound <= found.value, "{what}");
@@ -186,7 +217,10 @@ fn incognito_finds_the_minimal_nodes_and_the_cheapest_that_the_whole_lattice_has
         }
         several += u32::from(minimal.len() > 1);
     });
-    assert!(several > 100 && higher > 20 && unproven > 50, "{several} with several, {higher} above, {unproven} unproven");
+    assert!(
+        several > 100 && higher > 20 && unproven > 50,
+        "{several} with several, {higher} above, {unproven} unproven"
+    );
 }
 
 #[test]
@@ -194,14 +228,25 @@ fn optimal_finds_no_better_levels_and_incognito_none_either() {
     let mut same = 0;
     for_each_problem(40, |problem, _, what| {
         for cost in Cost::ALL {
-            let (levels, schemes) = (found(problem, Algorithm::Incognito, cost), found(problem, Algorithm::Optimal, cost));
+            let (levels, schemes) = (
+                found(problem, Algorithm::Incognito, cost),
+                found(problem, Algorithm::Optimal, cost),
+            );
             assert_eq!(schemes.is_proven, problem.trimmed().is_empty());
             assert!(schemes.levels.is_empty() && schemes.minimal.is_empty());
             if levels.is_proven {
-                assert!(is_close(levels.value, schemes.value), "{cost}: {} and {}, {what}", levels.value, schemes.value);
+                assert!(
+                    is_close(levels.value, schemes.value),
+                    "{cost}: {} and {}, {what}",
+                    levels.value,
+                    schemes.value
+                );
                 same += 1;
             } else {
-                assert!(schemes.value <= levels.value + 1e-9 * levels.value.abs(), "{cost}, {what}");
+                assert!(
+                    schemes.value <= levels.value + 1e-9 * levels.value.abs(),
+                    "{cost}, {what}"
+                );
             }
         }
     });
@@ -212,9 +257,13 @@ fn optimal_finds_no_better_levels_and_incognito_none_either() {
 fn a_search_without_time_generalizes_everything() {
     for_each_problem(20, |problem, cost, what| {
         let spent = Budget::new(Some(std::time::Duration::ZERO), std::sync::Arc::default());
-        let found = run_global(problem, Search { cost, ..Search::new(Algorithm::Incognito, 1) }, &spent);
+        let found =
+            run_global(problem, Search { cost, ..Search::new(Algorithm::Incognito, 1) }, &spent);
         assert!(!found.is_proven && found.minimal.is_empty(), "{what}");
-        let top: Vec<u32> = shapes(problem).iter().map(|shape| shape.levels().last().copied().unwrap_or(0)).collect();
+        let top: Vec<u32> = shapes(problem)
+            .iter()
+            .map(|shape| shape.levels().last().copied().unwrap_or(0))
+            .collect();
         assert_eq!(found.levels, top, "{what}");
     });
 }
@@ -226,10 +275,12 @@ fn a_lattice_too_large_to_search_is_gone_down_one_way() {
     let mut rng = crate::rng::Rng::new(5);
     let mut text = names.join(",") + "\n";
     for _ in 0..60 {
-        let cells: Vec<String> = (0..16).map(|at| if rng.below(3 + at) == 0 { "a" } else { "b" }.to_string()).collect();
+        let cells: Vec<String> =
+            (0..16).map(|at| if rng.below(3 + at) == 0 { "a" } else { "b" }.to_string()).collect();
         text += &(cells.join(",") + "\n");
     }
-    let columns: String = names.iter().map(|name| format!("{name} = {{ role = \"quasi\" }}\n")).collect();
+    let columns: String =
+        names.iter().map(|name| format!("{name} = {{ role = \"quasi\" }}\n")).collect();
     let problem = testing::problem(&text, &format!("k = 3\n[columns]\n{columns}")).unwrap();
     let found = found(&problem, Algorithm::Incognito, Cost::Ncp);
     assert!(!found.is_proven && found.minimal.is_empty());

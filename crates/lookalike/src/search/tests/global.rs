@@ -15,7 +15,9 @@ const JOBS: &str = "nurse;care;health;*\ndoctor;care;health;*\nmidwife;care;heal
 fn table(rng: &mut Rng, rows: u64) -> String {
     let mut text = "job,age,town,illness\n".to_string();
     let jobs = ["nurse", "doctor", "clerk", "cook", "maid"];
-    let pick = |rng: &mut Rng, from: &[&str]| from[usize::try_from(rng.below(from.len() as u64)).unwrap()].to_string();
+    let pick = |rng: &mut Rng, from: &[&str]| {
+        from[usize::try_from(rng.below(from.len() as u64)).unwrap()].to_string()
+    };
     let few = 3 + usize::try_from(rng.below(3)).unwrap();
     for _ in 0..rows {
         let age = pick(rng, &["21", "24", "38", "39", ""]);
@@ -38,7 +40,8 @@ fn request(scheme: Scheme, k: u64, rule: &str, suppress: &str, ages: &str, jobs:
 fn all_blocks(problem: &Problem) -> Vec<Vec<Blocks>> {
     let pieces = problem.pieces_without(&[]);
     let of_attribute = |(at, attribute): (usize, &crate::domain::attribute::Attribute)| {
-        let mut codes: Vec<u32> = pieces.iter().map(|piece| problem.code(at, piece.tuple)).collect();
+        let mut codes: Vec<u32> =
+            pieces.iter().map(|piece| problem.code(at, piece.tuple)).collect();
         codes.sort_unstable();
         codes.dedup();
         let shape = Shape::new(attribute, &codes).under(problem.schemes()[at]);
@@ -72,7 +75,11 @@ fn least(problem: &Problem) -> [f64; 4] {
     for blocks in all_blocks(problem) {
         partial = partial
             .iter()
-            .flat_map(|some| blocks.iter().map(move |more| [some.as_slice(), std::slice::from_ref(more)].concat()))
+            .flat_map(|some| {
+                blocks
+                    .iter()
+                    .map(move |more| [some.as_slice(), std::slice::from_ref(more)].concat())
+            })
             .collect();
     }
     for attributes in partial {
@@ -105,7 +112,8 @@ fn the_optimum_is_the_least_of_all_partitions() {
             let rows = 5 + rng.below(14);
             table(&mut rng, rows)
         };
-        let ages = ["", ", hierarchy = { intervals = [5, 20] }"][usize::try_from(rng.below(2)).unwrap()];
+        let ages =
+            ["", ", hierarchy = { intervals = [5, 20] }"][usize::try_from(rng.below(2)).unwrap()];
         let jobs = [tree.as_str(), ""][usize::from(rng.below(4) == 0)];
         let rule = RULES[usize::try_from(rng.below(8).min(3)).unwrap()];
         let suppress = ["0%", "20%", "99.9%"][usize::try_from(rng.below(3)).unwrap()];
@@ -115,20 +123,41 @@ fn the_optimum_is_the_least_of_all_partitions() {
             let least = least(&problem);
             for (cost, least) in Cost::ALL.into_iter().zip(least) {
                 let mut toss = || rng.below(4) > 0;
-                let mut techniques =
-                    Techniques { seeding: toss(), both_sides: toss(), charge: toss(), useless: toss(), ..Techniques::default() };
-                techniques = Techniques { useful: toss(), nodes: toss(), applicators: toss(), deferred: toss(), ..techniques };
-                techniques.branching =
-                    [Branching::Halves, Branching::BottomUp, Branching::TopDown][usize::try_from(rng.below(3)).unwrap()];
+                let mut techniques = Techniques {
+                    seeding: toss(),
+                    both_sides: toss(),
+                    charge: toss(),
+                    useless: toss(),
+                    ..Techniques::default()
+                };
+                techniques = Techniques {
+                    useful: toss(),
+                    nodes: toss(),
+                    applicators: toss(),
+                    deferred: toss(),
+                    ..techniques
+                };
+                techniques.branching = [Branching::Halves, Branching::BottomUp, Branching::TopDown]
+                    [usize::try_from(rng.below(3)).unwrap()];
                 for techniques in [Techniques::default(), techniques] {
-                    let search = Search { cost, techniques, ..Search::new(Algorithm::Optimal, seed) };
+                    let search =
+                        Search { cost, techniques, ..Search::new(Algorithm::Optimal, seed) };
                     let found = run_global(&problem, search, &Budget::unlimited());
                     let recoding = Recoding::global(&problem, found.generalization.clone());
-                    let context = format!("seed {seed} {scheme} {cost} {techniques:?}\n{toml}\n{text}");
+                    let context =
+                        format!("seed {seed} {scheme} {cost} {techniques:?}\n{toml}\n{text}");
                     assert_eq!(found.is_proven, problem.trimmed().is_empty(), "{context}");
                     assert!(!found.was_stopped, "{context}");
-                    assert!(is_close(measured(&problem, &recoding, cost), found.value), "{} {context}", found.value);
-                    assert!(is_close(found.value, least), "found {} least {least} {context}", found.value);
+                    assert!(
+                        is_close(measured(&problem, &recoding, cost), found.value),
+                        "{} {context}",
+                        found.value
+                    );
+                    assert!(
+                        is_close(found.value, least),
+                        "found {} least {least} {context}",
+                        found.value
+                    );
                     assert!(rows(recoding.suppressed()) <= problem.allowance(), "{context}");
                     cases += 1;
                     proven += u32::from(found.nodes > 0);
@@ -140,7 +169,8 @@ fn the_optimum_is_the_least_of_all_partitions() {
     assert!(cases > 8_000 && proven > 4_000 && left_out > 1_000, "{cases} {proven} {left_out}");
 }
 
-/// Sets and runs of values are priced by what they list, whatever the hierarchy has beside it; groups by all that they have.
+/// Sets and runs of values are priced by what they list, whatever the hierarchy has beside it;
+/// groups by all that they have.
 #[test]
 fn the_price_of_a_block_is_the_share_of_the_leaves_that_it_shows() {
     let folder = tempfile::tempdir().unwrap();
@@ -148,16 +178,25 @@ fn the_price_of_a_block_is_the_share_of_the_leaves_that_it_shows() {
     std::fs::write(&file, JOBS).unwrap();
     let text = "job\nnurse\ndoctor\nclerk\ncook\n";
     for scheme in Scheme::ALL {
-        let toml =
-            format!("k = 1\nscheme = \"{scheme}\"\n[columns]\njob = {{ role = \"quasi\", hierarchy = '{}' }}\n", file.display());
+        let toml = format!(
+            "k = 1\nscheme = \"{scheme}\"\n[columns]\njob = {{ role = \"quasi\", hierarchy = '{}' }}\n",
+            file.display()
+        );
         let problem = testing::problem(text, &toml).unwrap();
         for blocks in &all_blocks(&problem)[0] {
             for (at, block) in (0..).zip(&blocks.blocks) {
                 let listed = blocks.of_code.iter().filter(|&&of| of == Some(at)).count();
-                let share = if block.ends.lo == block.ends.hi { 0.0 } else { crate::codes::real(listed as u64) / 7.0 };
+                let share = if block.ends.lo == block.ends.hi {
+                    0.0
+                } else {
+                    crate::codes::real(listed as u64) / 7.0
+                };
                 assert!(is_close(block.loss, share), "{scheme} {block:?} {listed}");
                 let is_of_groups = matches!(scheme, Scheme::Bhs | Scheme::Ghs);
-                assert!(is_of_groups || block.label != "*", "{scheme} {block:?}: pilots do not occur");
+                assert!(
+                    is_of_groups || block.label != "*",
+                    "{scheme} {block:?}: pilots do not occur"
+                );
             }
         }
     }
@@ -168,9 +207,13 @@ fn a_set_of_all_values_that_occur_costs_less_than_the_root() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("u.csv");
     std::fs::write(&file, "u0;*\nu1;*\nu2;*\nu3;*\nu4;*\n").unwrap();
-    for (scheme, value, label) in [("sps", 2.0, "{u1, u2}"), ("ops", 2.0, "{u1, u2}"), ("ghs", 5.0, "*")] {
-        let toml =
-            format!("k = 3\nscheme = \"{scheme}\"\n[columns]\nu = {{ role = \"quasi\", hierarchy = '{}' }}\n", file.display());
+    for (scheme, value, label) in
+        [("sps", 2.0, "{u1, u2}"), ("ops", 2.0, "{u1, u2}"), ("ghs", 5.0, "*")]
+    {
+        let toml = format!(
+            "k = 3\nscheme = \"{scheme}\"\n[columns]\nu = {{ role = \"quasi\", hierarchy = '{}' }}\n",
+            file.display()
+        );
         let problem = testing::problem("u\nu2\nu2\nu2\nu1\nu1\n", &toml).unwrap();
         let found = run_global(&problem, Search::new(Algorithm::Optimal, 1), &Budget::unlimited());
         assert!(found.is_proven && is_close(found.value, value), "{scheme} {}", found.value);
@@ -184,14 +227,20 @@ fn values_of_rows_that_are_left_out_leave_no_trace_in_labels() {
     let toml = "k = 2\nrest = \"drop\"\n[limits]\nsuppress = \"20%\"\n[columns]\nage = { role = \"quasi\" }\ntown = { role = \"quasi\" }\n";
     let problem = testing::problem(text, toml).unwrap();
     // Everything in one block, but for the towns.
-    let mut attributes: Vec<Blocks> =
-        all_blocks(&problem).into_iter().map(|blocks| blocks.into_iter().min_by_key(|b| b.blocks.len()).unwrap()).collect();
-    attributes[1] = all_blocks(&problem)[1].iter().max_by_key(|blocks| blocks.blocks.len()).unwrap().clone();
+    let mut attributes: Vec<Blocks> = all_blocks(&problem)
+        .into_iter()
+        .map(|blocks| blocks.into_iter().min_by_key(|b| b.blocks.len()).unwrap())
+        .collect();
+    attributes[1] =
+        all_blocks(&problem)[1].iter().max_by_key(|blocks| blocks.blocks.len()).unwrap().clone();
     let recoding = Recoding::global(&problem, Generalization { attributes });
     assert_eq!((recoding.classes().len(), rows(recoding.suppressed())), (2, 1));
     let labels = |recoding: &Recoding| -> Vec<String> {
         let blocks = &recoding.published().unwrap().attributes;
-        blocks.iter().flat_map(|blocks| blocks.blocks.iter().map(|block| block.label.clone())).collect()
+        blocks
+            .iter()
+            .flat_map(|blocks| blocks.blocks.iter().map(|block| block.label.clone()))
+            .collect()
     };
     assert_eq!(labels(&recoding), ["[20-99]", "Bonn", "Kiel", "Ulm"]);
     let before = loss(&problem, &recoding);

@@ -1,4 +1,5 @@
-//! The greedy algorithms straight from their pseudo-code, by full scans over all groups, and that the fast ones do the same.
+//! The greedy algorithms straight from their pseudo-code, by full scans over all groups, and that
+//! the fast ones do the same.
 
 mod beyond;
 mod full_domain;
@@ -15,7 +16,9 @@ use crate::search::boxes::Aim;
 use crate::search::boxes::split::Block;
 use crate::search::budget::Budget;
 use crate::search::global::{Branching, Cost, Techniques};
-use crate::search::local::{auto, bottom_up, cluster, mondrian, peel, refine, specialize, top_down};
+use crate::search::local::{
+    auto, bottom_up, cluster, mondrian, peel, refine, specialize, top_down,
+};
 use crate::search::stages::{STAGED, run, run_global};
 use crate::search::task::{Task, telling_first};
 use crate::search::{Algorithm, Search};
@@ -55,7 +58,10 @@ impl Slow<'_> {
         let then = self.pays_both(group, other);
         match self.aim {
             Aim::Row => then,
-            Aim::Table => real(rows(group)) * then + real(rows(other)) * (then - self.pays(other.iter().copied())),
+            Aim::Table => {
+                real(rows(group)) * then
+                    + real(rows(other)) * (then - self.pays(other.iter().copied()))
+            }
         }
     }
 
@@ -65,10 +71,13 @@ impl Slow<'_> {
         self.task.privacy.holds(&tally)
     }
 
-    /// The group that it costs least to join, of those that are not empty: least cost, fewest rows, first.
+    /// The group that it costs least to join, of those that are not empty: least cost, fewest rows,
+    /// first.
     fn nearest(&self, groups: &[Group], group: usize) -> usize {
         let others = (0..groups.len()).filter(|&other| other != group && !groups[other].is_empty());
-        let rank = |&other: &usize| (self.cost(&groups[group], &groups[other]), rows(&groups[other]), other);
+        let rank = |&other: &usize| {
+            (self.cost(&groups[group], &groups[other]), rows(&groups[other]), other)
+        };
         others.min_by(|one, other| rank(one).partial_cmp(&rank(other)).unwrap()).unwrap()
     }
 
@@ -117,7 +126,8 @@ impl Slow<'_> {
             if need == 0 {
                 return Some((lender, short));
             }
-            let costs: Vec<f64> = lender.iter().map(|&piece| self.pays_both(&short, &[piece])).collect();
+            let costs: Vec<f64> =
+                lender.iter().map(|&piece| self.pays_both(&short, &[piece])).collect();
             let least = costs.iter().copied().fold(f64::INFINITY, f64::min);
             let at = costs.iter().position(|&cost| cost <= least)?;
             let count = u32::try_from(need).unwrap().min(lender[at].count);
@@ -148,7 +158,8 @@ impl Slow<'_> {
         let mut groups = Vec::new();
         self.cut(&all, &mut groups);
         groups.sort_by_key(|group| group.iter().map(|piece| piece.tuple).min());
-        let mut queue: Vec<usize> = (0..groups.len()).filter(|&group| !self.holds(&groups[group])).collect();
+        let mut queue: Vec<usize> =
+            (0..groups.len()).filter(|&group| !self.holds(&groups[group])).collect();
         Rng::at(self.task.seed, 1).shuffle(&mut queue);
         let mut at = 0;
         while at < queue.len() {
@@ -160,17 +171,23 @@ impl Slow<'_> {
             let partner = self.nearest(&groups, group);
             let then = self.pays_both(&groups[group], &groups[partner]);
             let before = self.pays(groups[partner].iter().copied());
-            let merged = real(rows(&groups[group])) * then + real(rows(&groups[partner])) * (then - before);
+            let merged =
+                real(rows(&groups[group])) * then + real(rows(&groups[partner])) * (then - before);
             let limit = merged / real(k.max(rows(&groups[group]) + 1));
             let mut best: Option<(f64, usize, Group, Group)> = None;
             for lender in 0..groups.len() {
-                if lender == group || groups[lender].is_empty() || rows(&groups[lender]) + rows(&groups[group]) <= 2 * k {
+                if lender == group
+                    || groups[lender].is_empty()
+                    || rows(&groups[lender]) + rows(&groups[group]) <= 2 * k
+                {
                     continue;
                 }
                 let wanted = |lender: &[Piece], short: &[Piece]| {
                     let lacking = k.saturating_sub(rows(short)).max(u64::from(!self.holds(short)));
-                    let is_too_much = rows(short) - rows(&groups[group]) + lacking > self.task.longest_loan();
-                    (lacking == 0 || (rows(lender) >= k + lacking && !is_too_much)).then_some(lacking)
+                    let is_too_much =
+                        rows(short) - rows(&groups[group]) + lacking > self.task.longest_loan();
+                    (lacking == 0 || (rows(lender) >= k + lacking && !is_too_much))
+                        .then_some(lacking)
                 };
                 let lent = self.lend(&groups[lender], &groups[group], wanted);
                 if let Some((left, borrowed)) = lent.filter(|(left, _)| self.holds(left)) {
@@ -203,8 +220,10 @@ impl Slow<'_> {
         let lacks = |parts: u64, rows: u64| (parts * k).saturating_sub(rows);
         let moved = |first: &u64| lacks(*first, rows(&one)) + lacks(parts - first, rows(&other));
         let first = (1..parts).min_by_key(moved).unwrap();
-        let (other, one) = self.lend(&other, &one, |_, short| Some(lacks(first, rows(short)))).unwrap();
-        let (one, other) = self.lend(&one, &other, |_, short| Some(lacks(parts - first, rows(short)))).unwrap();
+        let (other, one) =
+            self.lend(&other, &one, |_, short| Some(lacks(first, rows(short)))).unwrap();
+        let (one, other) =
+            self.lend(&one, &other, |_, short| Some(lacks(parts - first, rows(short)))).unwrap();
         if self.holds(&one) && self.holds(&other) {
             self.split(&one, first, done);
             self.split(&other, parts - first, done);
@@ -235,7 +254,8 @@ impl Slow<'_> {
                 break;
             }
             let is_last = round > u64::from(bottom_up::LATE + k.ilog2());
-            let mut queue: std::collections::VecDeque<usize> = (0..groups.len()).filter(|&group| short[group]).collect();
+            let mut queue: std::collections::VecDeque<usize> =
+                (0..groups.len()).filter(|&group| short[group]).collect();
             while let Some(group) = queue.pop_front() {
                 if groups[group].is_empty() || (is_last && self.holds(&groups[group])) {
                     continue;
@@ -249,7 +269,9 @@ impl Slow<'_> {
                 }
             }
             let mut next = Vec::new();
-            for (at, mut group) in groups.into_iter().enumerate().filter(|(_, group)| !group.is_empty()) {
+            for (at, mut group) in
+                groups.into_iter().enumerate().filter(|(_, group)| !group.is_empty())
+            {
                 let pieces: Group = joined(&mut group).collect();
                 if !self.holds(&pieces) || rows(&pieces) < 2 * k {
                     next.push(pieces);
@@ -277,7 +299,8 @@ const REQUESTS: [&str; 8] = [
 ];
 
 pub(super) fn sorted(groups: impl IntoIterator<Item = Group>) -> Vec<Group> {
-    let mut all: Vec<Group> = groups.into_iter().map(|mut group| joined(&mut group).collect()).collect();
+    let mut all: Vec<Group> =
+        groups.into_iter().map(|mut group| joined(&mut group).collect()).collect();
     all.sort();
     all
 }
@@ -287,7 +310,11 @@ pub(super) fn for_each_task(tables: u64, mut check: impl FnMut(&Task, &str)) {
     let mut met = 0;
     for seed in 0..tables {
         for request in REQUESTS {
-            let Ok(problem) = testing::problem(&testing::random_table(seed, 5 + 3 * (seed % 25)), request) else { continue };
+            let Ok(problem) =
+                testing::problem(&testing::random_table(seed, 5 + 3 * (seed % 25)), request)
+            else {
+                continue;
+            };
             met += 1;
             let stage = &problem.stages_in_order()[0];
             let pieces = problem.pieces_without(&[]);
@@ -314,15 +341,23 @@ pub(super) fn with_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + S
     rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(work)
 }
 
-/// The fast algorithm makes the groups of the slow one, in both readings, with any number of threads.
-fn makes_the_groups_of(slow: impl Fn(&Slow) -> Vec<Group>, fast: impl Fn(&Task, Aim) -> Partition + Sync) {
+/// The fast algorithm makes the groups of the slow one, in both readings, with any number of
+/// threads.
+fn makes_the_groups_of(
+    slow: impl Fn(&Slow) -> Vec<Group>,
+    fast: impl Fn(&Task, Aim) -> Partition + Sync,
+) {
     for_each_task(100, |task, what| {
         for aim in [Aim::Table, Aim::Row] {
             let penalty = Penalty::new(task.problem.attributes(), task.attributes);
             let expected = sorted(slow(&Slow { task, penalty, aim }));
             for threads in [1, 3] {
                 let found = with_threads(threads, || fast(task, aim));
-                assert_eq!(sorted(found.iter().map(<[Piece]>::to_vec)), expected, "{aim:?}, {threads} threads, {what}");
+                assert_eq!(
+                    sorted(found.iter().map(<[Piece]>::to_vec)),
+                    expected,
+                    "{aim:?}, {threads} threads, {what}"
+                );
             }
         }
     });
@@ -350,7 +385,9 @@ fn bottom_up_leaves_no_group_of_2k_rows_or_more_unless_its_rows_are_equal() {
             let k = task.privacy.k();
             assert!(rows(group) >= k, "{what}");
             let penalty = Penalty::new(task.problem.attributes(), task.attributes);
-            let is_equal = penalty.of_box(&Block::new(task.problem, task.attributes, group.to_vec()).ranges()) <= 0.0;
+            let is_equal = penalty
+                .of_box(&Block::new(task.problem, task.attributes, group.to_vec()).ranges())
+                <= 0.0;
             assert!(rows(group) < 2 * k || is_equal, "{what}: {} rows", rows(group));
             large += u32::from(rows(group) > k);
         }
@@ -382,7 +419,8 @@ fn a_search_that_is_stopped_leaves_classes_that_hold() {
 #[test]
 fn another_seed_gives_other_groups_and_the_same_seed_the_same() {
     let problem = testing::problem(&testing::random_table(5, 300), REQUESTS[0]).unwrap();
-    for algorithm in [Algorithm::BottomUp, Algorithm::TopDown, Algorithm::Cluster, Algorithm::Auto] {
+    for algorithm in [Algorithm::BottomUp, Algorithm::TopDown, Algorithm::Cluster, Algorithm::Auto]
+    {
         let groups = |seed: u64| {
             let groups = run(
                 &problem,
@@ -400,19 +438,32 @@ fn another_seed_gives_other_groups_and_the_same_seed_the_same() {
 /// The rows of each class, by the value of the only column.
 fn by_value(values: &[u32], k: u64) -> Vec<Vec<(u32, u32)>> {
     let text: String = values.iter().map(|value| format!("{value}\n")).collect();
-    let problem =
-        testing::problem(&format!("x\n{text}"), &format!("k = {k}\ncolumns = {{ x = {{ role = \"quasi\" }} }}")).unwrap();
-    let groups = run(&problem, Search::new(Algorithm::TopDown, 1), &problem.pieces_without(&[]), &Budget::unlimited());
+    let problem = testing::problem(
+        &format!("x\n{text}"),
+        &format!("k = {k}\ncolumns = {{ x = {{ role = \"quasi\" }} }}"),
+    )
+    .unwrap();
+    let groups = run(
+        &problem,
+        Search::new(Algorithm::TopDown, 1),
+        &problem.pieces_without(&[]),
+        &Budget::unlimited(),
+    );
     let value = |piece: &Piece| (values[problem.rows_of(piece.tuple)[0] as usize], piece.count);
-    let mut all: Vec<Vec<(u32, u32)>> = groups.partition.iter().map(|group| group.iter().map(value).collect()).collect();
+    let mut all: Vec<Vec<(u32, u32)>> =
+        groups.partition.iter().map(|group| group.iter().map(value).collect()).collect();
     all.sort();
     all
 }
 
 #[test]
 fn a_group_that_is_short_borrows_from_one_that_can_spare_rows() {
-    // Two rows lack one. Seven equal rows can spare it (more than 2k - 2 = 4): all of them would pay if the groups merged.
-    assert_eq!(by_value(&[1, 1, 1, 1, 1, 1, 1, 2, 2, 90, 90, 90], 3), [vec![(1, 1), (2, 2)], vec![(1, 6)], vec![(90, 3)]]);
+    // Two rows lack one. Seven equal rows can spare it (more than 2k - 2 = 4): all of them would
+    // pay if the groups merged.
+    assert_eq!(
+        by_value(&[1, 1, 1, 1, 1, 1, 1, 2, 2, 90, 90, 90], 3),
+        [vec![(1, 1), (2, 2)], vec![(1, 6)], vec![(90, 3)]]
+    );
 }
 
 #[test]

@@ -57,7 +57,9 @@ impl Stream {
         Ok(match magic {
             [0x1f, 0x8b, ..] => Stream::Gzip(MultiGzDecoder::new(bytes)),
             // The second form is a skippable frame, with which parallel compressors begin.
-            [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Stream::Zstd(zstd::Decoder::new(bytes)?),
+            [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => {
+                Stream::Zstd(zstd::Decoder::new(bytes)?)
+            }
             _ => Stream::Plain(bytes),
         })
     }
@@ -85,5 +87,8 @@ pub(crate) fn reading(place: &Path, source: io::Error) -> Error {
     if source.raw_os_error().is_some() {
         return Error::io(place, source);
     }
-    Error::data(format!("{} is damaged or cut short ({source}): fetch or compress it again", place.display()))
+    Error::data(format!(
+        "{} is damaged or cut short ({source}): fetch or compress it again",
+        place.display()
+    ))
 }

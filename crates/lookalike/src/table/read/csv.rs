@@ -42,10 +42,14 @@ impl Csv {
         let mut head = head(&mut stream, HEAD as u64).map_err(|source| reading(place, source))?;
         match *head {
             [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => {
-                return Err(Error::data("the file is UTF-16 text: convert it, for example with iconv -f UTF-16 -t UTF-8"));
+                return Err(Error::data(
+                    "the file is UTF-16 text: convert it, for example with iconv -f UTF-16 -t UTF-8",
+                ));
             }
             [b'P', b'A', b'R', b'1', ..] | [b'A', b'R', b'R', b'O', b'W', b'1', ..] => {
-                return Err(Error::data("there is a Parquet or Arrow file inside the compressed file: decompress it first"));
+                return Err(Error::data(
+                    "there is a Parquet or Arrow file inside the compressed file: decompress it first",
+                ));
             }
             [0xef, 0xbb, 0xbf, ..] => drop(head.drain(..3)),
             _ => {}
@@ -58,25 +62,50 @@ impl Csv {
         let delimiter = given.unwrap_or_else(|| sniff(&head));
         let names = header(&head, delimiter)?;
         let is_doubtful = is_doubtful(&names, &head, delimiter);
-        Ok(Csv { names, is_doubtful, delimiter, text: Text::new(Cursor::new(head).chain(stream), place.to_path_buf()) })
+        Ok(Csv {
+            names,
+            is_doubtful,
+            delimiter,
+            text: Text::new(Cursor::new(head).chain(stream), place.to_path_buf()),
+        })
     }
 
-    /// Sends the rows on in batches, with only the columns at these places; stops when nobody listens any more.
-    pub(crate) fn decode(mut self, columns: &[usize], batch_rows: usize, to: &SyncSender<RecordBatch>) -> Result<()> {
-        let fields: Vec<Field> = self.names.iter().map(|name| Field::new(name, DataType::Utf8, true)).collect();
+    /// Sends the rows on in batches, with only the columns at these places; stops when nobody
+    /// listens any more.
+    pub(crate) fn decode(
+        mut self,
+        columns: &[usize],
+        batch_rows: usize,
+        to: &SyncSender<RecordBatch>,
+    ) -> Result<()> {
+        let fields: Vec<Field> =
+            self.names.iter().map(|name| Field::new(name, DataType::Utf8, true)).collect();
         let schema = Arc::new(Schema::new(fields));
-        let mut progress = Progress { delimiter: self.delimiter, schema, batch_rows, rows: 0, lines: 0, text: Vec::new() };
-        let mut decoder =
-            progress.builder().with_header(true).with_batch_size(batch_rows).with_projection(columns.to_vec()).build_decoder();
+        let mut progress = Progress {
+            delimiter: self.delimiter,
+            schema,
+            batch_rows,
+            rows: 0,
+            lines: 0,
+            text: Vec::new(),
+        };
+        let mut decoder = progress
+            .builder()
+            .with_header(true)
+            .with_batch_size(batch_rows)
+            .with_projection(columns.to_vec())
+            .build_decoder();
         loop {
             let mut chunk = self.text.next_chunk()?;
             if chunk.is_empty() {
                 return progress.end(&mut decoder, to);
             }
             while !chunk.is_empty() {
-                // A long batch is handed on line by line, to see whether a line end is also the end of a row.
+                // A long batch is handed on line by line, to see whether a line end is also the end
+                // of a row.
                 let is_long = progress.text.len() >= BATCH_BYTES;
-                let (given, is_line_end) = if is_long { up_to_line_end(chunk) } else { (chunk, false) };
+                let (given, is_line_end) =
+                    if is_long { up_to_line_end(chunk) } else { (chunk, false) };
                 let before = decoder.capacity();
                 let taken = match decoder.decode(given) {
                     Ok(taken) => taken,
@@ -116,7 +145,8 @@ struct Progress {
     rows: usize,
     /// Line ends in the text of finished batches.
     lines: u64,
-    /// The text since then: the decoder counts records, and only the text knows at which line a record starts.
+    /// The text since then: the decoder counts records, and only the text knows at which line a
+    /// record starts.
     text: Vec<u8>,
 }
 
@@ -131,8 +161,9 @@ impl Progress {
         self.text.clear();
     }
 
-    /// The end of the text. A quote that was opened and never closed has swallowed all that followed; the decoder would take it for
-    /// a long last cell, so a line end is added to see whether it ends the last row.
+    /// The end of the text. A quote that was opened and never closed has swallowed all that
+    /// followed; the decoder would take it for a long last cell, so a line end is added to see
+    /// whether it ends the last row.
     fn end(self, decoder: &mut Decoder, to: &SyncSender<RecordBatch>) -> Result<()> {
         decoder.decode(b"\n").map_err(|error| self.ragged(decoder, &error.to_string()))?;
         let taken = self.taken(decoder);
@@ -169,7 +200,10 @@ impl Progress {
     }
 
     fn unreadable(&self, decoder: &Decoder) -> Error {
-        Error::data(format!("the rows before {} are not readable as CSV", self.place(self.taken(decoder))))
+        Error::data(format!(
+            "the rows before {} are not readable as CSV",
+            self.place(self.taken(decoder))
+        ))
     }
 
     /// Rows of the batch in the making.
@@ -177,7 +211,8 @@ impl Progress {
         self.batch_rows - decoder.capacity()
     }
 
-    /// The record after the first `taken` of this batch: its row, counted from 1 without the header, and the line on which it starts.
+    /// The record after the first `taken` of this batch: its row, counted from 1 without the
+    /// header, and the line on which it starts.
     fn place(&self, taken: usize) -> String {
         let row = self.rows + taken + 1;
         let header = usize::from(self.rows == 0);
@@ -208,13 +243,15 @@ fn up_to_line_end(text: &[u8]) -> (&[u8], bool) {
 fn checked_delimiter(delimiter: char) -> Result<u8> {
     match u8::try_from(delimiter) {
         Ok(byte) if byte.is_ascii() && !matches!(byte, b'"' | b'\r' | b'\n' | 0) => Ok(byte),
-        _ => Err(Error::request("the delimiter must be one ASCII character, and neither a quote nor a line end")),
+        _ => Err(Error::request(
+            "the delimiter must be one ASCII character, and neither a quote nor a line end",
+        )),
     }
 }
 
-/// The delimiter that cuts the header and the first rows into the same number of cells, the more the better. If none does, the one that
-/// cuts the header into most: the ragged row will be named later. A table may have one column, then any delimiter that its cells do
-/// not contain will do.
+/// The delimiter that cuts the header and the first rows into the same number of cells, the more
+/// the better. If none does, the one that cuts the header into most: the ragged row will be named
+/// later. A table may have one column, then any delimiter that its cells do not contain will do.
 fn sniff(head: &[u8]) -> u8 {
     let mut best = (0, 0, DELIMITERS[0]);
     for delimiter in DELIMITERS {
@@ -236,7 +273,11 @@ fn sniff(head: &[u8]) -> u8 {
 
 /// The number of cells in each of the first records.
 fn cells_a_row(head: &[u8], delimiter: u8) -> Vec<usize> {
-    let mut records = csv::ReaderBuilder::new().has_headers(false).flexible(true).delimiter(delimiter).from_reader(head);
+    let mut records = csv::ReaderBuilder::new()
+        .has_headers(false)
+        .flexible(true)
+        .delimiter(delimiter)
+        .from_reader(head);
     let mut record = csv::ByteRecord::new();
     let mut cells = Vec::new();
     while cells.len() < SAMPLE && matches!(records.read_byte_record(&mut record), Ok(true)) {
@@ -250,19 +291,23 @@ fn cells_a_row(head: &[u8], delimiter: u8) -> Vec<usize> {
 }
 
 fn header(head: &[u8], delimiter: u8) -> Result<Vec<String>> {
-    let mut records = csv::ReaderBuilder::new().has_headers(false).delimiter(delimiter).from_reader(head);
+    let mut records =
+        csv::ReaderBuilder::new().has_headers(false).delimiter(delimiter).from_reader(head);
     let mut record = csv::StringRecord::new();
     match records.read_record(&mut record) {
-        Ok(true) if records.position().byte() >= HEAD as u64 - 3 => {
-            Err(Error::data("the header does not end within a mebibyte: this is no CSV with a header, or it has an open quote"))
-        }
+        Ok(true) if records.position().byte() >= HEAD as u64 - 3 => Err(Error::data(
+            "the header does not end within a mebibyte: this is no CSV with a header, or it has an open quote",
+        )),
         Ok(true) => Ok(record.iter().map(str::to_owned).collect()),
         Ok(false) => Err(Error::data("the file is empty: a table needs a header and rows")),
-        Err(_) => Err(Error::data("the header is not UTF-8 text: convert the file, for example with iconv -f LATIN1 -t UTF-8")),
+        Err(_) => Err(Error::data(
+            "the header is not UTF-8 text: convert the file, for example with iconv -f LATIN1 -t UTF-8",
+        )),
     }
 }
 
-/// Excel writes `sep=;` on top of a file to say what stands between the cells; to everybody else it is a row.
+/// Excel writes `sep=;` on top of a file to say what stands between the cells; to everybody else it
+/// is a row.
 fn refuse_separator_line(head: &[u8]) -> Result<()> {
     let line = head.split(|&byte| byte == b'\n').next().unwrap_or_default().trim_ascii();
     let line = line.strip_prefix(b"\"").and_then(|line| line.strip_suffix(b"\"")).unwrap_or(line);
@@ -305,22 +350,30 @@ fn refuse_comment(head: &[u8], given: Option<u8>) -> Result<()> {
     }
 }
 
-/// True when the first line may be a row, so that no message may show its names: one reads like a cell, or is a cell of its own column.
+/// True when the first line may be a row, so that no message may show its names: one reads like a
+/// cell, or is a cell of its own column.
 fn is_doubtful(names: &[String], head: &[u8], delimiter: u8) -> bool {
-    let mut records = csv::ReaderBuilder::new().flexible(true).delimiter(delimiter).from_reader(head);
+    let mut records =
+        csv::ReaderBuilder::new().flexible(true).delimiter(delimiter).from_reader(head);
     let mut first = records.byte_records().take(SAMPLE / 5).map_while(std::result::Result::ok);
-    let is_cell = |record: csv::ByteRecord| names.iter().zip(&record).any(|(name, cell)| name.as_bytes() == cell);
+    let is_cell = |record: csv::ByteRecord| {
+        names.iter().zip(&record).any(|(name, cell)| name.as_bytes() == cell)
+    };
     reads_like_cells(names) || first.any(is_cell)
 }
 
 /// True when a name has the form of a number or a date, as a cell would have.
 fn reads_like_cells(names: &[String]) -> bool {
-    let is_number = |name: &str| name.parse::<f64>().is_ok() && name.contains(|c: char| c.is_ascii_digit());
-    let is_date = |name: &str| name.len() >= 8 && name.chars().all(|c| c.is_ascii_digit() || "-/.:T ".contains(c));
+    let is_number =
+        |name: &str| name.parse::<f64>().is_ok() && name.contains(|c: char| c.is_ascii_digit());
+    let is_date = |name: &str| {
+        name.len() >= 8 && name.chars().all(|c| c.is_ascii_digit() || "-/.:T ".contains(c))
+    };
     names.iter().map(|name| name.trim()).any(|name| is_number(name) || is_date(name))
 }
 
-/// Names must be there and differ: everything else speaks of columns by name. Names that may be cells are not shown.
+/// Names must be there and differ: everything else speaks of columns by name. Names that may be
+/// cells are not shown.
 pub(crate) fn check_names(names: &[String], is_doubtful: bool) -> Result<()> {
     if names.is_empty() {
         return Err(Error::data("the table has no columns"));
@@ -328,7 +381,10 @@ pub(crate) fn check_names(names: &[String], is_doubtful: bool) -> Result<()> {
     let mut seen = HashSet::new();
     for (place, name) in (1..).zip(names) {
         if name.is_empty() {
-            return Err(Error::data(format!("column {place} of {} has no name: give it one in the header", names.len())));
+            return Err(Error::data(format!(
+                "column {place} of {} has no name: give it one in the header",
+                names.len()
+            )));
         }
         if seen.insert(name) {
             continue;
@@ -339,7 +395,9 @@ pub(crate) fn check_names(names: &[String], is_doubtful: bool) -> Result<()> {
                  names of the columns first"
             )));
         }
-        return Err(Error::data(format!("two columns are named `{name}`, the second is column {place}: rename one of them")));
+        return Err(Error::data(format!(
+            "two columns are named `{name}`, the second is column {place}: rename one of them"
+        )));
     }
     Ok(())
 }

@@ -1,11 +1,13 @@
-//! Files that are no CSV, recognised by their first bytes, so that the error names what they are and the way out.
+//! Files that are no CSV, recognised by their first bytes, so that the error names what they are
+//! and the way out.
 
 use std::path::Path;
 
 use crate::error::{Error, Result};
 
 /// What to do with a workbook or a file of a statistics program.
-const EXPORT: &str = "export the table as CSV in UTF-8 from the program that made it, and name that file";
+const EXPORT: &str =
+    "export the table as CSV in UTF-8 from the program that made it, and name that file";
 /// What to do with an archive or a compression that is not read here.
 const UNPACK: &str = "unpack it first (gzip and zstd are read as they are)";
 /// What to do with a file that is no table.
@@ -13,7 +15,11 @@ const OTHER: &str = "name a table: CSV (also .gz, .zst), Parquet or Arrow";
 
 /// First bytes that tell the kind of a file.
 const KINDS: [(&[u8], &str, &str); 30] = [
-    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old Office file, such as an Excel workbook (.xls)", EXPORT),
+    (
+        b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",
+        "an old Office file, such as an Excel workbook (.xls)",
+        EXPORT,
+    ),
     (b"%PDF", "a PDF document", OTHER),
     (b"\x89PNG", "a picture (PNG)", OTHER),
     (b"\xff\xd8\xff", "a picture (JPEG)", OTHER),
@@ -25,7 +31,11 @@ const KINDS: [(&[u8], &str, &str); 30] = [
     (b"Rar!\x1a\x07", "a RAR archive", UNPACK),
     (b"$FL2@(#)", "an SPSS file (.sav)", EXPORT),
     (b"$FL3@(#)", "an SPSS file (.zsav)", EXPORT),
-    (b"\0\0\0\0\0\0\0\0\0\0\0\0\xc2\xea\x81\x60\xb3\x14\x11\xcf", "a SAS table (.sas7bdat)", EXPORT),
+    (
+        b"\0\0\0\0\0\0\0\0\0\0\0\0\xc2\xea\x81\x60\xb3\x14\x11\xcf",
+        "a SAS table (.sas7bdat)",
+        EXPORT,
+    ),
     (b"HEADER RECORD*******", "a SAS transport file (.xpt)", EXPORT),
     (b"<stata_dta>", "a Stata file (.dta)", EXPORT),
     (b"\x71\x01\x01", "a Stata file (.dta)", EXPORT),
@@ -48,7 +58,8 @@ const KINDS: [(&[u8], &str, &str); 30] = [
 /// Refuses what is no CSV by its first bytes; compressed files are unpacked before.
 pub(crate) fn refuse(head: &[u8], place: &Path) -> Result<()> {
     let Some((what, way_out)) = kind(head) else { return Ok(()) };
-    let place = if place == Path::new("-") { "the input".to_string() } else { place.display().to_string() };
+    let place =
+        if place == Path::new("-") { "the input".to_string() } else { place.display().to_string() };
     Err(Error::data(format!("{place} is {what}, not CSV: {way_out}")))
 }
 
@@ -62,9 +73,12 @@ fn kind(head: &[u8]) -> Option<(&'static str, &'static str)> {
     if head.starts_with(b"BZh") && head.get(4..10) == Some(b"1AY&SY") {
         return Some(("compressed with bzip2", UNPACK));
     }
-    // Three letters could also begin the name of a column; a binary file has bytes that no text has.
+    // Three letters could also begin the name of a column; a binary file has bytes that no text
+    // has.
     let is_binary = || head.iter().take(512).any(|&byte| byte < 9);
-    let known = KINDS.iter().find(|(magic, ..)| head.starts_with(magic) && (magic.len() > 3 || is_binary()));
+    let known = KINDS
+        .iter()
+        .find(|(magic, ..)| head.starts_with(magic) && (magic.len() > 3 || is_binary()));
     known.map(|&(_, what, way_out)| (what, way_out)).or_else(|| marked_up(head))
 }
 
@@ -76,7 +90,9 @@ fn archive(head: &[u8]) -> (&'static str, &'static str) {
         () if has(b"opendocument.spreadsheet") => ("a spreadsheet (.ods)", EXPORT),
         () if has(b"xl/") => ("an Excel workbook (.xlsx)", EXPORT),
         () if has(b"word/") || has(b"opendocument.text") => ("a text document", EXPORT),
-        () if has(b"[Content_Types].xml") => ("an Office file, such as an Excel workbook (.xlsx)", EXPORT),
+        () if has(b"[Content_Types].xml") => {
+            ("an Office file, such as an Excel workbook (.xlsx)", EXPORT)
+        }
         () => ("a zip archive", UNPACK),
     }
 }
@@ -84,19 +100,23 @@ fn archive(head: &[u8]) -> (&'static str, &'static str) {
 /// Text that is another form than CSV.
 fn marked_up(head: &[u8]) -> Option<(&'static str, &'static str)> {
     let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start();
-    let begins = |with: &str| text.get(..with.len()).is_some_and(|start| start.eq_ignore_ascii_case(with.as_bytes()));
+    let begins = |with: &str| {
+        text.get(..with.len()).is_some_and(|start| start.eq_ignore_ascii_case(with.as_bytes()))
+    };
     // The first line of JSON ends in one of its signs; that of a table ends in a name.
     let line = text.split(|&byte| byte == b'\n').next().unwrap_or_default().trim_ascii_end();
     let is_json = line.last().is_some_and(|last| b"{}[],:".contains(last));
-    let after = |sign: u8| text.strip_prefix(&[sign]).and_then(|rest| rest.trim_ascii_start().first());
+    let after =
+        |sign: u8| text.strip_prefix(&[sign]).and_then(|rest| rest.trim_ascii_start().first());
     match () {
         () if begins("<!doctype html") || begins("<html") || begins("<table") => {
             Some(("an HTML page (some programs export these with the ending .xls)", EXPORT))
         }
         () if begins("<?xml") => Some(("an XML file", EXPORT)),
-        () if is_json && matches!(after(b'{'), Some(b'"' | b'}')) => {
-            Some(("JSON or JSON lines", "convert it to CSV or Parquet, for example with DuckDB or pandas"))
-        }
+        () if is_json && matches!(after(b'{'), Some(b'"' | b'}')) => Some((
+            "JSON or JSON lines",
+            "convert it to CSV or Parquet, for example with DuckDB or pandas",
+        )),
         () if is_json && matches!(after(b'['), Some(b'{' | b'[' | b'"')) => {
             Some(("JSON", "convert it to CSV or Parquet, for example with DuckDB or pandas"))
         }
@@ -116,7 +136,10 @@ mod tests {
     fn files_of_other_programs_are_called_what_they_are() {
         for (head, what) in [
             (&b"PK\x03\x04\x14\0\x06\0...xl/workbook.xml"[..], "an Excel workbook (.xlsx)"),
-            (b"PK\x03\x04\x14\0\0\0mimetypeapplication/vnd.oasis.opendocument.spreadsheet", "a spreadsheet (.ods)"),
+            (
+                b"PK\x03\x04\x14\0\0\0mimetypeapplication/vnd.oasis.opendocument.spreadsheet",
+                "a spreadsheet (.ods)",
+            ),
             (b"PK\x03\x04\x14\0\0\0table.csv", "a zip archive"),
             (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\0\0", "an old Office file"),
             (b"BZh91AY&SY", "compressed with bzip2"),
@@ -130,7 +153,10 @@ mod tests {
             (b"<html><table>", "an HTML page"),
         ] {
             let said = said(head).unwrap();
-            assert!(said.starts_with(&format!("data.csv is {what}")) && said.contains(": "), "{said}");
+            assert!(
+                said.starts_with(&format!("data.csv is {what}")) && said.contains(": "),
+                "{said}"
+            );
         }
     }
 

@@ -46,8 +46,9 @@ pub(crate) enum Rows {
     ArrowStream(StreamReader<BufReader<Peeked>>),
 }
 
-/// Opens a table; `-` is standard input. The format is told by the first bytes, whatever the name ends in: CSV (also in gzip or zstd),
-/// Parquet, Arrow IPC file or stream. A delimiter that is not given is guessed from the first rows.
+/// Opens a table; `-` is standard input. The format is told by the first bytes, whatever the name
+/// ends in: CSV (also in gzip or zstd), Parquet, Arrow IPC file or stream. A delimiter that is not
+/// given is guessed from the first rows.
 ///
 /// # Errors
 /// When there is no such file, or it is not readable as a table with a header of distinct names.
@@ -58,15 +59,21 @@ pub fn open(path: &Path, delimiter: Option<char>) -> Result<Source> {
         [b'P', b'A', b'R', b'1', ..] => {
             let file = whole(raw, &magic, path)?;
             guarded(path, "Parquet", || match file {
-                Whole::File(file) => ParquetRecordBatchReaderBuilder::try_new(file).map(Rows::ParquetFile),
-                Whole::Bytes(bytes) => ParquetRecordBatchReaderBuilder::try_new(bytes).map(Rows::ParquetBytes),
+                Whole::File(file) => {
+                    ParquetRecordBatchReaderBuilder::try_new(file).map(Rows::ParquetFile)
+                }
+                Whole::Bytes(bytes) => {
+                    ParquetRecordBatchReaderBuilder::try_new(bytes).map(Rows::ParquetBytes)
+                }
             })?
         }
         [b'A', b'R', b'R', b'O', b'W', b'1', ..] => {
             let file = whole(raw, &magic, path)?;
             guarded(path, "Arrow", || match file {
                 Whole::File(file) => FileReader::try_new(file, None).map(Rows::ArrowFile),
-                Whole::Bytes(bytes) => FileReader::try_new(Cursor::new(bytes), None).map(Rows::ArrowBytes),
+                Whole::Bytes(bytes) => {
+                    FileReader::try_new(Cursor::new(bytes), None).map(Rows::ArrowBytes)
+                }
             })?
         }
         [0xff, 0xff, 0xff, 0xff, ..] => {
@@ -74,7 +81,8 @@ pub fn open(path: &Path, delimiter: Option<char>) -> Result<Source> {
             guarded(path, "Arrow", || StreamReader::try_new(stream, None).map(Rows::ArrowStream))?
         }
         _ => {
-            let stream = Stream::new(&magic, Cursor::new(magic.clone()).chain(raw)).map_err(|source| reading(path, source))?;
+            let stream = Stream::new(&magic, Cursor::new(magic.clone()).chain(raw))
+                .map_err(|source| reading(path, source))?;
             Rows::Csv(Csv::open(stream, path, delimiter)?)
         }
     };
@@ -100,21 +108,29 @@ pub fn open_text(text: String, name: &Path) -> Result<Source> {
     let csv = Csv::open(stream, name, Some(','))?;
     let (names, is_doubtful) = (csv.names.clone(), csv.is_doubtful);
     check_names(&names, is_doubtful)?;
-    Ok(Source { data_types: vec![DataType::Utf8; names.len()], names, rows: Rows::Csv(csv), is_doubtful })
+    Ok(Source {
+        data_types: vec![DataType::Utf8; names.len()],
+        names,
+        rows: Rows::Csv(csv),
+        is_doubtful,
+    })
 }
 
-/// The text of a file, unpacked if it is compressed, for files that are tables only after some editing.
+/// The text of a file, unpacked if it is compressed, for files that are tables only after some
+/// editing.
 ///
 /// # Errors
 /// When it cannot be read, is damaged, or is not UTF-8.
 pub fn text(path: &Path) -> Result<String> {
     let mut raw = Raw::open(path)?;
     let magic = head(&mut raw, 8).map_err(|source| Error::io(path, source))?;
-    let mut stream = Stream::new(&magic, Cursor::new(magic.clone()).chain(raw)).map_err(|source| reading(path, source))?;
+    let mut stream = Stream::new(&magic, Cursor::new(magic.clone()).chain(raw))
+        .map_err(|source| reading(path, source))?;
     let mut bytes = Vec::new();
     stream.read_to_end(&mut bytes).map_err(|source| reading(path, source))?;
-    String::from_utf8(bytes)
-        .map_err(|_| Error::data(format!("{} is not UTF-8 text: convert it, or fetch it again", path.display())))
+    String::from_utf8(bytes).map_err(|_| {
+        Error::data(format!("{} is not UTF-8 text: convert it, or fetch it again", path.display()))
+    })
 }
 
 impl Source {
@@ -128,8 +144,8 @@ impl Source {
         &self.data_types
     }
 
-    /// True when the names may be the cells of a first row: one is a number or a date, or equals a cell below it. Then no message may show
-    /// them.
+    /// True when the names may be the cells of a first row: one is a number or a date, or equals a
+    /// cell below it. Then no message may show them.
     pub fn is_headless(&self) -> bool {
         self.is_doubtful
     }
@@ -142,13 +158,22 @@ impl Source {
 
 impl fmt::Debug for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Source").field("names", &self.names).field("data_types", &self.data_types).finish_non_exhaustive()
+        f.debug_struct("Source")
+            .field("names", &self.names)
+            .field("data_types", &self.data_types)
+            .finish_non_exhaustive()
     }
 }
 
 impl Rows {
-    /// Sends the rows on in batches, with only the columns at these places; stops when nobody listens any more.
-    pub(crate) fn decode(self, columns: &[usize], batch_rows: usize, to: &SyncSender<RecordBatch>) -> Result<()> {
+    /// Sends the rows on in batches, with only the columns at these places; stops when nobody
+    /// listens any more.
+    pub(crate) fn decode(
+        self,
+        columns: &[usize],
+        batch_rows: usize,
+        to: &SyncSender<RecordBatch>,
+    ) -> Result<()> {
         match self {
             Rows::Csv(csv) => csv.decode(columns, batch_rows, to),
             Rows::ParquetFile(builder) => decode_parquet(builder, columns, batch_rows, to),
@@ -179,10 +204,18 @@ fn decode_parquet<T: ChunkReader + 'static>(
     }
     // Long texts make short batches, as far as the file says how long they are.
     let groups = builder.metadata().row_groups();
-    let widest = groups.iter().map(|group| group.total_byte_size() / group.num_rows().max(1)).max().unwrap_or(0);
+    let widest = groups
+        .iter()
+        .map(|group| group.total_byte_size() / group.num_rows().max(1))
+        .max()
+        .unwrap_or(0);
     let batch_rows = usize::try_from(BATCH_BYTES / widest.max(1)).unwrap_or(0).clamp(1, batch_rows);
     let mask = ProjectionMask::roots(builder.parquet_schema(), columns.iter().copied());
-    let reader = builder.with_batch_size(batch_rows).with_projection(mask).build().map_err(|_| damaged(0))?;
+    let reader = builder
+        .with_batch_size(batch_rows)
+        .with_projection(mask)
+        .build()
+        .map_err(|_| damaged(0))?;
     let mut rows = 0;
     for batch in reader {
         let batch = batch.map_err(|_| damaged(rows))?;
@@ -215,17 +248,24 @@ fn decode_arrow(
     Ok(())
 }
 
-/// Opens a binary file: its decoders are not proof against every damaged one, and some of those make them panic.
-fn guarded<E: fmt::Display>(path: &Path, what: &str, open: impl FnOnce() -> std::result::Result<Rows, E>) -> Result<Rows> {
+/// Opens a binary file: its decoders are not proof against every damaged one, and some of those
+/// make them panic.
+fn guarded<E: fmt::Display>(
+    path: &Path,
+    what: &str,
+    open: impl FnOnce() -> std::result::Result<Rows, E>,
+) -> Result<Rows> {
     let opened = catch_unwind(AssertUnwindSafe(|| open().map_err(|error| error.to_string())));
-    opened
-        .unwrap_or_else(|_| Err("it is damaged".to_owned()))
-        .map_err(|why| Error::data(format!("{} is not a readable {what} file: {why}", path.display())))
+    opened.unwrap_or_else(|_| Err("it is damaged".to_owned())).map_err(|why| {
+        Error::data(format!("{} is not a readable {what} file: {why}", path.display()))
+    })
 }
 
 /// The decoders' own words are not passed on: some of them quote the value that they stumbled over.
 pub(crate) fn damaged(rows: usize) -> Error {
-    Error::data(format!("the file is damaged: what follows its first {rows} rows cannot be decoded; write or fetch it again"))
+    Error::data(format!(
+        "the file is damaged: what follows its first {rows} rows cannot be decoded; write or fetch it again"
+    ))
 }
 
 enum Whole {
@@ -233,7 +273,8 @@ enum Whole {
     Bytes(Bytes),
 }
 
-/// Formats with their index at the end need all bytes: a file has them at hand, a pipe must be read to its end.
+/// Formats with their index at the end need all bytes: a file has them at hand, a pipe must be read
+/// to its end.
 fn whole(raw: Raw, magic: &[u8], path: &Path) -> Result<Whole> {
     let failed = |source| Error::io(path, source);
     match raw {
@@ -250,5 +291,9 @@ fn whole(raw: Raw, magic: &[u8], path: &Path) -> Result<Whole> {
 }
 
 fn columns(schema: &Schema) -> (Vec<String>, Vec<DataType>) {
-    schema.fields().iter().map(|field| (field.name().clone(), plain_type(field.data_type()))).unzip()
+    schema
+        .fields()
+        .iter()
+        .map(|field| (field.name().clone(), plain_type(field.data_type())))
+        .unzip()
 }

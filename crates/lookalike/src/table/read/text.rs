@@ -1,8 +1,8 @@
 //! Text in chunks, each of which is valid UTF-8 by itself.
 //!
-//! The CSV decoder checks the text of a batch as one piece and then cuts it at cell borders, so a character that is torn apart by a
-//! delimiter would pass. Delimiters, quotes and line ends are ASCII: checking the bytes before they are cut leaves no such gap, and it
-//! knows the line.
+//! The CSV decoder checks the text of a batch as one piece and then cuts it at cell borders, so a
+//! character that is torn apart by a delimiter would pass. Delimiters, quotes and line ends are
+//! ASCII: checking the bytes before they are cut leaves no such gap, and it knows the line.
 
 use std::io::{ErrorKind, Read};
 use std::path::PathBuf;
@@ -32,7 +32,8 @@ impl<R: Read> Text<R> {
     /// The next piece of text, empty at the end.
     pub(crate) fn next_chunk(&mut self) -> Result<&[u8]> {
         self.lines += line_ends(&self.buffer[..self.checked]);
-        // A character that the last read cut in two waits at the end of the buffer for its other half.
+        // A character that the last read cut in two waits at the end of the buffer for its other
+        // half.
         self.buffer.copy_within(self.checked..self.filled, 0);
         self.filled -= self.checked;
         self.checked = 0;
@@ -66,11 +67,16 @@ impl<R: Read> Text<R> {
 /// How many lines end in these bytes.
 pub(crate) fn line_ends(bytes: &[u8]) -> u64 {
     // Sums of a byte each are what the compiler turns into wide instructions.
-    bytes.chunks(255).map(|chunk| u64::from(chunk.iter().map(|&byte| u8::from(byte == b'\n')).sum::<u8>())).sum()
+    bytes
+        .chunks(255)
+        .map(|chunk| u64::from(chunk.iter().map(|&byte| u8::from(byte == b'\n')).sum::<u8>()))
+        .sum()
 }
 
 fn not_utf8(line: u64) -> Error {
-    Error::data(format!("line {line} is not UTF-8 text: convert the file, for example with iconv -f LATIN1 -t UTF-8"))
+    Error::data(format!(
+        "line {line} is not UTF-8 text: convert the file, for example with iconv -f LATIN1 -t UTF-8"
+    ))
 }
 
 fn has_nul(line: u64) -> Error {

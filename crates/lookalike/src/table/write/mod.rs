@@ -10,7 +10,9 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_csv::WriterBuilder;
 use arrow_ipc::writer::FileWriter;
-use arrow_schema::{ArrowError, DataType, Field, FieldRef, IntervalUnit, Schema, SchemaRef, TimeUnit};
+use arrow_schema::{
+    ArrowError, DataType, Field, FieldRef, IntervalUnit, Schema, SchemaRef, TimeUnit,
+};
 use flate2::write::GzEncoder;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression as Codec, ZstdLevel};
@@ -73,8 +75,12 @@ pub fn file_type(path: &Path) -> Result<FileType> {
         _ => (name.as_str(), Compression::None),
     };
     match (stem.rsplit_once('.').map_or("", |(_, extension)| extension), compression) {
-        ("csv" | "txt", compression) => Ok(FileType { format: Format::Csv { delimiter: b',' }, compression }),
-        ("tsv", compression) => Ok(FileType { format: Format::Csv { delimiter: b'\t' }, compression }),
+        ("csv" | "txt", compression) => {
+            Ok(FileType { format: Format::Csv { delimiter: b',' }, compression })
+        }
+        ("tsv", compression) => {
+            Ok(FileType { format: Format::Csv { delimiter: b'\t' }, compression })
+        }
         ("parquet" | "pq", Compression::None) => plain(Format::Parquet),
         ("arrow" | "ipc" | "feather", Compression::None) => plain(Format::Arrow),
         _ => Err(Error::request(format!(
@@ -90,15 +96,23 @@ pub fn file_type(path: &Path) -> Result<FileType> {
 /// # Errors
 /// When a column's type has no place in it.
 pub fn check_types(file_type: FileType, schema: &SchemaRef) -> Result<()> {
-    plain_schema(schema).fields().iter().try_for_each(|field| check_type(file_type, field.name(), field.data_type()))
+    plain_schema(schema)
+        .fields()
+        .iter()
+        .try_for_each(|field| check_type(file_type, field.name(), field.data_type()))
 }
 
 /// The same for those columns of a source that will be in the release, before its rows are read.
 ///
 /// # Errors
 /// As [`check_types`].
-pub fn check_columns(file_type: FileType, source: &Source, is_released: impl Fn(&String) -> bool) -> Result<()> {
-    let columns = source.names().iter().zip(source.data_types()).filter(|(name, _)| is_released(name));
+pub fn check_columns(
+    file_type: FileType,
+    source: &Source,
+    is_released: impl Fn(&String) -> bool,
+) -> Result<()> {
+    let columns =
+        source.names().iter().zip(source.data_types()).filter(|(name, _)| is_released(name));
     columns.into_iter().try_for_each(|(name, data_type)| check_type(file_type, name, data_type))
 }
 
@@ -117,7 +131,8 @@ fn check_type(file_type: FileType, name: &str, data_type: &DataType) -> Result<(
     )))
 }
 
-/// True unless it has a part that the Parquet writer does not know: a cell of several types, three numbers of an interval, nothing.
+/// True unless it has a part that the Parquet writer does not know: a cell of several types, three
+/// numbers of an interval, nothing.
 fn fits_parquet(data_type: &DataType) -> bool {
     match data_type {
         DataType::Union(..) | DataType::Interval(IntervalUnit::MonthDayNano) => false,
@@ -127,21 +142,30 @@ fn fits_parquet(data_type: &DataType) -> bool {
         | DataType::LargeListView(field)
         | DataType::FixedSizeList(field, _)
         | DataType::Map(field, _) => fits_parquet(field.data_type()),
-        DataType::Struct(fields) => !fields.is_empty() && fields.iter().all(|field| fits_parquet(field.data_type())),
+        DataType::Struct(fields) => {
+            !fields.is_empty() && fields.iter().all(|field| fits_parquet(field.data_type()))
+        }
         _ => true,
     }
 }
 
-/// The columns as Parquet has them. It knows no times in whole seconds: other readers would see bare integers.
+/// The columns as Parquet has them. It knows no times in whole seconds: other readers would see
+/// bare integers.
 fn in_parquet(schema: &Schema) -> SchemaRef {
-    let field = |field: &FieldRef| Field::new(field.name(), type_in_parquet(field.data_type()), field.is_nullable());
+    let field = |field: &FieldRef| {
+        Field::new(field.name(), type_in_parquet(field.data_type()), field.is_nullable())
+    };
     Arc::new(Schema::new(schema.fields().iter().map(field).collect::<Vec<_>>()))
 }
 
 fn type_in_parquet(data_type: &DataType) -> DataType {
-    let inner = |field: &FieldRef| Arc::new(Field::new(field.name(), type_in_parquet(field.data_type()), field.is_nullable()));
+    let inner = |field: &FieldRef| {
+        Arc::new(Field::new(field.name(), type_in_parquet(field.data_type()), field.is_nullable()))
+    };
     match data_type {
-        DataType::Timestamp(TimeUnit::Second, zone) => DataType::Timestamp(TimeUnit::Millisecond, zone.clone()),
+        DataType::Timestamp(TimeUnit::Second, zone) => {
+            DataType::Timestamp(TimeUnit::Millisecond, zone.clone())
+        }
         DataType::Time32(TimeUnit::Second) => DataType::Time32(TimeUnit::Millisecond),
         DataType::List(item) => DataType::List(inner(item)),
         DataType::LargeList(item) => DataType::LargeList(inner(item)),
@@ -151,10 +175,11 @@ fn type_in_parquet(data_type: &DataType) -> DataType {
     }
 }
 
-/// Writes `count` batches to `out`; `place` is the name that errors speak of. `batch` is called for each number below `count`, several
-/// at a time. On success all bytes have reached the disk.
+/// Writes `count` batches to `out`; `place` is the name that errors speak of. `batch` is called for
+/// each number below `count`, several at a time. On success all bytes have reached the disk.
 ///
-/// Whatever a batch carries beyond its values (unused dictionary entries, bytes under nulls, metadata) is left behind.
+/// Whatever a batch carries beyond its values (unused dictionary entries, bytes under nulls,
+/// metadata) is left behind.
 ///
 /// # Errors
 /// When a batch fails, the system refuses to write, or a column's type has no place in the format.
@@ -175,28 +200,46 @@ pub fn write(
     let plain = |number: usize| {
         let column = |(column, field): (&ArrayRef, &FieldRef)| {
             let column = unpack(column.clone())?;
-            if column.data_type() == field.data_type() { Ok(column) } else { cast(&column, field.data_type()) }
+            if column.data_type() == field.data_type() {
+                Ok(column)
+            } else {
+                cast(&column, field.data_type())
+            }
         };
         let batch = batch(number)?;
-        let columns = batch.columns().iter().zip(schema.fields()).map(column).collect::<std::result::Result<_, _>>();
-        columns.and_then(|columns| RecordBatch::try_new(schema.clone(), columns)).map_err(|_| unwritable(number))
+        let columns = batch
+            .columns()
+            .iter()
+            .zip(schema.fields())
+            .map(column)
+            .collect::<std::result::Result<_, _>>();
+        columns
+            .and_then(|columns| RecordBatch::try_new(schema.clone(), columns))
+            .map_err(|_| unwritable(number))
     };
     let out = BufWriter::with_capacity(1 << 18, out);
     let out = match file_type.format {
         Format::Csv { delimiter } => {
             let mut sink = Sink::new(out, file_type.compression).map_err(failed)?;
             let header =
-                csv_text(&RecordBatch::new_empty(schema.clone()), delimiter, Header::First).map_err(|_| unwritable(0))?;
+                csv_text(&RecordBatch::new_empty(schema.clone()), delimiter, Header::First)
+                    .map_err(|_| unwritable(0))?;
             sink.write_all(&header).map_err(failed)?;
-            let text = |number| csv_text(&plain(number)?, delimiter, Header::Done).map_err(|_| unwritable(number));
+            let text = |number| {
+                csv_text(&plain(number)?, delimiter, Header::Done).map_err(|_| unwritable(number))
+            };
             in_order(count, text, |text| sink.write_all(&text).map_err(failed))?;
             sink.finish().map_err(failed)?
         }
         Format::Parquet => {
-            // About as fast to write as snappy and a third smaller; every reader of the last years knows it.
-            let properties = WriterProperties::builder().set_compression(Codec::ZSTD(ZstdLevel::default())).build();
+            // About as fast to write as snappy and a third smaller; every reader of the last years
+            // knows it.
+            let properties = WriterProperties::builder()
+                .set_compression(Codec::ZSTD(ZstdLevel::default()))
+                .build();
             let failed = |error| Error::io(place, parquet_fault(error));
-            let mut writer = ArrowWriter::try_new(out, schema.clone(), Some(properties)).map_err(failed)?;
+            let mut writer =
+                ArrowWriter::try_new(out, schema.clone(), Some(properties)).map_err(failed)?;
             in_order(count, plain, |batch| writer.write(&batch).map_err(failed))?;
             writer.into_inner().map_err(failed)?
         }
@@ -204,8 +247,14 @@ pub fn write(
             let failed = |error| Error::io(place, arrow_fault(error));
             let mut writer = FileWriter::try_new(out, &schema).map_err(failed)?;
             let rebuilt = |number| {
-                let columns = plain(number)?.columns().iter().map(rebuild).collect::<std::result::Result<_, _>>();
-                columns.and_then(|columns| RecordBatch::try_new(schema.clone(), columns)).map_err(|_| unwritable(number))
+                let columns = plain(number)?
+                    .columns()
+                    .iter()
+                    .map(rebuild)
+                    .collect::<std::result::Result<_, _>>();
+                columns
+                    .and_then(|columns| RecordBatch::try_new(schema.clone(), columns))
+                    .map_err(|_| unwritable(number))
             };
             in_order(count, rebuilt, |batch| writer.write(&batch).map_err(failed))?;
             writer.finish().and_then(|()| writer.into_inner()).map_err(failed)?
@@ -215,7 +264,8 @@ pub fn write(
     out.sync_all().map_err(failed)
 }
 
-/// Makes the parts several at a time and hands them on in order. While one window is handed on the next is made.
+/// Makes the parts several at a time and hands them on in order. While one window is handed on the
+/// next is made.
 fn in_order<T: Send>(
     count: usize,
     make: impl Fn(usize) -> Result<T> + Sync,
@@ -244,16 +294,25 @@ enum Header {
     Done,
 }
 
-fn csv_text(batch: &RecordBatch, delimiter: u8, header: Header) -> std::result::Result<Vec<u8>, ArrowError> {
+fn csv_text(
+    batch: &RecordBatch,
+    delimiter: u8,
+    header: Header,
+) -> std::result::Result<Vec<u8>, ArrowError> {
     let mut text = Vec::new();
-    let builder = WriterBuilder::new().with_delimiter(delimiter).with_header(matches!(header, Header::First));
+    let builder =
+        WriterBuilder::new().with_delimiter(delimiter).with_header(matches!(header, Header::First));
     builder.build(&mut text).write(batch)?;
     Ok(text)
 }
 
-/// The libraries' own words are not passed on: some of them quote the value that they stumbled over.
+/// The libraries' own words are not passed on: some of them quote the value that they stumbled
+/// over.
 fn unwritable(batch: usize) -> Error {
-    Error::data(format!("a cell in batch {} of the release cannot be written: cast its column in the source", batch + 1))
+    Error::data(format!(
+        "a cell in batch {} of the release cannot be written: cast its column in the source",
+        batch + 1
+    ))
 }
 
 fn parquet_fault(error: ParquetError) -> io::Error {
@@ -330,7 +389,8 @@ mod tests {
     use arrow_array::cast::AsArray;
     use arrow_array::types::Int32Type;
     use arrow_array::{
-        Array, BinaryArray, Date64Array, DictionaryArray, Int64Array, StringArray, Time32SecondArray, TimestampSecondArray,
+        Array, BinaryArray, Date64Array, DictionaryArray, Int64Array, StringArray,
+        Time32SecondArray, TimestampSecondArray,
     };
     use arrow_buffer::{NullBuffer, ScalarBuffer};
     use arrow_select::concat::concat;
@@ -340,13 +400,15 @@ mod tests {
     use crate::table::open;
     use crate::table::{Table, Treatment};
 
-    const NAMES: [&str; 8] = ["t.csv", "t.tsv", "t.txt", "t.csv.gz", "t.tsv.zst", "t.parquet", "t.arrow", "t.feather"];
+    const NAMES: [&str; 8] =
+        ["t.csv", "t.tsv", "t.txt", "t.csv.gz", "t.tsv.zst", "t.parquet", "t.arrow", "t.feather"];
 
     fn write_file(folder: &TempDir, name: &str, batches: &[RecordBatch]) -> PathBuf {
         let path = folder.path().join(name);
         let out = File::create(&path).unwrap();
         let batch = |i: usize| Ok(batches[i].clone());
-        write(out, &path, file_type(&path).unwrap(), &batches[0].schema(), batches.len(), batch).unwrap();
+        write(out, &path, file_type(&path).unwrap(), &batches[0].schema(), batches.len(), batch)
+            .unwrap();
         path
     }
 
@@ -364,7 +426,13 @@ mod tests {
     #[test]
     fn times_that_parquet_does_not_know_are_written_as_times_that_it_does() {
         let columns: [(&str, ArrayRef); 3] = [
-            ("stamp", Arc::new(TimestampSecondArray::from(vec![1_700_000_000, 5]).with_timezone("Europe/Berlin"))),
+            (
+                "stamp",
+                Arc::new(
+                    TimestampSecondArray::from(vec![1_700_000_000, 5])
+                        .with_timezone("Europe/Berlin"),
+                ),
+            ),
             ("time", Arc::new(Time32SecondArray::from(vec![3_661, 0]))),
             ("date", Arc::new(Date64Array::from(vec![1_577_836_800_000, 0]))),
         ];
@@ -372,24 +440,50 @@ mod tests {
         let folder = TempDir::new().unwrap();
         let path = write_file(&folder, "t.parquet", from_ref(&batch));
         let milliseconds = TimeUnit::Millisecond;
-        let expected =
-            [DataType::Timestamp(milliseconds, Some("Europe/Berlin".into())), DataType::Time32(milliseconds), DataType::Date32];
+        let expected = [
+            DataType::Timestamp(milliseconds, Some("Europe/Berlin".into())),
+            DataType::Time32(milliseconds),
+            DataType::Date32,
+        ];
         assert_eq!(open(&path, None).unwrap().data_types(), expected);
         let texts = |path: &Path| {
             let table = read_file(path);
-            table.columns.iter().map(|column| column.coded.clone().unwrap().values).collect::<Vec<_>>()
+            table
+                .columns
+                .iter()
+                .map(|column| column.coded.clone().unwrap().values)
+                .collect::<Vec<_>>()
         };
-        assert_eq!(texts(&path), texts(&write_file(&folder, "t.arrow", from_ref(&batch))), "the same moments as ever");
+        assert_eq!(
+            texts(&path),
+            texts(&write_file(&folder, "t.arrow", from_ref(&batch))),
+            "the same moments as ever"
+        );
     }
 
-    /// Text that needs quoting in every dialect, and numbers; many batches, so that they are made several at a time.
+    /// Text that needs quoting in every dialect, and numbers; many batches, so that they are made
+    /// several at a time.
     fn sample() -> Vec<RecordBatch> {
-        let odd = [Some("a,b;c"), Some("say \"no\""), None, Some("two\nlines"), Some("tab\there"), Some("ü|€"), Some(" x ")];
+        let odd = [
+            Some("a,b;c"),
+            Some("say \"no\""),
+            None,
+            Some("two\nlines"),
+            Some("tab\there"),
+            Some("ü|€"),
+            Some(" x "),
+        ];
         (0..23_i64)
             .map(|i| {
-                let numbers: Int64Array = (0..50).map(|j| ((i + j) % 7 != 0).then_some(i * 50 + j)).collect();
-                let texts: StringArray = (0..50).map(|j| odd[(usize::try_from(i).unwrap() + j) % odd.len()]).collect();
-                RecordBatch::try_from_iter([("a \"number\"", Arc::new(numbers) as ArrayRef), ("text", Arc::new(texts))]).unwrap()
+                let numbers: Int64Array =
+                    (0..50).map(|j| ((i + j) % 7 != 0).then_some(i * 50 + j)).collect();
+                let texts: StringArray =
+                    (0..50).map(|j| odd[(usize::try_from(i).unwrap() + j) % odd.len()]).collect();
+                RecordBatch::try_from_iter([
+                    ("a \"number\"", Arc::new(numbers) as ArrayRef),
+                    ("text", Arc::new(texts)),
+                ])
+                .unwrap()
             })
             .collect()
     }
@@ -398,8 +492,12 @@ mod tests {
     fn every_format_reads_back_the_same_table() {
         let folder = TempDir::new().unwrap();
         let batches = sample();
-        let texts = concat(&batches.iter().map(|batch| batch.column(1).as_ref()).collect::<Vec<_>>()).unwrap();
-        let numbers = concat(&batches.iter().map(|batch| batch.column(0).as_ref()).collect::<Vec<_>>()).unwrap();
+        let texts =
+            concat(&batches.iter().map(|batch| batch.column(1).as_ref()).collect::<Vec<_>>())
+                .unwrap();
+        let numbers =
+            concat(&batches.iter().map(|batch| batch.column(0).as_ref()).collect::<Vec<_>>())
+                .unwrap();
         for name in NAMES {
             let path = write_file(&folder, name, &batches);
             let table = read_file(&path);
@@ -434,7 +532,8 @@ mod tests {
         let csv = file_type(&path).unwrap();
         for count in [0, 1] {
             let empty = |_| Ok(batches[0].slice(0, 0));
-            write(File::create(&path).unwrap(), &path, csv, &batches[0].schema(), count, empty).unwrap();
+            write(File::create(&path).unwrap(), &path, csv, &batches[0].schema(), count, empty)
+                .unwrap();
             assert_eq!(fs::read_to_string(&path).unwrap(), "\"a \"\"number\"\"\",text\n");
         }
         let text = fs::read_to_string(write_file(&folder, "t.csv", &batches)).unwrap();
@@ -447,39 +546,67 @@ mod tests {
         let column: ArrayRef = Arc::new(StringArray::from(vec![Some("x"), None, Some("y"), None]));
         let batch = RecordBatch::try_from_iter([("one", column.clone())]).unwrap();
         for name in NAMES {
-            assert_eq!(&carried(&read_file(&write_file(&folder, name, from_ref(&batch))), "one"), &column, "{name}");
+            assert_eq!(
+                &carried(&read_file(&write_file(&folder, name, from_ref(&batch))), "one"),
+                &column,
+                "{name}"
+            );
         }
     }
 
     #[test]
     fn nothing_but_the_released_values_reaches_the_file() {
         let folder = TempDir::new().unwrap();
-        let words =
-            DictionaryArray::<Int32Type>::new(vec![0, 0].into(), Arc::new(StringArray::from(vec!["shown", "canary-dictionary"])));
+        let words = DictionaryArray::<Int32Type>::new(
+            vec![0, 0].into(),
+            Arc::new(StringArray::from(vec!["shown", "canary-dictionary"])),
+        );
         let secret = i64::from_le_bytes(*b"canary-n");
-        let numbers = Int64Array::new(ScalarBuffer::from(vec![1, secret]), Some(NullBuffer::from(vec![true, false])));
+        let numbers = Int64Array::new(
+            ScalarBuffer::from(vec![1, secret]),
+            Some(NullBuffer::from(vec![true, false])),
+        );
         let hidden = StringArray::new(
             arrow_buffer::OffsetBuffer::new(vec![0, 12, 13].into()),
             b"canary-under!"[..].into(),
             Some(NullBuffer::from(vec![false, true])),
         );
-        let neighbours = StringArray::from(vec!["canary-slice", "a", "b", "canary-slice"]).slice(1, 2);
-        let columns: [(&str, ArrayRef); 4] =
-            [("w", Arc::new(words)), ("n", Arc::new(numbers)), ("h", Arc::new(hidden)), ("s", Arc::new(neighbours))];
-        let note = || std::collections::HashMap::from([("canary-note".to_owned(), "canary-note".to_owned())]);
+        let neighbours =
+            StringArray::from(vec!["canary-slice", "a", "b", "canary-slice"]).slice(1, 2);
+        let columns: [(&str, ArrayRef); 4] = [
+            ("w", Arc::new(words)),
+            ("n", Arc::new(numbers)),
+            ("h", Arc::new(hidden)),
+            ("s", Arc::new(neighbours)),
+        ];
+        let note = || {
+            std::collections::HashMap::from([("canary-note".to_owned(), "canary-note".to_owned())])
+        };
         let fields: Vec<Field> = columns
             .iter()
-            .map(|(name, array)| Field::new(*name, array.data_type().clone(), true).with_metadata(note()))
+            .map(|(name, array)| {
+                Field::new(*name, array.data_type().clone(), true).with_metadata(note())
+            })
             .collect();
         let schema = Arc::new(Schema::new(fields).with_metadata(note()));
-        let batch = RecordBatch::try_new(schema, columns.into_iter().map(|(_, array)| array).collect()).unwrap();
+        let batch =
+            RecordBatch::try_new(schema, columns.into_iter().map(|(_, array)| array).collect())
+                .unwrap();
         for name in ["t.csv", "t.parquet", "t.arrow"] {
             let path = write_file(&folder, name, from_ref(&batch));
             let bytes = fs::read(&path).unwrap();
             assert!(!bytes.windows(6).any(|window| window == b"canary"), "{name}");
             let table = read_file(&path);
-            assert_eq!(carried(&table, "w").as_string::<i32>(), &StringArray::from(vec!["shown", "shown"]), "{name}");
-            assert_eq!(carried(&table, "h").as_string::<i32>(), &StringArray::from(vec![None, Some("!")]), "{name}");
+            assert_eq!(
+                carried(&table, "w").as_string::<i32>(),
+                &StringArray::from(vec!["shown", "shown"]),
+                "{name}"
+            );
+            assert_eq!(
+                carried(&table, "h").as_string::<i32>(),
+                &StringArray::from(vec![None, Some("!")]),
+                "{name}"
+            );
         }
     }
 
@@ -495,10 +622,17 @@ mod tests {
             ("a.parquet", Format::Parquet, Compression::None),
             ("a.ipc", Format::Arrow, Compression::None),
         ] {
-            assert_eq!(file_type(Path::new(name)).unwrap(), FileType { format, compression }, "{name}");
+            assert_eq!(
+                file_type(Path::new(name)).unwrap(),
+                FileType { format, compression },
+                "{name}"
+            );
         }
         for name in ["a", "a.xlsx", "a.parquet.gz", "a.gz", "csv", "a.csv/b", ".."] {
-            assert!(matches!(file_type(Path::new(name)).unwrap_err().kind(), ErrorKind::Request { .. }), "{name}");
+            assert!(
+                matches!(file_type(Path::new(name)).unwrap_err().kind(), ErrorKind::Request { .. }),
+                "{name}"
+            );
         }
     }
 
@@ -508,8 +642,14 @@ mod tests {
         let path = folder.path().join("t.csv");
         let bytes: ArrayRef = Arc::new(BinaryArray::from(vec![&b"x"[..]]));
         let batch = RecordBatch::try_from_iter([("raw", bytes)]).unwrap();
-        let error =
-            write(File::create(&path).unwrap(), &path, file_type(&path).unwrap(), &batch.schema(), 1, |_| Ok(batch.clone()));
+        let error = write(
+            File::create(&path).unwrap(),
+            &path,
+            file_type(&path).unwrap(),
+            &batch.schema(),
+            1,
+            |_| Ok(batch.clone()),
+        );
         let error = error.unwrap_err();
         assert!(matches!(error.kind(), ErrorKind::Request { .. }));
         assert_eq!(
@@ -527,7 +667,15 @@ mod tests {
             let full = File::options().write(true).open("/dev/full").unwrap();
             let place = Path::new(name);
             let batch = |i: usize| Ok(batches[i].clone());
-            let error = write(full, place, file_type(place).unwrap(), &batches[0].schema(), batches.len(), batch).unwrap_err();
+            let error = write(
+                full,
+                place,
+                file_type(place).unwrap(),
+                &batches[0].schema(),
+                batches.len(),
+                batch,
+            )
+            .unwrap_err();
             assert!(
                 matches!(error.kind(), ErrorKind::Io { path, source } if path == place && source.raw_os_error() == Some(28)),
                 "{error}"
@@ -540,8 +688,21 @@ mod tests {
         let folder = TempDir::new().unwrap();
         let batches = sample();
         let path = folder.path().join("t.csv");
-        let batch = |i: usize| if i < 9 { Ok(batches[i].clone()) } else { Err(Error::infeasible(format!("number {i}"))) };
-        let error = write(File::create(&path).unwrap(), &path, file_type(&path).unwrap(), &batches[0].schema(), 23, batch);
+        let batch = |i: usize| {
+            if i < 9 {
+                Ok(batches[i].clone())
+            } else {
+                Err(Error::infeasible(format!("number {i}")))
+            }
+        };
+        let error = write(
+            File::create(&path).unwrap(),
+            &path,
+            file_type(&path).unwrap(),
+            &batches[0].schema(),
+            23,
+            batch,
+        );
         assert_eq!(error.unwrap_err().to_string(), "number 9");
     }
 }

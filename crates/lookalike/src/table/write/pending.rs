@@ -1,7 +1,9 @@
-//! A file that is written but not yet published: killed at any moment, there is either no file or a verified one.
+//! A file that is written but not yet published: killed at any moment, there is either no file or a
+//! verified one.
 //!
-//! Until it is published only its owner can read it. A register knows every such file and every one that was published, so that
-//! whoever ends the program at once ([`give_up`]) leaves nothing behind and can say truly what was written.
+//! Until it is published only its owner can read it. A register knows every such file and every one
+//! that was published, so that whoever ends the program at once ([`give_up`]) leaves nothing behind
+//! and can say truly what was written.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write};
@@ -63,26 +65,31 @@ pub struct Written {
 }
 
 fn register() -> MutexGuard<'static, Register> {
-    static REGISTER: Mutex<Register> =
-        Mutex::new(Register { waiting: Vec::new(), published: Vec::new(), stream: Stream::Nothing });
+    static REGISTER: Mutex<Register> = Mutex::new(Register {
+        waiting: Vec::new(),
+        published: Vec::new(),
+        stream: Stream::Nothing,
+    });
     REGISTER.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Removes every file that is not published, and keeps any from being published or made from now on: only for whoever ends the program
-/// right after. Waits for a publication that has begun.
+/// Removes every file that is not published, and keeps any from being published or made from now
+/// on: only for whoever ends the program right after. Waits for a publication that has begun.
 pub fn give_up() -> Written {
     let mut register = register();
     for file in &register.waiting {
         // A file, or the folder in which one waits for standard output.
         let _ = if file.is_dir() { fs::remove_dir_all(file) } else { fs::remove_file(file) };
     }
-    let written = Written { files: std::mem::take(&mut register.published), stream: register.stream };
+    let written =
+        Written { files: std::mem::take(&mut register.published), stream: register.stream };
     std::mem::forget(register);
     written
 }
 
-/// Says something while no other thread can end the program: last words come last. Where another thread has called [`give_up`] and is about to
-/// end the program, it does not come back: what fails because files are gone is no error of its own.
+/// Says something while no other thread can end the program: last words come last. Where another
+/// thread has called [`give_up`] and is about to end the program, it does not come back: what fails
+/// because files are gone is no error of its own.
 pub fn undisturbed<T>(say: impl FnOnce() -> T) -> T {
     let _register = register();
     say()
@@ -92,7 +99,9 @@ pub fn undisturbed<T>(say: impl FnOnce() -> T) -> T {
 ///
 /// # Errors
 /// When the system refuses.
-pub fn to_stream(write: impl FnOnce(&mut io::StdoutLock<'static>) -> io::Result<()>) -> io::Result<()> {
+pub fn to_stream(
+    write: impl FnOnce(&mut io::StdoutLock<'static>) -> io::Result<()>,
+) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
     register().stream = Stream::Part;
     write(&mut stdout).and_then(|()| stdout.flush())?;
@@ -129,7 +138,8 @@ impl Pending {
     /// Makes the empty file; `-` is standard output.
     ///
     /// # Errors
-    /// When the target exists and `force` is false, is no regular file, or its folder does not allow a new file.
+    /// When the target exists and `force` is false, is no regular file, or its folder does not
+    /// allow a new file.
     pub fn beside(target: &Path, force: bool) -> Result<Pending> {
         Pending::with_access(target, force, Access::Usual)
     }
@@ -145,7 +155,8 @@ impl Pending {
             let folder = private_folder().map_err(|source| Error::io(target, source))?;
             let file = folder.path().join("release");
             new_file(&file, 0o600).map_err(|source| Error::io(&file, source))?;
-            // Nothing may fail between the entry and the end of the lock, which the entry would wait for.
+            // Nothing may fail between the entry and the end of the lock, which the entry would
+            // wait for.
             let waiting = Waiting::new(&mut register, folder.path());
             drop(register);
             return Ok(Pending(Kind::Private { file, folder, waiting }));
@@ -154,11 +165,17 @@ impl Pending {
         if fs::symlink_metadata(target).is_ok() {
             match fs::metadata(target) {
                 Ok(about) if about.is_dir() => {
-                    return Err(Error::request(format!("{} is a folder: add a file name", target.display())));
+                    return Err(Error::request(format!(
+                        "{} is a folder: add a file name",
+                        target.display()
+                    )));
                 }
                 // Renaming over a device would replace it.
                 Ok(about) if !about.is_file() => {
-                    return Err(Error::request(format!("{} is no regular file: use - for standard output", target.display())));
+                    return Err(Error::request(format!(
+                        "{} is no regular file: use - for standard output",
+                        target.display()
+                    )));
                 }
                 _ if !force => return Err(exists(target)),
                 _ => real = real_place(target).unwrap_or(real),
@@ -186,7 +203,9 @@ impl Pending {
             Kind::Beside { temp, .. } => temp.reopen(),
             Kind::Private { file, .. } => File::options().read(true).write(true).open(file),
         };
-        opened.and_then(|file| file.set_len(0).map(|()| file)).map_err(|source| Error::io(self.path(), source))
+        opened
+            .and_then(|file| file.set_len(0).map(|()| file))
+            .map_err(|source| Error::io(self.path(), source))
     }
 
     /// Where it lies for now, to be read back.
@@ -197,11 +216,13 @@ impl Pending {
         }
     }
 
-    /// Puts the file where it was asked for: renames it over the target, or copies it to standard output.
+    /// Puts the file where it was asked for: renames it over the target, or copies it to standard
+    /// output.
     ///
     /// # Errors
-    /// When a file of that name has appeared meanwhile and `force` was false, or the system refuses. Then nothing is published; only
-    /// standard output may have got a part. The message says so where the file is there all the same.
+    /// When a file of that name has appeared meanwhile and `force` was false, or the system
+    /// refuses. Then nothing is published; only standard output may have got a part. The message
+    /// says so where the file is there all the same.
     pub fn publish(self) -> Result<()> {
         match self.0 {
             // What is bound first is dropped last: a file is gone before the register forgets it.
@@ -211,7 +232,8 @@ impl Pending {
                 // Whoever wants to end the program waits until it is sure what is there.
                 let mut register = register();
                 allow(temp.as_file(), access, &target).map_err(failed)?;
-                let moved = if force { temp.persist(&target) } else { temp.persist_noclobber(&target) };
+                let moved =
+                    if force { temp.persist(&target) } else { temp.persist_noclobber(&target) };
                 moved.map_err(|refused| match refused.error.kind() {
                     ErrorKind::AlreadyExists => exists(&target),
                     _ => failed(refused.error),
@@ -237,7 +259,8 @@ impl Pending {
     }
 }
 
-/// Where a file will be, whether or not it is there: through a link, the file that it points to; a link to nothing is itself replaced.
+/// Where a file will be, whether or not it is there: through a link, the file that it points to; a
+/// link to nothing is itself replaced.
 ///
 /// None when its folder does not exist.
 pub fn real_place(path: &Path) -> Option<PathBuf> {
@@ -271,7 +294,8 @@ fn allow(file: &File, access: Access, target: &Path) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt;
     let mode = |path: &Path| fs::metadata(path).map(|about| about.permissions().mode() & 0o777);
     let usual = || -> io::Result<u32> {
-        // The system alone knows what it takes away from a new file. Linux says it; elsewhere here is one, where nobody else can see it.
+        // The system alone knows what it takes away from a new file. Linux says it; elsewhere here
+        // is one, where nobody else can see it.
         let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
         let mask = status.lines().find_map(|line| line.strip_prefix("Umask:"));
         if let Some(mask) = mask.and_then(|mask| u32::from_str_radix(mask.trim(), 8).ok()) {
@@ -309,8 +333,14 @@ fn folder_of(file: &Path) -> &Path {
 #[cfg(unix)]
 fn sync_folder(folder: &Path) -> io::Result<()> {
     match File::open(folder).and_then(|folder| folder.sync_all()) {
-        // Some network file systems cannot sync a folder, and some folders may be written but not read.
-        Err(error) if matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::Unsupported | ErrorKind::PermissionDenied) => {
+        // Some network file systems cannot sync a folder, and some folders may be written but not
+        // read.
+        Err(error)
+            if matches!(
+                error.kind(),
+                ErrorKind::InvalidInput | ErrorKind::Unsupported | ErrorKind::PermissionDenied
+            ) =>
+        {
             Ok(())
         }
         synced => synced,
@@ -328,8 +358,10 @@ mod tests {
     use crate::error::ErrorKind as Kind;
 
     fn files(folder: &TempDir) -> Vec<String> {
-        let mut names: Vec<String> =
-            fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        let mut names: Vec<String> = fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
         names.sort();
         names
     }
@@ -375,7 +407,10 @@ mod tests {
         let target = folder.path().join("out.csv");
         fs::write(&target, "old\n").unwrap();
         let error = Pending::beside(&target, false).unwrap_err();
-        assert!(matches!(error.kind(), Kind::Request { .. }) && error.to_string().ends_with("choose another name or add --force"));
+        assert!(
+            matches!(error.kind(), Kind::Request { .. })
+                && error.to_string().ends_with("choose another name or add --force")
+        );
         let pending = Pending::beside(&target, true).unwrap();
         fill(&pending, "new\n");
         assert_eq!(fs::read_to_string(&target).unwrap(), "old\n");
@@ -428,10 +463,19 @@ mod tests {
     #[test]
     fn folders_devices_and_missing_folders_are_refused() {
         let folder = TempDir::new().unwrap();
-        assert!(matches!(Pending::beside(folder.path(), true).unwrap_err().kind(), Kind::Request { .. }));
-        assert!(matches!(Pending::beside(&folder.path().join("no/out.csv"), false).unwrap_err().kind(), Kind::Io { .. }));
+        assert!(matches!(
+            Pending::beside(folder.path(), true).unwrap_err().kind(),
+            Kind::Request { .. }
+        ));
+        assert!(matches!(
+            Pending::beside(&folder.path().join("no/out.csv"), false).unwrap_err().kind(),
+            Kind::Io { .. }
+        ));
         #[cfg(unix)]
-        assert!(matches!(Pending::beside(Path::new("/dev/null"), true).unwrap_err().kind(), Kind::Request { .. }));
+        assert!(matches!(
+            Pending::beside(Path::new("/dev/null"), true).unwrap_err().kind(),
+            Kind::Request { .. }
+        ));
     }
 
     #[cfg(unix)]
@@ -456,7 +500,9 @@ mod tests {
         let pending = Pending::beside(&target, false).unwrap();
         assert_eq!(mode(pending.path()), 0o600);
         pending.publish().unwrap();
-        for (before, after) in [(0o600, 0o600), (0o640, 0o640), (0o400, 0o400), (0o777, mode(&target))] {
+        for (before, after) in
+            [(0o600, 0o600), (0o640, 0o640), (0o400, 0o400), (0o777, mode(&target))]
+        {
             fs::set_permissions(&target, fs::Permissions::from_mode(before)).unwrap();
             Pending::beside(&target, true).unwrap().publish().unwrap();
             assert_eq!(mode(&target), after, "{before:o}");
@@ -472,12 +518,14 @@ mod tests {
     fn the_register_knows_what_waits_and_what_was_published() {
         let folder = TempDir::new().unwrap();
         let [one, other] = ["one.csv", "other.csv"].map(|name| folder.path().join(name));
-        let of = |paths: &[PathBuf]| paths.iter().filter(|path| path.starts_with(folder.path())).count();
+        let of =
+            |paths: &[PathBuf]| paths.iter().filter(|path| path.starts_with(folder.path())).count();
         let known = || {
             let register = register();
             (of(&register.waiting), of(&register.published))
         };
-        let (first, second) = (Pending::beside(&one, false).unwrap(), Pending::beside(&other, false).unwrap());
+        let (first, second) =
+            (Pending::beside(&one, false).unwrap(), Pending::beside(&other, false).unwrap());
         assert_eq!(known(), (2, 0));
         drop(second);
         assert_eq!(known(), (1, 0));

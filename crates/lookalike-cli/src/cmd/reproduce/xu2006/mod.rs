@@ -1,12 +1,12 @@
-//! Xu, Wang, Pei, Wang, Shi, Fu: Utility-Based Anonymization Using Local Recoding, KDD 2006, and its extended version, whose figures
-//! are the ones that are numbered here. MultiDim is `mondrian`.
+//! Xu, Wang, Pei, Wang, Shi, Fu: Utility-Based Anonymization Using Local Recoding, KDD 2006, and
+//! its extended version, whose figures are the ones that are numbered here. MultiDim is `mondrian`.
 
 mod claims;
 
 use lookalike::evaluate::query::Workload;
 use lookalike::request::{ColumnRequest, Kind, Rest, Role};
 use lookalike::synthetic::Grid;
-use lookalike::{Algorithm, Request, Problem, far_pair_shares};
+use lookalike::{Algorithm, Problem, Request, far_pair_shares};
 
 use super::Report;
 use super::data::{self, Data, Rows};
@@ -19,11 +19,17 @@ use crate::plot::Scale;
 const PAPER: &str = "xu2006";
 const METHODS: [Algorithm; 3] = [Algorithm::Mondrian, Algorithm::BottomUp, Algorithm::TopDown];
 /// With the other readings of what the greedy steps keep low.
-const READINGS: [Algorithm; 5] =
-    [Algorithm::Mondrian, Algorithm::BottomUp, Algorithm::TopDown, Algorithm::BottomUpRow, Algorithm::TopDownRow];
+const READINGS: [Algorithm; 5] = [
+    Algorithm::Mondrian,
+    Algorithm::BottomUp,
+    Algorithm::TopDown,
+    Algorithm::BottomUpRow,
+    Algorithm::TopDownRow,
+];
 const COUNT_ERROR: Side = Side::new("count_error", "mean relative error of COUNT", Scale::FromZero);
 const SUM_ERROR: Side = Side::new("sum_error", "mean relative error of SUM", Scale::FromZero);
-/// How many rounds the search for far pairs takes at most in the figure, and from how many tuples it starts.
+/// How many rounds the search for far pairs takes at most in the figure, and from how many tuples
+/// it starts.
 const ROUNDS: [u32; 6] = [1, 2, 3, 4, 5, 6];
 const STARTS: u32 = 100;
 
@@ -110,7 +116,8 @@ fn sweep(
     places: &[f64],
     run: impl Fn(&Lab, Algorithm, f64) -> Outcomes<Numbers>,
 ) -> Outcomes<Vec<Sweep>> {
-    let mut all: Vec<Sweep> = methods.iter().map(|method| Sweep { name: method.to_string(), runs: Vec::new() }).collect();
+    let mut all: Vec<Sweep> =
+        methods.iter().map(|method| Sweep { name: method.to_string(), runs: Vec::new() }).collect();
     for &place in places {
         for (series, &method) in all.iter_mut().zip(methods) {
             series.runs.push((place, run(lab, method, place)?));
@@ -119,7 +126,11 @@ fn sweep(
     Ok(all)
 }
 
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "small whole numbers on an axis")]
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "small whole numbers on an axis"
+)]
 fn whole(place: f64) -> u64 {
     place as u64
 }
@@ -132,7 +143,10 @@ fn by_k_on_adult(lab: &Lab, adult: &Data, report: &mut Report) -> Outcomes<Vec<S
     let request = utility(lab)?;
     let all = sweep(lab, &READINGS, ks(lab), |lab, method, k| {
         let request = Request { k: Some(whole(k)), ..request.clone() };
-        lab.run(&Job { workloads: counts_and_sums(lab, "age"), ..Job::new(PAPER, adult, request, method) })
+        lab.run(&Job {
+            workloads: counts_and_sums(lab, "age"),
+            ..Job::new(PAPER, adult, request, method)
+        })
     })?;
     for (of, name, title, y) in [
         ("figure 7", "certainty-penalty-by-k", "Certainty penalty on Adult", NCP),
@@ -167,12 +181,20 @@ fn by_columns(lab: &Lab, rows: usize) -> Outcomes<Vec<Sweep>> {
     sweep(lab, &METHODS, places, |lab, method, columns| {
         let columns = usize::try_from(whole(columns)).unwrap_or(4);
         let data = data::grid(Grid { columns, sigma: Some(1.0) }, rows, SEED)?;
-        lab.run(&Job::new(PAPER, &data, Request { k: Some(10), ..grid_config(columns, &[]) }, method))
+        lab.run(&Job::new(
+            PAPER,
+            &data,
+            Request { k: Some(10), ..grid_config(columns, &[]) },
+            method,
+        ))
     })
 }
 
 fn by_size(lab: &Lab) -> Outcomes<Vec<Sweep>> {
-    let places: &[f64] = lab.choose(&[10_000.0, 25_000.0, 50_000.0, 75_000.0, 100_000.0], &[5_000.0, 10_000.0, 20_000.0]);
+    let places: &[f64] = lab.choose(
+        &[10_000.0, 25_000.0, 50_000.0, 75_000.0, 100_000.0],
+        &[5_000.0, 10_000.0, 20_000.0],
+    );
     sweep(lab, &METHODS, places, |lab, method, rows| {
         let rows = usize::try_from(whole(rows)).unwrap_or(10_000);
         let data = data::grid(Grid { columns: 4, sigma: None }, rows, SEED)?;
@@ -184,19 +206,29 @@ fn by_size(lab: &Lab) -> Outcomes<Vec<Sweep>> {
 fn by_weights(lab: &Lab, uniform: &Data) -> Outcomes<Vec<Sweep>> {
     let on = |columns: usize| (1..=columns).map(|at| format!("a{at}")).collect::<Vec<_>>();
     let workload = |columns: usize| {
-        (columns.to_string(), Workload { queries: queries(lab), seed: SEED, on: on(columns), ..Workload::default() })
+        (
+            columns.to_string(),
+            Workload { queries: queries(lab), seed: SEED, on: on(columns), ..Workload::default() },
+        )
     };
     let mut series = Vec::new();
     for method in [Algorithm::BottomUp, Algorithm::TopDown] {
         for (name, weights) in [("", &[][..]), (", weighted", &[8.0, 4.0, 2.0, 1.0][..])] {
             let request = Request { k: Some(10), ..grid_config(4, weights) };
             let workloads = (1..=4).map(workload).collect();
-            let numbers = lab.run(&Job { workloads, ..Job::new(PAPER, uniform, request, method) })?;
+            let numbers =
+                lab.run(&Job { workloads, ..Job::new(PAPER, uniform, request, method) })?;
             let error = |columns: u8| {
                 let error = numbers.get(&columns.to_string()).copied();
-                (f64::from(columns), error.map(|error| ("count_error".to_string(), error)).into_iter().collect())
+                (
+                    f64::from(columns),
+                    error.map(|error| ("count_error".to_string(), error)).into_iter().collect(),
+                )
             };
-            series.push(Sweep { name: format!("{method}{name}"), runs: (1..=4).map(error).collect() });
+            series.push(Sweep {
+                name: format!("{method}{name}"),
+                runs: (1..=4).map(error).collect(),
+            });
         }
     }
     Ok(series)
@@ -210,14 +242,22 @@ fn far_pairs(lab: &Lab, tables: &[&Data]) -> Outcomes<Vec<Sweep>> {
         let request = Request { k: Some(10), ..request };
         let what = format!("{} {ROUNDS:?} {STARTS} {SEED}", data.fingerprint);
         let numbers = lab.kept(PAPER, &format!("{}, far pairs", data.name), &what, || {
-            let names: Vec<String> = data.table.columns.iter().map(|column| column.name.clone()).collect();
+            let names: Vec<String> =
+                data.table.columns.iter().map(|column| column.name.clone()).collect();
             let problem = Problem::new(&data.table, &request.roles(&names)?, &request)?;
             let shares = far_pair_shares(&problem, &ROUNDS, STARTS, SEED);
-            Ok(ROUNDS.iter().zip(shares).map(|(rounds, share)| (rounds.to_string(), share)).collect())
+            Ok(ROUNDS
+                .iter()
+                .zip(shares)
+                .map(|(rounds, share)| (rounds.to_string(), share))
+                .collect())
         })?;
         let share = |rounds: &u32| {
             let share = numbers.get(&rounds.to_string()).copied();
-            (f64::from(*rounds), share.map(|share| ("share".to_string(), share)).into_iter().collect())
+            (
+                f64::from(*rounds),
+                share.map(|share| ("share".to_string(), share)).into_iter().collect(),
+            )
         };
         let name = data.name.split(',').next().unwrap_or_default().to_string();
         series.push(Sweep { name, runs: ROUNDS.iter().map(share).collect() });
@@ -242,9 +282,30 @@ impl Shapes {
         let on = Side::new("columns", "queries on the first so many attributes", Scale::Linear);
         let size = Side::new("rows", "tuples", Scale::Linear);
         for (of, name, title, x, y, all) in [
-            ("figure 11", "uniform-certainty-penalty-by-k", "Certainty penalty, uniform", BY_K, NCP, &self.uniform),
-            ("figure 12", "gaussian-certainty-penalty-by-k", "Certainty penalty, Gaussian", BY_K, NCP, &self.gaussian),
-            ("figure 13", "certainty-penalty-by-sigma", "Certainty penalty by sigma", by_sigma, NCP, &self.sigma),
+            (
+                "figure 11",
+                "uniform-certainty-penalty-by-k",
+                "Certainty penalty, uniform",
+                BY_K,
+                NCP,
+                &self.uniform,
+            ),
+            (
+                "figure 12",
+                "gaussian-certainty-penalty-by-k",
+                "Certainty penalty, Gaussian",
+                BY_K,
+                NCP,
+                &self.gaussian,
+            ),
+            (
+                "figure 13",
+                "certainty-penalty-by-sigma",
+                "Certainty penalty by sigma",
+                by_sigma,
+                NCP,
+                &self.sigma,
+            ),
             (
                 "figure 14",
                 "certainty-penalty-by-dimensionality",
@@ -253,9 +314,30 @@ impl Shapes {
                 NCP,
                 &self.columns,
             ),
-            ("figure 15", "uniform-discernability-by-k", "Discernability, uniform", BY_K, C_DM, &self.uniform),
-            ("figure 16", "gaussian-discernability-by-k", "Discernability, Gaussian", BY_K, C_DM, &self.gaussian),
-            ("figure 17", "discernability-by-sigma", "Discernability by sigma", by_sigma, C_DM, &self.sigma),
+            (
+                "figure 15",
+                "uniform-discernability-by-k",
+                "Discernability, uniform",
+                BY_K,
+                C_DM,
+                &self.uniform,
+            ),
+            (
+                "figure 16",
+                "gaussian-discernability-by-k",
+                "Discernability, Gaussian",
+                BY_K,
+                C_DM,
+                &self.gaussian,
+            ),
+            (
+                "figure 17",
+                "discernability-by-sigma",
+                "Discernability by sigma",
+                by_sigma,
+                C_DM,
+                &self.sigma,
+            ),
             (
                 "figure 18",
                 "discernability-by-dimensionality",
@@ -264,10 +346,38 @@ impl Shapes {
                 C_DM,
                 &self.columns,
             ),
-            ("figure 19", "weighted-count-error", "Weights 8, 4, 2, 1 and query error, uniform", on, COUNT_ERROR, &self.weights),
-            ("figure 20 (a)", "gaussian-count-error-by-k", "Query error: COUNT, Gaussian", BY_K, COUNT_ERROR, &self.gaussian),
-            ("figure 20 (b)", "gaussian-sum-error-by-k", "Query error: SUM, Gaussian", BY_K, SUM_ERROR, &self.gaussian),
-            ("figure 21", "time-by-size", "Search time by tuples, uniform", size, SECONDS, &self.size),
+            (
+                "figure 19",
+                "weighted-count-error",
+                "Weights 8, 4, 2, 1 and query error, uniform",
+                on,
+                COUNT_ERROR,
+                &self.weights,
+            ),
+            (
+                "figure 20 (a)",
+                "gaussian-count-error-by-k",
+                "Query error: COUNT, Gaussian",
+                BY_K,
+                COUNT_ERROR,
+                &self.gaussian,
+            ),
+            (
+                "figure 20 (b)",
+                "gaussian-sum-error-by-k",
+                "Query error: SUM, Gaussian",
+                BY_K,
+                SUM_ERROR,
+                &self.gaussian,
+            ),
+            (
+                "figure 21",
+                "time-by-size",
+                "Search time by tuples, uniform",
+                size,
+                SECONDS,
+                &self.size,
+            ),
         ] {
             report.figures.push(Figure::of(PAPER, of, name, title, (x, y), all));
         }

@@ -48,7 +48,15 @@ fn days_are_counted_and_times_are_measured() {
     same(share(&DAYS, "[2024-01-10 .. 2024-01-19]", "", "[2024-01-15, 2024-03-01]"), 5.0 / 10.0);
     same(share(&DAYS, "2024-01-10", "", "{ from = \"2024-01-10\", to = \"2024-01-10\" }"), 1.0);
     let times = ["2024-01-01T00:00:00", "2024-01-01T12:00:00"];
-    same(share(&times, "[2024-01-01T00:00:00 .. 2024-01-01T12:00:00]", "", "[2024-01-01T03:00:00, 2024-01-02]"), 0.75);
+    same(
+        share(
+            &times,
+            "[2024-01-01T00:00:00 .. 2024-01-01T12:00:00]",
+            "",
+            "[2024-01-01T03:00:00, 2024-01-02]",
+        ),
+        0.75,
+    );
     same(share(&times, "2024-01-01T12:00:00", "", "[2024-01-01T12:00:00, 2024-01-02]"), 1.0);
 }
 
@@ -56,7 +64,10 @@ fn days_are_counted_and_times_are_measured() {
 fn places_of_an_order_are_counted_even_those_that_no_row_has() {
     let order = ", order = [\"none\", \"school\", \"college\", \"degree\", \"doctor\"]";
     let source = ["school", "degree"];
-    same(share(&source, "[school-degree]", order, "{ from = \"college\", to = \"doctor\" }"), 2.0 / 3.0);
+    same(
+        share(&source, "[school-degree]", order, "{ from = \"college\", to = \"doctor\" }"),
+        2.0 / 3.0,
+    );
     same(share(&source, "school", order, "[\"school\", \"doctor\"]"), 1.0);
     same(share(&source, "[school-degree]", order, "[\"school\", \"doctor\"]"), 1.0 / 3.0);
 }
@@ -72,7 +83,10 @@ fn intervals_of_a_hierarchy_are_read_and_open_ones_end_where_the_source_does() {
     let halves = ", hierarchy = { intervals = [2.5, 5] }";
     same(share(&AGES, "[22.5-25)", halves, "[24, 30]"), 1.0 / 2.0);
     same(share(&HEIGHTS, "[1.5-2)", ", hierarchy = { intervals = [0.5] }", "[1.6, 9]"), 0.4 / 0.5);
-    same(share(&HEIGHTS, ">=1.7", ", hierarchy = { intervals = [0.5], top = 1.7 }", "[1.8, 9]"), 0.2 / 0.3);
+    same(
+        share(&HEIGHTS, ">=1.7", ", hierarchy = { intervals = [0.5], top = 1.7 }", "[1.8, 9]"),
+        0.2 / 0.3,
+    );
 }
 
 #[test]
@@ -146,7 +160,14 @@ fn the_missing_value_satisfies_what_names_it_and_nothing_else() {
     same(share(&towns, "*", "", "\"Bonn\""), 1.0 / 3.0);
     let marked = |condition: &str| {
         let request = "k = 1\nmissing = [\"?\"]\ncolumns.a.role = \"quasi\"";
-        ask(&column(&["Bonn", "?"]), &column(&["*"]), request, &format!("[[query]]\nwhere.a = {condition}")).unwrap()[0].estimate
+        ask(
+            &column(&["Bonn", "?"]),
+            &column(&["*"]),
+            request,
+            &format!("[[query]]\nwhere.a = {condition}"),
+        )
+        .unwrap()[0]
+            .estimate
     };
     same(marked("\"?\""), 0.5);
     same(marked("\"\""), 0.5);
@@ -157,7 +178,9 @@ fn bounds_are_read_from_their_columns() {
     let source = column(&["20", "29", "40", ""]);
     let request = "k = 1\n[columns]\na = { role = \"quasi\" }\n[output]\npublish = \"bounds\"";
     let of = |release: &str, condition: &str| {
-        ask(&source, release, request, &format!("[[query]]\nwhere = {{ a = {condition} }}")).unwrap()[0].estimate
+        ask(&source, release, request, &format!("[[query]]\nwhere = {{ a = {condition} }}"))
+            .unwrap()[0]
+            .estimate
     };
     let rows = "a_min,a_max,a_missing\n20,29,no\n20,29,no\n40,40,no\n,,yes\n,,maybe\n";
     same(of(rows, "[25, 40]"), 2.0 * 0.5 + 1.0 + 0.75 * 16.0 / 21.0);
@@ -177,9 +200,9 @@ fn a_sum_takes_the_middle_of_the_range_or_of_what_the_condition_leaves() {
     same(value(&["-10", "-1"], "[-10 .. -1]", "", None), -5.5);
 }
 
-const PATIENTS: &str = "age,town,ill,pay\n20,Bonn,flu,10.5\n25,Ulm,flu,20\n29,Ulm,gout,30\n40,Kiel,flu,\n";
-const RELEASE: &str =
-    "age,town,ill,pay\n[20-29],\"{Bonn,Ulm}\",flu,10.5\n[20-29],\"{Bonn,Ulm}\",flu,20.0\n[20-29],\"{Bonn,Ulm}\",gout,30\n";
+const PATIENTS: &str =
+    "age,town,ill,pay\n20,Bonn,flu,10.5\n25,Ulm,flu,20\n29,Ulm,gout,30\n40,Kiel,flu,\n";
+const RELEASE: &str = "age,town,ill,pay\n[20-29],\"{Bonn,Ulm}\",flu,10.5\n[20-29],\"{Bonn,Ulm}\",flu,20.0\n[20-29],\"{Bonn,Ulm}\",gout,30\n";
 const COLUMNS: &str = "k = 1\n[columns]\nage = { role = \"quasi\" }\ntown = { role = \"quasi\" }\nill = { role = \"sensitive\" }\n\
                        pay = { role = \"keep\" }\n[output]\npublish = \"set\"";
 
@@ -204,18 +227,34 @@ fn shares_multiply_kept_columns_are_exact_and_suppressed_rows_are_gone() {
 
 #[test]
 fn a_kept_column_that_is_half_numbers_has_labels() {
-    let cells: Vec<String> = (0..20).map(|n| n.to_string()).chain(["x", "*", ""].map(String::from)).collect();
+    let cells: Vec<String> =
+        (0..20).map(|n| n.to_string()).chain(["x", "*", ""].map(String::from)).collect();
     let cells: Vec<&str> = cells.iter().map(String::as_str).collect();
     let table = format!("q,{}", column(&cells).replace('\n', "\n1,").trim_end_matches("1,"));
     let request = "k = 1\ncolumns.q.role = \"quasi\"\ncolumns.a.role = \"keep\"";
-    let answers = ask(&table, &table, request, "[[query]]\nwhere.a = [\"x\", \"*\", \"7\"]\n[[query]]\nwhere.a = \"\"").unwrap();
-    assert_eq!(answers, [Answer { truth: 3.0, estimate: 3.0 }, Answer { truth: 1.0, estimate: 1.0 }]);
+    let answers = ask(
+        &table,
+        &table,
+        request,
+        "[[query]]\nwhere.a = [\"x\", \"*\", \"7\"]\n[[query]]\nwhere.a = \"\"",
+    )
+    .unwrap();
+    assert_eq!(
+        answers,
+        [Answer { truth: 3.0, estimate: 3.0 }, Answer { truth: 1.0, estimate: 1.0 }]
+    );
 }
 
 #[test]
 fn errors_are_relative_to_the_truth_and_summed_up() {
     let answer = |truth, estimate| Answer { truth, estimate };
-    let summary = summarize(&[answer(10.0, 5.0), answer(-2.0, -4.0), answer(0.0, 3.0), answer(4.0, 4.0), answer(1.0, 1.1)]);
+    let summary = summarize(&[
+        answer(10.0, 5.0),
+        answer(-2.0, -4.0),
+        answer(0.0, 3.0),
+        answer(4.0, 4.0),
+        answer(1.0, 1.1),
+    ]);
     assert_eq!((summary.queries, summary.undefined), (5, 1));
     same(summary.mean_error.unwrap(), (0.5 + 1.0 + 0.0 + 0.1) / 4.0);
     same(summary.median_error.unwrap(), 0.3);
@@ -225,15 +264,22 @@ fn errors_are_relative_to_the_truth_and_summed_up() {
     same(summarize(&ten).p90_error.unwrap(), 0.9);
     same(summarize(&ten[..9]).median_error.unwrap(), 0.5);
     let none = summarize(&[answer(0.0, 1.0)]);
-    assert_eq!((none.mean_error, none.median_error, none.p90_error, none.mean_absolute), (None, None, None, Some(1.0)));
+    assert_eq!(
+        (none.mean_error, none.median_error, none.p90_error, none.mean_absolute),
+        (None, None, None, Some(1.0))
+    );
     assert_eq!(summarize(&[]).mean_absolute, None);
 }
 
 #[test]
 fn queries_at_fault_are_told_with_number_and_column() {
-    let told = |query: &str| why(PATIENTS, RELEASE, COLUMNS, &format!("[[query]]\n[[query]]\n{query}"));
+    let told =
+        |query: &str| why(PATIENTS, RELEASE, COLUMNS, &format!("[[query]]\n[[query]]\n{query}"));
     for (query, expected) in [
-        ("where.aeg = [20, 30]", "query 2: column `aeg` is not in the release; did you mean `age`?"),
+        (
+            "where.aeg = [20, 30]",
+            "query 2: column `aeg` is not in the release; did you mean `age`?",
+        ),
         ("sum = \"wage\"", "query 2: column `wage` is not in the release"),
         ("sum = \"town\"", "query 2, column `town`: only numbers can be summed"),
         ("where.age = \"old\"", "query 2, column `age`: `old` is no number"),
@@ -242,8 +288,14 @@ fn queries_at_fault_are_told_with_number_and_column() {
         ("where.town = [1, 2]", "query 2, column `town`: the column is categorical"),
         ("where.town = \"Kleve\"", "query 2, column `town`: there is no value `Kleve`"),
         ("where.town = \"\"", "query 2, column `town`: the column has no missing values"),
-        ("where.town = \"*\"", "query 2, column `town`: `*` is a group of its hierarchy: write { node = \"*\" }"),
-        ("where.town.node = \"South\"", "query 2, column `town`: there is no group `South`: the column has no hierarchy"),
+        (
+            "where.town = \"*\"",
+            "query 2, column `town`: `*` is a group of its hierarchy: write { node = \"*\" }",
+        ),
+        (
+            "where.town.node = \"South\"",
+            "query 2, column `town`: there is no group `South`: the column has no hierarchy",
+        ),
     ] {
         assert!(told(query).starts_with(expected), "{query}: {}", told(query));
     }
@@ -251,7 +303,9 @@ fn queries_at_fault_are_told_with_number_and_column() {
         let request = "k = 1\ncolumns.a.role = \"quasi\"";
         why(&column(&DAYS), &column(&["*"]), request, &format!("[[query]]\nwhere.a = {condition}"))
     };
-    assert!(dated("[20, 30]").ends_with("`20` is no date such as 2024-03-17 or 2024-03-17T10:00:00"));
+    assert!(
+        dated("[20, 30]").ends_with("`20` is no date such as 2024-03-17 or 2024-03-17T10:00:00")
+    );
     let request = "k = 1\n[columns]\na = { role = \"quasi\", order = [\"x\", \"y\"] }";
     let error = why(&column(&["x"]), &column(&["x"]), request, "[[query]]\nwhere.a.from = \"z\"");
     assert!(error.ends_with("`z` is not in the order of the column"), "{error}");
@@ -283,9 +337,17 @@ fn a_release_that_does_not_fit_is_told_without_its_cells() {
     let without = RELEASE.replace("ill", "note");
     assert!(why(PATIENTS, &without, COLUMNS, all).contains("the release has no column `ill`"));
     let hidden = COLUMNS.replace("pay = { role = \"keep\" }", "pay = { role = \"identifier\" }");
-    let error = why(PATIENTS, &RELEASE.replace(",pay", ",x"), &hidden.replace("k = 1", "k = 1\nrest = \"keep\""), all);
+    let error = why(
+        PATIENTS,
+        &RELEASE.replace(",pay", ",x"),
+        &hidden.replace("k = 1", "k = 1\nrest = \"keep\""),
+        all,
+    );
     assert!(error.starts_with("query 1: column `pay` is not in the release"), "{error}");
-    assert!(why("age,town,ill\n20,Ulm,flu\n", RELEASE, COLUMNS, all).contains("the source has no column `pay`"));
+    assert!(
+        why("age,town,ill\n20,Ulm,flu\n", RELEASE, COLUMNS, all)
+            .contains("the source has no column `pay`")
+    );
     assert!(why("age,town,ill,pay\n", RELEASE, COLUMNS, all).contains("no rows"));
 }
 
@@ -298,24 +360,37 @@ fn drawn_queries_are_not_empty_and_do_not_depend_on_each_other() {
     .unwrap();
     let drawn = |queries, sum: Option<&str>, on: &[&str]| {
         let on = on.iter().map(ToString::to_string).collect();
-        draw(&source, &request, &Workload { queries, seed: 3, sum: sum.map(String::from), on }).unwrap()
+        draw(&source, &request, &Workload { queries, seed: 3, sum: sum.map(String::from), on })
+            .unwrap()
     };
     let many = drawn(200, None, &[]);
     assert_eq!(drawn(20, None, &[]), many[..20]);
-    assert!(many.iter().all(|query| query.conditions.keys().eq(["age", "city", "height"]) && query.sum.is_none()));
+    assert!(
+        many.iter()
+            .all(|query| query.conditions.keys().eq(["age", "city", "height"])
+                && query.sum.is_none())
+    );
     let answers = answer(&source, &source, &request, &many).unwrap();
     assert!(answers.iter().all(|answer| answer.truth >= 1.0));
-    let roots = many.iter().filter(|query| query.conditions["city"] == super::super::Condition::Node { node: "*".to_string() });
+    let roots = many.iter().filter(|query| {
+        query.conditions["city"] == super::super::Condition::Node { node: "*".to_string() }
+    });
     assert!((70..130).contains(&roots.count()), "half of them are the one inner node");
     let sums = drawn(20, Some("age"), &["age", "city", "illness"]);
-    assert!(sums.iter().all(|query| query.conditions.keys().eq(["city", "illness"]) && query.sum.as_deref() == Some("age")));
+    assert!(sums.iter().all(|query| query.conditions.keys().eq(["city", "illness"])
+        && query.sum.as_deref() == Some("age")));
     assert_eq!(summable(&source, &request).unwrap().as_deref(), Some("age"));
     for (sum, on, expected) in [
-        (None, "nothing", "column `nothing` is not in the release (it can be asked about `age`, `height`, `city`, `illness`)"),
+        (
+            None,
+            "nothing",
+            "column `nothing` is not in the release (it can be asked about `age`, `height`, `city`, `illness`)",
+        ),
         (Some("city"), "age", "column `city` has no numbers"),
         (Some("age"), "age", "no column is left for conditions"),
     ] {
-        let workload = Workload { queries: 1, seed: 1, sum: sum.map(String::from), on: vec![on.to_string()] };
+        let workload =
+            Workload { queries: 1, seed: 1, sum: sum.map(String::from), on: vec![on.to_string()] };
         let error = draw(&source, &request, &workload).unwrap_err().to_string();
         assert!(error.contains(expected), "{error}");
     }
@@ -325,7 +400,8 @@ fn drawn_queries_are_not_empty_and_do_not_depend_on_each_other() {
 fn a_workload_that_finds_nothing_gives_up() {
     // A sum of zeros is 0 whatever the conditions say.
     let source = table("a,b\n0,x\n0,y\n");
-    let request = Request::parse("k = 1\ncolumns.a.role = \"quasi\"\ncolumns.b.role = \"quasi\"").unwrap();
+    let request =
+        Request::parse("k = 1\ncolumns.a.role = \"quasi\"\ncolumns.b.role = \"quasi\"").unwrap();
     let workload = Workload { queries: 5, seed: 1, sum: Some("a".to_string()), on: Vec::new() };
     let error = draw(&source, &request, &workload).unwrap_err().to_string();
     assert!(error.contains("10000 random queries in a row have the answer 0"), "{error}");
@@ -333,9 +409,9 @@ fn a_workload_that_finds_nothing_gives_up() {
 
 #[test]
 fn the_conditions_of_a_query_are_written_as_they_are_read() {
-    let text = "[[query]]\nsum = \"a\"\nwhere = { b = [1, 2], c = { node = \"x\" }, d = [\"y\", \"\"] }";
+    let text =
+        "[[query]]\nsum = \"a\"\nwhere = { b = [1, 2], c = { node = \"x\" }, d = [\"y\", \"\"] }";
     let json = serde_json::to_value(&parsed(text)[0]).unwrap();
-    let expected =
-        serde_json::json!({ "sum": "a", "where": { "b": { "from": "1", "to": "2" }, "c": { "node": "x" }, "d": ["y", ""] } });
+    let expected = serde_json::json!({ "sum": "a", "where": { "b": { "from": "1", "to": "2" }, "c": { "node": "x" }, "d": ["y", ""] } });
     assert_eq!(json, expected);
 }

@@ -1,4 +1,5 @@
-//! The slow, obvious estimator: no labels are read, no rows are grouped, every point of every cell is looked at.
+//! The slow, obvious estimator: no labels are read, no rows are grouped, every point of every cell
+//! is looked at.
 //!
 //! Tables are made together with what their cells mean; the module under test sees the texts alone.
 
@@ -36,7 +37,9 @@ fn evenly(points: impl IntoIterator<Item = Option<String>>) -> Meaning {
 
 fn satisfied(point: Option<&str>, wanted: &Wanted) -> bool {
     match (point, wanted) {
-        (Some(point), Wanted::Between(from, to)) => point.parse::<f64>().is_ok_and(|x| *from <= x && x <= *to),
+        (Some(point), Wanted::Between(from, to)) => {
+            point.parse::<f64>().is_ok_and(|x| *from <= x && x <= *to)
+        }
         (None, Wanted::Between(..)) => false,
         (point, Wanted::Any(values)) => values.contains(point.unwrap_or("")),
     }
@@ -50,7 +53,8 @@ fn weigh(meaning: &Meaning, wanted: Option<&Wanted>) -> (f64, f64) {
             for (point, weight) in points {
                 if wanted.is_none_or(|wanted| satisfied(point.as_deref(), wanted)) {
                     sums.0 += weight;
-                    sums.1 += weight * point.as_ref().and_then(|point| point.parse::<f64>().ok()).unwrap_or(0.0);
+                    sums.1 += weight
+                        * point.as_ref().and_then(|point| point.parse::<f64>().ok()).unwrap_or(0.0);
                 }
             }
             sums
@@ -67,7 +71,8 @@ fn weigh(meaning: &Meaning, wanted: Option<&Wanted>) -> (f64, f64) {
     }
 }
 
-/// One source row: age (whole or missing), height (decimal or missing), city (flat or missing), zip (prefixes), ill (kept), pay (kept).
+/// One source row: age (whole or missing), height (decimal or missing), city (flat or missing), zip
+/// (prefixes), ill (kept), pay (kept).
 type Row = [String; 6];
 const NAMES: [&str; 6] = ["age", "height", "city", "zip", "ill", "pay"];
 const CONFIG: &str = "k = 1\n[columns]\nage = { role = \"quasi\" }\nheight = { role = \"quasi\" }\ncity = { role = \"quasi\" }\n\
@@ -77,7 +82,11 @@ fn source(rng: &mut Rng) -> Vec<Row> {
     let rows = 3 + rng.below(12);
     (0..rows)
         .map(|row| {
-            let age = if row > 1 && rng.below(5) == 0 { String::new() } else { (20 + rng.below(12)).to_string() };
+            let age = if row > 1 && rng.below(5) == 0 {
+                String::new()
+            } else {
+                (20 + rng.below(12)).to_string()
+            };
             // The first two rows see to it that the column is decimal and has a length.
             let height = match row {
                 0 => "1.25".to_string(),
@@ -110,7 +119,11 @@ fn some(text: &str) -> Option<String> {
 }
 
 /// A label that covers the cell, and what it means.
-#[allow(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "small whole numbers")]
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    reason = "small whole numbers"
+)]
 fn generalized(rng: &mut Rng, rows: &[Row], at: usize, cell: &str) -> (String, Meaning) {
     let exact = (cell.to_string(), evenly([some(cell)]));
     if rng.below(3) == 0 {
@@ -124,7 +137,8 @@ fn generalized(rng: &mut Rng, rows: &[Row], at: usize, cell: &str) -> (String, M
             let missing = if has_missing { 1.0 / (numbers.len() as f64 + 1.0) } else { 0.0 };
             let star = cell.is_empty() || rng.below(4) == 0;
             let number: f64 = cell.parse().unwrap_or(0.0);
-            let (lo, hi) = if star { (least, greatest) } else { (*pick(rng, &numbers), *pick(rng, &numbers)) };
+            let (lo, hi) =
+                if star { (least, greatest) } else { (*pick(rng, &numbers), *pick(rng, &numbers)) };
             let (lo, hi) = if star { (lo, hi) } else { (lo.min(number), hi.max(number)) };
             let missing = if star { missing } else { 0.0 };
             let label = if star { "*".to_string() } else { format!("[{lo}-{hi}]") };
@@ -144,32 +158,43 @@ fn generalized(rng: &mut Rng, rows: &[Row], at: usize, cell: &str) -> (String, M
             if rng.below(2) == 0 {
                 return ("*".to_string(), evenly(all.iter().map(|value| some(value))));
             }
-            let mut set: BTreeSet<String> = all.iter().filter(|_| rng.below(2) == 0).cloned().collect();
+            let mut set: BTreeSet<String> =
+                all.iter().filter(|_| rng.below(2) == 0).cloned().collect();
             set.insert(cell.to_string());
             if set.len() == 1 {
                 return exact;
             }
-            let members: Vec<String> =
-                set.iter().map(|value| if value.is_empty() { "\"\"".to_string() } else { value.clone() }).collect();
+            let members: Vec<String> = set
+                .iter()
+                .map(|value| if value.is_empty() { "\"\"".to_string() } else { value.clone() })
+                .collect();
             (format!("{{{}}}", members.join(",")), evenly(set.iter().map(|value| some(value))))
         }
         _ => {
             let kept = usize::try_from(rng.below(3)).unwrap();
             let below = distinct(rows, at).into_iter().filter(|zip| zip[..kept] == cell[..kept]);
-            let label = if kept == 0 { "*".to_string() } else { format!("{}{}", &cell[..kept], "*".repeat(3 - kept)) };
+            let label = if kept == 0 {
+                "*".to_string()
+            } else {
+                format!("{}{}", &cell[..kept], "*".repeat(3 - kept))
+            };
             (label, evenly(below.map(Some)))
         }
     }
 }
 
-/// A random condition in TOML, and what it wants; none where the column has no values to choose from.
+/// A random condition in TOML, and what it wants; none where the column has no values to choose
+/// from.
 fn condition(rng: &mut Rng, rows: &[Row], at: usize) -> (String, Wanted) {
     match at {
         0 | 5 => {
             let (a, b) = (rng.below(50), rng.below(50));
             let shown = rng.below(4) == 0 && at == 0 && rows.iter().any(|row| row[0].is_empty());
             if shown {
-                return (format!("[\"\", \"{a}\"]"), Wanted::Any([String::new(), a.to_string()].into()));
+                return (
+                    format!("[\"\", \"{a}\"]"),
+                    Wanted::Any([String::new(), a.to_string()].into()),
+                );
             }
             #[allow(clippy::cast_precision_loss, reason = "small whole numbers")]
             let wanted = Wanted::Between(a.min(b) as f64, a.max(b) as f64);
@@ -183,10 +208,14 @@ fn condition(rng: &mut Rng, rows: &[Row], at: usize) -> (String, Wanted) {
             let zip = pick(rng, rows)[3].clone();
             let kept = 1 + usize::try_from(rng.below(2)).unwrap();
             let below = distinct(rows, 3).into_iter().filter(|other| other[..kept] == zip[..kept]);
-            (format!("{{ node = \"{}{}\" }}", &zip[..kept], "*".repeat(3 - kept)), Wanted::Any(below.collect()))
+            (
+                format!("{{ node = \"{}{}\" }}", &zip[..kept], "*".repeat(3 - kept)),
+                Wanted::Any(below.collect()),
+            )
         }
         _ => {
-            let values: BTreeSet<String> = (0..=rng.below(2)).map(|_| pick(rng, rows)[at].clone()).collect();
+            let values: BTreeSet<String> =
+                (0..=rng.below(2)).map(|_| pick(rng, rows)[at].clone()).collect();
             let texts: Vec<String> = values.iter().map(|value| format!("{value:?}")).collect();
             (format!("[{}]", texts.join(", ")), Wanted::Any(values))
         }
@@ -194,8 +223,13 @@ fn condition(rng: &mut Rng, rows: &[Row], at: usize) -> (String, Wanted) {
 }
 
 fn csv(rows: &[Row]) -> String {
-    let line =
-        |row: &Row| row.iter().map(|cell| format!("\"{}\"", cell.replace('"', "\"\""))).collect::<Vec<_>>().join(",") + "\n";
+    let line = |row: &Row| {
+        row.iter()
+            .map(|cell| format!("\"{}\"", cell.replace('"', "\"\"")))
+            .collect::<Vec<_>>()
+            .join(",")
+            + "\n"
+    };
     format!("{}\n{}", NAMES.join(","), rows.iter().map(line).collect::<String>())
 }
 
@@ -256,7 +290,8 @@ fn the_fast_estimates_are_those_of_the_slow_estimator() {
         let answers = ask(&csv(&rows), &csv(&shown), CONFIG, &text).unwrap();
         assert_eq!(answers.len(), expected.len());
         for (answer, (truth, estimate)) in answers.iter().zip(expected) {
-            let close = |found: f64, wanted: f64| (found - wanted).abs() <= 1e-9 * (1.0 + wanted.abs());
+            let close =
+                |found: f64, wanted: f64| (found - wanted).abs() <= 1e-9 * (1.0 + wanted.abs());
             assert!(
                 close(answer.truth, truth),
                 "round {round}: truth {}, expected {truth}\n{text}\n{}",
@@ -264,11 +299,18 @@ fn the_fast_estimates_are_those_of_the_slow_estimator() {
                 csv(&rows)
             );
             let both = format!("{}\n{}", csv(&rows), csv(&shown));
-            assert!(close(answer.estimate, estimate), "round {round}: {}, expected {estimate}\n{text}\n{both}", answer.estimate);
+            assert!(
+                close(answer.estimate, estimate),
+                "round {round}: {}, expected {estimate}\n{text}\n{both}",
+                answer.estimate
+            );
             partial += u32::from(!close(truth, estimate) && estimate > 0.0);
         }
     }
-    assert!(partial > 500 && stars > 500 && sums > 500, "the test sees what it is about: {partial}, {stars}, {sums}");
+    assert!(
+        partial > 500 && stars > 500 && sums > 500,
+        "the test sees what it is about: {partial}, {stars}, {sums}"
+    );
 }
 
 #[test]
@@ -291,7 +333,8 @@ fn a_release_that_is_the_source_answers_without_error() {
 fn a_release_of_stars_answers_with_the_product_of_the_shares() {
     let mut rng = Rng::new(13);
     let rows = source(&mut rng);
-    let stars: Vec<Row> = rows.iter().map(|row| ["*", "*", "*", "*", &row[4], &row[5]].map(String::from)).collect();
+    let stars: Vec<Row> =
+        rows.iter().map(|row| ["*", "*", "*", "*", &row[4], &row[5]].map(String::from)).collect();
     let request = Request::parse(CONFIG).unwrap();
     let workload = Workload { queries: 50, seed: 1, sum: None, on: Vec::new() };
     let all = draw(&table(&csv(&rows)), &request, &workload).unwrap();
@@ -302,7 +345,9 @@ fn a_release_of_stars_answers_with_the_product_of_the_shares() {
         for (name, condition) in &query.conditions {
             let alone = Query { sum: None, conditions: [(name.clone(), condition.clone())].into() };
             let one: Vec<Row> = vec![stars[0].clone()];
-            expected *= answer(&table(&csv(&rows)), &table(&csv(&one)), &request, &[alone]).unwrap()[0].estimate;
+            expected *= answer(&table(&csv(&rows)), &table(&csv(&one)), &request, &[alone])
+                .unwrap()[0]
+                .estimate;
         }
         assert!((found.estimate - expected).abs() < 1e-9, "{query:?}");
     }

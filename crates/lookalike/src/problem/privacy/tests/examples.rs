@@ -4,7 +4,13 @@ use super::*;
 
 #[test]
 fn an_empty_class_does_not_hold() {
-    for model in [Model::K(1), alpha("1"), entropy("1"), closeness("1", Ground::Equal), closeness("1", Ground::Ordered)] {
+    for model in [
+        Model::K(1),
+        alpha("1"),
+        entropy("1"),
+        closeness("1", Ground::Equal),
+        closeness("1", Ground::Ordered),
+    ] {
         assert!(!holds(model, &[0, 0], &[1, 1]));
     }
     assert!(!Privacy::new(Vec::new(), Vec::new()).holds(&Tally::new(&[])));
@@ -25,18 +31,30 @@ fn k_alone_needs_no_sensitive_counts() {
 
 #[test]
 fn a_share_at_the_limit_holds_and_one_row_more_does_not() {
-    let rare = |counts: &[u64]| holds(Model::Alpha { column: 0, alpha: ratio("0.29"), values: Some(vec![0]) }, counts, counts);
+    let rare = |counts: &[u64]| {
+        holds(
+            Model::Alpha { column: 0, alpha: ratio("0.29"), values: Some(vec![0]) },
+            counts,
+            counts,
+        )
+    };
     assert!(rare(&[29, 71]) && !rare(&[30, 70]));
     assert!(holds(alpha("0.29"), &[29, 29, 29, 13], &[29, 29, 29, 13]));
     assert!(!holds(alpha("0.29"), &[30, 29, 29, 12], &[30, 29, 29, 12]));
-    let together =
-        |counts: &[u64]| holds(Model::Alpha { column: 0, alpha: ratio("1/2"), values: Some(vec![0, 2]) }, counts, counts);
+    let together = |counts: &[u64]| {
+        holds(
+            Model::Alpha { column: 0, alpha: ratio("1/2"), values: Some(vec![0, 2]) },
+            counts,
+            counts,
+        )
+    };
     assert!(together(&[2, 5, 3]) && !together(&[3, 5, 3]));
 }
 
 #[test]
 fn the_published_alpha_example_holds() {
-    // Two classes of two rows, HIV in one row of each, and one of two rows without: 0.5-deassociated.
+    // Two classes of two rows, HIV in one row of each, and one of two rows without:
+    // 0.5-deassociated.
     for counts in [[1, 1, 0], [1, 0, 1], [0, 1, 1]] {
         assert!(holds(alpha("0.5"), &counts, &[2, 2, 2]));
     }
@@ -53,11 +71,17 @@ fn equally_frequent_values_have_exactly_their_entropy() {
                 "{l} values, {count} each"
             );
             let above = Ratio::new(l * 10_000_000_000 + 1, 10_000_000_000).unwrap();
-            assert!(!holds(Model::Entropy { column: 0, l: above }, &counts, &counts), "{l} values, {count} each");
+            assert!(
+                !holds(Model::Entropy { column: 0, l: above }, &counts, &counts),
+                "{l} values, {count} each"
+            );
         }
     }
     assert!(!holds(entropy("3"), &[2, 1, 1], &[2, 1, 1]));
-    assert!(!holds(entropy("3"), &[1_000_001, 1_000_000, 999_999], &[1_000_000; 3]), "one row off an equal split");
+    assert!(
+        !holds(entropy("3"), &[1_000_001, 1_000_000, 999_999], &[1_000_000; 3]),
+        "one row off an equal split"
+    );
 }
 
 #[test]
@@ -65,7 +89,10 @@ fn recursive_is_strict() {
     assert!(!holds(recursive("2", 2), &[6, 2, 1], &[6, 2, 1]), "6 < 2 * 3 is false");
     assert!(holds(recursive("2.000001", 2), &[6, 2, 1], &[6, 2, 1]));
     assert!(holds(recursive("2", 2), &[5, 2, 1], &[5, 2, 1]));
-    assert!(!holds(recursive("1000", 4), &[5, 2, 1], &[5, 2, 1]), "three values are never 4-diverse");
+    assert!(
+        !holds(recursive("1000", 4), &[5, 2, 1], &[5, 2, 1]),
+        "three values are never 4-diverse"
+    );
     assert!(!holds(recursive("1000", u64::MAX), &[5, 2, 1], &[5, 2, 1]));
 }
 
@@ -80,22 +107,36 @@ fn the_salary_example_of_t_closeness_has_its_published_distances() {
     assert!(!holds(closeness("0.166666", Ground::Ordered), &mixed, &salaries));
     // Two thirds of either class must change its value.
     assert!(
-        holds(closeness("2/3", Ground::Equal), &low, &salaries) && !holds(closeness("0.66", Ground::Equal), &mixed, &salaries)
+        holds(closeness("2/3", Ground::Equal), &low, &salaries)
+            && !holds(closeness("0.66", Ground::Equal), &mixed, &salaries)
     );
 }
 
 #[test]
 fn earth_moves_cheaply_within_a_branch_and_dearly_across() {
-    let tree = |t| closeness(t, Ground::Hierarchical { nodes: vec![node(0, 1, 1), node(2, 3, 1), node(0, 3, 2)] });
+    let tree = |t| {
+        closeness(
+            t,
+            Ground::Hierarchical { nodes: vec![node(0, 1, 1), node(2, 3, 1), node(0, 3, 2)] },
+        )
+    };
     // A quarter of the class from one leaf to its sibling: a quarter of 1/2.
-    assert!(holds(tree("1/8"), &[2, 0, 1, 1], &[1, 1, 1, 1]) && !holds(tree("0.1249"), &[2, 0, 1, 1], &[1, 1, 1, 1]));
+    assert!(
+        holds(tree("1/8"), &[2, 0, 1, 1], &[1, 1, 1, 1])
+            && !holds(tree("0.1249"), &[2, 0, 1, 1], &[1, 1, 1, 1])
+    );
     // Half a class across the root: half of 1.
-    assert!(holds(tree("1/2"), &[1, 1, 0, 0], &[1, 1, 1, 1]) && !holds(tree("0.4999"), &[1, 1, 0, 0], &[1, 1, 1, 1]));
+    assert!(
+        holds(tree("1/2"), &[1, 1, 0, 0], &[1, 1, 1, 1])
+            && !holds(tree("0.4999"), &[1, 1, 0, 0], &[1, 1, 1, 1])
+    );
 }
 
 #[test]
 fn one_value_is_at_no_distance_and_absent_values_take_no_rank() {
-    for ground in [Ground::Equal, Ground::Ordered, Ground::Hierarchical { nodes: vec![node(0, 0, 1)] }] {
+    for ground in
+        [Ground::Equal, Ground::Ordered, Ground::Hierarchical { nodes: vec![node(0, 0, 1)] }]
+    {
         assert!(holds(closeness("0", ground), &[3], &[9]));
     }
     assert!(holds(closeness("1/2", Ground::Ordered), &[2, 0, 0], &[2, 0, 2]));
@@ -108,7 +149,11 @@ fn one_value_is_at_no_distance_and_absent_values_take_no_rank() {
 #[test]
 #[should_panic(expected = "covers every code")]
 fn a_ground_tree_that_misses_a_code_is_refused() {
-    holds(closeness("1", Ground::Hierarchical { nodes: vec![node(0, 1, 1)] }), &[1, 1, 1], &[1, 1, 1]);
+    holds(
+        closeness("1", Ground::Hierarchical { nodes: vec![node(0, 1, 1)] }),
+        &[1, 1, 1],
+        &[1, 1, 1],
+    );
 }
 
 #[test]
@@ -119,8 +164,16 @@ fn tables_of_four_billion_rows_do_not_overflow() {
     let short = Ratio::new(1, u64::MAX).unwrap();
     let tree = Ground::Hierarchical { nodes: vec![node(0, 1, u32::MAX - 1), node(0, 2, u32::MAX)] };
     for ground in [Ground::Equal, Ground::Ordered, tree] {
-        assert!(holds(Model::Closeness { column: 0, t: short, ground: ground.clone() }, &totals, &totals));
-        assert!(!holds(Model::Closeness { column: 0, t: short, ground: ground.clone() }, &[half, half, 0], &totals));
+        assert!(holds(
+            Model::Closeness { column: 0, t: short, ground: ground.clone() },
+            &totals,
+            &totals
+        ));
+        assert!(!holds(
+            Model::Closeness { column: 0, t: short, ground: ground.clone() },
+            &[half, half, 0],
+            &totals
+        ));
         assert!(holds(Model::Closeness { column: 0, t: long, ground }, &[half, half, 0], &totals));
     }
     assert!(!holds(Model::Alpha { column: 0, alpha: short, values: None }, &totals, &totals));

@@ -1,4 +1,5 @@
-//! The sharper bound against enumerations of all sets of k rows, and of all releases of a tiny table.
+//! The sharper bound against enumerations of all sets of k rows, and of all releases of a tiny
+//! table.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -8,7 +9,13 @@ use super::super::tight::raised;
 use super::*;
 
 /// Every choice of so many of the rows from one on.
-fn for_each_set(rows: usize, from: usize, set: &mut Vec<usize>, size: usize, check: &mut impl FnMut(&[usize])) {
+fn for_each_set(
+    rows: usize,
+    from: usize,
+    set: &mut Vec<usize>,
+    size: usize,
+    check: &mut impl FnMut(&[usize]),
+) {
     if set.len() == size {
         return check(set);
     }
@@ -30,7 +37,10 @@ fn price(problem: &Problem, all: &[Vec<Code>], set: &[usize]) -> f64 {
 
 /// The group of every row, in the order of [`rows`].
 fn groups_of_rows(problem: &Problem) -> Vec<usize> {
-    (0u32..).zip(group_of(problem)).flat_map(|(tuple, group)| vec![group; problem.count(tuple) as usize]).collect()
+    (0u32..)
+        .zip(group_of(problem))
+        .flat_map(|(tuple, group)| vec![group; problem.count(tuple) as usize])
+        .collect()
 }
 
 #[test]
@@ -49,30 +59,65 @@ fn what_a_group_can_be_asked_for_is_what_all_sets_of_k_rows_allow() {
             let mut rng = Rng::new(met + 7);
             // From low to so high that the widest boxes are the worst.
             let scale = [0.1, 0.5, 1.0, 3.0][usize::try_from(met).unwrap() % 4];
-            let mut asked: Vec<f64> = (0..boxes.len()).map(|_| rng.unit() * rng.unit() * scale).collect();
+            let mut asked: Vec<f64> =
+                (0..boxes.len()).map(|_| rng.unit() * rng.unit() * scale).collect();
             let k = problem.k();
             for group in (0u32..).take(boxes.len()).filter(|&group| boxes.rows(group) < k) {
                 let before = std::mem::replace(&mut asked[group as usize], f64::NEG_INFINITY);
                 let mut expected = f64::INFINITY;
-                for_each_set(all.len(), 0, &mut Vec::new(), usize::try_from(k).unwrap(), &mut |set| {
-                    let (own, others): (Vec<usize>, Vec<usize>) = set.iter().partition(|&&row| group_of[row] == group as usize);
-                    let others: f64 = others.iter().map(|&row| asked[group_of[row]]).sum();
-                    if !own.is_empty() {
-                        let allowed = (real(k) * price(problem, &all, set) - others) / real(own.len() as u64);
-                        expected = expected.min(allowed);
-                    }
-                });
+                for_each_set(
+                    all.len(),
+                    0,
+                    &mut Vec::new(),
+                    usize::try_from(k).unwrap(),
+                    &mut |set| {
+                        let (own, others): (Vec<usize>, Vec<usize>) =
+                            set.iter().partition(|&&row| group_of[row] == group as usize);
+                        let others: f64 = others.iter().map(|&row| asked[group_of[row]]).sum();
+                        if !own.is_empty() {
+                            let allowed = (real(k) * price(problem, &all, set) - others)
+                                / real(own.len() as u64);
+                            expected = expected.min(allowed);
+                        }
+                    },
+                );
                 let mut falling: Vec<u32> = (0u32..).take(boxes.len()).collect();
-                falling.sort_by(|&one, &other| asked[other as usize].total_cmp(&asked[one as usize]));
+                falling
+                    .sort_by(|&one, &other| asked[other as usize].total_cmp(&asked[one as usize]));
                 for high in [boxes.len(), 3.min(boxes.len())] {
-                    let rest = falling.get(high).map_or(0.0, |&group| asked[group as usize].max(0.0));
+                    let rest =
+                        falling.get(high).map_or(0.0, |&group| asked[group as usize].max(0.0));
                     let (high, patience) = (&falling[..high], PATIENCE);
-                    let field = Field { boxes: &boxes, index: &index, k, patience, asked: &asked, high, rest, slip: 0.0 };
-                    for known in [&floors.boxes[0], &floors.boxes[floors.box_of[group as usize] as usize]] {
+                    let field = Field {
+                        boxes: &boxes,
+                        index: &index,
+                        k,
+                        patience,
+                        asked: &asked,
+                        high,
+                        rest,
+                        slip: 0.0,
+                    };
+                    for known in
+                        [&floors.boxes[0], &floors.boxes[floors.box_of[group as usize] as usize]]
+                    {
                         let found = Slack::default().run(&field, group, known, f64::INFINITY);
-                        assert!((found.most - expected).abs() < 1e-9, "{what}, group {group}: {}, not {expected}", found.most);
-                        let hasty = Slack::default().run(&Field { patience: met % 40, ..field }, group, known, f64::INFINITY);
-                        assert!(hasty.most <= expected + 1e-9, "{what}, group {group}: {} above {expected}", hasty.most);
+                        assert!(
+                            (found.most - expected).abs() < 1e-9,
+                            "{what}, group {group}: {}, not {expected}",
+                            found.most
+                        );
+                        let hasty = Slack::default().run(
+                            &Field { patience: met % 40, ..field },
+                            group,
+                            known,
+                            f64::INFINITY,
+                        );
+                        assert!(
+                            hasty.most <= expected + 1e-9,
+                            "{what}, group {group}: {} above {expected}",
+                            hasty.most
+                        );
                         below += u32::from(hasty.most < expected - 1e-9);
                     }
                 }
@@ -82,7 +127,10 @@ fn what_a_group_can_be_asked_for_is_what_all_sets_of_k_rows_allow() {
             met += 1;
         },
     );
-    assert!(met > 250 && many > 100 && below > 100, "{met} problems, {many} groups of several rows, {below} given up");
+    assert!(
+        met > 250 && many > 100 && below > 100,
+        "{met} problems, {many} groups of several rows, {below} given up"
+    );
 }
 
 #[test]
@@ -94,20 +142,35 @@ fn no_set_of_k_rows_is_asked_for_more_than_it_pays() {
         |problem, what| {
             let (all, floors) = (rows(problem), unlimited(problem));
             let group_of = groups_of_rows(problem);
-            for (rounds, patience) in [(&[3, 2, 1][..], PATIENCE), (&[1], PATIENCE), (&[4, 1], 20), (&[5], PATIENCE)] {
-                let asked = raised(problem, &floors, rounds, patience, &Budget::unlimited()).unwrap();
-                assert!(asked.iter().zip(&floors.least).all(|(asked, least)| asked >= least), "{what}");
-                for_each_set(all.len(), 0, &mut Vec::new(), usize::try_from(problem.k()).unwrap(), &mut |set| {
-                    let sum: f64 = set.iter().map(|&row| asked[group_of[row]]).sum();
-                    let paid = real(problem.k()) * price(problem, &all, set);
-                    assert!(sum <= paid + 1e-12, "{what}, {rounds:?}: {sum} of {paid}");
-                    full += u32::from(sum > 0.0 && sum > paid - 1e-9);
-                });
+            for (rounds, patience) in
+                [(&[3, 2, 1][..], PATIENCE), (&[1], PATIENCE), (&[4, 1], 20), (&[5], PATIENCE)]
+            {
+                let asked =
+                    raised(problem, &floors, rounds, patience, &Budget::unlimited()).unwrap();
+                assert!(
+                    asked.iter().zip(&floors.least).all(|(asked, least)| asked >= least),
+                    "{what}"
+                );
+                for_each_set(
+                    all.len(),
+                    0,
+                    &mut Vec::new(),
+                    usize::try_from(problem.k()).unwrap(),
+                    &mut |set| {
+                        let sum: f64 = set.iter().map(|&row| asked[group_of[row]]).sum();
+                        let paid = real(problem.k()) * price(problem, &all, set);
+                        assert!(sum <= paid + 1e-12, "{what}, {rounds:?}: {sum} of {paid}");
+                        full += u32::from(sum > 0.0 && sum > paid - 1e-9);
+                    },
+                );
             }
             met += 1;
         },
     );
-    assert!(met > 300 && full > 3_000, "{met} problems, {full} sets that pay just what they are asked for");
+    assert!(
+        met > 300 && full > 3_000,
+        "{met} problems, {full} sets that pay just what they are asked for"
+    );
 }
 
 #[test]
@@ -117,7 +180,8 @@ fn no_release_of_a_tiny_table_goes_below_the_sharper_bound() {
         60,
         |seed| 3 + seed % 5,
         |problem, what| {
-            let (plain, found) = (bound(problem, 1, &Budget::unlimited()), tight(problem, 1, &Budget::unlimited()));
+            let (plain, found) =
+                (bound(problem, 1, &Budget::unlimited()), tight(problem, 1, &Budget::unlimited()));
             let best = best_release(problem, &rows(problem));
             assert!(found.value <= best + 1e-12, "{what}: {} above {best}", found.value);
             assert!(found.value >= plain.value, "{what}: {} below {}", found.value, plain.value);
@@ -126,7 +190,10 @@ fn no_release_of_a_tiny_table_goes_below_the_sharper_bound() {
             attained += u32::from(found.value > 0.1 && best - found.value < 1e-9);
         },
     );
-    assert!(met > 250 && sharper > 100 && attained > 80, "{met} tables, {sharper} sharper, {attained} attained");
+    assert!(
+        met > 250 && sharper > 100 && attained > 80,
+        "{met} tables, {sharper} sharper, {attained} attained"
+    );
 }
 
 #[test]
@@ -135,16 +202,24 @@ fn a_row_that_is_left_out_pays_what_it_is_asked_for() {
     for seed in 0..60 {
         let text = testing::random_table(seed, 5 + seed % 3);
         let toml = |limits: &str| {
-            format!("k = {}\nrest = \"drop\"\n{limits}[columns]\n{}", 2 + seed % 3, REQUESTS[usize::try_from(seed).unwrap() % 7])
+            format!(
+                "k = {}\nrest = \"drop\"\n{limits}[columns]\n{}",
+                2 + seed % 3,
+                REQUESTS[usize::try_from(seed).unwrap() % 7]
+            )
         };
-        let (Ok(with), Ok(without)) =
-            (testing::problem(&text, &toml("[limits]\nsuppress = \"40%\"\n")), testing::problem(&text, &toml("")))
-        else {
+        let (Ok(with), Ok(without)) = (
+            testing::problem(&text, &toml("[limits]\nsuppress = \"40%\"\n")),
+            testing::problem(&text, &toml("")),
+        ) else {
             continue;
         };
         let best = best_release(&with, &rows(&with));
         let found = tight(&with, 1, &Budget::unlimited()).value;
-        assert!(with.allowance() > 0 && found <= best + 1e-12, "table {seed}: {found} above {best}");
+        assert!(
+            with.allowance() > 0 && found <= best + 1e-12,
+            "table {seed}: {found} above {best}"
+        );
         above += u32::from(tight(&without, 1, &Budget::unlimited()).value > best + 1e-9);
     }
     assert!(above > 3, "only {above} tables where leaving rows out helps");
@@ -154,11 +229,20 @@ fn a_row_that_is_left_out_pays_what_it_is_asked_for() {
 fn threads_do_not_show_in_the_sharper_bound() {
     for (at, request) in REQUESTS.iter().enumerate() {
         let problem = problem_of(&testing::random_table(4, 300), request, 6).unwrap();
-        let of = |threads: usize| with_threads(threads, || tight(&problem, 5, &Budget::unlimited()));
+        let of =
+            |threads: usize| with_threads(threads, || tight(&problem, 5, &Budget::unlimited()));
         let (one, two) = (of(1), of(2));
-        assert_eq!((one.value.to_bits(), one.kind), (two.value.to_bits(), two.kind), "request {at}");
+        assert_eq!(
+            (one.value.to_bits(), one.kind),
+            (two.value.to_bits(), two.kind),
+            "request {at}"
+        );
         let plain = bound(&problem, 5, &Budget::unlimited()).value;
-        assert!(one.value > 1.01 * plain || plain < 1e-9, "request {at}: {} for {plain}", one.value);
+        assert!(
+            one.value > 1.01 * plain || plain < 1e-9,
+            "request {at}: {} for {plain}",
+            one.value
+        );
     }
 }
 
@@ -166,14 +250,25 @@ fn threads_do_not_show_in_the_sharper_bound() {
 fn what_is_stopped_has_what_was_reached() {
     let problem = problem_of(&testing::random_table(4, 700), REQUESTS[0], 6).unwrap();
     let cancelled = Budget::new(None, Arc::new(AtomicBool::new(true)));
-    assert_eq!(tight(&problem, 1, &cancelled), Bound { value: 0.0, kind: BoundKind::Weaker { rows: 700 } });
+    assert_eq!(
+        tight(&problem, 1, &cancelled),
+        Bound { value: 0.0, kind: BoundKind::Weaker { rows: 700 } }
+    );
     let floors = unlimited(&problem);
-    assert!(raised(&problem, &floors, &[1], PATIENCE, &cancelled).is_none_or(|asked| asked == floors.least));
+    assert!(
+        raised(&problem, &floors, &[1], PATIENCE, &cancelled)
+            .is_none_or(|asked| asked == floors.least)
+    );
     let (plain, full) = (floors.sum().value, tight(&problem, 1, &Budget::unlimited()).value);
     for time in [1, 3, 10, 30, 100] {
         let budget = Budget::new(Some(std::time::Duration::from_millis(time)), Arc::default());
-        let asked = raised(&problem, &floors, &[3, 2, 1], PATIENCE, &budget).unwrap_or_else(|| floors.least.clone());
-        let sum: f64 = asked.iter().zip(&floors.rows).map(|(asked, &rows)| real(rows) * asked).sum();
-        assert!((plain..full + 1e-6).contains(&sum), "{sum} after {time} ms, not from {plain} to {full}");
+        let asked = raised(&problem, &floors, &[3, 2, 1], PATIENCE, &budget)
+            .unwrap_or_else(|| floors.least.clone());
+        let sum: f64 =
+            asked.iter().zip(&floors.rows).map(|(asked, &rows)| real(rows) * asked).sum();
+        assert!(
+            (plain..full + 1e-6).contains(&sum),
+            "{sum} after {time} ms, not from {plain} to {full}"
+        );
     }
 }

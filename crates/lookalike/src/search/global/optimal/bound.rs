@@ -1,8 +1,10 @@
-//! How little any partition can cost that is at least as coarse as one and at most as coarse as another.
+//! How little any partition can cost that is at least as coarse as one and at most as coarse as
+//! another.
 //!
-//! A row whose class is too small even in the coarsest partition is left out whatever is chosen, and costs the full price. Any other costs
-//! at least what it does in the finest one: prices never fall as blocks grow, and for DM a class has at least as many rows as the rules
-//! ask for. What the rows must pay beyond that, because their classes do not hold yet, is reckoned in `charge.rs`.
+//! A row whose class is too small even in the coarsest partition is left out whatever is chosen,
+//! and costs the full price. Any other costs at least what it does in the finest one: prices never
+//! fall as blocks grow, and for DM a class has at least as many rows as the rules ask for. What the
+//! rows must pay beyond that, because their classes do not hold yet, is reckoned in `charge.rs`.
 
 use std::sync::Arc;
 
@@ -27,7 +29,8 @@ pub(super) struct Look {
     plain: f64,
     pub(super) bound: f64,
     charges: Vec<Charge>,
-    /// By attribute, how much the plain bound rises when a choice is kept apart, and the one with the charge.
+    /// By attribute, how much the plain bound rises when a choice is kept apart, and the one with
+    /// the charge.
     gains: Vec<[Gains; 2]>,
     /// What the finest and the coarsest partition cost.
     pub(super) finest: Value,
@@ -39,7 +42,8 @@ pub(super) struct Look {
 pub(super) struct Entry {
     /// The least that it costs, beside the charge.
     pub(super) price: f64,
-    /// What it costs in the coarsest partition, if it is not left out: the most that it can be made to pay.
+    /// What it costs in the coarsest partition, if it is not left out: the most that it can be made
+    /// to pay.
     pub(super) most: f64,
     /// Its class holds in the finest partition.
     pub(super) holds: bool,
@@ -47,7 +51,8 @@ pub(super) struct Entry {
     pub(super) is_lost: bool,
     /// The attributes on which its block must be joined, or it is left out; a bit each.
     pub(super) must: u64,
-    /// The attributes that it may be charged for, and how much for each: together that is what leaving it out costs.
+    /// The attributes that it may be charged for, and how much for each: together that is what
+    /// leaving it out costs.
     pub(super) charged: u64,
     pub(super) share: f64,
 }
@@ -62,7 +67,8 @@ impl Look {
         scratch: &mut Scratch,
     ) -> Look {
         let width = space.shapes.len();
-        let (fine, coarse) = (space.choices.all_blocks(state, false), space.choices.all_blocks(state, true));
+        let (fine, coarse) =
+            (space.choices.all_blocks(state, false), space.choices.all_blocks(state, true));
         let table = table.rolled_up(&fine, scratch);
         let prices = space.prices(&fine);
         let (mut small, mut large) = (Classes::default(), Classes::default());
@@ -75,15 +81,22 @@ impl Look {
 
         let entry = |at: usize| {
             let size = small.sizes[small.of[at] as usize];
-            let priced =
-                |prices: &[Vec<f64>]| space.costing.of_entry(prices, table.atoms_of(at), table.rows[at], table.sums_of(at));
+            let priced = |prices: &[Vec<f64>]| {
+                space.costing.of_entry(
+                    prices,
+                    table.atoms_of(at),
+                    table.rows[at],
+                    table.sums_of(at),
+                )
+            };
             let least = f64::from(table.rows[at]) * real(size.max(space.least_rows));
             let is_separable = space.costing.is_separable();
             Entry {
                 price: if is_separable { priced(&prices) } else { least },
                 most: if is_separable { priced(&dearest) } else { least },
                 holds: holds[small.of[at] as usize],
-                is_lost: techniques.both_sides && large.sizes[large.of[at] as usize] < space.least_rows,
+                is_lost: techniques.both_sides
+                    && large.sizes[large.of[at] as usize] < space.least_rows,
                 must: 0,
                 charged: 0,
                 share: 0.0,
@@ -92,29 +105,49 @@ impl Look {
         let entries = (0..table.len()).map(entry).collect();
         let (charges, gains) = (Vec::new(), Vec::new());
         let table = Arc::new(table);
-        let mut look = Look { table, fine, coarse, prices, entries, plain: 0.0, bound: 0.0, charges, gains, finest, coarsest };
+        let mut look = Look {
+            table,
+            fine,
+            coarse,
+            prices,
+            entries,
+            plain: 0.0,
+            bound: 0.0,
+            charges,
+            gains,
+            finest,
+            coarsest,
+        };
         let runs: Vec<Runs> = (0..width).map(|at| Runs::new(&look, at, &large)).collect();
         for (at, runs) in runs.iter().enumerate() {
             runs.mark(space, techniques, state, &mut look, at);
         }
         let lost_rows = look.add_up(space);
-        let cannot = lost_rows > space.allowance || (!space.is_by_size() && space.allowance == 0 && coarsest.left_out > 0);
+        let cannot = lost_rows > space.allowance
+            || (!space.is_by_size() && space.allowance == 0 && coarsest.left_out > 0);
         if cannot {
             (look.plain, look.bound) = (f64::INFINITY, f64::INFINITY);
         }
         if super::is_no_better(look.bound, best.min(finest.cost).min(coarsest.cost)) {
             return look;
         }
-        look.charges = (0..width).map(|at| charge::charge(space, techniques, state, &look, at, &runs[at])).collect();
+        look.charges = (0..width)
+            .map(|at| charge::charge(space, techniques, state, &look, at, &runs[at]))
+            .collect();
         look.bound += look.charges.iter().map(Charge::sum).sum::<f64>();
         if techniques.useful || techniques.branching == Branching::Halves {
             let left = space.allowance - lost_rows;
-            look.gains = runs.iter().enumerate().map(|(at, runs)| runs.gains(space, state, &look, at, left)).collect();
+            look.gains = runs
+                .iter()
+                .enumerate()
+                .map(|(at, runs)| runs.gains(space, state, &look, at, left))
+                .collect();
         }
         look
     }
 
-    /// Sums up the plain bound, shares out what leaving rows out costs, and counts the rows that are lost.
+    /// Sums up the plain bound, shares out what leaving rows out costs, and counts the rows that
+    /// are lost.
     fn add_up(&mut self, space: &Space) -> u64 {
         let mut lost_rows = 0;
         self.plain = space.trimmed;
@@ -139,7 +172,8 @@ impl Look {
         lost_rows
     }
 
-    /// How much keeping a choice apart may raise the bound: no bound, since what is charged may be counted twice, but better to choose by.
+    /// How much keeping a choice apart may raise the bound: no bound, since what is charged may be
+    /// counted twice, but better to choose by.
     pub(super) fn guess(&self, space: &Space, choice: u32) -> f64 {
         let at = space.choices.attribute(choice);
         let block = |atom: u32| self.fine[at][atom as usize];
@@ -150,8 +184,11 @@ impl Look {
     /// A bound for when this choice too is made.
     pub(super) fn probe(&self, space: &Space, state: &State, choice: u32, verdict: Verdict) -> f64 {
         let at = space.choices.attribute(choice);
-        let links =
-            space.choices.links(choice).iter().map(|&(one, other)| (self.fine[at][one as usize], self.fine[at][other as usize]));
+        let links = space
+            .choices
+            .links(choice)
+            .iter()
+            .map(|&(one, other)| (self.fine[at][one as usize], self.fine[at][other as usize]));
         let links = links.filter(|(one, other)| one != other);
         match verdict {
             Verdict::Joined => {
@@ -160,15 +197,20 @@ impl Look {
                     return f64::INFINITY;
                 }
                 let blocks = space.choices.blocks(&next, at, false);
-                let charged = links.map(|(one, other)| self.charges[at].joined(one, other)).fold(0.0, f64::max);
-                (self.bound + charged).max(self.plain + self.charges[at].rise(space, self, at, &blocks))
+                let charged = links
+                    .map(|(one, other)| self.charges[at].joined(one, other))
+                    .fold(0.0, f64::max);
+                (self.bound + charged)
+                    .max(self.plain + self.charges[at].rise(space, self, at, &blocks))
             }
             Verdict::Apart => {
                 let mut bound = self.bound;
                 for (one, other) in links {
                     let [plain, charged] = &self.gains[at];
                     bound = bound.max(self.plain + plain.of(one, other));
-                    bound = bound.max(self.bound + charged.of(one, other).max(self.charges[at].apart(one, other)));
+                    bound = bound.max(
+                        self.bound + charged.of(one, other).max(self.charges[at].apart(one, other)),
+                    );
                 }
                 bound
             }

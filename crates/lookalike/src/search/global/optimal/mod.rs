@@ -1,18 +1,22 @@
 //! The global recoding of least cost, with a proof that there is no better one.
 //!
-//! Branch and bound over the choices of the schemes ([`crate::domain::scheme`]). A node of the search leaves some choices open; what is joined and
-//! what may yet be joined bound the cost of all its partitions from both sides (`bound.rs`). It starts from a good answer (`seed.rs`),
-//! takes the node with the least bound first, tries open choices both ways to see whether one of them is settled already, and divides the
-//! node by the choice that raises the bounds of both halves most. Nodes are looked at in batches, in parallel, and their outcomes taken
-//! in order, so that the answer does not depend on threads.
+//! Branch and bound over the choices of the schemes ([`crate::domain::scheme`]). A node of the
+//! search leaves some choices open; what is joined and what may yet be joined bound the cost of all
+//! its partitions from both sides (`bound.rs`). It starts from a good answer (`seed.rs`), takes the
+//! node with the least bound first, tries open choices both ways to see whether one of them is
+//! settled already, and divides the node by the choice that raises the bounds of both halves most.
+//! Nodes are looked at in batches, in parallel, and their outcomes taken in order, so that the
+//! answer does not depend on threads.
 //!
 //! # Reference
-//! T. Li, N. Li: Towards Optimal k-Anonymization, DKE 2008. Its techniques can be switched off one by one ([`Techniques`]), its
-//! enumeration tree taken in either direction. Where we depart from it: the default divides in halves instead of enumerating; both
-//! directions bound from both sides; useful applicators are told by their bound, which is sound with suppression too.
+//! T. Li, N. Li: Towards Optimal k-Anonymization, DKE 2008. Its techniques can be switched off one
+//! by one ([`Techniques`]), its enumeration tree taken in either direction. Where we depart from
+//! it: the default divides in halves instead of enumerating; both directions bound from both sides;
+//! useful applicators are told by their bound, which is sound with suppression too.
 //!
 //! # Complexity
-//! Exponential in the number of values. One look costs as many steps as the class table has entries.
+//! Exponential in the number of values. One look costs as many steps as the class table has
+//! entries.
 
 mod bound;
 mod charge;
@@ -103,15 +107,16 @@ pub struct Optimum {
     pub was_stopped: bool,
     /// How many nodes of the search were looked at.
     pub nodes: u64,
-    /// The level of each attribute in its hierarchy, in the problem's order, when all values of an attribute are at one level: of
-    /// `incognito`, otherwise empty.
+    /// The level of each attribute in its hierarchy, in the problem's order, when all values of an
+    /// attribute are at one level: of `incognito`, otherwise empty.
     pub levels: Vec<u32>,
     /// The same for every choice of levels that holds although no lower one does.
     pub minimal: Vec<Vec<u32>>,
 }
 
 impl Optimum {
-    /// Everything as one block: valid, and all there is where combinations of values are too many to be counted.
+    /// Everything as one block: valid, and all there is where combinations of values are too many
+    /// to be counted.
     pub(crate) fn of_one_block(problem: &Problem, shapes: &[Shape], cost: Cost) -> Optimum {
         Optimum {
             generalization: space::generalization(problem, shapes, &space::one_block(shapes)),
@@ -151,7 +156,8 @@ enum Plan {
 /// What became of a node.
 struct Examined {
     better: Option<Incumbent>,
-    /// The node as far as choices were settled, with a plan unless the budget was spent; none when nothing in it can be better.
+    /// The node as far as choices were settled, with a plan unless the budget was spent; none when
+    /// nothing in it can be better.
     node: Option<Node>,
 }
 
@@ -172,9 +178,18 @@ fn is_no_better(bound: f64, best: f64) -> bool {
 }
 
 /// Searches the problem's schemes for the least cost.
-pub(crate) fn optimal(problem: &Problem, cost: Cost, techniques: &Techniques, seed: u64, budget: &Budget) -> Optimum {
-    let shapes: Vec<_> =
-        space::shapes(problem).into_iter().zip(problem.schemes()).map(|(shape, &scheme)| shape.under(scheme)).collect();
+pub(crate) fn optimal(
+    problem: &Problem,
+    cost: Cost,
+    techniques: &Techniques,
+    seed: u64,
+    budget: &Budget,
+) -> Optimum {
+    let shapes: Vec<_> = space::shapes(problem)
+        .into_iter()
+        .zip(problem.schemes())
+        .map(|(shape, &scheme)| shape.under(scheme))
+        .collect();
     let Some((space, table)) = Space::new(problem, &shapes, problem.schemes(), cost) else {
         return Optimum::of_one_block(problem, &shapes, cost);
     };
@@ -192,7 +207,11 @@ pub(crate) fn optimal(problem: &Problem, cost: Cost, techniques: &Techniques, se
         generalization: space::generalization(problem, &shapes, &best.parts),
         cost,
         value: space.costing.reported(best.cost),
-        bound: if is_proven { space.costing.reported(best.cost) } else { space.costing.reported(bound) },
+        bound: if is_proven {
+            space.costing.reported(best.cost)
+        } else {
+            space.costing.reported(bound)
+        },
         is_proven,
         was_stopped: !is_proven,
         nodes,
@@ -208,7 +227,8 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Searches to the end or until the budget is spent: the best, a bound, and how many nodes it took.
+    /// Searches to the end or until the budget is spent: the best, a bound, and how many nodes it
+    /// took.
     fn run(&self, table: ClassTable, mut best: Incumbent) -> (Incumbent, f64, u64) {
         let mut looked_at = 0;
         let mut number = 1;
@@ -223,7 +243,10 @@ impl Search<'_> {
         let queued = |node: Node| Queued { node, by_bound: self.techniques.nodes };
         let mut queue = BinaryHeap::from([queued(root)]);
         while !queue.is_empty() {
-            if self.budget.is_spent() || queue.len() > MOST_WAITING || looked_at >= self.techniques.most_nodes {
+            if self.budget.is_spent()
+                || queue.len() > MOST_WAITING
+                || looked_at >= self.techniques.most_nodes
+            {
                 let bound = queue.iter().map(|queued| queued.node.bound).fold(best.cost, f64::min);
                 return (best, bound, looked_at);
             }
@@ -242,14 +265,17 @@ impl Search<'_> {
             looked_at += fresh.len() as u64;
             let snapshot = best.cost;
             let examine = |scratch: &mut Scratch, node: Node| self.examine(node, snapshot, scratch);
-            let examined: Vec<Examined> = fresh.into_par_iter().map_init(Scratch::default, examine).collect();
+            let examined: Vec<Examined> =
+                fresh.into_par_iter().map_init(Scratch::default, examine).collect();
             for Examined { better, node } in examined {
                 if let Some(better) = better.filter(|better| better.cost < best.cost) {
                     best = better;
                 }
                 match node {
                     // There was no time to look at it, or it waits to be divided.
-                    Some(node) if node.plan.is_none() || self.techniques.deferred => queue.push(queued(node)),
+                    Some(node) if node.plan.is_none() || self.techniques.deferred => {
+                        queue.push(queued(node))
+                    }
                     Some(mut node) => {
                         let plan = node.plan.take().expect("a node that was looked at has a plan");
                         planned.push((node, plan));
@@ -298,7 +324,9 @@ impl Search<'_> {
             let weight = |&choice: &u32| self.weight(&look, choice);
             let mut tried = open.clone();
             if tried.len() > PROBES {
-                tried.sort_by(|one, other| weight(other).total_cmp(&weight(one)).then(one.cmp(other)));
+                tried.sort_by(|one, other| {
+                    weight(other).total_cmp(&weight(one)).then(one.cmp(other))
+                });
                 tried.truncate(PROBES);
             }
             let mut settled = Vec::new();
@@ -315,7 +343,10 @@ impl Search<'_> {
                 } else {
                     node.bound
                 };
-                match (techniques.useless && is_no_better(joined, best), techniques.useful && is_no_better(apart, best)) {
+                match (
+                    techniques.useless && is_no_better(joined, best),
+                    techniques.useful && is_no_better(apart, best),
+                ) {
                     (true, true) => return Examined { better, node: None },
                     (true, false) => settled.push((choice, Verdict::Apart)),
                     (false, true) => settled.push((choice, Verdict::Joined)),
@@ -323,7 +354,10 @@ impl Search<'_> {
                 }
             }
             if !settled.is_empty() {
-                if !settled.into_iter().all(|(choice, verdict)| space.choices.settle(&mut node.state, choice, verdict)) {
+                if !settled
+                    .into_iter()
+                    .all(|(choice, verdict)| space.choices.settle(&mut node.state, choice, verdict))
+                {
                     return Examined { better, node: None };
                 }
                 continue;
@@ -336,21 +370,33 @@ impl Search<'_> {
     /// Rows of the two blocks that a choice would join, multiplied.
     fn weight(&self, look: &Look, choice: u32) -> f64 {
         let at = self.space.choices.attribute(choice);
-        let rows = |atom: u32| self.space.costing.rows_of[at][look.fine[at][atom as usize] as usize];
+        let rows =
+            |atom: u32| self.space.costing.rows_of[at][look.fine[at][atom as usize] as usize];
         self.space.choices.links(choice).iter().map(|&(one, other)| rows(one) * rows(other)).sum()
     }
 
-    fn plan(&self, look: &Look, node: &Node, open: &[u32], probes: &[(u32, f64, f64)], scratch: &mut Scratch) -> Plan {
+    fn plan(
+        &self,
+        look: &Look,
+        node: &Node,
+        open: &[u32],
+        probes: &[(u32, f64, f64)],
+        scratch: &mut Scratch,
+    ) -> Plan {
         match self.techniques.branching {
             Branching::Halves => {
                 // The choice both ways of which raise the bound most.
                 let telling = |&(choice, joined, apart): &(u32, f64, f64)| {
-                    let rise = |bound: f64| (bound - node.bound).min(node.bound.abs() + 1.0) + node.bound.abs() * 1e-6;
+                    let rise = |bound: f64| {
+                        (bound - node.bound).min(node.bound.abs() + 1.0) + node.bound.abs() * 1e-6
+                    };
                     rise(joined) * rise(apart.max(node.bound + look.guess(self.space, choice)))
                 };
                 let first = probes.first().copied().unwrap_or((open[0], node.bound, node.bound));
                 let (choice, joined, apart) = if self.techniques.applicators {
-                    probes.iter().copied().fold(first, |best, probe| if telling(&probe) > telling(&best) { probe } else { best })
+                    probes.iter().copied().fold(first, |best, probe| {
+                        if telling(&probe) > telling(&best) { probe } else { best }
+                    })
                 } else {
                     first
                 };
@@ -391,7 +437,10 @@ impl Search<'_> {
                     let mut state = node.state.clone();
                     choices.settle(&mut state, choice, verdict).then(|| child(state, bound))
                 };
-                [(Verdict::Joined, joined), (Verdict::Apart, apart)].into_iter().filter_map(half).collect()
+                [(Verdict::Joined, joined), (Verdict::Apart, apart)]
+                    .into_iter()
+                    .filter_map(half)
+                    .collect()
             }
             Plan::Steps(order) => {
                 let direction = match self.techniques.branching {
@@ -415,7 +464,12 @@ impl Ord for Queued {
     fn cmp(&self, other: &Queued) -> Ordering {
         let by_age = other.node.number.cmp(&self.node.number);
         if self.by_bound {
-            other.node.bound.total_cmp(&self.node.bound).then(self.node.depth.cmp(&other.node.depth)).then(by_age)
+            other
+                .node
+                .bound
+                .total_cmp(&self.node.bound)
+                .then(self.node.depth.cmp(&other.node.depth))
+                .then(by_age)
         } else {
             by_age
         }

@@ -1,7 +1,9 @@
-//! How many rows a class can come to, as far as one attribute has a say, all others being as coarse as they can be.
+//! How many rows a class can come to, as far as one attribute has a say, all others being as coarse
+//! as they can be.
 //!
-//! One pass over the entries of a table, sorted by the coarsest classes and in each by the blocks of one attribute, answers for all
-//! choices about this attribute at once which rows would be lost if it were kept apart.
+//! One pass over the entries of a table, sorted by the coarsest classes and in each by the blocks
+//! of one attribute, answers for all choices about this attribute at once which rows would be lost
+//! if it were kept apart.
 
 use super::Techniques;
 use super::bound::{Entry, Look};
@@ -42,7 +44,8 @@ impl Gains {
         match self {
             Gains::Places(gains) => gains[one.max(other) as usize],
             Gains::Pairs(width, gains) => {
-                gains[one as usize * width + other as usize] + gains[other as usize * width + one as usize]
+                gains[one as usize * width + other as usize]
+                    + gains[other as usize * width + one as usize]
             }
         }
     }
@@ -54,8 +57,16 @@ impl Runs {
         let block = |entry: usize| fine[table.atoms_of(entry)[at] as usize];
         // By block first, then by class: each pass keeps the order of the one before.
         let by_block = sorted(0..table.len(), |entry| block(entry) as usize, fine.len());
-        let order = sorted(by_block.iter().map(|&entry| entry as usize), |entry| large.of[entry] as usize, large.sizes.len());
-        let mut runs = Runs { order, parts: Vec::with_capacity(table.len()), starts: Vec::with_capacity(large.sizes.len() + 1) };
+        let order = sorted(
+            by_block.iter().map(|&entry| entry as usize),
+            |entry| large.of[entry] as usize,
+            large.sizes.len(),
+        );
+        let mut runs = Runs {
+            order,
+            parts: Vec::with_capacity(table.len()),
+            starts: Vec::with_capacity(large.sizes.len() + 1),
+        };
         let mut last = (u32::MAX, u32::MAX);
         for (place, &entry) in (0..).zip(&runs.order) {
             let here = (large.of[entry as usize], block(entry as usize));
@@ -84,14 +95,23 @@ impl Runs {
         self.order[part.from as usize..part.to as usize].iter().map(|&entry| entry as usize)
     }
 
-    /// Notes which entries stay too small as long as their block is not joined, and in the schemes of sets, where a block may be joined only
-    /// with some of its coarsest class, which are lost.
-    pub(super) fn mark(&self, space: &Space, techniques: &Techniques, state: &State, look: &mut Look, at: usize) {
+    /// Notes which entries stay too small as long as their block is not joined, and in the schemes
+    /// of sets, where a block may be joined only with some of its coarsest class, which are lost.
+    pub(super) fn mark(
+        &self,
+        space: &Space,
+        techniques: &Techniques,
+        state: &State,
+        look: &mut Look,
+        at: usize,
+    ) {
         let is_of_sets = space.choices.is_of_sets(at);
         for class in self.classes() {
             for part in class {
                 let must = part.rows < space.least_rows && at < 64;
-                let is_lost = is_of_sets && techniques.both_sides && within(space, state, at, class, part) < space.least_rows;
+                let is_lost = is_of_sets
+                    && techniques.both_sides
+                    && within(space, state, at, class, part) < space.least_rows;
                 if must || is_lost {
                     for entry in self.entries(part) {
                         look.entries[entry].must |= u64::from(must) << (at % 64);
@@ -102,10 +122,18 @@ impl Runs {
         }
     }
 
-    /// What every choice gains when it is kept apart, over the plain prices and over the charged ones: infinity when more rows would be
-    /// lost than are left.
-    pub(super) fn gains(&self, space: &Space, state: &State, look: &Look, at: usize, left: u64) -> [Gains; 2] {
-        // What a part would cost more if it were left out, over the plain price and over the charge, and its rows.
+    /// What every choice gains when it is kept apart, over the plain prices and over the charged
+    /// ones: infinity when more rows would be lost than are left.
+    pub(super) fn gains(
+        &self,
+        space: &Space,
+        state: &State,
+        look: &Look,
+        at: usize,
+        left: u64,
+    ) -> [Gains; 2] {
+        // What a part would cost more if it were left out, over the plain price and over the
+        // charge, and its rows.
         let gain = |part: &Part| -> [f64; 3] {
             let mut sum = [0.0; 3];
             for entry in self.entries(part) {
@@ -124,18 +152,29 @@ impl Runs {
             sum
         };
         let atoms = look.fine[at].len();
-        let mut sums = vec![[0.0; 3]; if space.choices.is_of_sets(at) { atoms * atoms } else { atoms + 2 }];
-        let add =
-            |to: &mut [f64; 3], more: [f64; 3], sign: f64| to.iter_mut().zip(more).for_each(|(to, more)| *to += sign * more);
+        let mut sums =
+            vec![[0.0; 3]; if space.choices.is_of_sets(at) { atoms * atoms } else { atoms + 2 }];
+        let add = |to: &mut [f64; 3], more: [f64; 3], sign: f64| {
+            to.iter_mut().zip(more).for_each(|(to, more)| *to += sign * more)
+        };
         if space.choices.is_of_sets(at) {
             for class in self.classes() {
                 for part in class {
                     let reach = within(space, state, at, class, part);
-                    for mate in
-                        class.iter().filter(|mate| mate.block != part.block && reach - mate.rows.min(reach) < space.least_rows)
-                    {
-                        if space.choices.may_join(state, at, part.block as usize, mate.block as usize) {
-                            add(&mut sums[part.block as usize * atoms + mate.block as usize], gain(part), 1.0);
+                    for mate in class.iter().filter(|mate| {
+                        mate.block != part.block && reach - mate.rows.min(reach) < space.least_rows
+                    }) {
+                        if space.choices.may_join(
+                            state,
+                            at,
+                            part.block as usize,
+                            mate.block as usize,
+                        ) {
+                            add(
+                                &mut sums[part.block as usize * atoms + mate.block as usize],
+                                gain(part),
+                                1.0,
+                            );
                         }
                     }
                 }
@@ -152,7 +191,11 @@ impl Runs {
                             break;
                         }
                         add(&mut sum, gain(&class[at]), 1.0);
-                        let pair = if is_from_above { [class[at - 1], class[at]] } else { [class[at], class[at + 1]] };
+                        let pair = if is_from_above {
+                            [class[at - 1], class[at]]
+                        } else {
+                            [class[at], class[at + 1]]
+                        };
                         add(&mut sums[pair[0].block as usize + 1], sum, 1.0);
                         add(&mut sums[pair[1].block as usize + 1], sum, -1.0);
                     }
@@ -165,7 +208,9 @@ impl Runs {
         }
         // Sums and differences of rows are exact; those of prices are not quite.
         let rounded = |which: usize| -> Vec<f64> {
-            let of = |sum: &[f64; 3]| if sum[2] > real(left) { f64::INFINITY } else { sum[which].max(0.0) * (1.0 - 1e-9) };
+            let of = |sum: &[f64; 3]| {
+                if sum[2] > real(left) { f64::INFINITY } else { sum[which].max(0.0) * (1.0 - 1e-9) }
+            };
             sums.iter().map(of).collect()
         };
         if space.choices.is_of_sets(at) {
@@ -178,6 +223,8 @@ impl Runs {
 
 /// Rows of a coarsest class that a block may come together with, its own among them.
 fn within(space: &Space, state: &State, at: usize, class: &[Part], part: &Part) -> u64 {
-    let mates = class.iter().filter(|mate| space.choices.may_join(state, at, part.block as usize, mate.block as usize));
+    let mates = class
+        .iter()
+        .filter(|mate| space.choices.may_join(state, at, part.block as usize, mate.block as usize));
     mates.map(|mate| mate.rows).sum()
 }

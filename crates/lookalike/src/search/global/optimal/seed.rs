@@ -1,5 +1,6 @@
-//! A good answer to begin with: a quick way down from one block, by levels or by halving; then, where the table is not too large, a greedy
-//! way up from single values, one choice at a time, and its best partition improved by changing one choice after the other.
+//! A good answer to begin with: a quick way down from one block, by levels or by halving; then,
+//! where the table is not too large, a greedy way up from single values, one choice at a time, and
+//! its best partition improved by changing one choice after the other.
 
 use rayon::prelude::*;
 
@@ -24,7 +25,8 @@ const FEW: usize = 24;
 /// How often a good answer is shaken and improved again.
 const SHAKES: u64 = 2;
 
-/// A start's order among others: rows that may not be left out weigh like any that are, so that a way leads to what is allowed.
+/// A start's order among others: rows that may not be left out weigh like any that are, so that a
+/// way leads to what is allowed.
 fn rank(space: &Space, value: Value) -> f64 {
     let over = value.left_out.saturating_sub(space.allowance);
     value.lax + space.costing.full * crate::codes::real(over)
@@ -68,8 +70,8 @@ fn keep(best: &mut Incumbent, value: Value, parts: &Parts) {
     }
 }
 
-/// For an attribute ever coarser partitions, from single atoms to one block: its levels, or where any intervals are valid runs of about
-/// as many rows, twice as many from step to step.
+/// For an attribute ever coarser partitions, from single atoms to one block: its levels, or where
+/// any intervals are valid runs of about as many rows, twice as many from step to step.
 fn ladder(space: &Space, at: usize) -> Parts {
     let shape = &space.shapes[at];
     let atoms = shape.atoms.len();
@@ -84,7 +86,11 @@ fn ladder(space: &Space, at: usize) -> Parts {
         let (mut below, mut first, mut last) = (0.0, 0, usize::MAX);
         let mut least = Vec::with_capacity(atoms);
         for (atom, own) in (0u32..).zip(&space.costing.rows_of[at]) {
-            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a few runs")]
+            #[allow(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "a share of a few runs"
+            )]
             let run = ((below + own / 2.0) / rows * crate::codes::real(runs as u64)) as usize;
             if run != last {
                 (first, last) = (atom, run);
@@ -112,17 +118,27 @@ fn descend(space: &Space, table: &ClassTable, best: &mut Incumbent, budget: &Bud
             let value = space.value(table, &parts, scratch);
             Some((rank(space, value), at, value, parts))
         };
-        let tried: Vec<_> = (0..ladders.len()).into_par_iter().map_init(Scratch::default, lower).collect();
+        let tried: Vec<_> =
+            (0..ladders.len()).into_par_iter().map_init(Scratch::default, lower).collect();
         let next = tried.into_iter().flatten().min_by(|one, other| one.0.total_cmp(&other.0));
-        // Far above the best there is nothing to be found further down: ever more rows are left out.
-        let Some((_, at, value, parts)) = next.filter(|next| next.0 <= 2.0 * best.cost) else { return };
+        // Far above the best there is nothing to be found further down: ever more rows are left
+        // out.
+        let Some((_, at, value, parts)) = next.filter(|next| next.0 <= 2.0 * best.cost) else {
+            return;
+        };
         keep(best, value, &parts);
         rungs[at] -= 1;
     }
 }
 
 /// Joins what costs least, step by step, to the end; returns the best state on the way.
-fn climb(space: &Space, table: &ClassTable, best: &mut Incumbent, budget: &Budget, scratch: &mut Scratch) -> State {
+fn climb(
+    space: &Space,
+    table: &ClassTable,
+    best: &mut Incumbent,
+    budget: &Budget,
+    scratch: &mut Scratch,
+) -> State {
     let mut state = space.choices.open();
     let mut rolled: Option<ClassTable> = None;
     let mut on_the_way = (f64::INFINITY, state.clone());
@@ -144,8 +160,10 @@ fn climb(space: &Space, table: &ClassTable, best: &mut Incumbent, budget: &Budge
             parts[at] = space.choices.blocks(&joined, at, false);
             Some((rank(space, space.value(table, &parts, scratch)), joined))
         };
-        let tried: Vec<Option<(f64, State)>> =
-            distinct(space, &state, &here).into_par_iter().map_init(Scratch::default, joined).collect();
+        let tried: Vec<Option<(f64, State)>> = distinct(space, &state, &here)
+            .into_par_iter()
+            .map_init(Scratch::default, joined)
+            .collect();
         let next = tried.into_iter().flatten().min_by(|one, other| one.0.total_cmp(&other.0));
         if budget.is_spent() {
             return on_the_way.1;
@@ -175,7 +193,8 @@ fn changed(space: &Space, state: &State, choice: u32) -> State {
     let verdict = if state.is(choice, Verdict::Joined) { Verdict::Apart } else { Verdict::Joined };
     let is_settled = space.choices.settle(&mut next, choice, verdict);
     debug_assert!(is_settled, "nothing contradicts a first choice");
-    let all: Vec<u32> = space.choices.open_in(&next).filter(|&other| state.is(other, Verdict::Joined)).collect();
+    let all: Vec<u32> =
+        space.choices.open_in(&next).filter(|&other| state.is(other, Verdict::Joined)).collect();
     for other in all {
         if next.is_open(other) {
             space.choices.settle(&mut next, other, Verdict::Joined);
@@ -185,8 +204,16 @@ fn changed(space: &Space, state: &State, choice: u32) -> State {
 }
 
 /// Changes one choice after the other as long as that lowers the cost.
-fn improve(space: &Space, table: &ClassTable, state: &mut State, best: &mut Incumbent, budget: &Budget, scratch: &mut Scratch) {
-    let mut here = rank(space, space.value(table, &space.choices.all_blocks(state, false), scratch));
+fn improve(
+    space: &Space,
+    table: &ClassTable,
+    state: &mut State,
+    best: &mut Incumbent,
+    budget: &Budget,
+    scratch: &mut Scratch,
+) {
+    let mut here =
+        rank(space, space.value(table, &space.choices.all_blocks(state, false), scratch));
     loop {
         let mut is_better = false;
         for choice in space.choices.open_in(&space.choices.open()).collect::<Vec<_>>() {

@@ -9,7 +9,8 @@ use crate::search::global::Space;
 /// Of so many blocks all partitions are tried.
 pub(super) const FEW: usize = 7;
 
-/// The least charge, and for each two blocks how much more it is when they are joined and when they are kept apart.
+/// The least charge, and for each two blocks how much more it is when they are joined and when they
+/// are kept apart.
 pub(super) fn best(
     space: &Space,
     state: &State,
@@ -21,7 +22,8 @@ pub(super) fn best(
 ) -> (f64, Vec<(f64, f64)>) {
     let Ranked { blocks, rank } = ranked;
     let (atoms, count) = (rank.len(), blocks.len());
-    let may_join = |one: usize, other: usize| space.choices.may_join(state, at, blocks[one], blocks[other]);
+    let may_join =
+        |one: usize, other: usize| space.choices.may_join(state, at, blocks[one], blocks[other]);
     let costs = costs(space, look, at, runs, payers, ranked, may_join);
     let least = partition(&costs, |_| true);
     let mut changes = vec![(0.0, 0.0); atoms * atoms];
@@ -77,8 +79,10 @@ fn costs(
     let (mut rows, mut shares) = (vec![0u64; 1 << count], vec![0.0; 1 << count]);
     for class in runs.classes() {
         let share = |entry: usize| look.entries[entry].share;
-        let of: Vec<(usize, u64, f64)> =
-            class.iter().map(|part| (rank[part.block as usize], part.rows, runs.entries(part).map(share).sum())).collect();
+        let of: Vec<(usize, u64, f64)> = class
+            .iter()
+            .map(|part| (rank[part.block as usize], part.rows, runs.entries(part).map(share).sum()))
+            .collect();
         if of.iter().all(|&(_, rows, share)| rows >= space.least_rows || share <= 0.0) {
             continue;
         }
@@ -86,7 +90,10 @@ fn costs(
             let first = set & (set - 1);
             let top = set ^ first;
             let place = top.trailing_zeros() as usize;
-            let (more, share) = of.iter().find(|&&(rank, ..)| rank == place).map_or((0, 0.0), |&(_, rows, share)| (rows, share));
+            let (more, share) = of
+                .iter()
+                .find(|&&(rank, ..)| rank == place)
+                .map_or((0, 0.0), |&(_, rows, share)| (rows, share));
             rows[set] = rows[first] + more;
             shares[set] = shares[first] + share;
             if rows[set] < space.least_rows {
@@ -96,7 +103,9 @@ fn costs(
     }
     let of_set = |set: usize| {
         let members: Vec<usize> = (0..count).filter(|place| set >> place & 1 == 1).collect();
-        let is_possible = members.iter().all(|&one| members.iter().all(|&other| one == other || may_join(one, other)));
+        let is_possible = members
+            .iter()
+            .all(|&one| members.iter().all(|&other| one == other || may_join(one, other)));
         if !is_possible || (space.allowance == 0 && lost[set] > 0.0) {
             return f64::INFINITY;
         }
@@ -105,14 +114,23 @@ fn costs(
         } else {
             match payers {
                 Payers::Weights(weights) => {
-                    let is_member = |atom: &usize| members.contains(&rank[look.fine[at][*atom] as usize]);
-                    let together = space.costing.block_price(at, &(0..atoms).filter(is_member).collect::<Vec<_>>());
-                    let rise = |&place: &usize| (together - look.prices[at][blocks[place]]) * weights[blocks[place]];
+                    let is_member =
+                        |atom: &usize| members.contains(&rank[look.fine[at][*atom] as usize]);
+                    let together = space
+                        .costing
+                        .block_price(at, &(0..atoms).filter(is_member).collect::<Vec<_>>());
+                    let rise = |&place: &usize| {
+                        (together - look.prices[at][blocks[place]]) * weights[blocks[place]]
+                    };
                     members.iter().map(rise).sum()
                 }
                 Payers::Pairs(pairs) => {
-                    let pays =
-                        |&one: &usize| members.iter().map(|&other| pairs[blocks[one] * atoms + blocks[other]]).sum::<f64>();
+                    let pays = |&one: &usize| {
+                        members
+                            .iter()
+                            .map(|&other| pairs[blocks[one] * atoms + blocks[other]])
+                            .sum::<f64>()
+                    };
                     members.iter().map(pays).sum()
                 }
             }

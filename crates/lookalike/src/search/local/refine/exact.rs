@@ -7,11 +7,21 @@ use crate::domain::penalty::Penalty;
 /// More rows than this have too many sets.
 pub(super) const MOST_ROWS: u64 = 10;
 
-/// Makes the cheapest classes that hold out of all rows of the pool, of which there are few; says how many.
+/// Makes the cheapest classes that hold out of all rows of the pool, of which there are few; says
+/// how many.
 ///
-/// O(3^n) for n rows: the class of the last row of each set is any part of it, and the rest is a smaller set.
-pub(super) fn exact(penalty: &Penalty, judge: &mut Judge, pool: &Pool, parts: &mut Vec<Part>) -> usize {
-    let rows: Vec<u32> = (0..).zip(&pool.pieces).flat_map(|(at, piece)| std::iter::repeat_n(at, piece.count as usize)).collect();
+/// O(3^n) for n rows: the class of the last row of each set is any part of it, and the rest is a
+/// smaller set.
+pub(super) fn exact(
+    penalty: &Penalty,
+    judge: &mut Judge,
+    pool: &Pool,
+    parts: &mut Vec<Part>,
+) -> usize {
+    let rows: Vec<u32> = (0..)
+        .zip(&pool.pieces)
+        .flat_map(|(at, piece)| std::iter::repeat_n(at, piece.count as usize))
+        .collect();
     let costs = costs(penalty, judge, pool, &rows);
     let all = costs.len();
     let (mut least, mut class_of) = (vec![f64::INFINITY; all], vec![0; all]);
@@ -61,7 +71,8 @@ fn costs(penalty: &Penalty, judge: &mut Judge, pool: &Pool, rows: &[u32]) -> Vec
         let others = set ^ 1 << last;
         for (at, &code) in pool.row(rows[last]).iter().enumerate() {
             let one = CodeRange::one(code);
-            ranges[set * width + at] = if others == 0 { one } else { ranges[others * width + at].join(one) };
+            ranges[set * width + at] =
+                if others == 0 { one } else { ranges[others * width + at].join(one) };
         }
         let size = u64::from(set.count_ones());
         // A class of twice as many rows as it takes can be split, and then costs no more.
@@ -69,7 +80,11 @@ fn costs(penalty: &Penalty, judge: &mut Judge, pool: &Pool, rows: &[u32]) -> Vec
             continue;
         }
         members.clear();
-        members.extend((0..rows.len()).filter(|row| set >> row & 1 == 1).map(|row| Member { at: rows[row], count: 1 }));
+        members.extend(
+            (0..rows.len())
+                .filter(|row| set >> row & 1 == 1)
+                .map(|row| Member { at: rows[row], count: 1 }),
+        );
         if judge.holds(pool, &members) {
             costs[set] = real(size) * penalty.of_box(&ranges[set * width..][..width]);
         }

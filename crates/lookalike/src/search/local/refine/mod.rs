@@ -1,24 +1,29 @@
-//! Make any partition better, as long as there is time: take a few neighbouring classes, dissolve or keep them, exchange rows between
-//! them, and put back what costs less.
+//! Make any partition better, as long as there is time: take a few neighbouring classes, dissolve
+//! or keep them, exchange rows between them, and put back what costs less.
 //!
-//! A step draws a class, one whose rows pay much sooner than one whose rows pay little, and a few classes that it would cost little to join
-//! with it or with one of its rows; these are found through a tree over all classes. Their rows come on a bench (`pool`), where either
-//! new classes are made out of them (`rebuild`) or the old ones stay; then rows are moved and exchanged between these until
-//! nothing gets better (`polish`). For a handful of rows the best of all partitions is found (`exact`). Merges and splits are what a
-//! rebuilding with fewer or more classes amounts to. The outcome replaces the classes when it costs less, and, with a chance that falls
-//! to nothing towards the end, when it costs a little more: so the search leaves arrangements that no single step betters.
+//! A step draws a class, one whose rows pay much sooner than one whose rows pay little, and a few
+//! classes that it would cost little to join with it or with one of its rows; these are found
+//! through a tree over all classes. Their rows come on a bench (`pool`), where either new classes
+//! are made out of them (`rebuild`) or the old ones stay; then rows are moved and exchanged between
+//! these until nothing gets better (`polish`). For a handful of rows the best of all partitions is
+//! found (`exact`). Merges and splits are what a rebuilding with fewer or more classes amounts to.
+//! The outcome replaces the classes when it costs less, and, with a chance that falls to nothing
+//! towards the end, when it costs a little more: so the search leaves arrangements that no single
+//! step betters.
 //!
 //! # Guarantee
-//! Every class holds every rule at any time, and the answer never costs more than the start. Given the seed and a number of steps it is
-//! one and the same on any number of threads: steps are taken in batches, all of a batch see the classes as they were before it, and
-//! classes that two of them want belong to the first.
+//! Every class holds every rule at any time, and the answer never costs more than the start. Given
+//! the seed and a number of steps it is one and the same on any number of threads: steps are taken
+//! in batches, all of a batch see the classes as they were before it, and classes that two of them
+//! want belong to the first.
 //!
 //! # Complexity
-//! A step costs about O(d k^2) for a few classes of k rows and d attributes, and a search in the tree. O(d n) space.
+//! A step costs about O(d k^2) for a few classes of k rows and d attributes, and a search in the
+//! tree. O(d n) space.
 //!
 //! # Reference
-//! Ours. Ruin and recreate is due to Schrimpf et al., Journal of Computational Physics 159 (2000), accepting worse states to Kirkpatrick,
-//! Gelatt, Vecchi, Science 220 (1983).
+//! Ours. Ruin and recreate is due to Schrimpf et al., Journal of Computational Physics 159 (2000),
+//! accepting worse states to Kirkpatrick, Gelatt, Vecchi, Science 220 (1983).
 
 mod exact;
 mod polish;
@@ -41,7 +46,8 @@ use rebuild::Scratch;
 /// So many steps are taken at the same time.
 const BATCH: usize = if cfg!(test) { 5 } else { 32 };
 
-/// A search without a limit of its own takes so many steps for each class, again and again as long as that pays.
+/// A search without a limit of its own takes so many steps for each class, again and again as long
+/// as that pays.
 const STEPS: u64 = 60;
 
 /// And at least so many.
@@ -53,10 +59,12 @@ const WORTH: f64 = 1e-3;
 /// How often classes are kept and only exchange rows.
 const KEPT: f64 = 0.3;
 
-/// How often the best of all partitions is looked for where the rows are as few as that allows; with two rows less always.
+/// How often the best of all partitions is looked for where the rows are as few as that allows;
+/// with two rows less always.
 const EXACT: f64 = 0.25;
 
-/// How often neighbours are those that it costs the table least to join; otherwise those whose union pays least.
+/// How often neighbours are those that it costs the table least to join; otherwise those whose
+/// union pays least.
 const BY_TABLE: f64 = 0.7;
 
 /// By how much of its value each neighbour's cost is changed by lot.
@@ -71,8 +79,8 @@ const EARLY: f64 = 0.02;
 /// From this part of the search on nothing may be lost.
 const COLD: f64 = 0.9;
 
-/// Improves a partition of the task's pieces into classes that hold, for as many steps or, without a number, as long as it pays and the
-/// budget lasts.
+/// Improves a partition of the task's pieces into classes that hold, for as many steps or, without
+/// a number, as long as it pays and the budget lasts.
 pub(crate) fn refine(task: &Task, start: &Partition, steps: Option<u64>) -> Partition {
     if task.budget.is_spent() {
         return start.clone();
@@ -84,7 +92,8 @@ pub(crate) fn refine(task: &Task, start: &Partition, steps: Option<u64>) -> Part
     if best.0 <= equal(&penalty) || is_alone {
         return start.clone();
     }
-    let (mut planned, mut warmth) = (steps.unwrap_or(LEAST_STEPS.max(STEPS * search.classes.len() as u64)), WARMTH);
+    let (mut planned, mut warmth) =
+        (steps.unwrap_or(LEAST_STEPS.max(STEPS * search.classes.len() as u64)), WARMTH);
     for run in 0.. {
         let before = best.0;
         search.run(Rng::at(task.seed, run), planned, warmth, &task.budget.part(1.0), &mut best);
@@ -125,8 +134,12 @@ struct Bench<'a> {
 impl<'a> Search<'a> {
     fn new(task: &'a Task, penalty: &'a Penalty, start: &Partition) -> Search<'a> {
         let cells = Cells::new(task);
-        let class =
-            |class: &[Piece]| class.iter().map(|&Piece { tuple, count }| Piece { tuple: cells.place(tuple), count }).collect();
+        let class = |class: &[Piece]| {
+            class
+                .iter()
+                .map(|&Piece { tuple, count }| Piece { tuple: cells.place(tuple), count })
+                .collect()
+        };
         let classes: Vec<Vec<Piece>> = start.iter().map(class).collect();
         let boxes = boxes(penalty, &cells, &classes);
         let tree = Tree::build(&boxes);
@@ -137,7 +150,10 @@ impl<'a> Search<'a> {
     fn loss(&self) -> f64 {
         let known = (0..index(self.boxes.len())).map(|class| self.cost(class)).sum::<f64>();
         let new = self.classes[self.boxes.len()..].iter();
-        known + new.map(|class| real(rows(class)) * self.penalty.of_box(&self.cells.ranges(class))).sum::<f64>()
+        known
+            + new
+                .map(|class| real(rows(class)) * self.penalty.of_box(&self.cells.ranges(class)))
+                .sum::<f64>()
     }
 
     fn cost(&self, class: u32) -> f64 {
@@ -160,18 +176,28 @@ impl<'a> Search<'a> {
     }
 
     /// Takes so many steps, warm at first and cold in the end, and keeps the best that was met.
-    fn run(&mut self, mut lots: Rng, steps: u64, warmth: f64, budget: &Budget, best: &mut (f64, Vec<Vec<Piece>>)) {
+    fn run(
+        &mut self,
+        mut lots: Rng,
+        steps: u64,
+        warmth: f64,
+        budget: &Budget,
+        best: &mut (f64, Vec<Vec<Piece>>),
+    ) {
         let mean = best.0 / real(rows(self.task.pieces).max(1));
         let mut taken = 0;
         while taken < steps && !budget.is_spent() {
             let (time, share) = (budget.share(), real(taken) / real(steps));
-            // A run that keeps ahead of its time does not look at the clock: it is the same on every machine. One that will not get
-            // through cools down by the clock, and the fewer steps it can take, the less it may lose.
+            // A run that keeps ahead of its time does not look at the clock: it is the same on
+            // every machine. One that will not get through cools down by the clock, and the fewer
+            // steps it can take, the less it may lose.
             let pace = if time > EARLY { (share / time).min(1.0) } else { 1.0 };
             let share = if pace < 1.0 { time } else { share };
             let warm = warmth * pace * mean * (1.0 - share / COLD).max(0.0);
             taken += self.batch(&mut lots, warm);
-            if self.changes > self.boxes.len() / 2 + 50 || self.classes.len() > self.boxes.len() + 20 {
+            if self.changes > self.boxes.len() / 2 + 50
+                || self.classes.len() > self.boxes.len() + 20
+            {
                 self.index();
                 self.keep(best);
             }
@@ -192,8 +218,10 @@ impl<'a> Search<'a> {
     fn partition(&self, classes: &[Vec<Piece>]) -> Partition {
         let mut partition = Partition::default();
         for class in classes.iter().filter(|class| !class.is_empty()) {
-            let mut pieces: Vec<Piece> =
-                class.iter().map(|&Piece { tuple, count }| Piece { tuple: self.cells.tuple(tuple), count }).collect();
+            let mut pieces: Vec<Piece> = class
+                .iter()
+                .map(|&Piece { tuple, count }| Piece { tuple: self.cells.tuple(tuple), count })
+                .collect();
             partition.push(joined(&mut pieces));
         }
         partition
@@ -205,7 +233,8 @@ impl<'a> Search<'a> {
         // The first ones may all pay nothing: then any will do.
         for tries in 0..64 * BATCH as u64 {
             let class = index(lots.place(self.boxes.len()));
-            let is_chosen = lots.unit() * self.penalty.most() / 2.0 < self.boxes.own(class) + self.penalty.most() / 160.0;
+            let is_chosen = lots.unit() * self.penalty.most() / 2.0
+                < self.boxes.own(class) + self.penalty.most() / 160.0;
             if self.boxes.rows(class) > 0 && (is_chosen || tries > 60 * BATCH as u64) {
                 seeds.push((class, lots.next_u64()));
             }
@@ -213,7 +242,8 @@ impl<'a> Search<'a> {
                 break;
             }
         }
-        let mut chosen: Vec<Vec<u32>> = seeds.par_iter().map(|&(class, lots)| self.neighbours(class, lots)).collect();
+        let mut chosen: Vec<Vec<u32>> =
+            seeds.par_iter().map(|&(class, lots)| self.neighbours(class, lots)).collect();
         let mut taken: Vec<u32> = Vec::new();
         for classes in &mut chosen {
             // The first of them is where the step began: without it there is no step.
@@ -231,7 +261,9 @@ impl<'a> Search<'a> {
         let solved: Vec<Option<Vec<Made>>> = chosen
             .par_iter()
             .zip(&seeds)
-            .map_init(bench, |bench, (classes, &(_, lots))| self.step(bench, classes, Rng::at(lots, 1), warm))
+            .map_init(bench, |bench, (classes, &(_, lots))| {
+                self.step(bench, classes, Rng::at(lots, 1), warm)
+            })
             .collect();
         for (classes, solved) in chosen.iter().zip(solved) {
             if let Some(parts) = solved {
@@ -262,7 +294,13 @@ impl<'a> Search<'a> {
     }
 
     /// Tries to better some classes: the new ones, if they are to replace the old.
-    fn step(&self, bench: &mut Bench, classes: &[u32], mut lots: Rng, warm: f64) -> Option<Vec<Made>> {
+    fn step(
+        &self,
+        bench: &mut Bench,
+        classes: &[u32],
+        mut lots: Rng,
+        warm: f64,
+    ) -> Option<Vec<Made>> {
         #[cfg(test)]
         if self.task.seed == crate::search::task::ENDLESS {
             loop {
@@ -272,7 +310,10 @@ impl<'a> Search<'a> {
         let before: f64 = classes.iter().map(|&class| self.cost(class)).sum();
         // One class alone can be split, if it is large enough.
         let is_small = |class: u32| self.boxes.rows(class) < 2 * bench.judge.least;
-        if before <= equal(self.penalty) || classes.is_empty() || classes.len() == 1 && is_small(classes[0]) {
+        if before <= equal(self.penalty)
+            || classes.is_empty()
+            || classes.len() == 1 && is_small(classes[0])
+        {
             return None;
         }
         let Bench { judge, pool, places, parts, scratch } = bench;
@@ -280,14 +321,18 @@ impl<'a> Search<'a> {
         pool.fill(&self.cells, old(), places);
         judge.forget();
         let in_pool = rows(&pool.pieces);
-        let is_exact = in_pool <= exact::MOST_ROWS && lots.unit() < [EXACT, 1.0][usize::from(in_pool + 2 <= exact::MOST_ROWS)];
+        let is_exact = in_pool <= exact::MOST_ROWS
+            && lots.unit() < [EXACT, 1.0][usize::from(in_pool + 2 <= exact::MOST_ROWS)];
         let made = if is_exact {
             exact::exact(self.penalty, judge, pool, parts)
         } else if lots.unit() < KEPT {
             parts.resize(parts.len().max(classes.len()), Part::default());
             let mut next = places.iter();
             for (part, class) in parts.iter_mut().zip(old()) {
-                let members = class.iter().zip(&mut next).map(|(piece, &at)| Member { at, count: piece.count });
+                let members = class
+                    .iter()
+                    .zip(&mut next)
+                    .map(|(piece, &at)| Member { at, count: piece.count });
                 part.set(self.penalty, pool, members);
             }
             classes.len()
@@ -303,7 +348,10 @@ impl<'a> Search<'a> {
         if (after - before).abs() < equal(self.penalty) || after > before + may_lose {
             return None;
         }
-        let piece = |member: &Member| Piece { tuple: pool.pieces[member.at as usize].tuple, count: member.count };
+        let piece = |member: &Member| Piece {
+            tuple: pool.pieces[member.at as usize].tuple,
+            count: member.count,
+        };
         let class = |part: &Part| Made {
             pieces: part.members.iter().map(piece).collect(),
             ranges: (0..pool.width()).map(|at| part.range(at)).collect(),

@@ -10,10 +10,11 @@ const ROUNDS: u32 = 20;
 /// After so many looks at a tuple it is asked whether there is time to go on.
 const PATIENCE: u32 = 64;
 
-/// Lowers what the classes cost together by moves and exchanges. They all hold before and after, and whenever time runs out.
+/// Lowers what the classes cost together by moves and exchanges. They all hold before and after,
+/// and whenever time runs out.
 ///
-/// It ends: a move or an exchange after which the two classes do not cost less, whatever was expected of it, is the last one between
-/// them in its turn, and turns are limited.
+/// It ends: a move or an exchange after which the two classes do not cost less, whatever was
+/// expected of it, is the last one between them in its turn, and turns are limited.
 pub(super) fn polish(penalty: &Penalty, judge: &mut Judge, pool: &Pool, parts: &mut [Part]) {
     let mut seen = vec![(u32::MAX, u32::MAX); parts.len() * parts.len()];
     for _ in 0..ROUNDS {
@@ -42,7 +43,13 @@ pub(super) fn polish(penalty: &Penalty, judge: &mut Judge, pool: &Pool, parts: &
 }
 
 /// Moves tuples out of a class that can spare rows to where they cost less.
-fn move_out(penalty: &Penalty, judge: &mut Judge, pool: &Pool, parts: &mut [Part], from: usize) -> bool {
+fn move_out(
+    penalty: &Penalty,
+    judge: &mut Judge,
+    pool: &Pool,
+    parts: &mut [Part],
+    from: usize,
+) -> bool {
     let (mut member, mut looks, mut is_better) = (0, 0_u32, false);
     while member < parts[from].members.len() && parts[from].rows > judge.least {
         if looks.is_multiple_of(PATIENCE) && judge.is_late() {
@@ -84,7 +91,14 @@ fn move_out(penalty: &Penalty, judge: &mut Judge, pool: &Pool, parts: &mut [Part
 }
 
 /// Exchanges tuples of one class without which the others pay less for rows of another class.
-fn exchange(penalty: &Penalty, judge: &mut Judge, pool: &Pool, parts: &mut [Part], from: usize, to: usize) -> bool {
+fn exchange(
+    penalty: &Penalty,
+    judge: &mut Judge,
+    pool: &Pool,
+    parts: &mut [Part],
+    from: usize,
+    to: usize,
+) -> bool {
     let (mut member, mut looks, mut is_better) = (0, 0_u32, false);
     while member < parts[from].members.len() && parts[from].members.len() > 1 {
         if looks.is_multiple_of(PATIENCE) && judge.is_late() {
@@ -110,10 +124,18 @@ fn exchange(penalty: &Penalty, judge: &mut Judge, pool: &Pool, parts: &mut [Part
             let coming = pool.row(there.at);
             // As few of its rows as are needed, or all.
             let few = u32::try_from(least).unwrap_or(u32::MAX);
-            for count in [few, there.count].into_iter().take(if few == there.count { 1 } else { 2 }) {
+            for count in [few, there.count].into_iter().take(if few == there.count { 1 } else { 2 })
+            {
                 let is_whole = count == there.count;
-                let Some(rows_there) = (other.rows + u64::from(leaving.count)).checked_sub(u64::from(count)) else { continue };
-                let (rows_here, rows_there) = (real(one.rows - u64::from(leaving.count) + u64::from(count)), real(rows_there));
+                let Some(rows_there) =
+                    (other.rows + u64::from(leaving.count)).checked_sub(u64::from(count))
+                else {
+                    continue;
+                };
+                let (rows_here, rows_there) = (
+                    real(one.rows - u64::from(leaving.count) + u64::from(count)),
+                    real(rows_there),
+                );
                 let room = now - best.0;
                 if rows_here * without + if is_whole { 0.0 } else { rows_there * with } >= room {
                     continue;
@@ -122,7 +144,8 @@ fn exchange(penalty: &Penalty, judge: &mut Judge, pool: &Pool, parts: &mut [Part
                 if here >= room {
                     continue;
                 }
-                let pays_there = if is_whole { other.pays_after(penalty, coming, row) } else { with };
+                let pays_there =
+                    if is_whole { other.pays_after(penalty, coming, row) } else { with };
                 let cost = here + rows_there * pays_there;
                 let coming = Member { at: there.at, count };
                 if cost < room

@@ -1,4 +1,5 @@
-//! A few neighbouring classes on the workbench: their rows side by side, and classes that change cheaply.
+//! A few neighbouring classes on the workbench: their rows side by side, and classes that change
+//! cheaply.
 
 use crate::codes::{Code, CodeRange, real};
 use crate::domain::penalty::Penalty;
@@ -29,7 +30,8 @@ pub(super) struct Member {
     pub(super) count: u32,
 }
 
-/// Sees that there is a part at a place no farther than the end. Parts are used again, for the memory that they hold.
+/// Sees that there is a part at a place no farther than the end. Parts are used again, for the
+/// memory that they hold.
 pub(super) fn make_room(parts: &mut Vec<Part>, place: usize) {
     if place == parts.len() {
         parts.push(Part::default());
@@ -48,8 +50,8 @@ pub(super) struct Part {
     pub(super) changes: u32,
 }
 
-/// The two least and the two greatest codes of a class on an attribute, a tuple at a time: what is left when one tuple goes.
-/// The greatest are kept plus one, so that 0 means none.
+/// The two least and the two greatest codes of a class on an attribute, a tuple at a time: what is
+/// left when one tuple goes. The greatest are kept plus one, so that 0 means none.
 #[derive(Clone, Copy, Debug)]
 struct Ends {
     low: [Code; 2],
@@ -57,14 +59,22 @@ struct Ends {
 }
 
 impl Pool {
-    /// Puts these classes on the bench in place of what was there, and says of each of their pieces, in order, which tuple it is.
-    pub(super) fn fill<'c>(&mut self, cells: &Cells, classes: impl Iterator<Item = &'c [Piece]>, places: &mut Vec<u32>) {
+    /// Puts these classes on the bench in place of what was there, and says of each of their
+    /// pieces, in order, which tuple it is.
+    pub(super) fn fill<'c>(
+        &mut self,
+        cells: &Cells,
+        classes: impl Iterator<Item = &'c [Piece]>,
+        places: &mut Vec<u32>,
+    ) {
         self.width = cells.width;
         self.pieces.clear();
         self.cells.clear();
         places.clear();
-        let mut order: Vec<(u32, u32, u32)> =
-            (0u32..).zip(classes.flatten()).map(|(place, piece)| (piece.tuple, place, piece.count)).collect();
+        let mut order: Vec<(u32, u32, u32)> = (0u32..)
+            .zip(classes.flatten())
+            .map(|(place, piece)| (piece.tuple, place, piece.count))
+            .collect();
         order.sort_unstable();
         places.resize(order.len(), 0);
         for (tuple, place, count) in order {
@@ -90,7 +100,8 @@ impl Pool {
     }
 }
 
-/// The tuples of a task with their codes side by side. Within a refinement a tuple goes by its place among these.
+/// The tuples of a task with their codes side by side. Within a refinement a tuple goes by its
+/// place among these.
 #[derive(Debug)]
 pub(super) struct Cells {
     /// Rising.
@@ -103,7 +114,9 @@ impl Cells {
     pub(super) fn new(task: &Task) -> Cells {
         let mut tuples: Vec<u32> = task.pieces.iter().map(|piece| piece.tuple).collect();
         tuples.sort_unstable();
-        let codes = tuples.iter().flat_map(|&tuple| task.attributes.iter().map(move |&at| task.problem.code(at, tuple)));
+        let codes = tuples
+            .iter()
+            .flat_map(|&tuple| task.attributes.iter().map(move |&at| task.problem.code(at, tuple)));
         Cells { codes: codes.collect(), width: task.attributes.len(), tuples }
     }
 
@@ -124,7 +137,8 @@ impl Cells {
 
     /// The smallest box around some pieces.
     pub(super) fn ranges(&self, pieces: &[Piece]) -> Vec<CodeRange> {
-        let mut ranges: Vec<CodeRange> = self.row(pieces[0].tuple).iter().map(|&code| CodeRange::one(code)).collect();
+        let mut ranges: Vec<CodeRange> =
+            self.row(pieces[0].tuple).iter().map(|&code| CodeRange::one(code)).collect();
         for piece in &pieces[1..] {
             for (range, &code) in ranges.iter_mut().zip(self.row(piece.tuple)) {
                 *range = range.join(CodeRange::one(code));
@@ -161,7 +175,12 @@ impl Ends {
 
 impl Part {
     /// Makes it the class of these members, each tuple once.
-    pub(super) fn set(&mut self, penalty: &Penalty, pool: &Pool, members: impl Iterator<Item = Member>) {
+    pub(super) fn set(
+        &mut self,
+        penalty: &Penalty,
+        pool: &Pool,
+        members: impl Iterator<Item = Member>,
+    ) {
         self.members.clear();
         self.members.extend(members);
         self.rows = self.members.iter().map(|member| u64::from(member.count)).sum();
@@ -180,8 +199,11 @@ impl Part {
 
     fn price(&mut self, penalty: &Penalty) {
         let is_empty = self.members.is_empty();
-        self.pays =
-            if is_empty { 0.0 } else { self.ends.iter().enumerate().map(|(at, ends)| penalty.of(at, ends.range())).sum() };
+        self.pays = if is_empty {
+            0.0
+        } else {
+            self.ends.iter().enumerate().map(|(at, ends)| penalty.of(at, ends.range())).sum()
+        };
     }
 
     /// What all rows pay.
@@ -221,7 +243,8 @@ impl Part {
     /// What one row pays when a tuple has entered.
     #[inline]
     pub(super) fn pays_with(&self, penalty: &Penalty, row: &[Code]) -> f64 {
-        let with = self.ends.iter().zip(row).map(|(ends, &code)| ends.range().join(CodeRange::one(code)));
+        let with =
+            self.ends.iter().zip(row).map(|(ends, &code)| ends.range().join(CodeRange::one(code)));
         with.enumerate().map(|(at, range)| penalty.of(at, range)).sum()
     }
 
@@ -231,22 +254,34 @@ impl Part {
         if self.members.len() < 2 {
             return 0.0;
         }
-        self.ends.iter().zip(row).enumerate().map(|(at, (ends, &code))| penalty.of(at, ends.without(code))).sum()
+        self.ends
+            .iter()
+            .zip(row)
+            .enumerate()
+            .map(|(at, (ends, &code))| penalty.of(at, ends.without(code)))
+            .sum()
     }
 
     /// What one row pays when one tuple has left and another has entered.
     #[inline]
     pub(super) fn pays_after(&self, penalty: &Penalty, left: &[Code], entered: &[Code]) -> f64 {
         if self.members.len() < 2 {
-            // The tuple that has entered is alone, and may cost something even so: see `Penalty::of`.
-            return entered.iter().enumerate().map(|(at, &code)| penalty.of(at, CodeRange::one(code))).sum();
+            // The tuple that has entered is alone, and may cost something even so: see
+            // `Penalty::of`.
+            return entered
+                .iter()
+                .enumerate()
+                .map(|(at, &code)| penalty.of(at, CodeRange::one(code)))
+                .sum();
         }
         let ranges = self.ends.iter().zip(left.iter().zip(entered));
-        let ranges = ranges.map(|(ends, (&left, &entered))| ends.without(left).join(CodeRange::one(entered)));
+        let ranges = ranges
+            .map(|(ends, (&left, &entered))| ends.without(left).join(CodeRange::one(entered)));
         ranges.enumerate().map(|(at, range)| penalty.of(at, range)).sum()
     }
 
-    /// What it costs that so many rows of a tuple enter: what they pay and what the others pay more.
+    /// What it costs that so many rows of a tuple enter: what they pay and what the others pay
+    /// more.
     #[inline]
     pub(super) fn cost_of_entry(&self, penalty: &Penalty, row: &[Code], count: u32) -> f64 {
         let then = self.pays_with(penalty, row);
@@ -290,7 +325,8 @@ impl<'a> Judge<'a> {
         !self.task.privacy.needs_sensitive()
     }
 
-    /// True when the part at a place holds after some rows of a tuple have left and some of another have entered.
+    /// True when the part at a place holds after some rows of a tuple have left and some of another
+    /// have entered.
     pub(super) fn holds_after(
         &mut self,
         pool: &Pool,
@@ -310,10 +346,13 @@ impl<'a> Judge<'a> {
         while self.counted.len() <= place {
             self.counted.push((0, self.task.problem.tally()));
         }
-        let (changes, mut tally) = std::mem::replace(&mut self.counted[place], (0, Tally::new(&[])));
+        let (changes, mut tally) =
+            std::mem::replace(&mut self.counted[place], (0, Tally::new(&[])));
         if changes != part.changes {
             tally.clear();
-            part.members.iter().for_each(|&member| tally.add(self.codes(pool, member.at), member.count));
+            part.members
+                .iter()
+                .for_each(|&member| tally.add(self.codes(pool, member.at), member.count));
         }
         entered.iter().for_each(|member| tally.add(self.codes(pool, member.at), member.count));
         left.iter().for_each(|member| tally.remove(self.codes(pool, member.at), member.count));
@@ -385,7 +424,9 @@ mod tests {
                     illness = { role = \"sensitive\", alpha = 0.6 }\n";
         let (budget, mut held, mut broken) = (Budget::unlimited(), 0, 0);
         for seed in 0..30 {
-            let Ok(problem) = testing::problem(&testing::random_table(seed, 40), toml) else { continue };
+            let Ok(problem) = testing::problem(&testing::random_table(seed, 40), toml) else {
+                continue;
+            };
             let pieces = problem.pieces_without(&[]);
             let stage = &problem.stages_in_order()[0];
             let (attributes, privacy) = (&stage.attributes, &stage.privacy);
@@ -399,14 +440,22 @@ mod tests {
                 rounds: 3,
                 budget: &budget,
             };
-            let (cells, penalty) = (Cells::new(&task), Penalty::new(problem.attributes(), attributes));
-            let class: Vec<Piece> = pieces.iter().map(|piece| Piece { tuple: cells.place(piece.tuple), ..*piece }).collect();
-            let (mut pool, mut judge, mut rng) = (Pool::default(), Judge::new(&task, &cells), Rng::new(seed));
+            let (cells, penalty) =
+                (Cells::new(&task), Penalty::new(problem.attributes(), attributes));
+            let class: Vec<Piece> = pieces
+                .iter()
+                .map(|piece| Piece { tuple: cells.place(piece.tuple), ..*piece })
+                .collect();
+            let (mut pool, mut judge, mut rng) =
+                (Pool::default(), Judge::new(&task, &cells), Rng::new(seed));
             pool.fill(&cells, [&class[..]].into_iter(), &mut Vec::new());
             judge.forget();
             let mut parts = vec![Part::default(); 2];
             let member = |at: u32| Member { at, count: pool.pieces[at as usize].count };
-            let halves = [0..index(pool.pieces.len() / 2), index(pool.pieces.len() / 2)..index(pool.pieces.len())];
+            let halves = [
+                0..index(pool.pieces.len() / 2),
+                index(pool.pieces.len() / 2)..index(pool.pieces.len()),
+            ];
             for (part, half) in parts.iter_mut().zip(halves) {
                 part.set(&penalty, &pool, half.map(member));
             }
@@ -417,11 +466,19 @@ mod tests {
                 }
                 let place = rng.place(parts[from].members.len());
                 let moved = parts[from].members[place];
-                let rest: Vec<Member> = parts[from].members.iter().copied().filter(|other| other.at != moved.at).collect();
+                let rest: Vec<Member> = parts[from]
+                    .members
+                    .iter()
+                    .copied()
+                    .filter(|other| other.at != moved.at)
+                    .collect();
                 let more = [parts[1 - from].members.clone(), vec![moved]].concat();
-                for (at, left, entered, then) in [(from, Some(moved), None, rest), (1 - from, None, Some(moved), more)] {
+                for (at, left, entered, then) in
+                    [(from, Some(moved), None, rest), (1 - from, None, Some(moved), more)]
+                {
                     let holds = judge.holds_after(&pool, &parts, at, left, entered);
-                    let is_large = then.iter().map(|member| u64::from(member.count)).sum::<u64>() >= judge.least;
+                    let is_large = then.iter().map(|member| u64::from(member.count)).sum::<u64>()
+                        >= judge.least;
                     assert_eq!(holds, is_large && judge.holds(&pool, &then), "seed {seed}");
                     if holds { held += 1 } else { broken += 1 }
                 }
@@ -451,17 +508,28 @@ mod tests {
                 rounds: 3,
                 budget: &budget,
             };
-            let (cells, penalty) = (Cells::new(&task), Penalty::new(problem.attributes(), &stage.attributes));
+            let (cells, penalty) =
+                (Cells::new(&task), Penalty::new(problem.attributes(), &stage.attributes));
             let mut pool = Pool::default();
-            let class: Vec<Piece> = pieces.iter().map(|piece| Piece { tuple: cells.place(piece.tuple), ..*piece }).collect();
+            let class: Vec<Piece> = pieces
+                .iter()
+                .map(|piece| Piece { tuple: cells.place(piece.tuple), ..*piece })
+                .collect();
             pool.fill(&cells, [&class[..20], &class[10..]].into_iter(), &mut Vec::new());
             assert_eq!(pool.pieces.len(), class.len());
-            assert_eq!(pool.pieces[15].count, 2 * class[15].count, "a tuple of both classes is there once");
+            assert_eq!(
+                pool.pieces[15].count,
+                2 * class[15].count,
+                "a tuple of both classes is there once"
+            );
             let pays = |members: &[Member]| {
-                let pieces: Vec<Piece> = members.iter().map(|member| Piece { tuple: member.at, count: 1 }).collect();
+                let pieces: Vec<Piece> =
+                    members.iter().map(|member| Piece { tuple: member.at, count: 1 }).collect();
                 if pieces.is_empty() { 0.0 } else { penalty.of_box(&cells.ranges(&pieces)) }
             };
-            let same = |one: f64, other: f64| assert!((one - other).abs() < 1e-12, "seed {seed}: {one} and {other}");
+            let same = |one: f64, other: f64| {
+                assert!((one - other).abs() < 1e-12, "seed {seed}: {one} and {other}")
+            };
             let (mut rng, mut part) = (Rng::new(seed), Part::default());
             part.set(&penalty, &pool, std::iter::empty());
             for _ in 0..80 {
@@ -474,11 +542,16 @@ mod tests {
                         &penalty,
                         &pool,
                         member,
-                        1 + u32::try_from(rng.below(2)).unwrap().min(part.members[member].count - 1),
+                        1 + u32::try_from(rng.below(2))
+                            .unwrap()
+                            .min(part.members[member].count - 1),
                     );
                 }
                 same(part.pays, pays(&part.members));
-                assert_eq!(part.rows, part.members.iter().map(|member| u64::from(member.count)).sum::<u64>());
+                assert_eq!(
+                    part.rows,
+                    part.members.iter().map(|member| u64::from(member.count)).sum::<u64>()
+                );
                 let entering = Member { at, count: 1 };
                 let with = [part.members.clone(), vec![entering]].concat();
                 same(part.pays_with(&penalty, pool.row(at)), pays(&with));

@@ -1,8 +1,10 @@
-//! Dissolving the classes of a pool and building others out of their rows: one class around a row, then the next.
+//! Dissolving the classes of a pool and building others out of their rows: one class around a row,
+//! then the next.
 //!
-//! A class either grows from its row, each time by what costs least, or all rows of the pool shrink to it, each time by those that cost
-//! most. Growing sees what is near; shrinking sees which attributes are worth giving up, and finds cheaper boxes of many rows. Neither
-//! is best everywhere, so it is drawn by lot.
+//! A class either grows from its row, each time by what costs least, or all rows of the pool shrink
+//! to it, each time by those that cost most. Growing sees what is near; shrinking sees which
+//! attributes are worth giving up, and finds cheaper boxes of many rows. Neither is best
+//! everywhere, so it is drawn by lot.
 
 use super::pool::{Judge, Member, Part, Pool, equal, index, make_room};
 use crate::codes::{Code, CodeRange, real};
@@ -13,7 +15,8 @@ use crate::rng::Rng;
 const SHRUNK: [f64; 2] = [0.1, 0.5];
 const MANY: u64 = 20;
 
-/// By how much of its cost a tuple may look dearer while classes grow, in every other rebuilding: not always the nearest comes next.
+/// By how much of its cost a tuple may look dearer while classes grow, in every other rebuilding:
+/// not always the nearest comes next.
 const DEARER: f64 = 0.5;
 
 /// How much of what is gained by a step of shrinking is left to chance.
@@ -55,7 +58,8 @@ pub(super) struct Scratch {
 /// After so many tuples it is asked whether there is time to go on.
 const PATIENCE: usize = 64;
 
-/// New classes out of the rows of the pool, in an order that the lots decide: how many, or none when some rows fit nowhere.
+/// New classes out of the rows of the pool, in an order that the lots decide: how many, or none
+/// when some rows fit nowhere.
 pub(super) fn rebuild(
     penalty: &Penalty,
     judge: &mut Judge,
@@ -75,7 +79,8 @@ pub(super) fn rebuild(
     let mut rows: u64 = scratch.left.iter().map(|&count| u64::from(count)).sum();
     let seeds = [Seeds::Anywhere, Seeds::Far, Seeds::FarFromLast][lots.place(3)];
     let is_shrunk = lots.unit() < SHRUNK[usize::from(judge.least >= MANY)];
-    // As many classes as there can be, or one less: what would be the last then stays with the rest, or is dealt out to the others.
+    // As many classes as there can be, or one less: what would be the last then stays with the
+    // rest, or is dealt out to the others.
     let (room, is_dealt) = if lots.below(4) == 0 { (3, lots.below(2) == 0) } else { (2, false) };
     let mut made = 0;
     while rows >= room * judge.least {
@@ -100,13 +105,15 @@ pub(super) fn rebuild(
         }
         scratch.open.retain(|&at| scratch.left[at as usize] > 0);
     }
-    let rest: Vec<Member> = scratch.open.iter().map(|&at| Member { at, count: scratch.left[at as usize] }).collect();
+    let rest: Vec<Member> =
+        scratch.open.iter().map(|&at| Member { at, count: scratch.left[at as usize] }).collect();
     if (!is_dealt || made == 0) && judge.holds(pool, &rest) {
         make_room(parts, made);
         parts[made].set(penalty, pool, rest.into_iter());
         return Some(made + 1);
     }
-    // What is left goes, tuple by tuple, where it costs least, or where the rules forbid that, as a whole.
+    // What is left goes, tuple by tuple, where it costs least, or where the rules forbid that, as a
+    // whole.
     for (at, &member) in rest.iter().enumerate() {
         let row = pool.row(member.at);
         let mut best = (f64::INFINITY, None);
@@ -117,15 +124,23 @@ pub(super) fn rebuild(
             }
         }
         let Some(to) = best.1 else {
-            return put_together(penalty, judge, pool, &rest[at..], &mut parts[..made]).then_some(made);
+            return put_together(penalty, judge, pool, &rest[at..], &mut parts[..made])
+                .then_some(made);
         };
         parts[to].add(penalty, pool, member);
     }
     Some(made)
 }
 
-/// Puts all of these into the class where that costs least, of those that then hold; false when there is none.
-fn put_together(penalty: &Penalty, judge: &mut Judge, pool: &Pool, rest: &[Member], parts: &mut [Part]) -> bool {
+/// Puts all of these into the class where that costs least, of those that then hold; false when
+/// there is none.
+fn put_together(
+    penalty: &Penalty,
+    judge: &mut Judge,
+    pool: &Pool,
+    rest: &[Member],
+    parts: &mut [Part],
+) -> bool {
     let mut best: Option<(f64, usize, Part)> = None;
     for (to, part) in parts.iter().enumerate() {
         let mut with = part.clone();
@@ -142,12 +157,21 @@ fn put_together(penalty: &Penalty, judge: &mut Judge, pool: &Pool, rest: &[Membe
 
 impl Scratch {
     /// The row around which the next class grows.
-    fn seed(&self, penalty: &Penalty, pool: &Pool, seeds: Seeds, last: Option<&Part>, lots: &mut Rng) -> u32 {
+    fn seed(
+        &self,
+        penalty: &Penalty,
+        pool: &Pool,
+        seeds: Seeds,
+        last: Option<&Part>,
+        lots: &mut Rng,
+    ) -> u32 {
         let chosen = self.open[lots.place(self.open.len())];
         let from: Vec<CodeRange> = match (seeds, last) {
             (Seeds::Anywhere, _) | (Seeds::FarFromLast, None) => return chosen,
             (Seeds::Far, _) => pool.row(chosen).iter().map(|&code| CodeRange::one(code)).collect(),
-            (Seeds::FarFromLast, Some(part)) => (0..pool.width()).map(|at| part.range(at)).collect(),
+            (Seeds::FarFromLast, Some(part)) => {
+                (0..pool.width()).map(|at| part.range(at)).collect()
+            }
         };
         let mut best = (chosen, -1.0);
         for &at in &self.open {
@@ -159,10 +183,11 @@ impl Scratch {
         best.0
     }
 
-    /// Grows a class around a row, always by the tuple with which a row pays least, until it holds; false when it cannot.
+    /// Grows a class around a row, always by the tuple with which a row pays least, until it holds;
+    /// false when it cannot.
     ///
-    /// What the class gave up of its hierarchies in the end it could have given up at once, and been narrower on its lines: so it is grown
-    /// a second time with these given up from the start.
+    /// What the class gave up of its hierarchies in the end it could have given up at once, and
+    /// been narrower on its lines: so it is grown a second time with these given up from the start.
     fn grow(&mut self, penalty: &Penalty, judge: &mut Judge, pool: &Pool, seed: u32) -> bool {
         self.columns.clear();
         for at in 0..pool.width() {
@@ -180,13 +205,16 @@ impl Scratch {
                 *range = CodeRange::one(code);
             }
         }
-        if self.grow_from(penalty, judge, pool, seed) && penalty.of_box(&self.ranges) < pays - equal(penalty) {
+        if self.grow_from(penalty, judge, pool, seed)
+            && penalty.of_box(&self.ranges) < pays - equal(penalty)
+        {
             std::mem::swap(&mut self.best, &mut self.grown);
         }
         true
     }
 
-    /// Grows a class from the ranges that it may show at no further cost, and then says what it does show.
+    /// Grows a class from the ranges that it may show at no further cost, and then says what it
+    /// does show.
     fn grow_from(&mut self, penalty: &Penalty, judge: &mut Judge, pool: &Pool, seed: u32) -> bool {
         self.sums.clear();
         self.sums.extend(self.open.iter().map(|&at| if at == seed { f64::INFINITY } else { 0.0 }));
@@ -210,7 +238,9 @@ impl Scratch {
                 true => self.cheapest(pays + equal(penalty)),
                 false => self.cheapest_that_helps(judge, pool),
             };
-            let Some(place) = choice.filter(|_| !self.grown.len().is_multiple_of(PATIENCE) || !judge.is_late()) else {
+            let Some(place) =
+                choice.filter(|_| !self.grown.len().is_multiple_of(PATIENCE) || !judge.is_late())
+            else {
                 return false;
             };
             let then = std::mem::replace(&mut self.sums[place], f64::INFINITY);
@@ -229,11 +259,19 @@ impl Scratch {
         false
     }
 
-    /// Shrinks all tuples to a class around a row, always by those that cost the class most for each of their rows, until it would not
-    /// hold; false when not even all hold.
+    /// Shrinks all tuples to a class around a row, always by those that cost the class most for
+    /// each of their rows, until it would not hold; false when not even all hold.
     ///
-    /// What tuples cost on an attribute is a chain of ever wider ranges around the row's value; on a line there are two, one for each side.
-    fn shrink(&mut self, penalty: &Penalty, judge: &mut Judge, pool: &Pool, seed: u32, lots: &mut Rng) -> bool {
+    /// What tuples cost on an attribute is a chain of ever wider ranges around the row's value; on
+    /// a line there are two, one for each side.
+    fn shrink(
+        &mut self,
+        penalty: &Penalty,
+        judge: &mut Judge,
+        pool: &Pool,
+        seed: u32,
+        lots: &mut Rng,
+    ) -> bool {
         let (count, row) = (self.open.len(), pool.row(seed));
         let mut rows: u64 = self.open.iter().map(|&at| u64::from(self.left[at as usize])).sum();
         self.pays.clear();
@@ -242,8 +280,13 @@ impl Scratch {
             for side in 0..if penalty.is_line(at) { 2 } else { 1 } {
                 let costs = |code: Code| !penalty.is_line(at) || (code < own) == (side == 0);
                 let pays = |&tuple: &u32| pool.row(tuple)[at];
-                let price =
-                    |code: Code| if costs(code) { penalty.of(at, CodeRange::one(own).join(CodeRange::one(code))) } else { 0.0 };
+                let price = |code: Code| {
+                    if costs(code) {
+                        penalty.of(at, CodeRange::one(own).join(CodeRange::one(code)))
+                    } else {
+                        0.0
+                    }
+                };
                 self.pays.extend(self.open.iter().map(pays).map(price));
                 if chains == self.chains.len() {
                     self.chains.push(Vec::new());
@@ -263,16 +306,23 @@ impl Scratch {
         let mut is_done = vec![false; chains];
         loop {
             let mut best = (0.0, None);
-            for (chain, is_done) in is_done.iter_mut().enumerate().filter(|(_, is_done)| !**is_done) {
+            for (chain, is_done) in is_done.iter_mut().enumerate().filter(|(_, is_done)| !**is_done)
+            {
                 while self.chains[chain].last().is_some_and(|&place| self.is_out[place as usize]) {
                     self.chains[chain].pop();
                 }
                 let price = |place: u32| self.pays[chain * count + place as usize];
-                let there = self.chains[chain].iter().rev().copied().filter(|&place| !self.is_out[place as usize]);
+                let there = self.chains[chain]
+                    .iter()
+                    .rev()
+                    .copied()
+                    .filter(|&place| !self.is_out[place as usize]);
                 let Some(dearest) = there.clone().next().map(price) else { continue };
                 let next = there.clone().map(price).find(|&price| price < dearest).unwrap_or(0.0);
                 let going = there.take_while(|&place| price(place) >= dearest);
-                let gone: u64 = going.map(|place| u64::from(self.left[self.open[place as usize] as usize])).sum();
+                let gone: u64 = going
+                    .map(|place| u64::from(self.left[self.open[place as usize] as usize]))
+                    .sum();
                 *is_done = rows < judge.least + gone;
                 let gain = (dearest - next) / real(gone) * (1.0 + CHANCE * (lots.unit() - 0.5));
                 if !*is_done && gain > best.0 {
@@ -280,8 +330,14 @@ impl Scratch {
                 }
             }
             let Some((chain, dearest, gone)) = best.1.filter(|_| !judge.is_late()) else { break };
-            let going = |place: u32, out: &[bool]| !out[place as usize] && self.pays[chain * count + place as usize] >= dearest;
-            let leaving: Vec<u32> = self.chains[chain].iter().copied().filter(|&place| going(place, &self.is_out)).collect();
+            let going = |place: u32, out: &[bool]| {
+                !out[place as usize] && self.pays[chain * count + place as usize] >= dearest
+            };
+            let leaving: Vec<u32> = self.chains[chain]
+                .iter()
+                .copied()
+                .filter(|&place| going(place, &self.is_out))
+                .collect();
             leaving.iter().for_each(|&place| self.is_out[place as usize] = true);
             if judge.is_by_size() || self.holds_inside(judge, pool) {
                 rows -= gone;
@@ -301,14 +357,19 @@ impl Scratch {
         judge.holds(pool, &self.grown)
     }
 
-    /// Makes a class of what is not out: as many rows as it takes, or all where it takes more than rows.
+    /// Makes a class of what is not out: as many rows as it takes, or all where it takes more than
+    /// rows.
     fn take_inside(&mut self, judge: &mut Judge, pool: &Pool, seed: u32) -> bool {
         if !self.holds_inside(judge, pool) {
             return false;
         }
         std::mem::swap(&mut self.best, &mut self.grown);
         if judge.is_by_size() {
-            let first = self.best.iter().position(|member| member.at == seed).expect("the row itself is inside");
+            let first = self
+                .best
+                .iter()
+                .position(|member| member.at == seed)
+                .expect("the row itself is inside");
             self.best.swap(0, first);
             let mut wanted = judge.least;
             self.best.retain_mut(|member| {
@@ -332,7 +393,8 @@ impl Scratch {
     /// What every tuple would pay on an attribute, now that the class shows another range.
     fn reprice(&mut self, penalty: &Penalty, at: usize) {
         let (range, count) = (self.ranges[at], self.open.len());
-        let (columns, pays) = (&self.columns[at * count..][..count], &mut self.pays[at * count..][..count]);
+        let (columns, pays) =
+            (&self.columns[at * count..][..count], &mut self.pays[at * count..][..count]);
         for ((sum, pays), &code) in self.sums.iter_mut().zip(pays).zip(columns) {
             let then = penalty.of(at, range.join(CodeRange::one(code)));
             *sum += then - *pays;
@@ -340,7 +402,8 @@ impl Scratch {
         }
     }
 
-    /// The tuple with which a row pays least; one with which it pays no more than this is good enough.
+    /// The tuple with which a row pays least; one with which it pays no more than this is good
+    /// enough.
     fn cheapest(&self, good: f64) -> Option<usize> {
         let mut best = (f64::INFINITY, None);
         for (place, &sum) in self.sums.iter().enumerate() {
@@ -355,7 +418,8 @@ impl Scratch {
         best.1
     }
 
-    /// The cheapest of those that bring the class nearer to holding; if some make it hold, the cheapest of these.
+    /// The cheapest of those that bring the class nearer to holding; if some make it hold, the
+    /// cheapest of these.
     fn cheapest_that_helps(&self, judge: &mut Judge, pool: &Pool) -> Option<usize> {
         let lacks = judge.lacks(pool, &self.grown);
         let (mut best, mut best_holds) = ((f64::INFINITY, None), false);
