@@ -22,7 +22,7 @@ use lookalike::request::{Publish, Rest};
 use lookalike::synthetic::Synthetic;
 use lookalike::{Branching, Cost, Techniques};
 
-use crate::bounds::Effort;
+use lookalike::run::Effort;
 
 const START: &str = "\
 Start here:

@@ -1,76 +1,9 @@
 //! What no release of a table can lose less than, and how long to look for it.
 
-use std::time::Duration;
-
 use lookalike::problem::bound::{Bound, BoundKind};
-use lookalike::search::bound::{bound, tight};
-use lookalike::{Algorithm, Budget, Problem};
 use serde_json::{Value, json};
 
-use crate::interrupt;
 use crate::show::{count, penalty};
-
-/// How long to look.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Effort {
-    /// Not at all.
-    None,
-    /// About as long as for the release.
-    #[default]
-    Quick,
-    /// To the end.
-    Full,
-    /// To the end, and then for more.
-    Tight,
-}
-
-impl Effort {
-    /// The same, or less where that is not valid: releases that are not homogeneous may go below
-    /// the sharper bound, and those of a global recoding, which may show sets of values, below any.
-    pub(crate) fn with(self, algorithm: Algorithm) -> Effort {
-        match self {
-            _ if algorithm.is_global() => Effort::None,
-            Effort::Tight if !algorithm.is_homogeneous() => Effort::Full,
-            _ => self,
-        }
-    }
-
-    /// What comes before a long search, so that it can show how near it is; what takes longer waits
-    /// until after it.
-    pub(crate) fn before(self) -> Effort {
-        if self == Effort::None { Effort::None } else { Effort::Quick }
-    }
-}
-
-/// The least time that is worth it.
-const LEAST: Duration = Duration::from_millis(200);
-
-/// The bound for a problem, which depends on the table and on k alone; `quick` is how long that may
-/// take with little effort.
-pub(crate) fn bound_of(
-    problem: &Problem,
-    seed: u64,
-    effort: Effort,
-    quick: Duration,
-) -> Option<Bound> {
-    let time = match effort {
-        Effort::None => return None,
-        Effort::Quick => Some(quick.max(LEAST)),
-        Effort::Full | Effort::Tight => None,
-    };
-    let budget = Budget::new(time, interrupt::cancel());
-    Some(if effort == Effort::Tight {
-        tight(problem, seed, &budget)
-    } else {
-        bound(problem, seed, &budget)
-    })
-}
-
-/// The one that says more: rather what is certain than an estimate, and rather the greater.
-pub(crate) fn sharper(one: Option<Bound>, other: Option<Bound>) -> Option<Bound> {
-    let worth = |bound: &Bound| if sign(bound).is_empty() { bound.value } else { -1.0 };
-    one.into_iter().chain(other).max_by(|one, other| worth(one).total_cmp(&worth(other)))
-}
 
 /// The sign before a number that is estimated.
 pub(crate) fn sign(bound: &Bound) -> &'static str {
@@ -152,17 +85,5 @@ mod tests {
         assert!(told(0.0, BoundKind::Exact).starts_with("0:"));
         assert!(told(0.0, BoundKind::Weaker { rows: 9 }).contains("--bound full"));
         assert_eq!(report(&Bound { value: 150.0, kind: sampled }, 300.0)["gap"], json!(2.0));
-    }
-
-    #[test]
-    fn rings_are_not_held_against_what_they_may_go_below() {
-        for algorithm in Algorithm::ALL.into_iter().filter(|algorithm| !algorithm.is_global()) {
-            let sharpest = if algorithm == Algorithm::Ring { Effort::Full } else { Effort::Tight };
-            assert_eq!(Effort::Tight.with(algorithm), sharpest);
-            assert_eq!(Effort::Full.with(Algorithm::Optimal), Effort::None);
-            for effort in [Effort::None, Effort::Quick, Effort::Full] {
-                assert_eq!(effort.with(algorithm), effort);
-            }
-        }
     }
 }

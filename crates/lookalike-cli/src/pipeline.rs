@@ -20,15 +20,15 @@ use lookalike::rng::Key;
 use lookalike::table::Table;
 use lookalike::table::{self, Access, FileType, Format, Pending};
 use lookalike::{
-    Algorithm, Budget, Cost, Error, ErrorKind, Optimum, Outcome, Problem, Request, Result, Search,
-    Status, Techniques, anonymize_in_time, problem::partition, release::proof,
+    Algorithm, Budget, Cost, Error, ErrorKind, Optimum, Outcome, Problem, Request, Result,
+    SearchOptions, Status, Techniques, problem::partition, release::proof,
 };
 
-use crate::bounds::{self, Effort};
 use crate::files::{self, Output};
 use crate::progress::Progress;
 use crate::request::{self, usage};
 use crate::{interrupt, show, warn};
+use lookalike::run::{Effort, lower_bound, sharper, solve_in_time};
 
 /// What to make out of what.
 #[derive(Debug)]
@@ -124,7 +124,7 @@ struct Found {
 /// How the recoding is found, once that was judged.
 #[derive(Clone, Copy)]
 enum Plan<'a> {
-    Search(Search),
+    Search(SearchOptions),
     Apply(&'a RecodingFile),
 }
 
@@ -212,7 +212,7 @@ pub(crate) fn run(job: &Job, progress: &mut Progress) -> Result<Done> {
 fn plan<'a>(job: &Job<'a>) -> Result<Plan<'a>> {
     match &job.way {
         Way::Search(wanted) => {
-            let search = Search {
+            let search = SearchOptions {
                 key: Key::of(job.request.seed),
                 ..search(job.request, job.seed, wanted.techniques)?
             };
@@ -262,14 +262,14 @@ fn find(
                 progress.stage("bound");
                 let quick = time.unwrap_or(USUAL_TIME) / 5;
                 bound = interrupt::before_search(|| {
-                    bounds::bound_of(&problem, job.seed, effort.before(), quick)
+                    lower_bound(&problem, job.seed, effort.before(), quick, interrupt::cancel())
                 });
             }
             progress.stage("search");
             let budget = Budget::new(time, interrupt::cancel());
             let begun = Instant::now();
             let line = || search_line(&budget, bound.as_ref());
-            let search = || anonymize_in_time(&problem, search, &budget);
+            let search = || solve_in_time(&problem, search, &budget);
             let found =
                 progress.watching(line, || interrupt::during_search(interrupt::RELEASE, search))?;
             let is_wanted = bound.is_none() || effort != effort.before();
@@ -277,10 +277,10 @@ fn find(
                 progress.stage("bound");
                 let quick = begun.elapsed();
                 let longer = interrupt::during_search(interrupt::RELEASE, || {
-                    bounds::bound_of(&problem, job.seed, effort, quick)
+                    lower_bound(&problem, job.seed, effort, quick, interrupt::cancel())
                 });
                 // Stopped too soon it may say less than the first.
-                bound = bounds::sharper(bound, longer);
+                bound = sharper(bound, longer);
             }
             found
         }
@@ -384,7 +384,11 @@ pub(crate) fn delimiter(file_type: FileType) -> Option<char> {
 }
 
 /// The search that the configuration asks for.
-pub(crate) fn search(request: &Request, seed: u64, techniques: Techniques) -> Result<Search> {
+pub(crate) fn search(
+    request: &Request,
+    seed: u64,
+    techniques: Techniques,
+) -> Result<SearchOptions> {
     let named = |name: &str| Algorithm::from_str(name).map_err(usage);
     let algorithm = request.algorithm.as_deref().map_or(Ok(Algorithm::default()), named)?;
     match (algorithm.is_homogeneous(), request.non_homogeneous) {
@@ -402,12 +406,12 @@ pub(crate) fn search(request: &Request, seed: u64, techniques: Techniques) -> Re
             "a row of ring covers values that it does not list: --publish label or bounds, not set",
         ));
     }
-    let usual = Search::new(algorithm, seed);
+    let usual = SearchOptions::new(algorithm, seed);
     let cost = request
         .cost
         .as_deref()
         .map_or(Ok(usual.cost), |name| Cost::from_str(name).map_err(usage))?;
-    Ok(Search {
+    Ok(SearchOptions {
         rounds: request.rounds()?.unwrap_or(usual.rounds),
         cost,
         techniques,
@@ -420,17 +424,17 @@ pub(crate) fn search(request: &Request, seed: u64, techniques: Techniques) -> Re
 pub(crate) const USUAL_TIME: Duration = Duration::from_secs(10);
 
 /// How long a search may take: `auto` would take any time, unless its steps are counted.
-pub(crate) fn time(request: &Request, search: Search) -> Result<Option<Duration>> {
+pub(crate) fn time(request: &Request, search: SearchOptions) -> Result<Option<Duration>> {
     let is_limited = search.algorithm.is_anytime() && search.steps.is_none();
     Ok(request.time()?.or(is_limited.then_some(USUAL_TIME)))
 }
 
 /// What to show while a search runs that tells how far it is.
 fn search_line(budget: &Budget, bound: Option<&Bound>) -> Option<String> {
-    let loss = budget.told()?;
+    let loss = budget.reported_loss()?;
     let gap = bound.and_then(|bound| Some((bound, bound.gap(loss)?)));
     let gap = gap.map_or(String::new(), |(bound, gap)| {
-        format!(", bound {}{:.0}, gap {gap:.2}", bounds::sign(bound), bound.value)
+        format!(", bound {}{:.0}, gap {gap:.2}", crate::bounds::sign(bound), bound.value)
     });
     let left = budget
         .left()

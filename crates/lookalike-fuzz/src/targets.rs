@@ -9,8 +9,8 @@ use lookalike::rng::Key;
 use lookalike::synthetic::{self, Synthetic};
 use lookalike::table::{Table, Treatment};
 use lookalike::{
-    Algorithm, Budget, Problem, Request, Search, anonymize, domain::hierarchy, evaluate::query,
-    problem, release::proof, release::recoding_file, table,
+    Algorithm, Budget, Problem, Request, SearchOptions, domain::hierarchy, evaluate::query,
+    problem, release::proof, release::recoding_file, solve, table,
 };
 
 /// A parser under test.
@@ -180,7 +180,7 @@ fn is_released_true(text: &str, request: &Request) -> bool {
     let Ok(table) = source.read(&treatments) else { return false };
     let Ok(problem) = Problem::new(&table, &roles, request) else { return false };
     for algorithm in [Algorithm::Mondrian, Algorithm::BottomUp] {
-        let outcome = anonymize(&problem, Search::new(algorithm, 1), &Budget::unlimited());
+        let outcome = solve(&problem, SearchOptions::new(algorithm, 1), &Budget::unlimited());
         let Ok(release) = Release::new(
             &problem,
             &outcome.recoding,
@@ -240,7 +240,7 @@ fn proofs() -> Vec<Vec<u8>> {
     let roles = request.roles(source.names()).expect("a role");
     let table = source.read(&[Treatment::Code]).expect("rows");
     let problem = Problem::new(&table, &roles, &request).expect("feasible");
-    let outcome = anonymize(&problem, Search::new(Algorithm::Ring, 1), &Budget::unlimited());
+    let outcome = solve(&problem, SearchOptions::new(Algorithm::Ring, 1), &Budget::unlimited());
     let release = Release::new(
         &problem,
         &outcome.recoding,

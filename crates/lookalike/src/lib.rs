@@ -8,7 +8,7 @@
 //! ```
 //!
 //! ```
-//! use lookalike::{Algorithm, Budget, Request, Problem, Search, anonymize, audit, table, evaluate::loss::loss, release::{Cells, Release}, rng::Key, table::Treatment};
+//! use lookalike::{Algorithm, Budget, Request, Problem, SearchOptions, solve, audit, table, evaluate::loss::loss, release::{Cells, Release}, rng::Key, table::Treatment};
 //!
 //! # fn main() -> lookalike::Result<()> {
 //! # let folder = tempfile::tempdir().unwrap();
@@ -19,7 +19,7 @@
 //! let roles = request.roles(source.names())?;
 //! let table = source.read(&[Treatment::Code, Treatment::Code, Treatment::Carry])?;
 //! let problem = Problem::new(&table, &roles, &request)?;
-//! let outcome = anonymize(&problem, Search::new(Algorithm::Mondrian, 1), &Budget::unlimited());
+//! let outcome = solve(&problem, SearchOptions::new(Algorithm::Mondrian, 1), &Budget::unlimited());
 //! assert!(loss(&problem, &outcome.recoding).gcp < 0.1);
 //! let release = Release::new(&problem, &outcome.recoding, &table, &roles, &request, Key::from_system(), Cells::Text)?;
 //! let pending = io::Pending::beside(&safe, false)?;
@@ -43,6 +43,7 @@ pub mod problem;
 pub mod release;
 pub mod request;
 pub mod rng;
+pub mod run;
 pub mod search;
 pub mod synthetic;
 pub mod table;
@@ -57,7 +58,7 @@ pub use search::bound::{bound, tight};
 pub use search::boxes::split::far_pair_shares;
 pub use search::budget::Budget;
 pub use search::global::{Branching, Cost, Optimum, Techniques};
-pub use search::{Algorithm, Outcome, Search, Status, anonymize, anonymize_in_time};
+pub use search::{Algorithm, Outcome, SearchOptions, Status, solve};
 
 /// The Rust blocks of the project's README are run as documentation tests.
 #[cfg(doctest)]

@@ -65,7 +65,7 @@ pub(crate) struct Compare {
     pub(crate) columns: Columns,
     #[command(flatten)]
     pub(crate) rules: Rules,
-    #[command(flatten, next_help_heading = "Search")]
+    #[command(flatten, next_help_heading = "SearchOptions")]
     pub(crate) how: How,
 }
 

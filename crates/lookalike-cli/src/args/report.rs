@@ -6,7 +6,7 @@ use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use super::{Released, RequestFlags, effort};
-use crate::bounds::Effort;
+use lookalike::run::Effort;
 
 const EDITIONS: &str = "\
 The internal edition tells what was counted in the source: keep it as confidential as that.

@@ -13,7 +13,7 @@ use crate::table::Coded;
 
 /// What a column needs beside its cells.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Wish<'a> {
+pub(crate) struct ColumnSpec<'a> {
     pub(crate) name: &'a str,
     pub(crate) column: Option<&'a ColumnRequest>,
     /// Texts that mean "missing" beside the empty cell.
@@ -21,9 +21,9 @@ pub(crate) struct Wish<'a> {
     pub(crate) snap: bool,
 }
 
-impl<'a> Wish<'a> {
-    pub(crate) fn new(name: &'a str, request: &'a Request) -> Wish<'a> {
-        Wish {
+impl<'a> ColumnSpec<'a> {
+    pub(crate) fn new(name: &'a str, request: &'a Request) -> ColumnSpec<'a> {
+        ColumnSpec {
             name,
             column: request.column(name),
             missing: &request.missing,
@@ -33,22 +33,22 @@ impl<'a> Wish<'a> {
 }
 
 /// The attribute, and for each value of the column's dictionary its code in it.
-pub(crate) fn attribute(wish: Wish, coded: &Coded) -> Result<(Attribute, Vec<Code>)> {
-    let values = present(wish, coded);
-    let (domain, codes) = match kind(wish, &values, coded)? {
-        Kind::Categorical => tree(wish, &values, coded)?,
-        Kind::Ordinal => ordinal(wish, &values, coded)?,
-        kind @ (Kind::Numeric | Kind::Date) => line(wish, kind, &values, coded)?,
+pub(crate) fn attribute(spec: ColumnSpec, coded: &Coded) -> Result<(Attribute, Vec<Code>)> {
+    let values = present(spec, coded);
+    let (domain, codes) = match kind(spec, &values, coded)? {
+        Kind::Categorical => tree(spec, &values, coded)?,
+        Kind::Ordinal => ordinal(spec, &values, coded)?,
+        kind @ (Kind::Numeric | Kind::Date) => line(spec, kind, &values, coded)?,
     };
-    let weight = wish.column.and_then(|column| column.weight).unwrap_or(1.0);
-    Ok((Attribute { name: wish.name.to_string(), weight, domain }, codes))
+    let weight = spec.column.and_then(|column| column.weight).unwrap_or(1.0);
+    Ok((Attribute { name: spec.name.to_string(), weight, domain }, codes))
 }
 
 /// The dictionary with every text that means "missing" taken as such. So is an empty text beside a
 /// null: as CSV they are one.
-pub(crate) fn present(wish: Wish, coded: &Coded) -> Vec<Option<String>> {
+pub(crate) fn present(spec: ColumnSpec, coded: &Coded) -> Vec<Option<String>> {
     let is_missing = |text: &String| {
-        text.is_empty() || wish.missing.iter().any(|marker| marker.trim() == text.trim())
+        text.is_empty() || spec.missing.iter().any(|marker| marker.trim() == text.trim())
     };
     coded
         .values
@@ -67,24 +67,24 @@ pub(crate) fn number(text: &str) -> Option<f64> {
 
 /// Codes in the order of the values, the missing value last, how many there are, and of which kind.
 /// For sensitive columns whose order matters.
-pub(crate) fn ordered_codes(wish: Wish, coded: &Coded) -> Result<(Kind, usize, Vec<Code>)> {
-    let values = present(wish, coded);
-    let kind = kind(wish, &values, coded)?;
+pub(crate) fn ordered_codes(spec: ColumnSpec, coded: &Coded) -> Result<(Kind, usize, Vec<Code>)> {
+    let values = present(spec, coded);
+    let kind = kind(spec, &values, coded)?;
     let (domain, codes) = match kind {
-        Kind::Ordinal => ordinal(wish, &values, coded)?,
-        kind @ (Kind::Numeric | Kind::Date) => line(wish, kind, &values, coded)?,
+        Kind::Ordinal => ordinal(spec, &values, coded)?,
+        kind @ (Kind::Numeric | Kind::Date) => line(spec, kind, &values, coded)?,
         Kind::Categorical => {
             return Err(Error::request(format!(
                 "column `{0}`: the ordered distance needs numbers, dates, or an order (--order {0}=low,high)",
-                wish.name
+                spec.name
             )));
         }
     };
-    Ok((kind, Attribute { name: wish.name.to_string(), weight: 1.0, domain }.codes(), codes))
+    Ok((kind, Attribute { name: spec.name.to_string(), weight: 1.0, domain }.codes(), codes))
 }
 
-fn kind(wish: Wish, values: &[Option<String>], coded: &Coded) -> Result<Kind> {
-    let column = wish.column;
+fn kind(spec: ColumnSpec, values: &[Option<String>], coded: &Coded) -> Result<Kind> {
+    let column = spec.column;
     if let Some(kind) = column.and_then(|column| column.kind) {
         return Ok(kind);
     }
@@ -102,7 +102,7 @@ fn kind(wish: Wish, values: &[Option<String>], coded: &Coded) -> Result<Kind> {
         Guess::Slip(at) => Err(Error::data(format!(
             "column `{0}` looks numeric, but data row {1} has text: mend the cell, name a text that means missing \
              (--missing TEXT), or say --kind {0}=categorical",
-            wish.name,
+            spec.name,
             coded.first_row[at] + 1
         ))),
     }
@@ -182,7 +182,7 @@ pub(crate) fn nanoseconds(text: &str) -> Option<i128> {
 
 /// Numbers and dates: sorted by value, equal values under one code.
 fn line(
-    wish: Wish,
+    spec: ColumnSpec,
     kind: Kind,
     values: &[Option<String>],
     coded: &Coded,
@@ -197,7 +197,7 @@ fn line(
             number(text).map(|number| (Unit::Whole, number))
         };
         let Some((as_unit, value)) = read else {
-            return Err(misfit(wish, kind, coded.first_row[at]));
+            return Err(misfit(spec, kind, coded.first_row[at]));
         };
         if as_unit == Unit::Second {
             unit = Unit::Second;
@@ -226,11 +226,11 @@ fn line(
                 if spelling(kind, text) != spelling(kind, spelt) {
                     return Err(Error::data(format!(
                         "column `{0}`, data row {1}: numbers or times with more digits than can be told apart; say --kind {0}=categorical",
-                        wish.name,
+                        spec.name,
                         coded.first_row[at] + 1
                     )));
                 }
-                has_one_calendar(wish, text, spelt, coded.first_row[at])?;
+                has_one_calendar(spec, text, spelt, coded.first_row[at])?;
             }
             _ => {
                 numbers.push(value);
@@ -251,10 +251,10 @@ fn line(
     {
         return Err(Error::data(format!(
             "column `{0}`: its numbers lie too far apart to be reckoned with; say --kind {0}=categorical",
-            wish.name
+            spec.name
         )));
     }
-    let steps = steps(wish, &numbers, &texts)?;
+    let steps = steps(spec, &numbers, &texts)?;
     let (missing, between) = (values.contains(&None), between(&texts));
     let zone = if unit == Unit::Second { hierarchy::zone(&texts) } else { None };
     Ok((
@@ -265,20 +265,20 @@ fn line(
             missing,
             unit,
             steps,
-            snap: wish.snap,
+            snap: spec.snap,
             zone,
         }),
         codes,
     ))
 }
 
-fn misfit(wish: Wish, kind: Kind, row: u32) -> Error {
+fn misfit(spec: ColumnSpec, kind: Kind, row: u32) -> Error {
     let (what, other) =
         if kind == Kind::Date { ("a date", "2024-03-17") } else { ("a number", "12.5") };
     Error::data(format!(
         "column `{}`, data row {}: not {what} (as in {other}); mend the cell, name a text that means missing \
          (--missing TEXT), or choose another --kind",
-        wish.name,
+        spec.name,
         row + 1
     ))
 }
@@ -291,21 +291,21 @@ pub(crate) fn has_calendar(name: &str, coded: &Coded) -> bool {
         hierarchy: Some(months),
         ..ColumnRequest::new(Role::Quasi)
     };
-    attribute(Wish { name, column: Some(&column), missing: &[], snap: false }, coded).is_ok()
+    attribute(ColumnSpec { name, column: Some(&column), missing: &[], snap: false }, coded).is_ok()
 }
 
 /// Refuses two spellings of one instant whose calendar days differ, where days are published: the
 /// one label would be untrue of the other.
-fn has_one_calendar(wish: Wish, text: &str, spelt: &str, row: u32) -> Result<()> {
+fn has_one_calendar(spec: ColumnSpec, text: &str, spelt: &str, row: u32) -> Result<()> {
     let by_calendar = matches!(
-        wish.column.and_then(|column| column.hierarchy.as_ref()),
+        spec.column.and_then(|column| column.hierarchy.as_ref()),
         Some(HierarchySpec::Date(_))
     );
     if by_calendar && hierarchy::as_written(text) != hierarchy::as_written(spelt) {
         return Err(Error::data(format!(
             "column `{}`, data row {}: another row has the same instant in another time zone, so their calendar days differ; convert \
              the column to one time zone",
-            wish.name,
+            spec.name,
             row + 1
         )));
     }
@@ -348,8 +348,8 @@ fn decimal(text: &str) -> Option<String> {
 
 /// For each value of a sensitive column what the rules count it as: its number or instant where the
 /// column's kind says so, else its text.
-pub(crate) fn counted(wish: Wish, coded: &Coded) -> Result<Vec<Option<String>>> {
-    let kind = said(wish);
+pub(crate) fn counted(spec: ColumnSpec, coded: &Coded) -> Result<Vec<Option<String>>> {
+    let kind = said(spec);
     let one = |(value, &row): (Option<String>, &u32)| {
         let Some(text) = value else { return Ok(None) };
         let fits = match kind {
@@ -357,13 +357,13 @@ pub(crate) fn counted(wish: Wish, coded: &Coded) -> Result<Vec<Option<String>>> 
             Kind::Date => instant(&text).is_some(),
             Kind::Ordinal | Kind::Categorical => true,
         };
-        if fits { Ok(Some(spelling(kind, &text))) } else { Err(misfit(wish, kind, row)) }
+        if fits { Ok(Some(spelling(kind, &text))) } else { Err(misfit(spec, kind, row)) }
     };
-    present(wish, coded).into_iter().zip(&coded.first_row).map(one).collect()
+    present(spec, coded).into_iter().zip(&coded.first_row).map(one).collect()
 }
 
 /// The kind of a column as far as the request says it; categorical where it does not.
-pub(crate) fn said(wish: Wish) -> Kind {
+pub(crate) fn said(spec: ColumnSpec) -> Kind {
     let of_hierarchy = |column: &ColumnRequest| match column.hierarchy {
         Some(HierarchySpec::Intervals(_)) => Some(Kind::Numeric),
         Some(HierarchySpec::Date(_)) => Some(Kind::Date),
@@ -372,39 +372,43 @@ pub(crate) fn said(wish: Wish) -> Kind {
     let of = |column: &ColumnRequest| {
         column.kind.or(if column.order.is_some() { None } else { of_hierarchy(column) })
     };
-    wish.column.and_then(of).unwrap_or(Kind::Categorical)
+    spec.column.and_then(of).unwrap_or(Kind::Categorical)
 }
 
 /// The intervals of a numeric column, if it has a hierarchy.
-fn steps(wish: Wish, numbers: &[f64], texts: &[String]) -> Result<Option<Steps>> {
-    let Some(request) = wish.column.and_then(|column| column.hierarchy.as_ref()) else {
+fn steps(spec: ColumnSpec, numbers: &[f64], texts: &[String]) -> Result<Option<Steps>> {
+    let Some(request) = spec.column.and_then(|column| column.hierarchy.as_ref()) else {
         return Ok(None);
     };
     match request {
         HierarchySpec::File(path) => hierarchy::file_steps(
-            &hierarchy::read_of(path, wish.name, wish.missing)?,
-            wish.name,
+            &hierarchy::read_of(path, spec.name, spec.missing)?,
+            spec.name,
             numbers,
             texts,
         )
         .map(Some),
         HierarchySpec::Intervals(request) => {
-            hierarchy::intervals(wish.name, request, numbers, texts).map(Some)
+            hierarchy::intervals(spec.name, request, numbers, texts).map(Some)
         }
         HierarchySpec::Date(request) => {
-            hierarchy::date_steps(wish.name, request, numbers, texts).map(Some)
+            hierarchy::date_steps(spec.name, request, numbers, texts).map(Some)
         }
         HierarchySpec::Prefix(_) => Err(Error::request(format!(
             "column `{0}` is numeric, a prefix hierarchy is for codes: say --kind {0}=categorical, or use intervals",
-            wish.name
+            spec.name
         ))),
     }
 }
 
 /// Labels in a given order: the numbers are their places in it.
-fn ordinal(wish: Wish, values: &[Option<String>], coded: &Coded) -> Result<(Domain, Vec<Code>)> {
-    let name = wish.name;
-    let Some(order) = wish.column.and_then(|column| column.order.as_ref()) else {
+fn ordinal(
+    spec: ColumnSpec,
+    values: &[Option<String>],
+    coded: &Coded,
+) -> Result<(Domain, Vec<Code>)> {
+    let name = spec.name;
+    let Some(order) = spec.column.and_then(|column| column.order.as_ref()) else {
         return Err(Error::request(format!(
             "column `{name}` is ordinal but has no order: order = [\"low\", \"high\"], or --order {name}=low,high"
         )));
@@ -447,7 +451,7 @@ fn ordinal(wish: Wish, values: &[Option<String>], coded: &Coded) -> Result<(Doma
         missing: values.contains(&None),
         unit: Unit::Place,
         steps: None,
-        snap: wish.snap,
+        snap: spec.snap,
         zone: None,
     };
     Ok((Domain::Ordered(ordered), codes))
@@ -458,11 +462,11 @@ fn between(texts: &[String]) -> &'static str {
 }
 
 /// Labels under a taxonomy: the given one, or all under one root.
-fn tree(wish: Wish, values: &[Option<String>], coded: &Coded) -> Result<(Domain, Vec<Code>)> {
-    let name = wish.name;
-    let taxonomy = match wish.column.and_then(|column| column.hierarchy.as_ref()) {
+fn tree(spec: ColumnSpec, values: &[Option<String>], coded: &Coded) -> Result<(Domain, Vec<Code>)> {
+    let name = spec.name;
+    let taxonomy = match spec.column.and_then(|column| column.hierarchy.as_ref()) {
         Some(HierarchySpec::File(path)) => hierarchy::taxonomy(
-            &hierarchy::read_of(path, name, wish.missing)?,
+            &hierarchy::read_of(path, name, spec.missing)?,
             name,
             values,
             &coded.first_row,
@@ -475,7 +479,7 @@ fn tree(wish: Wish, values: &[Option<String>], coded: &Coded) -> Result<(Domain,
                 "column `{name}` is categorical: intervals and dates need kind numeric or date"
             )));
         }
-        None => flat(wish, values, coded)?,
+        None => flat(spec, values, coded)?,
     };
     let codes = leaf_codes(&taxonomy, values);
     Ok((Domain::Tree(taxonomy), codes))
@@ -486,11 +490,11 @@ pub(crate) fn leaf_codes(taxonomy: &Taxonomy, values: &[Option<String>]) -> Vec<
     taxonomy.codes(values).into_iter().map(|leaf| leaf.expect("every value is a leaf")).collect()
 }
 
-fn flat(wish: Wish, values: &[Option<String>], coded: &Coded) -> Result<Taxonomy> {
+fn flat(spec: ColumnSpec, values: &[Option<String>], coded: &Coded) -> Result<Taxonomy> {
     if let Some(at) = values.iter().position(|value| value.as_deref() == Some(ANY)) {
         return Err(Error::data(format!(
             "column `{}`, data row {}: the cell is `*`, which is published for any value; write it otherwise in the source",
-            wish.name,
+            spec.name,
             coded.first_row[at] + 1
         )));
     }

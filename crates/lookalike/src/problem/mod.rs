@@ -17,12 +17,12 @@ use rustc_hash::FxHashMap;
 
 use crate::codes::{Code, CodeRange, Codes, RowId};
 use crate::domain::attribute::{ANY, Attribute, Domain, Unit};
-use crate::domain::encode::{self, Wish};
+use crate::domain::encode::{self, ColumnSpec};
 use crate::domain::scheme::Scheme;
 use crate::error::{Error, Result};
 use crate::problem::partition::Piece;
 use crate::problem::privacy::{Privacy, Tally};
-use crate::problem::sensitive::Watched;
+use crate::problem::sensitive::SensitiveColumns;
 use crate::problem::tuples::{Recoded, distinct, renumbered};
 use crate::request::ratio::Ratio;
 use crate::request::{ModelSpec, Publish, Request, Roles, RuleSpec};
@@ -46,7 +46,7 @@ pub struct Problem {
     /// One an attribute: which partitions of its values a global recoding may choose.
     schemes: Vec<Scheme>,
     /// Rows that must go before any rule can be met; within the allowance.
-    trimmed: Vec<Piece>,
+    mandatory: Vec<Piece>,
     allowance: u64,
     warnings: Vec<String>,
 }
@@ -89,14 +89,14 @@ impl Problem {
             roles.quasi.iter().map(|name| (name, table.coded(name))).collect();
         let encoded: Vec<(Attribute, Vec<Code>)> = coded
             .par_iter()
-            .map(|(name, coded)| encode::attribute(Wish::new(name, request), coded))
+            .map(|(name, coded)| encode::attribute(ColumnSpec::new(name, request), coded))
             .collect::<Result<_>>()?;
         let (mut attributes, maps): (Vec<Attribute>, Vec<Vec<Code>>) = encoded.into_iter().unzip();
         attributes.iter_mut().for_each(|attribute| keep_zone(attribute, table));
         let schemes =
             attributes.iter().map(|attribute| scheme(attribute, request)).collect::<Result<_>>()?;
         let mut warnings = unsnapped(&attributes, request);
-        let watched = Watched::new(table, roles, &rules, request, &mut warnings)?;
+        let watched = SensitiveColumns::new(table, roles, &rules, request, &mut warnings)?;
 
         let mut columns: Vec<Recoded> =
             coded.iter().zip(&maps).map(|((_, coded), map)| Recoded::new(coded, map)).collect();
@@ -133,7 +133,7 @@ impl Problem {
             starts,
             stages: Vec::new(),
             schemes,
-            trimmed: Vec::new(),
+            mandatory: Vec::new(),
             allowance: allowance(suppress, table.rows),
             warnings,
         };
@@ -221,8 +221,8 @@ impl Problem {
     }
 
     /// Rows that must go before any rule can be met.
-    pub(crate) fn trimmed(&self) -> &[Piece] {
-        &self.trimmed
+    pub(crate) fn mandatory(&self) -> &[Piece] {
+        &self.mandatory
     }
 
     /// All tuples with all their rows, less some pieces.
@@ -281,7 +281,7 @@ impl Problem {
     /// Chains the rules' column sets, smallest first. A set that does not contain the one before
     /// joins it: a rule that holds on classes of more columns holds on classes of fewer (they are
     /// unions), so joining is safe, only dearer.
-    fn stages(&self, rules: &[RuleSpec], watched: &Watched) -> Result<Vec<Stage>> {
+    fn stages(&self, rules: &[RuleSpec], watched: &SensitiveColumns) -> Result<Vec<Stage>> {
         let index = |name: &String| {
             self.attributes
                 .iter()
@@ -398,10 +398,10 @@ impl Problem {
                 percent_up(dropped, self.row_count())
             )));
         }
-        let trimmed = by_rarity.iter().filter_map(|piece| {
+        let mandatory = by_rarity.iter().filter_map(|piece| {
             gone.get(&piece.tuple).map(|&count| Piece { tuple: piece.tuple, count })
         });
-        self.trimmed = trimmed.collect();
+        self.mandatory = mandatory.collect();
         Ok(())
     }
 }
@@ -517,9 +517,9 @@ pub(crate) fn percent_up(part: u64, whole: u64) -> String {
 mod tests {
     use super::*;
     use crate::rng::Rng;
-    use crate::search::anonymize;
+    use crate::search::solve;
     use crate::testing;
-    use crate::{Algorithm, Budget, Search};
+    use crate::{Algorithm, Budget, SearchOptions};
 
     fn refusal(text: &str, toml: &str) -> String {
         testing::problem(text, toml).unwrap_err().to_string()
@@ -594,9 +594,9 @@ mod tests {
         let told = refusal(text, &toml("20%"));
         assert!(told.contains("33.34%"), "{told}");
         let problem = testing::problem(text, &toml("34%")).unwrap();
-        assert_eq!(crate::problem::partition::rows(problem.trimmed()), 2);
+        assert_eq!(crate::problem::partition::rows(problem.mandatory()), 2);
         let outcome =
-            anonymize(&problem, Search::new(Algorithm::Mondrian, 1), &Budget::unlimited());
+            solve(&problem, SearchOptions::new(Algorithm::Mondrian, 1), &Budget::unlimited());
         assert_eq!(crate::problem::partition::rows(outcome.recoding.suppressed()), 2);
     }
 
@@ -607,9 +607,9 @@ mod tests {
                         [columns]\nage = { role = \"quasi\" }\nheight = { role = \"quasi\" }\ncity = { role = \"quasi\" }\n";
             let problem = testing::problem(&testing::random_table(seed, 80), toml).unwrap();
             for algorithm in Algorithm::homogeneous() {
-                let recoding = anonymize(
+                let recoding = solve(
                     &problem,
-                    Search { steps: Some(50), ..Search::new(algorithm, 1) },
+                    SearchOptions { steps: Some(50), ..SearchOptions::new(algorithm, 1) },
                     &Budget::unlimited(),
                 )
                 .recoding;

@@ -96,7 +96,7 @@ impl Recoding {
     /// out, and those that must be. The labels are those of the blocks.
     pub fn global(problem: &Problem, generalization: Generalization) -> Recoding {
         let width = problem.attributes().len();
-        let pieces = problem.pieces_without(problem.trimmed());
+        let pieces = problem.pieces_without(problem.mandatory());
         let block = |at: usize, piece: &Piece| {
             generalization.attributes[at].of_code[problem.code(at, piece.tuple) as usize]
                 .expect("every value that occurs has a block")
@@ -111,7 +111,7 @@ impl Recoding {
         order.par_sort_unstable_by(|&a, &b| blocks_of(a).cmp(blocks_of(b)).then(a.cmp(&b)));
         let privacy = &problem.stages_in_order()[0].privacy;
         let mut tally = problem.tally();
-        let mut suppressed = problem.trimmed().to_vec();
+        let mut suppressed = problem.mandatory().to_vec();
         let (mut classes, shown) = (Partition::default(), Vec::new());
         for same in order.chunk_by(|&a, &b| blocks_of(a) == blocks_of(b)) {
             let class: Vec<Piece> = same.iter().map(|&at| pieces[at]).collect();

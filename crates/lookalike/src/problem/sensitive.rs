@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::codes::Code;
-use crate::domain::encode::{self, Wish};
+use crate::domain::encode::{self, ColumnSpec};
 use crate::domain::hierarchy;
 use crate::domain::taxonomy::{Node, Taxonomy};
 use crate::error::{Error, Result};
@@ -14,7 +14,7 @@ use crate::table::{Coded, Table};
 
 /// The sensitive columns that some rule looks at, with their codes.
 #[derive(Debug)]
-pub(crate) struct Watched {
+pub(crate) struct SensitiveColumns {
     pub(crate) columns: Vec<WatchedColumn>,
 }
 
@@ -33,14 +33,14 @@ pub(crate) struct WatchedColumn {
     taxonomy: Option<Taxonomy>,
 }
 
-impl Watched {
+impl SensitiveColumns {
     pub(crate) fn new(
         table: &Table,
         roles: &Roles,
         rules: &[RuleSpec],
         request: &Request,
         warnings: &mut Vec<String>,
-    ) -> Result<Watched> {
+    ) -> Result<SensitiveColumns> {
         let mut columns = Vec::new();
         for name in &roles.sensitive {
             let on_it = |rule: &&RuleSpec| rule.model.column() == Some(name);
@@ -71,7 +71,7 @@ impl Watched {
             }
             columns.push(column);
         }
-        Ok(Watched { columns })
+        Ok(SensitiveColumns { columns })
     }
 
     pub(crate) fn names(&self) -> Vec<String> {
@@ -130,27 +130,27 @@ impl WatchedColumn {
         rules: &[&RuleSpec],
         request: &Request,
     ) -> Result<WatchedColumn> {
-        let wish = Wish::new(name, request);
+        let spec = ColumnSpec::new(name, request);
         let distance = rules.iter().find_map(|rule| match rule.model {
             ModelSpec::Closeness { distance, .. } => Some(distance),
             _ => None,
         });
         let mut taxonomy = None;
-        let mut kind = encode::said(wish);
+        let mut kind = encode::said(spec);
         let (values, map) = match distance {
             Some(Distance::Ordered) => {
-                let (found, values, map) = encode::ordered_codes(wish, coded)?;
+                let (found, values, map) = encode::ordered_codes(spec, coded)?;
                 kind = found;
                 (values, map)
             }
             Some(Distance::Hierarchical) => {
-                let tree = sensitive_tree(wish, coded)?;
-                let map = encode::leaf_codes(&tree, &encode::present(wish, coded));
+                let tree = sensitive_tree(spec, coded)?;
+                let map = encode::leaf_codes(&tree, &encode::present(spec, coded));
                 (taxonomy.insert(tree).leaves(), map)
             }
-            _ => by_text(&encode::counted(wish, coded)?),
+            _ => by_text(&encode::counted(spec, coded)?),
         };
-        let texts = encode::present(wish, coded);
+        let texts = encode::present(spec, coded);
         let mut counted = FxHashMap::default();
         for (text, &code) in texts.iter().zip(&map) {
             let value = text.as_ref().map_or(String::new(), |text| encode::spelling(kind, text));
@@ -217,21 +217,21 @@ fn by_text(values: &[Option<String>]) -> (usize, Vec<Code>) {
     (sorted.len(), map)
 }
 
-fn sensitive_tree(wish: Wish, coded: &Coded) -> Result<Taxonomy> {
-    let values = encode::present(wish, coded);
-    match wish.column.and_then(|column| column.hierarchy.as_ref()) {
+fn sensitive_tree(spec: ColumnSpec, coded: &Coded) -> Result<Taxonomy> {
+    let values = encode::present(spec, coded);
+    match spec.column.and_then(|column| column.hierarchy.as_ref()) {
         Some(HierarchySpec::File(path)) => hierarchy::taxonomy(
-            &hierarchy::read_of(path, wish.name, wish.missing)?,
-            wish.name,
+            &hierarchy::read_of(path, spec.name, spec.missing)?,
+            spec.name,
             &values,
             &coded.first_row,
         ),
         Some(HierarchySpec::Prefix(request)) => {
-            hierarchy::prefix(wish.name, &request.prefix, &values, &coded.first_row)
+            hierarchy::prefix(spec.name, &request.prefix, &values, &coded.first_row)
         }
         _ => Err(Error::request(format!(
             "column `{}`: the hierarchical distance needs a hierarchy, a file or a prefix specification",
-            wish.name
+            spec.name
         ))),
     }
 }

@@ -586,8 +586,8 @@ mod tests {
         let table = crate::testing::table(text);
         let (roles, request) = crate::testing::request(&table, toml);
         let problem = Problem::new(&table, &roles, &request).unwrap();
-        let search = crate::Search::new(crate::Algorithm::Mondrian, 1);
-        let recoding = crate::anonymize(&problem, search, &crate::Budget::unlimited()).recoding;
+        let search = crate::SearchOptions::new(crate::Algorithm::Mondrian, 1);
+        let recoding = crate::search::solve(&problem, search, &crate::Budget::unlimited()).recoding;
         let release = Release::new(
             &problem,
             &recoding,

@@ -127,12 +127,12 @@ impl Budget {
     }
 
     /// Tells whoever watches what the best so far loses.
-    pub fn tell(&self, loss: f64) {
+    pub fn report_loss(&self, loss: f64) {
         self.best.store(loss.to_bits(), Ordering::Relaxed);
     }
 
     /// What the best loses that a search has told of, if one has.
-    pub fn told(&self) -> Option<f64> {
+    pub fn reported_loss(&self) -> Option<f64> {
         Some(f64::from_bits(self.best.load(Ordering::Relaxed))).filter(|loss| loss.is_finite())
     }
 }
@@ -157,11 +157,11 @@ mod tests {
         let flag = Arc::new(AtomicBool::new(false));
         let whole = Budget::new(None, flag.clone());
         let part = whole.part(0.5);
-        assert!(whole.told().is_none());
-        part.tell(7.0);
-        assert_eq!(whole.told(), Some(7.0));
-        whole.silent().tell(8.0);
-        assert_eq!(whole.told(), Some(7.0));
+        assert!(whole.reported_loss().is_none());
+        part.report_loss(7.0);
+        assert_eq!(whole.reported_loss(), Some(7.0));
+        whole.silent().report_loss(8.0);
+        assert_eq!(whole.reported_loss(), Some(7.0));
         flag.store(true, Ordering::Relaxed);
         assert!(part.is_spent() && part.is_cancelled());
     }

@@ -15,7 +15,8 @@ mod task;
 #[cfg(test)]
 mod tests;
 
-pub use outcome::{Outcome, Status, anonymize, anonymize_in_time};
+pub(crate) use outcome::from_kept;
+pub use outcome::{Outcome, Status, solve};
 #[cfg(test)]
 pub(crate) use task::ENDLESS;
 
@@ -143,7 +144,7 @@ impl FromStr for Algorithm {
 
 /// What to run, and from which seed.
 #[derive(Clone, Copy, Debug)]
-pub struct Search {
+pub struct SearchOptions {
     /// How classes are found.
     pub algorithm: Algorithm,
     /// Where a search takes random turns, they come from here.
@@ -161,12 +162,12 @@ pub struct Search {
     pub steps: Option<u64>,
 }
 
-impl Search {
+impl SearchOptions {
     /// This algorithm from this seed, with as many rounds as its paper takes: three, and fifteen
     /// for `cluster`.
-    pub fn new(algorithm: Algorithm, seed: u64) -> Search {
+    pub fn new(algorithm: Algorithm, seed: u64) -> SearchOptions {
         let rounds = if algorithm == Algorithm::Cluster { 15 } else { 3 };
-        Search {
+        SearchOptions {
             algorithm,
             seed,
             key: Key::from_seed(seed),

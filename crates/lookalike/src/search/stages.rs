@@ -10,7 +10,7 @@ use crate::domain::penalty::Penalty;
 use crate::problem::Problem;
 use crate::problem::partition::{Partition, Piece, rows};
 use crate::rng::Rng;
-use crate::search::boxes::Aim;
+use crate::search::boxes::Objective;
 use crate::search::budget::Budget;
 use crate::search::global::{Optimum, incognito, optimal};
 use crate::search::local::ring::Ring;
@@ -18,7 +18,7 @@ use crate::search::local::{auto, bottom_up, cluster, mondrian, peel, ring, speci
 #[cfg(test)]
 use crate::search::task::ENDLESS;
 use crate::search::task::{Task, telling_first};
-use crate::search::{Algorithm, Search};
+use crate::search::{Algorithm, SearchOptions};
 
 /// Groups of pieces and the exact range of each group on every attribute of the problem, group by
 /// group.
@@ -41,7 +41,12 @@ pub(crate) const STAGED: [Algorithm; 5] = [
 const STAGED_PART: f64 = 0.1;
 
 /// Runs the algorithm on the given pieces, which together hold every rule.
-pub(crate) fn run(problem: &Problem, search: Search, pieces: &[Piece], budget: &Budget) -> Groups {
+pub(crate) fn run(
+    problem: &Problem,
+    search: SearchOptions,
+    pieces: &[Piece],
+    budget: &Budget,
+) -> Groups {
     if !search.algorithm.is_anytime() || problem.stages_in_order().len() == 1 {
         return run_stages(problem, search, pieces, budget);
     }
@@ -52,8 +57,11 @@ pub(crate) fn run(problem: &Problem, search: Search, pieces: &[Piece], budget: &
         boxes.map(|(ranges, class)| real(rows(class)) * penalty.of_box(ranges)).sum()
     };
     let other = |algorithm: Algorithm| {
-        let search =
-            Search { algorithm, rounds: Search::new(algorithm, search.seed).rounds, ..search };
+        let search = SearchOptions {
+            algorithm,
+            rounds: SearchOptions::new(algorithm, search.seed).rounds,
+            ..search
+        };
         run_stages(problem, search, pieces, &budget.part(STAGED_PART))
     };
     let found = STAGED
@@ -65,7 +73,12 @@ pub(crate) fn run(problem: &Problem, search: Search, pieces: &[Piece], budget: &
 }
 
 /// Runs the algorithm stage by stage.
-fn run_stages(problem: &Problem, search: Search, pieces: &[Piece], budget: &Budget) -> Groups {
+fn run_stages(
+    problem: &Problem,
+    search: SearchOptions,
+    pieces: &[Piece],
+    budget: &Budget,
+) -> Groups {
     let width = problem.attributes().len();
     let all = problem.ranges(pieces);
     let mut groups = Groups { partition: Partition::default(), ranges: all };
@@ -119,10 +132,10 @@ fn run_stages(problem: &Problem, search: Search, pieces: &[Piece], budget: &Budg
                 Algorithm::Auto => auto::auto(&task, steps_of(task.pieces)),
                 Algorithm::Mondrian => mondrian::mondrian(&task, mondrian::Ties::Together),
                 Algorithm::MondrianRelaxed => mondrian::mondrian(&task, mondrian::Ties::Dealt),
-                Algorithm::BottomUp => bottom_up::bottom_up(&task, Aim::Table),
-                Algorithm::BottomUpRow => bottom_up::bottom_up(&task, Aim::Row),
-                Algorithm::TopDown => top_down::top_down(&task, Aim::Table),
-                Algorithm::TopDownRow => top_down::top_down(&task, Aim::Row),
+                Algorithm::BottomUp => bottom_up::bottom_up(&task, Objective::Table),
+                Algorithm::BottomUpRow => bottom_up::bottom_up(&task, Objective::Row),
+                Algorithm::TopDown => top_down::top_down(&task, Objective::Table),
+                Algorithm::TopDownRow => top_down::top_down(&task, Objective::Row),
                 Algorithm::Peel => peel::peel(&task),
                 Algorithm::Cluster => cluster::cluster(&task),
                 Algorithm::Ring => unreachable!("rings are no classes: see run_rings"),
@@ -153,7 +166,7 @@ fn run_stages(problem: &Problem, search: Search, pieces: &[Piece], budget: &Budg
 }
 
 /// The best global recoding that the algorithm finds.
-pub(crate) fn run_global(problem: &Problem, search: Search, budget: &Budget) -> Optimum {
+pub(crate) fn run_global(problem: &Problem, search: SearchOptions, budget: &Budget) -> Optimum {
     let mut found = match search.algorithm {
         Algorithm::Incognito => incognito::incognito(problem, search.cost, budget),
         _ => optimal::optimal(problem, search.cost, &search.techniques, search.seed, budget),
@@ -161,7 +174,7 @@ pub(crate) fn run_global(problem: &Problem, search: Search, budget: &Budget) -> 
     // Rules on fewer columns were asked of the classes of all, which is enough but more than was
     // wanted; and which rows go without whom no rule can be met was settled before the search. So
     // nothing is known of the least that was asked for.
-    if problem.stages_in_order().len() > 1 || !problem.trimmed().is_empty() {
+    if problem.stages_in_order().len() > 1 || !problem.mandatory().is_empty() {
         (found.is_proven, found.bound) = (false, 0.0);
     }
     found
@@ -172,7 +185,7 @@ pub(crate) fn run_global(problem: &Problem, search: Search, budget: &Budget) -> 
 /// for.
 pub(crate) fn run_rings(
     problem: &Problem,
-    search: Search,
+    search: SearchOptions,
     pieces: &[Piece],
     budget: &Budget,
     lot: impl Fn(u64) -> u64 + Sync,
@@ -180,10 +193,10 @@ pub(crate) fn run_rings(
     let all: Vec<usize> = (0..problem.attributes().len()).collect();
     let attributes = telling_first(problem, &all, pieces);
     let privacy = &problem.stages_in_order()[0].privacy;
-    let Search { seed, key, rounds, .. } = search;
+    let SearchOptions { seed, key, rounds, .. } = search;
     let task =
         Task { problem, attributes: &attributes, privacy, pieces, seed, key, rounds, budget };
-    let rings = ring::rings(&task, &top_down::top_down(&task, Aim::Table), lot);
+    let rings = ring::rings(&task, &top_down::top_down(&task, Objective::Table), lot);
     let boxes = |ring: &Ring| -> Vec<CodeRange> {
         let codes = |&at: &usize| {
             ring.tuples.iter().map(|&tuple| problem.code(at, tuple)).collect::<Vec<_>>()

@@ -14,29 +14,29 @@ use crate::problem::privacy::Tally;
 use crate::rng::{Draws, SUPPRESSING};
 use crate::search::budget::Budget;
 use crate::search::stages::{self, Groups};
-use crate::search::{Algorithm, Search};
+use crate::search::{Algorithm, SearchOptions};
 
 /// The groups to publish and the rows to leave out.
 pub(crate) fn with_suppression(
     problem: &Problem,
-    search: Search,
+    search: SearchOptions,
     budget: &Budget,
 ) -> (Groups, Vec<Piece>) {
-    let trimmed = problem.trimmed().to_vec();
-    let allowance = problem.allowance() - partition::rows(&trimmed);
+    let mandatory = problem.mandatory().to_vec();
+    let allowance = problem.allowance() - partition::rows(&mandatory);
     // Where there are two searches and each takes what time it gets, they share it.
     let is_twice =
         search.algorithm.is_anytime() && allowance > 0 && problem.stages_in_order().len() == 1;
     let first = if is_twice { budget.part(0.5) } else { budget.part(1.0) };
-    let groups = stages::run(problem, search, &problem.pieces_without(&trimmed), &first);
+    let groups = stages::run(problem, search, &problem.pieces_without(&mandatory), &first);
     // With rules on several column sets a class cannot give up a row alone: the classes it came
     // from have rules too.
     if allowance == 0 || problem.stages_in_order().len() > 1 {
-        return (groups, trimmed);
+        return (groups, mandatory);
     }
     let mut draws = search.key.draws(SUPPRESSING);
     let mut best = lighten(problem, &groups, allowance, Keep::Holding, &mut draws);
-    best.1.extend_from_slice(&trimmed);
+    best.1.extend_from_slice(&mandatory);
     budget.keep(cost(problem, &best.0, &best.1), || {
         (best.0.partition.clone(), best.0.ranges.clone())
     });
@@ -45,14 +45,14 @@ pub(crate) fn with_suppression(
     let plain = search.algorithm.is_anytime().then(|| {
         stages::run(
             problem,
-            Search { algorithm: Algorithm::Mondrian, ..search },
-            &problem.pieces_without(&trimmed),
+            SearchOptions { algorithm: Algorithm::Mondrian, ..search },
+            &problem.pieces_without(&mandatory),
             budget,
         )
     });
     let outliers =
         lighten(problem, plain.as_ref().unwrap_or(&groups), allowance, Keep::OneRow, &mut draws).1;
-    let without: Vec<Piece> = join(&outliers, &trimmed);
+    let without: Vec<Piece> = join(&outliers, &mandatory);
     let rest = problem.pieces_without(&without);
     let mut whole = problem.tally();
     problem.count_into(&mut whole, &rest);
@@ -72,10 +72,10 @@ pub(crate) fn with_suppression(
         }
     }
     let (lighter, gone) = best;
-    if cost(problem, &lighter, &gone) < cost(problem, &groups, &trimmed) {
+    if cost(problem, &lighter, &gone) < cost(problem, &groups, &mandatory) {
         (lighter, join(&gone, &[]))
     } else {
-        (groups, trimmed)
+        (groups, mandatory)
     }
 }
 
@@ -297,8 +297,11 @@ mod tests {
             "k = 3\n[limits]\nsuppress = \"20%\"\n[columns]\nx = { role = \"quasi\" }",
         )
         .unwrap();
-        let (groups, gone) =
-            with_suppression(&problem, Search::new(Algorithm::Mondrian, 1), &Budget::unlimited());
+        let (groups, gone) = with_suppression(
+            &problem,
+            SearchOptions::new(Algorithm::Mondrian, 1),
+            &Budget::unlimited(),
+        );
         assert_eq!(gone, [Piece { tuple: 2, count: 1 }]);
         assert!((cost(&problem, &groups, &gone) - 1.0).abs() < 1e-12, "only the outlier pays");
     }
@@ -311,7 +314,7 @@ mod tests {
             let without = testing::problem(&text, &toml("0%")).unwrap();
             let with = testing::problem(&text, &toml("10%")).unwrap();
             for algorithm in Algorithm::homogeneous().filter(|algorithm| !algorithm.is_global()) {
-                let search = Search { steps: Some(40), ..Search::new(algorithm, 1) };
+                let search = SearchOptions { steps: Some(40), ..SearchOptions::new(algorithm, 1) };
                 let (groups, gone) = with_suppression(&without, search, &Budget::unlimited());
                 assert!(gone.is_empty());
                 let before = cost(&without, &groups, &gone);

@@ -7,7 +7,9 @@ use std::path::Path;
 use lookalike::release::{Cells, Release};
 use lookalike::rng::Key;
 use lookalike::table::Table;
-use lookalike::{Algorithm, Budget, Outcome, Problem, Request, Search, anonymize, problem, table};
+use lookalike::{
+    Algorithm, Budget, Outcome, Problem, Request, SearchOptions, problem, solve, table,
+};
 
 /// A table and its request, ready to be released under any key.
 struct Case {
@@ -30,9 +32,9 @@ impl Case {
         let names: Vec<String> =
             self.table.columns.iter().map(|column| column.name.clone()).collect();
         let problem = Problem::new(&self.table, &request.roles(&names).unwrap(), &request).unwrap();
-        let outcome = anonymize(
+        let outcome = solve(
             &problem,
-            Search { steps: Some(20), ..Search::new(algorithm, seed) },
+            SearchOptions { steps: Some(20), ..SearchOptions::new(algorithm, seed) },
             &Budget::unlimited(),
         );
         (problem, outcome)

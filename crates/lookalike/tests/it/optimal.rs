@@ -8,7 +8,7 @@ use std::path::Path;
 use lookalike::domain::scheme::Scheme;
 use lookalike::problem::treatments;
 use lookalike::table::{Coded, Treatment};
-use lookalike::{Algorithm, Budget, Cost, Problem, Request, Search, Status, anonymize, table};
+use lookalike::{Algorithm, Budget, Cost, Problem, Request, SearchOptions, Status, solve, table};
 
 use crate::support::real_tables;
 
@@ -76,9 +76,9 @@ fn more_freedom_never_costs_more_at_the_optimum() {
                 let roles = request.roles(opened.names()).unwrap();
                 let how = treatments(opened.names(), &roles);
                 let problem = Problem::new(&opened.read(&how).unwrap(), &roles, &request).unwrap();
-                let outcome = anonymize(
+                let outcome = solve(
                     &problem,
-                    Search { cost, ..Search::new(Algorithm::Optimal, 1) },
+                    SearchOptions { cost, ..SearchOptions::new(Algorithm::Optimal, 1) },
                     &Budget::unlimited(),
                 );
                 assert_eq!(outcome.status, Status::Optimal, "{scheme} {cost} {k}");
@@ -192,7 +192,8 @@ fn incognito_finds_the_minimal_nodes_of_adult_that_trying_all_6480_finds() {
     let expected: BTreeSet<Vec<usize>> = holds.keys().filter(is_minimal).cloned().collect();
 
     let problem = Problem::new(&table, &roles, &request).unwrap();
-    let outcome = anonymize(&problem, Search::new(Algorithm::Incognito, 1), &Budget::unlimited());
+    let outcome =
+        solve(&problem, SearchOptions::new(Algorithm::Incognito, 1), &Budget::unlimited());
     let found = outcome.optimum.unwrap().minimal;
     let found: BTreeSet<Vec<usize>> =
         found.iter().map(|levels| levels.iter().map(|&level| level as usize).collect()).collect();
@@ -256,7 +257,8 @@ fn sets_are_the_least_also_where_the_hierarchy_has_values_that_do_not_occur() {
         let roles = request.roles(source.names()).unwrap();
         let how = treatments(source.names(), &roles);
         let problem = Problem::new(&source.read(&how).unwrap(), &roles, &request).unwrap();
-        let outcome = anonymize(&problem, Search::new(Algorithm::Optimal, 1), &Budget::unlimited());
+        let outcome =
+            solve(&problem, SearchOptions::new(Algorithm::Optimal, 1), &Budget::unlimited());
         let found = outcome.optimum.unwrap();
         assert!(
             found.is_proven && (found.value - least).abs() < 1e-9,

@@ -4,7 +4,7 @@ use lookalike::evaluate::loss::loss;
 use lookalike::problem::partition::{Partition, Piece};
 use lookalike::problem::recoding::Recoding;
 use lookalike::table::Treatment;
-use lookalike::{Algorithm, Budget, Problem, Request, Search, anonymize, table};
+use lookalike::{Algorithm, Budget, Problem, Request, SearchOptions, solve, table};
 
 use crate::support::tiny;
 
@@ -84,7 +84,8 @@ fn no_heuristic_beats_the_best_of_all_partitions_and_refusals_are_right() {
             for algorithm in Algorithm::homogeneous() {
                 let found = loss(
                     &problem,
-                    &anonymize(&problem, Search::new(algorithm, 1), &Budget::unlimited()).recoding,
+                    &solve(&problem, SearchOptions::new(algorithm, 1), &Budget::unlimited())
+                        .recoding,
                 )
                 .ncp;
                 assert!(found >= best - 1e-9, "{algorithm} claims {found}, the best is {best}");

@@ -9,7 +9,7 @@ use lookalike::evaluate::query::{Workload, answer, draw, summarize};
 use lookalike::problem::partition::{Partition, Piece};
 use lookalike::problem::recoding::Recoding;
 use lookalike::rng::Rng;
-use lookalike::{Algorithm, Budget, Problem, Request, Search, anonymize, problem, table};
+use lookalike::{Algorithm, Budget, Problem, Request, SearchOptions, problem, solve, table};
 
 use crate::support::{publish, read};
 
@@ -49,7 +49,7 @@ fn six_points_are_two_groups_of_three_although_k_is_2() {
     for algorithm in GREEDY {
         for seed in 0..20 {
             let recoding =
-                anonymize(&problem, Search::new(algorithm, seed), &Budget::unlimited()).recoding;
+                solve(&problem, SearchOptions::new(algorithm, seed), &Budget::unlimited()).recoding;
             let total = loss(&problem, &recoding).ncp;
             if algorithm == Algorithm::BottomUp || algorithm == Algorithm::BottomUpRow {
                 assert_eq!(
@@ -94,7 +94,7 @@ fn local_recoding_loses_less_than_global_recoding_on_the_paper_s_table() {
     // to another, and here none can.
     for seed in 0..20 {
         let found =
-            anonymize(&problem, Search::new(Algorithm::BottomUp, seed), &Budget::unlimited())
+            solve(&problem, SearchOptions::new(Algorithm::BottomUp, seed), &Budget::unlimited())
                 .recoding;
         assert!(loss(&problem, &found).ncp < of_global, "seed {seed}");
     }
@@ -246,7 +246,7 @@ fn clustering_makes_the_three_groups_of_the_paper_from_most_seeds() {
     let found: Vec<Vec<Vec<u32>>> = (0..100)
         .map(|seed| {
             let outcome =
-                anonymize(&problem, Search::new(Algorithm::Cluster, seed), &Budget::unlimited());
+                solve(&problem, SearchOptions::new(Algorithm::Cluster, seed), &Budget::unlimited());
             classes(&problem, &outcome.recoding)
         })
         .collect();

@@ -9,8 +9,8 @@ use lookalike::rng::{Key, Rng};
 use lookalike::synthetic::{self, Synthetic};
 use lookalike::table::Table;
 use lookalike::{
-    Algorithm, Budget, Problem, Request, Result, Search, Techniques, anonymize, problem,
-    release::proof, table,
+    Algorithm, Budget, Problem, Request, Result, SearchOptions, Techniques, problem,
+    release::proof, solve, table,
 };
 
 /// What became of a table.
@@ -38,9 +38,9 @@ pub(crate) fn publish(
     let problem = Problem::new(&table, &roles, request)?;
     // An exact search may go on for ever; after a few nodes it has a valid release like any other.
     let techniques = Techniques { seeding: false, most_nodes: 4, ..Techniques::default() };
-    let outcome = anonymize(
+    let outcome = solve(
         &problem,
-        Search { techniques, steps: Some(200), ..Search::new(algorithm, seed) },
+        SearchOptions { techniques, steps: Some(200), ..SearchOptions::new(algorithm, seed) },
         &Budget::unlimited(),
     );
     let file_type = table::file_type(output)?;

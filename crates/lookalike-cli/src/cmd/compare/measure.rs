@@ -9,14 +9,14 @@ use lookalike::problem::bound::Bound;
 use lookalike::request::{Order, Rest, Role, Roles};
 use lookalike::table::{Table, Treatment};
 use lookalike::{
-    Algorithm, Budget, Outcome, Problem, Request, Result, Status, Techniques, anonymize, problem,
-    problem::partition, table,
+    Algorithm, Budget, Outcome, Problem, Request, Result, Status, Techniques, problem,
+    problem::partition, solve, table,
 };
 
-use crate::bounds::{self, Effort};
 use crate::progress::Progress;
 use crate::request::without_names;
 use crate::{interrupt, measure, pipeline};
+use lookalike::run::{Effort, audit_outcome, lower_bound};
 
 /// One set of rules.
 #[derive(Debug)]
@@ -172,7 +172,10 @@ pub(super) fn measure(
                 progress.at(&format!("{} of {searches}: {algorithm}{k}", runs.len() + 1));
                 let effort = wanted.bound.with(algorithm);
                 if known.iter().all(|known| known.0 != effort) {
-                    known.push((effort, bounds::bound_of(&problem, wanted.seed, effort, quick)));
+                    known.push((
+                        effort,
+                        lower_bound(&problem, wanted.seed, effort, quick, interrupt::cancel()),
+                    ));
                 }
                 if interrupt::is_cancelled() {
                     return Ok(runs);
@@ -238,7 +241,7 @@ impl<'a> Ground<'a> {
         let budget = Budget::new(pipeline::time(&request, search)?, interrupt::cancel());
         let is_told = forget_peak();
         let begun = Instant::now();
-        let outcome = anonymize(problem, search, &budget);
+        let outcome = solve(problem, search, &budget);
         let seconds = begun.elapsed().as_secs_f64();
         let peak = if is_told { peak() } else { None };
         let mut numbers = Numbers {
@@ -267,7 +270,7 @@ impl<'a> Ground<'a> {
         numbers: &mut Numbers,
     ) -> Result<()> {
         let judged =
-            measure::judge(self.table, &self.roles, request, problem, outcome, self.wanted.seed)?;
+            audit_outcome(self.table, &self.roles, request, problem, outcome, self.wanted.seed)?;
         (numbers.released, numbers.smallest, numbers.broken) =
             (judged.rows, judged.smallest, judged.broken);
         if let Some(released) = judged.released.filter(|_| !self.queries.is_empty()) {

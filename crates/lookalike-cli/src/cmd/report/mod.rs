@@ -20,12 +20,12 @@ use lookalike::{Problem, Request, Result};
 
 use crate::NOT_MET;
 use crate::args::{Edition, Global, Report};
-use crate::bounds;
 use crate::cmd::verify::{quasi, read};
 use crate::cmd::{write_secret, write_text};
 use crate::files::{self, Output};
 use crate::request::{self, usage};
-use crate::{measure, show, warn};
+use crate::{interrupt, measure, show, warn};
+use lookalike::run::lower_bound;
 use numbers::{Found, Guard};
 
 /// How long to look for the bound with little effort.
@@ -79,7 +79,8 @@ pub(crate) fn run(args: &Report, global: &Global) -> Result<ExitCode> {
     // Where no release is possible there is no bound; the verdict has said so already.
     let problem =
         Problem::new(&source, &roles, &Request { seed: Some(SEED), ..request.clone() }).ok();
-    let bound = problem.and_then(|problem| bounds::bound_of(&problem, SEED, args.bound, QUICK));
+    let bound = problem
+        .and_then(|problem| lower_bound(&problem, SEED, args.bound, QUICK, interrupt::cancel()));
     let before = audit::measures(&source, &request)?;
     let quasi = quasi(&release, &request);
     let found =

@@ -13,7 +13,10 @@ use std::time::{Duration, Instant};
 use lookalike::evaluate::loss::loss;
 use lookalike::evaluate::query::{self, Query, Workload};
 use lookalike::request::HierarchySpec;
-use lookalike::{Algorithm, Budget, Error, Outcome, Problem, Request, Search, Status, anonymize};
+use lookalike::run::audit_outcome;
+use lookalike::{
+    Algorithm, Budget, Error, Outcome, Problem, Request, SearchOptions, Status, solve,
+};
 
 use super::data::Data;
 use super::store::{Numbers, Store};
@@ -65,7 +68,7 @@ pub(super) struct Job<'a> {
     pub(super) paper: &'static str,
     pub(super) data: &'a Data,
     pub(super) request: Request,
-    pub(super) search: Search,
+    pub(super) search: SearchOptions,
     pub(super) time: Option<Duration>,
     /// Queries to ask the release, and what their mean error is called.
     pub(super) workloads: Vec<(String, Workload)>,
@@ -83,7 +86,7 @@ impl<'a> Job<'a> {
             paper,
             data,
             request,
-            search: Search::new(algorithm, SEED),
+            search: SearchOptions::new(algorithm, SEED),
             time: None,
             workloads: Vec::new(),
         }
@@ -183,7 +186,7 @@ impl<'a> Lab<'a> {
         }
         let mut numbers = numbers(&problem, &outcome);
         numbers.insert("seconds".to_string(), seconds);
-        let judged = measure::judge(&job.data.table, &roles, request, &problem, &outcome, SEED)?;
+        let judged = audit_outcome(&job.data.table, &roles, request, &problem, &outcome, SEED)?;
         if !judged.broken.is_empty() {
             return Err(Stop::Broken(format!(
                 "{} on {}: {}",
@@ -205,7 +208,7 @@ impl<'a> Lab<'a> {
         let once = || {
             let budget = Budget::new(job.time, interrupt::cancel());
             let begun = Instant::now();
-            let outcome = self.one_thread.install(|| anonymize(problem, job.search, &budget));
+            let outcome = self.one_thread.install(|| solve(problem, job.search, &budget));
             (outcome, begun.elapsed().as_secs_f64())
         };
         let (outcome, mut seconds) = once();

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use lookalike::request::ratio::Ratio;
 use lookalike::request::{ColumnRequest, Kind, Rest, Role, Share};
-use lookalike::{Algorithm, Branching, Cost, Request, Search, Techniques};
+use lookalike::{Algorithm, Branching, Cost, Request, SearchOptions, Techniques};
 
 use super::Report;
 use super::claims::{
@@ -111,10 +111,10 @@ fn exact(lab: &Lab, data: &Data, wanted: &Exact) -> Outcomes<Numbers> {
         column.scheme = Some(scheme.to_lowercase());
         request.columns.insert((*name).to_string(), column);
     }
-    let search = Search {
+    let search = SearchOptions {
         cost: wanted.cost,
         techniques: wanted.techniques,
-        ..Search::new(Algorithm::Optimal, SEED)
+        ..SearchOptions::new(Algorithm::Optimal, SEED)
     };
     let time = Some(Duration::from_secs(lab.choose(10, 1)));
     lab.run(&Job { search, time, ..Job::new(PAPER, data, request, Algorithm::Optimal) })

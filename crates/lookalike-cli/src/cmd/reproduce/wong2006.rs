@@ -3,7 +3,7 @@
 
 use lookalike::request::ratio::Ratio;
 use lookalike::request::{ColumnRequest, Kind, Rest, Role, Share};
-use lookalike::{Algorithm, Cost, Request, Search};
+use lookalike::{Algorithm, Cost, Request, SearchOptions};
 
 use super::Report;
 use super::claims::{Claim, Finding, Remarks, all, at_most, claim, moves, named, times};
@@ -80,7 +80,7 @@ fn run_one(
     salary.alpha = Ratio::new(u64::from(tenths), 10).map(Share);
     salary.values = Some(vec![">50K".to_string()]);
     request.columns.insert("salary-class".to_string(), salary);
-    let search = Search { cost: Cost::Distortion, ..Search::new(algorithm, SEED) };
+    let search = SearchOptions { cost: Cost::Distortion, ..SearchOptions::new(algorithm, SEED) };
     lab.run(&Job { search, ..Job::new(PAPER, data, request, algorithm) })
 }
 

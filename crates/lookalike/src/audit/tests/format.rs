@@ -14,7 +14,7 @@ use super::super::reading::{exact_number, place_of_instant, present};
 use super::{coded, request};
 use crate::codes::{Code, CodeRange};
 use crate::domain::attribute::{Attribute, Domain, set_label};
-use crate::domain::encode::{self, Wish, spelling};
+use crate::domain::encode::{self, ColumnSpec, spelling};
 use crate::domain::hierarchy;
 use crate::release::guard::guarded;
 use crate::release::published;
@@ -94,8 +94,8 @@ fn missing_is_missing_to_both() {
         // With the blanks in front as they stand.
         let cell = format!("{}{cell}", &line[..line.len() - line.trim_start().len()]);
         let column = coded(std::iter::once(cell.as_str()));
-        let wish = Wish { name: "a", column: None, missing: &spellings, snap: false };
-        assert_eq!(encode::present(wish, &column)[0].is_none(), expected == "missing", "{cell}");
+        let spec = ColumnSpec { name: "a", column: None, missing: &spellings, snap: false };
+        assert_eq!(encode::present(spec, &column)[0].is_none(), expected == "missing", "{cell}");
         assert_eq!(present(Some(&cell), &spellings).is_none(), expected == "missing", "{cell}");
     }
 }
@@ -153,7 +153,7 @@ fn example(block: &str) -> Example {
     let request = request(&format!("k = 1\n{snap}[columns]\na = {}", line("column = ").unwrap()));
     let values = list(line("values = ").unwrap());
     let column = coded(values.iter().map(|value| value.as_deref().unwrap_or_default()));
-    let (attribute, codes) = encode::attribute(Wish::new("a", &request), &column).unwrap();
+    let (attribute, codes) = encode::attribute(ColumnSpec::new("a", &request), &column).unwrap();
     Example { request, attribute, values, codes }
 }
 

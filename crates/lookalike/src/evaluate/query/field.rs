@@ -8,7 +8,7 @@ use super::weigh::{Grain, Reach, Test};
 use crate::audit::{Cell, Interval, Scale, coded, interval, members, number_at, present};
 use crate::codes::{Code, CodeRange, real};
 use crate::domain::attribute::{ANY, Attribute, Domain, Ordered, Unit};
-use crate::domain::encode::{self, Wish};
+use crate::domain::encode::{self, ColumnSpec};
 use crate::domain::taxonomy::{Node, Taxonomy};
 use crate::error::{Error, Result};
 use crate::request::{ColumnRequest, HierarchySpec, Request, Role};
@@ -69,15 +69,15 @@ impl<'a> Field<'a> {
             Some(Role::Quasi) => Form::Generalized,
             _ => Form::Exact,
         };
-        let wish = Wish::new(name, request);
+        let spec = ColumnSpec::new(name, request);
         let plain = column.is_none_or(|line| {
             line.kind.is_none() && line.order.is_none() && line.hierarchy.is_none()
         });
-        let (domain, codes) = match encode::attribute(wish, values) {
+        let (domain, codes) = match encode::attribute(spec, values) {
             Ok((Attribute { domain, .. }, codes)) => (domain, codes),
             // Nobody said what a kept column holds: what cannot be numbers or dates throughout are
             // labels.
-            Err(_) if form == Form::Exact && plain => labels(wish, values),
+            Err(_) if form == Form::Exact && plain => labels(spec, values),
             Err(error) => return Err(error),
         };
         let mut field = Field {
@@ -448,8 +448,8 @@ fn within(grain: Grain, (lo, hi): (f64, f64)) -> (f64, f64) {
 }
 
 /// A column of labels that nobody gave a tree.
-fn labels(wish: Wish<'_>, values: &Coded) -> (Domain, Vec<Code>) {
-    let texts = encode::present(wish, values);
+fn labels(spec: ColumnSpec<'_>, values: &Coded) -> (Domain, Vec<Code>) {
+    let texts = encode::present(spec, values);
     let mut leaves: Vec<String> =
         texts.iter().map(|text| text.clone().unwrap_or_default()).collect();
     leaves.sort_unstable();

@@ -10,22 +10,22 @@ use crate::domain::penalty::Penalty;
 
 /// What a greedy step keeps low when it has a choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Aim {
+pub(crate) enum Objective {
     /// The penalty of the whole table: what all rows of the union pay, less what they paid before.
     Table,
     /// The penalty of one row of the union.
     Row,
 }
 
-impl Aim {
+impl Objective {
     /// What it costs that `rows` more rows enter a group of `there` rows, each of which pays `now`
     /// and will pay `then`. What the entering rows paid before is left out: it is the same wherever
     /// they go.
     #[inline]
     pub(crate) fn value(self, rows: u64, there: u64, now: f64, then: f64) -> f64 {
         match self {
-            Aim::Table => real(rows) * then + real(there) * (then - now),
-            Aim::Row => then,
+            Objective::Table => real(rows) * then + real(there) * (then - now),
+            Objective::Row => then,
         }
     }
 }
@@ -141,24 +141,31 @@ impl<'a> Boxes<'a> {
 
     /// What it costs to join two groups.
     #[inline]
-    pub(crate) fn value(&self, aim: Aim, group: u32, with: u32) -> f64 {
+    pub(crate) fn value(&self, objective: Objective, group: u32, with: u32) -> f64 {
         let then = self.penalty.of_join(self.ranges(group), self.ranges(with));
-        aim.value(self.rows(group), self.rows(with), self.own(with), then)
+        objective.value(self.rows(group), self.rows(with), self.own(with), then)
     }
 
     /// The same if it is at most `limit`, else any number above.
     #[inline]
-    pub(crate) fn value_up_to(&self, aim: Aim, group: u32, with: u32, limit: f64) -> f64 {
+    pub(crate) fn value_up_to(
+        &self,
+        objective: Objective,
+        group: u32,
+        with: u32,
+        limit: f64,
+    ) -> f64 {
         let (rows, there, now) = (self.rows(group), self.rows(with), self.own(with));
         // What the entering rows pay alone is never more than all of it.
-        let (factor, mut then) = (if aim == Aim::Table { real(rows) } else { 1.0 }, 0.0);
+        let (factor, mut then) =
+            (if objective == Objective::Table { real(rows) } else { 1.0 }, 0.0);
         for (at, (one, other)) in self.ranges(group).iter().zip(self.ranges(with)).enumerate() {
             then += self.penalty.of(at, one.join(*other));
             if factor * then > limit {
                 return f64::INFINITY;
             }
         }
-        aim.value(rows, there, now, then)
+        objective.value(rows, there, now, then)
     }
 }
 

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 
 use crate::codes::{Code, CodeRange, real};
 use crate::rng::Rng;
-use crate::search::boxes::{Aim, Boxes, bit};
+use crate::search::boxes::{Boxes, Objective, bit};
 
 /// Up to this many groups a node is not split further.
 const LEAF: usize = if cfg!(test) { 2 } else { 6 };
@@ -37,21 +37,21 @@ pub(crate) struct Partner {
 
 impl Partner {
     /// How good a group is as partner of another.
-    pub(crate) fn of(boxes: &Boxes, aim: Aim, group: u32, with: u32) -> Partner {
-        Partner { value: boxes.value(aim, group, with), rows: boxes.rows(with), group: with }
+    pub(crate) fn of(boxes: &Boxes, objective: Objective, group: u32, with: u32) -> Partner {
+        Partner { value: boxes.value(objective, group, with), rows: boxes.rows(with), group: with }
     }
 
     /// The best of a partner and of some other groups, as far as they are not gone.
     pub(crate) fn best_of(
         boxes: &Boxes,
-        aim: Aim,
+        objective: Objective,
         group: u32,
         partner: Partner,
         others: &[u32],
     ) -> Partner {
         let others = others.iter().filter(|&&other| other != group && boxes.rows(other) > 0);
         others
-            .map(|&other| Partner::of(boxes, aim, group, other))
+            .map(|&other| Partner::of(boxes, objective, group, other))
             .fold(partner, |best, other| if other.is_before(&best) { other } else { best })
     }
 
@@ -71,7 +71,7 @@ impl Partner {
 pub(crate) struct Seeker<'a> {
     /// The group it belongs to, which is not among those it looks for.
     pub(crate) group: u32,
-    pub(crate) aim: Aim,
+    pub(crate) objective: Objective,
     pub(crate) rows: u64,
     pub(crate) ranges: &'a [CodeRange],
     pub(crate) lots: u64,
@@ -245,7 +245,12 @@ impl Tree {
     }
 
     /// The best partner of a group; none when there is no other.
-    pub(crate) fn partner(&self, boxes: &Boxes, aim: Aim, group: u32) -> Option<Partner> {
+    pub(crate) fn partner(
+        &self,
+        boxes: &Boxes,
+        objective: Objective,
+        group: u32,
+    ) -> Option<Partner> {
         let probes: Vec<Probe> = boxes
             .ranges(group)
             .iter()
@@ -255,7 +260,7 @@ impl Tree {
         let limit = |best: &Option<Partner>| best.map_or(f64::INFINITY, |best| best.value);
         let rows = boxes.rows(group);
         let bound = |best: &Option<Partner>, at: usize| {
-            self.least_value(boxes, aim, rows, &probes, at, limit(best))
+            self.least_value(boxes, objective, rows, &probes, at, limit(best))
         };
         let skips = |best: &Option<Partner>, value: f64, at: usize| {
             let Node { least_rows, least_group, .. } = self.nodes[at];
@@ -265,7 +270,7 @@ impl Tree {
         };
         let mut best = None;
         self.seek(boxes, &mut best, &bound, &skips, &mut |best, other| {
-            let value = boxes.value_up_to(aim, group, other, limit(best));
+            let value = boxes.value_up_to(objective, group, other, limit(best));
             let partner = Partner { value, rows: boxes.rows(other), group: other };
             if other != group && best.is_none_or(|best| partner.is_before(&best)) {
                 *best = Some(partner);
@@ -284,7 +289,7 @@ impl Tree {
         noise: f64,
         most: usize,
     ) -> Vec<u32> {
-        let Seeker { group, aim, rows, ranges, lots } = *seeker;
+        let Seeker { group, objective, rows, ranges, lots } = *seeker;
         let probes: Vec<Probe> =
             ranges.iter().enumerate().map(|(at, &range)| Probe::new(boxes, at, range)).collect();
         let (mut best, least) = (Vec::new(), 1.0 - noise / 2.0);
@@ -292,21 +297,23 @@ impl Tree {
             if best.len() == most { best[most - 1].0 } else { f64::INFINITY }
         };
         let bound = |best: &Vec<(f64, u32)>, at: usize| {
-            self.least_value(boxes, aim, rows, &probes, at, limit(best) / least) * least
+            self.least_value(boxes, objective, rows, &probes, at, limit(best) / least) * least
         };
         let skips = |best: &Vec<(f64, u32)>, value: f64, _| value >= limit(best);
         self.seek(boxes, &mut best, &bound, &skips, &mut |best, other| {
             let factor = least + noise * Rng::unit_of(lots, u64::from(other));
             let limit = limit(best);
-            let (mut then, stop) =
-                (0.0, limit / factor / if aim == Aim::Table { real(rows) } else { 1.0 });
+            let (mut then, stop) = (
+                0.0,
+                limit / factor / if objective == Objective::Table { real(rows) } else { 1.0 },
+            );
             for (at, (one, other)) in ranges.iter().zip(boxes.ranges(other)).enumerate() {
                 then += boxes.penalty.of(at, one.join(*other));
                 if then > stop {
                     return;
                 }
             }
-            let value = aim.value(rows, boxes.rows(other), boxes.own(other), then) * factor;
+            let value = objective.value(rows, boxes.rows(other), boxes.own(other), then) * factor;
             if other != group && value < limit {
                 best.truncate(most - 1);
                 best.insert(best.partition_point(|&(before, _)| before <= value), (value, other));
@@ -362,22 +369,25 @@ impl Tree {
     fn least_value(
         &self,
         boxes: &Boxes,
-        aim: Aim,
+        objective: Objective,
         rows: u64,
         probes: &[Probe],
         at: usize,
         limit: f64,
     ) -> f64 {
         let node = &self.nodes[at];
-        let (rows, there, own, sure) = match aim {
-            Aim::Table => (real(rows), real(node.least_rows), node.least_own, ROUNDING),
+        let (rows, there, own, sure) = match objective {
+            Objective::Table => (real(rows), real(node.least_rows), node.least_own, ROUNDING),
             // No more than the sum itself, to the last bit.
-            Aim::Row => (1.0, 0.0, 0.0, 1.0),
+            Objective::Row => (1.0, 0.0, 0.0, 1.0),
         };
         // What many rows pay more is a difference, and its rounding grows with what they paid
         // before.
-        let slack =
-            if aim == Aim::Table { real(node.most_rows) * boxes.penalty.rounding() } else { 0.0 };
+        let slack = if objective == Objective::Table {
+            real(node.most_rows) * boxes.penalty.rounding()
+        } else {
+            0.0
+        };
         let (mut value, mut more) = (0.0, 0.0);
         for (reach, probe) in self.reaches[at * probes.len()..].iter().zip(probes) {
             let pays = probe.least(boxes, reach);
@@ -388,9 +398,11 @@ impl Tree {
             }
             more += grows;
         }
-        match aim {
-            Aim::Table => (value.max(rows * (own + more) + there * more) * sure - slack).max(0.0),
-            Aim::Row => value,
+        match objective {
+            Objective::Table => {
+                (value.max(rows * (own + more) + there * more) * sure - slack).max(0.0)
+            }
+            Objective::Row => value,
         }
     }
 }
@@ -619,11 +631,11 @@ mod tests {
     }
 
     /// The best of all others.
-    fn scan(boxes: &Boxes, aim: Aim, group: u32) -> Option<Partner> {
+    fn scan(boxes: &Boxes, objective: Objective, group: u32) -> Option<Partner> {
         let others =
             (0u32..).take(boxes.len()).filter(|&other| other != group && boxes.rows(other) > 0);
         others
-            .map(|other| Partner::of(boxes, aim, group, other))
+            .map(|other| Partner::of(boxes, objective, group, other))
             .reduce(|best, other| if other.is_before(&best) { other } else { best })
     }
 
@@ -641,11 +653,11 @@ mod tests {
                 if boxes.rows(one) == 0 || boxes.rows(other) == 0 || one == other {
                     continue;
                 }
-                for aim in [Aim::Table, Aim::Row] {
+                for objective in [Objective::Table, Objective::Row] {
                     assert_eq!(
-                        tree.partner(&boxes, aim, one),
-                        scan(&boxes, aim, one),
-                        "seed {seed}, step {step}, {aim:?}"
+                        tree.partner(&boxes, objective, one),
+                        scan(&boxes, objective, one),
+                        "seed {seed}, step {step}, {objective:?}"
                     );
                 }
                 if step % 3 == 0 {
@@ -687,10 +699,10 @@ mod tests {
                     boxes.set(one, &ranges, 3);
                     tree.revive(&boxes, one);
                 }
-                for (aim, rows) in [(Aim::Table, 4), (Aim::Row, 1)] {
+                for (objective, rows) in [(Objective::Table, 4), (Objective::Row, 1)] {
                     let ranges = boxes.ranges(other).to_vec();
                     let value = |group: u32| {
-                        aim.value(
+                        objective.value(
                             rows,
                             boxes.rows(group),
                             boxes.own(group),
@@ -703,10 +715,14 @@ mod tests {
                         .map(value)
                         .collect();
                     all.sort_by(f64::total_cmp);
-                    let seeker = Seeker { group: other, aim, rows, ranges: &ranges, lots: 7 };
+                    let seeker = Seeker { group: other, objective, rows, ranges: &ranges, lots: 7 };
                     let found: Vec<f64> =
                         tree.several(&boxes, &seeker, 0.0, 4).into_iter().map(value).collect();
-                    assert_eq!(found, all[..all.len().min(4)], "seed {seed}, step {step}, {aim:?}");
+                    assert_eq!(
+                        found,
+                        all[..all.len().min(4)],
+                        "seed {seed}, step {step}, {objective:?}"
+                    );
                     // With noise they are others, but none much dearer.
                     let noisy = tree.several(&boxes, &seeker, 0.2, 4);
                     assert!(
@@ -726,10 +742,10 @@ mod tests {
         let penalty = Penalty::new(problem.attributes(), &[0, 1, 2]);
         let mut boxes = points(&problem, &penalty);
         (1..).take(boxes.len() - 1).for_each(|group| boxes.merge(group, 0));
-        assert!(Tree::build(&boxes).partner(&boxes, Aim::Table, 0).is_none());
+        assert!(Tree::build(&boxes).partner(&boxes, Objective::Table, 0).is_none());
         assert!(
             Tree::build(&Boxes::of(&penalty, Vec::new(), std::iter::empty()))
-                .partner(&boxes, Aim::Table, 0)
+                .partner(&boxes, Objective::Table, 0)
                 .is_none()
         );
     }
@@ -744,9 +760,9 @@ mod tests {
         for group in (0u32..).take(boxes.len()) {
             let probes: Vec<Probe> =
                 (0..3).map(|at| Probe::new(&boxes, at, boxes.ranges(group)[at])).collect();
-            let nearest = scan(&boxes, Aim::Table, group).unwrap().value;
+            let nearest = scan(&boxes, Objective::Table, group).unwrap().value;
             let bound = |_: &usize, at: usize| {
-                tree.least_value(&boxes, Aim::Table, boxes.rows(group), &probes, at, nearest)
+                tree.least_value(&boxes, Objective::Table, boxes.rows(group), &probes, at, nearest)
             };
             tree.seek(&boxes, &mut met, &bound, &|_, bound, _| bound > nearest, &mut |met, _| {
                 *met += 1

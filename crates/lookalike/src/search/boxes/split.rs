@@ -19,7 +19,7 @@ use crate::domain::penalty::Penalty;
 use crate::problem::Problem;
 use crate::problem::partition::{self, Piece};
 use crate::rng::Rng;
-use crate::search::boxes::{Aim, bit};
+use crate::search::boxes::{Objective, bit};
 
 /// Pieces of tuples with their codes side by side, so that they are read from front to back.
 #[derive(Clone, Debug, Default)]
@@ -139,7 +139,7 @@ fn grow(ranges: &mut [CodeRange], row: &[Code]) -> bool {
 /// when all rows show the same.
 pub(crate) fn halves(
     penalty: &Penalty,
-    aim: Aim,
+    objective: Objective,
     rounds: u32,
     block: &Block,
     from: usize,
@@ -161,7 +161,7 @@ pub(crate) fn halves(
         }
         let [(one, first), (other, second)] = [&sides[0], &sides[1]].map(|side| {
             let then = penalty.of_join_row(&side.ranges, row);
-            (aim.value(count, side.rows, side.pays, then), then)
+            (objective.value(count, side.rows, side.pays, then), then)
         });
         is_first.push(one < other || (one <= other && sides[0].rows <= sides[1].rows));
         let (side, pays) =
@@ -354,15 +354,15 @@ mod tests {
     fn halves_have_every_row_once_and_equal_rows_have_no_halves() {
         let (problem, penalty) = block(3, 80);
         let block = Block::shuffled(&problem, &[0, 1, 2], problem.pieces_without(&[]), 1);
-        for aim in [Aim::Table, Aim::Row] {
-            let (one, other) = halves(&penalty, aim, 3, &block, 0).unwrap();
+        for objective in [Objective::Table, Objective::Row] {
+            let (one, other) = halves(&penalty, objective, 3, &block, 0).unwrap();
             let mut both = [one.pieces.clone(), other.pieces.clone()].concat();
             both.sort_unstable();
-            assert_eq!(both, problem.pieces_without(&[]), "{aim:?}");
+            assert_eq!(both, problem.pieces_without(&[]), "{objective:?}");
             assert!(!one.pieces.is_empty() && !other.pieces.is_empty());
         }
         let equal = Block::new(&problem, &[0, 1, 2], vec![Piece { tuple: 5, count: 9 }]);
-        assert!(halves(&penalty, Aim::Table, 3, &equal, 0).is_none());
+        assert!(halves(&penalty, Objective::Table, 3, &equal, 0).is_none());
     }
 
     #[test]

@@ -84,7 +84,7 @@ pub(crate) fn incognito(problem: &Problem, cost: Cost, budget: &Budget) -> Optim
         generalization: space::generalization(problem, &shapes, &search.parts(&found.best.levels)),
         cost,
         value,
-        bound: if is_proven { value } else { space.costing.reported(space.trimmed) },
+        bound: if is_proven { value } else { space.costing.reported(space.mandatory) },
         is_proven,
         was_stopped: !found.is_at_end,
         nodes: found.looked_at,
@@ -480,7 +480,7 @@ impl<'a> Search<'a> {
         };
         let fixed = (0..self.ladders.len()).filter(|at| !lattice.attributes.contains(at));
         let fixed: f64 = fixed.map(|at| floor(&at).iter().sum::<f64>()).sum();
-        (self.space.trimmed + nothing + fixed, lattice.attributes.iter().map(floor).collect())
+        (self.space.mandatory + nothing + fixed, lattice.attributes.iter().map(floor).collect())
     }
 
     /// The cheapest of these nodes, in the order of their floors, how many were valued, and whether

@@ -26,7 +26,7 @@ pub(crate) struct Space<'a> {
     /// How many rows may be left out beside those that must be.
     pub(crate) allowance: u64,
     /// What the rows cost that must be left out.
-    pub(crate) trimmed: f64,
+    pub(crate) mandatory: f64,
     /// No class of fewer rows holds.
     pub(crate) least_rows: u64,
     /// For each attribute the price of every interval of atoms, a square, infinite where the scheme
@@ -56,10 +56,10 @@ impl<'a> Space<'a> {
         schemes: &[Scheme],
         cost: Cost,
     ) -> Option<(Space<'a>, ClassTable)> {
-        let trimmed = partition::rows(problem.trimmed());
+        let mandatory = partition::rows(problem.mandatory());
         let privacy = &problem.stages_in_order()[0].privacy;
         let costing = Costing::new(problem, shapes, cost);
-        let pieces = problem.pieces_without(problem.trimmed());
+        let pieces = problem.pieces_without(problem.mandatory());
         let (table, secrets) = finest(problem, shapes, &costing, privacy, &pieces);
         let cells = shapes.iter().map(|shape| shape.atoms.len()).chain([secrets.len().max(1)]);
         cells.map(|cells| cells as u128).try_fold(1u128, u128::checked_mul)?;
@@ -91,8 +91,8 @@ impl<'a> Space<'a> {
             schemes: schemes.to_vec(),
             choices,
             secrets,
-            allowance: problem.allowance() - trimmed,
-            trimmed: costing.full * crate::codes::real(trimmed),
+            allowance: problem.allowance() - mandatory,
+            mandatory: costing.full * crate::codes::real(mandatory),
             least_rows: privacy.least_rows(),
             costing,
         };
@@ -150,7 +150,7 @@ impl<'a> Space<'a> {
         classes: &Classes,
         holds: &[bool],
     ) -> Value {
-        let (mut lax, mut left_out) = (self.trimmed, 0);
+        let (mut lax, mut left_out) = (self.mandatory, 0);
         for entry in 0..table.len() {
             let (class, rows) = (classes.of[entry] as usize, table.rows[entry]);
             if !holds[class] {

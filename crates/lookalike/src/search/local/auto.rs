@@ -21,7 +21,7 @@ use super::cells::{TRIES, in_cells, least, loss};
 use super::{bottom_up, cluster, mondrian, peel, refine, top_down};
 use crate::domain::penalty::Penalty;
 use crate::problem::partition::Partition;
-use crate::search::boxes::Aim;
+use crate::search::boxes::Objective;
 use crate::search::task::Task;
 
 /// Up to so many tuples all starts are tried.
@@ -49,8 +49,8 @@ pub(crate) fn auto(task: &Task, steps: Option<u64>) -> Partition {
         || peel::peel(&start),
         || match is_small {
             true => vec![
-                top_down::top_down(&start, Aim::Table),
-                bottom_up::bottom_up(&start, Aim::Table),
+                top_down::top_down(&start, Objective::Table),
+                bottom_up::bottom_up(&start, Objective::Table),
             ],
             false => vec![in_cells(&start, &penalty)],
         },
@@ -58,7 +58,7 @@ pub(crate) fn auto(task: &Task, steps: Option<u64>) -> Partition {
     found.extend(others);
     found.push(peeled);
     let (least, best) = least(task, &penalty, found);
-    task.budget.tell(least);
+    task.budget.report_loss(least);
     task.keep(least, || best.clone());
     refine::refine(task, &best, steps)
 }

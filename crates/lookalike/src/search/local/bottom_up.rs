@@ -21,8 +21,8 @@
 //! # Departures from the paper
 //! Equal rows are one group from the start: these merges cost nothing. "Holds" stands for "has k
 //! rows". What the paper leaves open, when a union "has the smallest penalty", is read as that of
-//! the whole table (`Aim::Table`); DESIGN.md has the figures of the other reading. Ties: fewer
-//! rows, then the earlier group.
+//! the whole table (`Objective::Table`); DESIGN.md has the figures of the other reading. Ties:
+//! fewer rows, then the earlier group.
 
 use std::collections::VecDeque;
 
@@ -34,7 +34,7 @@ use crate::problem::privacy::Tally;
 use crate::rng::Rng;
 use crate::search::boxes::nearest::{Partner, Tree};
 use crate::search::boxes::split::{self, Block};
-use crate::search::boxes::{Aim, Boxes};
+use crate::search::boxes::{Boxes, Objective};
 use crate::search::task::Task;
 
 /// So many groups look for their partners at the same time, before any of them merges.
@@ -51,9 +51,9 @@ pub(crate) const LATE: u32 = if cfg!(test) { 1 } else { 4 };
 /// No group follows.
 const END: u32 = u32::MAX;
 
-pub(crate) fn bottom_up(task: &Task, aim: Aim) -> Partition {
+pub(crate) fn bottom_up(task: &Task, objective: Objective) -> Partition {
     let penalty = Penalty::new(task.problem.attributes(), task.attributes);
-    let merger = Merger { task, penalty: &penalty, aim };
+    let merger = Merger { task, penalty: &penalty, objective };
     let mut groups = merger.start();
     for round in 0.. {
         if groups.is_short.iter().all(|&short| !short) || task.budget.is_spent() {
@@ -73,7 +73,7 @@ pub(crate) fn bottom_up(task: &Task, aim: Aim) -> Partition {
 struct Merger<'a> {
     task: &'a Task<'a>,
     penalty: &'a Penalty,
-    aim: Aim,
+    objective: Objective,
 }
 
 /// Groups between two rounds.
@@ -136,7 +136,7 @@ impl Merger<'_> {
         while !queue.is_empty() && !self.task.budget.is_spent() {
             let turn: Vec<u32> = queue.drain(..batch.min(queue.len())).collect();
             let look = |&group: &u32| match boxes.rows(group) > 0 && is_short[group as usize] {
-                true => tree.partner(&boxes, self.aim, group),
+                true => tree.partner(&boxes, self.objective, group),
                 false => None,
             };
             let partners: Vec<Option<Partner>> = if batch == 1 {
@@ -156,9 +156,9 @@ impl Merger<'_> {
                     || changed.contains(&partner.group)
                     || boxes.rows(partner.group) == 0;
                 let best = if is_stale {
-                    tree.partner(&boxes, self.aim, group)
+                    tree.partner(&boxes, self.objective, group)
                 } else {
-                    Some(Partner::best_of(&boxes, self.aim, group, partner, &changed))
+                    Some(Partner::best_of(&boxes, self.objective, group, partner, &changed))
                 };
                 let Some(partner) = best else { continue };
                 let (into, gone) = (group.min(partner.group), group.max(partner.group));
@@ -236,7 +236,7 @@ impl Merger<'_> {
             let halves = if is_done {
                 None
             } else {
-                split::halves(self.penalty, self.aim, self.task.rounds, &block, 0)
+                split::halves(self.penalty, self.objective, self.task.rounds, &block, 0)
             };
             let Some((mut one, mut other)) = halves else {
                 done.push(block);

@@ -7,7 +7,7 @@ use super::{cluster, mondrian, top_down};
 use crate::codes::real;
 use crate::domain::penalty::Penalty;
 use crate::problem::partition::{Partition, joined, rows};
-use crate::search::boxes::Aim;
+use crate::search::boxes::Objective;
 use crate::search::boxes::split::{self, Block};
 use crate::search::budget::Budget;
 use crate::search::task::{Task, cut_to_the_end};
@@ -35,7 +35,7 @@ pub(crate) fn in_cells(task: &Task, penalty: &Penalty) -> Partition {
             &task,
             penalty,
             vec![
-                top_down::top_down(&task, Aim::Table),
+                top_down::top_down(&task, Objective::Table),
                 cluster::cluster(&Task { rounds: TRIES, ..task }),
             ],
         )
@@ -84,7 +84,7 @@ fn cells(task: &Task, penalty: &Penalty) -> Vec<Block> {
             let halves = if is_small {
                 None
             } else {
-                split::halves(penalty, Aim::Table, task.rounds, &block, 0)
+                split::halves(penalty, Objective::Table, task.rounds, &block, 0)
             };
             match halves.filter(|(one, other)| {
                 task.holds(tally, &one.pieces) && task.holds(tally, &other.pieces)

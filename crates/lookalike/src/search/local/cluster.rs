@@ -587,7 +587,7 @@ mod tests {
             "k = 3\n[columns]\nx = { role = \"quasi\" }\nill = { role = \"sensitive\", l = 3 }\n";
         let problem = testing::problem(&format!("x,ill\n{rows}"), toml).unwrap();
         let groups = |seed: u64| {
-            let search = crate::Search::new(crate::Algorithm::Cluster, seed);
+            let search = crate::SearchOptions::new(crate::Algorithm::Cluster, seed);
             let groups = crate::search::stages::run(
                 &problem,
                 search,
@@ -610,7 +610,7 @@ mod tests {
                 "k = {k}\n[columns]\nx = {{ role = \"quasi\" }}\nill = {{ role = \"sensitive\", l = 3 }}\n"
             );
             let problem = testing::problem(&format!("x,ill\n{rows}"), &toml).unwrap();
-            let search = crate::Search::new(crate::Algorithm::Cluster, 1);
+            let search = crate::SearchOptions::new(crate::Algorithm::Cluster, 1);
             let groups = crate::search::stages::run(
                 &problem,
                 search,

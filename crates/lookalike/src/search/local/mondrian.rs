@@ -370,7 +370,7 @@ mod tests {
     use crate::problem::Problem;
     use crate::search::budget::Budget;
     use crate::search::stages::run;
-    use crate::search::{Algorithm, Search};
+    use crate::search::{Algorithm, SearchOptions};
     use crate::testing;
 
     const QUASI: &str = "[columns]\nage = { role = \"quasi\", weight = 2 }\nheight = { role = \"quasi\" }\ncity = { role = \"quasi\" }\n";
@@ -474,7 +474,7 @@ mod tests {
                     );
                     let found = run(
                         &problem,
-                        Search::new(algorithm, 1),
+                        SearchOptions::new(algorithm, 1),
                         &problem.pieces_without(&[]),
                         &Budget::unlimited(),
                     );
@@ -511,7 +511,7 @@ mod tests {
         assert_eq!(
             run(
                 &problem,
-                Search::new(Algorithm::Mondrian, 1),
+                SearchOptions::new(Algorithm::Mondrian, 1),
                 &problem.pieces_without(&[]),
                 &spent
             )
@@ -531,7 +531,7 @@ mod tests {
         .unwrap();
         let sizes: Vec<usize> = run(
             &problem,
-            Search::new(Algorithm::Mondrian, 1),
+            SearchOptions::new(Algorithm::Mondrian, 1),
             &problem.pieces_without(&[]),
             &Budget::unlimited(),
         )

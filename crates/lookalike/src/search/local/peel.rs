@@ -34,7 +34,7 @@ use crate::problem::partition::{Partition, Piece, joined, rows};
 use crate::rng::Rng;
 use crate::search::boxes::nearest::{Seeker, Tree};
 use crate::search::boxes::split;
-use crate::search::boxes::{Aim, Boxes};
+use crate::search::boxes::{Boxes, Objective};
 use crate::search::task::Task;
 
 /// At most so many patterns are listed.
@@ -411,7 +411,7 @@ impl<'a> Peeler<'a> {
                 self.row(set).iter().map(|&code| CodeRange::one(code)).collect();
             let seeker = Seeker {
                 group: u32::MAX,
-                aim: Aim::Table,
+                objective: Objective::Table,
                 rows: self.rows[set as usize],
                 ranges: &ranges,
                 lots: 0,

@@ -157,11 +157,11 @@ mod tests {
     use super::*;
     use crate::problem::partition::{joined, rows};
     use crate::rng::Rng;
-    use crate::search::boxes::Aim;
+    use crate::search::boxes::Objective;
     use crate::search::local::top_down;
     use crate::search::stages::run_rings;
     use crate::search::tests::{for_each_task, with_threads};
-    use crate::{Algorithm, Budget, Search};
+    use crate::{Algorithm, Budget, SearchOptions};
 
     #[test]
     fn the_ranges_are_those_of_every_window() {
@@ -191,7 +191,7 @@ mod tests {
         for_each_task(100, |task, what| {
             let made = |threads: usize| {
                 with_threads(threads, || {
-                    rings(task, &top_down::top_down(task, Aim::Table), |below| below / 2)
+                    rings(task, &top_down::top_down(task, Objective::Table), |below| below / 2)
                 })
             };
             let rings = made(1);
@@ -235,7 +235,7 @@ mod tests {
         for_each_task(30, |task, what| {
             let (rings, boxes) = run_rings(
                 task.problem,
-                Search::new(Algorithm::Ring, 1),
+                SearchOptions::new(Algorithm::Ring, 1),
                 task.pieces,
                 &Budget::unlimited(),
                 |_| 0,

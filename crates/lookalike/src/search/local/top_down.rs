@@ -22,8 +22,8 @@
 //! Pieces of distinct tuples instead of rows: equal rows part only when some are lent. One random
 //! order serves all cuts, and the first row in it is where the far-pair search starts. "Holds"
 //! stands for "has k rows". What the paper leaves open, where a row "leads to lower penalty", is
-//! read as the penalty of the whole table (`Aim::Table`); DESIGN.md has the figures of the other
-//! reading.
+//! read as the penalty of the whole table (`Objective::Table`); DESIGN.md has the figures of the
+//! other reading.
 
 use std::collections::VecDeque;
 
@@ -36,7 +36,7 @@ use crate::problem::privacy::Tally;
 use crate::rng::Rng;
 use crate::search::boxes::nearest::{Partner, Tree};
 use crate::search::boxes::split::{self, Block};
-use crate::search::boxes::{Aim, Boxes, bit};
+use crate::search::boxes::{Boxes, Objective, bit};
 use crate::search::task::{Task, cut_to_the_end};
 
 /// Up to this many pieces a set is cut to its end by one thread.
@@ -52,10 +52,10 @@ const BATCH: usize = if cfg!(test) { 5 } else { 64 };
 /// fewer.
 const REBUILD: usize = 20_000;
 
-pub(crate) fn top_down(task: &Task, aim: Aim) -> Partition {
+pub(crate) fn top_down(task: &Task, objective: Objective) -> Partition {
     let penalty = Penalty::new(task.problem.attributes(), task.attributes);
     let whole = Block::shuffled(task.problem, task.attributes, task.pieces.to_vec(), task.seed);
-    let cutter = Cutter { task, penalty: &penalty, aim };
+    let cutter = Cutter { task, penalty: &penalty, objective };
     let is_large = |block: &Block| block.pieces.len() > PARALLEL;
     let groups = cut_to_the_end(
         whole,
@@ -79,7 +79,7 @@ struct Group {
 struct Cutter<'a> {
     task: &'a Task<'a>,
     penalty: &'a Penalty,
-    aim: Aim,
+    objective: Objective,
 }
 
 impl Cutter<'_> {
@@ -112,7 +112,7 @@ impl Cutter<'_> {
             if budget.is_spent() {
                 return None;
             }
-            let (one, other) = split::halves(self.penalty, self.aim, rounds, block, from)?;
+            let (one, other) = split::halves(self.penalty, self.objective, rounds, block, from)?;
             let [first, second] = [&one, &other].map(|half| self.task.holds(tally, &half.pieces));
             if first || second {
                 return Some([(one, first), (other, second)]);
@@ -239,9 +239,9 @@ impl Adjustment<'_> {
         // One group alone is everything, and holds.
         let partner = self
             .tree
-            .partner(&self.boxes, self.cutter.aim, group)
+            .partner(&self.boxes, self.cutter.objective, group)
             .expect("a group that does not hold is not alone");
-        let merged = self.boxes.value(Aim::Table, group, partner.group);
+        let merged = self.boxes.value(Objective::Table, group, partner.group);
         View { partner, merged, loan: self.loan(group, merged, tally) }
     }
 
@@ -251,8 +251,9 @@ impl Adjustment<'_> {
         if has_changed(&group) || has_changed(&view.partner.group) {
             return self.look(group, tally);
         }
-        let partner = Partner::best_of(&self.boxes, self.cutter.aim, group, view.partner, changed);
-        let merged = self.boxes.value(Aim::Table, group, partner.group);
+        let partner =
+            Partner::best_of(&self.boxes, self.cutter.objective, group, view.partner, changed);
+        let merged = self.boxes.value(Objective::Table, group, partner.group);
         // A loan that cost too much beside another merger may not do so now.
         if view.loan.map_or(merged > view.merged, |loan| has_changed(&loan.lender)) {
             return View { partner, merged, loan: self.loan(group, merged, tally) };

@@ -159,8 +159,8 @@ fn auto_loses_no_more_than_any_of_its_starts() {
         if task.pieces.len() <= 60 {
             let starts = [
                 peel::peel(task),
-                bottom_up::bottom_up(task, Aim::Table),
-                top_down::top_down(task, Aim::Table),
+                bottom_up::bottom_up(task, Objective::Table),
+                top_down::top_down(task, Objective::Table),
                 cluster::cluster(&Task { rounds: 15, ..*task }),
                 mondrian::mondrian(task, mondrian::Ties::Together),
             ];
@@ -250,7 +250,7 @@ fn auto_in_stages_loses_no_more_than_any_other_in_stages() {
         assert_eq!(problem.stages_in_order().len(), 2);
         let (pieces, budget) = (problem.pieces_without(&[]), Budget::unlimited());
         let loss = |algorithm: Algorithm| -> f64 {
-            let search = Search { steps: Some(50), ..Search::new(algorithm, seed) };
+            let search = SearchOptions { steps: Some(50), ..SearchOptions::new(algorithm, seed) };
             let groups = run(&problem, search, &pieces, &budget);
             let penalty = Penalty::new(problem.attributes(), &[0, 1, 2]);
             let boxes = groups.ranges.chunks_exact(3).zip(groups.partition.iter());

@@ -14,7 +14,7 @@ use crate::search::global::Optimum;
 use crate::search::global::space::shapes;
 use crate::search::stages::run_global;
 use crate::search::tests::with_threads;
-use crate::search::{Algorithm, Search};
+use crate::search::{Algorithm, SearchOptions};
 use crate::testing;
 
 /// What a value shows at a level: the codes under the node there, or the value alone, as far as it
@@ -42,7 +42,7 @@ struct Node {
 }
 
 fn node(problem: &Problem, shapes: &[Shape], cost: Cost, levels: &[u32]) -> Node {
-    let pieces = problem.pieces_without(problem.trimmed());
+    let pieces = problem.pieces_without(problem.mandatory());
     let width = levels.len();
     let box_of = |tuple: u32| -> Vec<CodeRange> {
         (0..width).map(|at| shown(problem, at, problem.code(at, tuple), levels[at])).collect()
@@ -92,7 +92,7 @@ fn node(problem: &Problem, shapes: &[Shape], cost: Cost, levels: &[u32]) -> Node
             .sum(),
     };
     let privacy = &problem.stages_in_order()[0].privacy;
-    let mut found = Node { left_out: 0, cost: full * real(rows(problem.trimmed())) };
+    let mut found = Node { left_out: 0, cost: full * real(rows(problem.mandatory())) };
     for (shows, class) in &classes {
         let mut tally = problem.tally();
         problem.count_into(&mut tally, class);
@@ -168,7 +168,11 @@ fn for_each_problem(tables: u64, mut check: impl FnMut(&Problem, Cost, &str)) {
 }
 
 fn found(problem: &Problem, algorithm: Algorithm, cost: Cost) -> Optimum {
-    run_global(problem, Search { cost, ..Search::new(algorithm, 1) }, &Budget::unlimited())
+    run_global(
+        problem,
+        SearchOptions { cost, ..SearchOptions::new(algorithm, 1) },
+        &Budget::unlimited(),
+    )
 }
 
 fn is_close(one: f64, other: f64) -> bool {
@@ -180,7 +184,7 @@ fn incognito_finds_the_minimal_nodes_and_the_cheapest_that_the_whole_lattice_has
     let (mut several, mut higher, mut unproven) = (0, 0, 0);
     for_each_problem(120, |problem, cost, what| {
         let shapes = shapes(problem);
-        let left = problem.allowance() - rows(problem.trimmed());
+        let left = problem.allowance() - rows(problem.mandatory());
         let is_by_size = !problem.stages_in_order()[0].privacy.needs_sensitive();
         let limit = if is_by_size { left } else { 0 };
         let nodes: BTreeMap<Vec<u32>, Node> = lattice(&shapes)
@@ -209,7 +213,7 @@ fn incognito_finds_the_minimal_nodes_and_the_cheapest_that_the_whole_lattice_has
                 is_close(nodes[&found.levels].cost, best) && nodes[&found.levels].left_out <= limit,
                 "{what}"
             );
-            let is_asked = problem.trimmed().is_empty();
+            let is_asked = problem.mandatory().is_empty();
             assert_eq!(found.is_proven, is_asked && (is_by_size || left == 0), "{what}");
             assert!(found.bound <= found.value, "{what}");
             higher += u32::from(threads == 1 && !found.minimal.contains(&found.levels));
@@ -232,7 +236,7 @@ fn optimal_finds_no_better_levels_and_incognito_none_either() {
                 found(problem, Algorithm::Incognito, cost),
                 found(problem, Algorithm::Optimal, cost),
             );
-            assert_eq!(schemes.is_proven, problem.trimmed().is_empty());
+            assert_eq!(schemes.is_proven, problem.mandatory().is_empty());
             assert!(schemes.levels.is_empty() && schemes.minimal.is_empty());
             if levels.is_proven {
                 assert!(
@@ -257,8 +261,11 @@ fn optimal_finds_no_better_levels_and_incognito_none_either() {
 fn a_search_without_time_generalizes_everything() {
     for_each_problem(20, |problem, cost, what| {
         let spent = Budget::new(Some(std::time::Duration::ZERO), std::sync::Arc::default());
-        let found =
-            run_global(problem, Search { cost, ..Search::new(Algorithm::Incognito, 1) }, &spent);
+        let found = run_global(
+            problem,
+            SearchOptions { cost, ..SearchOptions::new(Algorithm::Incognito, 1) },
+            &spent,
+        );
         assert!(!found.is_proven && found.minimal.is_empty(), "{what}");
         let top: Vec<u32> = shapes(problem)
             .iter()

@@ -140,13 +140,16 @@ fn the_optimum_is_the_least_of_all_partitions() {
                 techniques.branching = [Branching::Halves, Branching::BottomUp, Branching::TopDown]
                     [usize::try_from(rng.below(3)).unwrap()];
                 for techniques in [Techniques::default(), techniques] {
-                    let search =
-                        Search { cost, techniques, ..Search::new(Algorithm::Optimal, seed) };
+                    let search = SearchOptions {
+                        cost,
+                        techniques,
+                        ..SearchOptions::new(Algorithm::Optimal, seed)
+                    };
                     let found = run_global(&problem, search, &Budget::unlimited());
                     let recoding = Recoding::global(&problem, found.generalization.clone());
                     let context =
                         format!("seed {seed} {scheme} {cost} {techniques:?}\n{toml}\n{text}");
-                    assert_eq!(found.is_proven, problem.trimmed().is_empty(), "{context}");
+                    assert_eq!(found.is_proven, problem.mandatory().is_empty(), "{context}");
                     assert!(!found.was_stopped, "{context}");
                     assert!(
                         is_close(measured(&problem, &recoding, cost), found.value),
@@ -215,7 +218,8 @@ fn a_set_of_all_values_that_occur_costs_less_than_the_root() {
             file.display()
         );
         let problem = testing::problem("u\nu2\nu2\nu2\nu1\nu1\n", &toml).unwrap();
-        let found = run_global(&problem, Search::new(Algorithm::Optimal, 1), &Budget::unlimited());
+        let found =
+            run_global(&problem, SearchOptions::new(Algorithm::Optimal, 1), &Budget::unlimited());
         assert!(found.is_proven && is_close(found.value, value), "{scheme} {}", found.value);
         assert_eq!(found.generalization.attributes[0].blocks[0].label, label, "{scheme}");
     }

@@ -12,7 +12,7 @@ use crate::problem::Problem;
 use crate::problem::partition::{Partition, Piece, joined, rows};
 use crate::problem::privacy::Tally;
 use crate::rng::{Key, Rng};
-use crate::search::boxes::Aim;
+use crate::search::boxes::Objective;
 use crate::search::boxes::split::Block;
 use crate::search::budget::Budget;
 use crate::search::global::{Branching, Cost, Techniques};
@@ -21,7 +21,7 @@ use crate::search::local::{
 };
 use crate::search::stages::{STAGED, run, run_global};
 use crate::search::task::{Task, telling_first};
-use crate::search::{Algorithm, Search};
+use crate::search::{Algorithm, SearchOptions};
 use crate::testing;
 
 /// A group in the slow algorithms: pieces in the order in which they came.
@@ -31,7 +31,7 @@ type Group = Vec<Piece>;
 struct Slow<'a> {
     task: &'a Task<'a>,
     penalty: Penalty,
-    aim: Aim,
+    objective: Objective,
 }
 
 impl Slow<'_> {
@@ -56,9 +56,9 @@ impl Slow<'_> {
     /// What it costs that a group enters another.
     fn cost(&self, group: &[Piece], other: &[Piece]) -> f64 {
         let then = self.pays_both(group, other);
-        match self.aim {
-            Aim::Row => then,
-            Aim::Table => {
+        match self.objective {
+            Objective::Row => then,
+            Objective::Table => {
                 real(rows(group)) * then
                     + real(rows(other)) * (then - self.pays(other.iter().copied()))
             }
@@ -345,18 +345,18 @@ pub(super) fn with_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + S
 /// threads.
 fn makes_the_groups_of(
     slow: impl Fn(&Slow) -> Vec<Group>,
-    fast: impl Fn(&Task, Aim) -> Partition + Sync,
+    fast: impl Fn(&Task, Objective) -> Partition + Sync,
 ) {
     for_each_task(100, |task, what| {
-        for aim in [Aim::Table, Aim::Row] {
+        for objective in [Objective::Table, Objective::Row] {
             let penalty = Penalty::new(task.problem.attributes(), task.attributes);
-            let expected = sorted(slow(&Slow { task, penalty, aim }));
+            let expected = sorted(slow(&Slow { task, penalty, objective }));
             for threads in [1, 3] {
-                let found = with_threads(threads, || fast(task, aim));
+                let found = with_threads(threads, || fast(task, objective));
                 assert_eq!(
                     sorted(found.iter().map(<[Piece]>::to_vec)),
                     expected,
-                    "{aim:?}, {threads} threads, {what}"
+                    "{objective:?}, {threads} threads, {what}"
                 );
             }
         }
@@ -381,7 +381,7 @@ fn bottom_up_leaves_no_group_of_2k_rows_or_more_unless_its_rows_are_equal() {
         if task.privacy.needs_sensitive() {
             return;
         }
-        for group in bottom_up::bottom_up(task, Aim::Table).iter() {
+        for group in bottom_up::bottom_up(task, Objective::Table).iter() {
             let k = task.privacy.k();
             assert!(rows(group) >= k, "{what}");
             let penalty = Penalty::new(task.problem.attributes(), task.attributes);
@@ -401,8 +401,8 @@ fn a_search_that_is_stopped_leaves_classes_that_hold() {
     for_each_task(20, |task, what| {
         let task = &Task { budget: &spent, ..*task };
         let searches = [
-            bottom_up::bottom_up(task, Aim::Table),
-            top_down::top_down(task, Aim::Table),
+            bottom_up::bottom_up(task, Objective::Table),
+            top_down::top_down(task, Objective::Table),
             specialize::specialize(task),
             cluster::cluster(task),
             peel::peel(task),
@@ -424,7 +424,7 @@ fn another_seed_gives_other_groups_and_the_same_seed_the_same() {
         let groups = |seed: u64| {
             let groups = run(
                 &problem,
-                Search { steps: Some(50), ..Search::new(algorithm, seed) },
+                SearchOptions { steps: Some(50), ..SearchOptions::new(algorithm, seed) },
                 &problem.pieces_without(&[]),
                 &Budget::unlimited(),
             );
@@ -445,7 +445,7 @@ fn by_value(values: &[u32], k: u64) -> Vec<Vec<(u32, u32)>> {
     .unwrap();
     let groups = run(
         &problem,
-        Search::new(Algorithm::TopDown, 1),
+        SearchOptions::new(Algorithm::TopDown, 1),
         &problem.pieces_without(&[]),
         &Budget::unlimited(),
     );

@@ -150,7 +150,7 @@ impl Look {
     /// are lost.
     fn add_up(&mut self, space: &Space) -> u64 {
         let mut lost_rows = 0;
-        self.plain = space.trimmed;
+        self.plain = space.mandatory;
         let all = u64::MAX >> 64usize.saturating_sub(space.shapes.len());
         for (entry, &rows) in self.entries.iter_mut().zip(&self.table.rows) {
             let full = f64::from(rows) * space.costing.full;

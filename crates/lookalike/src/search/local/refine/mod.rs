@@ -37,7 +37,7 @@ use crate::domain::penalty::Penalty;
 use crate::problem::partition::{Partition, Piece, joined, rows};
 use crate::rng::Rng;
 use crate::search::boxes::nearest::{Seeker, Tree};
-use crate::search::boxes::{Aim, Boxes};
+use crate::search::boxes::{Boxes, Objective};
 use crate::search::budget::Budget;
 use crate::search::task::Task;
 use pool::{Cells, Judge, Member, Part, Pool, equal, index};
@@ -209,7 +209,7 @@ impl<'a> Search<'a> {
         let loss = self.loss();
         if loss < best.0 {
             *best = (loss, self.classes.clone());
-            self.task.budget.tell(loss);
+            self.task.budget.report_loss(loss);
             self.task.keep(loss, || self.partition(&best.1));
         }
     }
@@ -288,8 +288,8 @@ impl<'a> Search<'a> {
         } else {
             (self.boxes.rows(class), self.boxes.ranges(class))
         };
-        let aim = if lots.unit() < BY_TABLE { Aim::Table } else { Aim::Row };
-        let seeker = Seeker { group: class, aim, rows, ranges, lots: lots.next_u64() };
+        let objective = if lots.unit() < BY_TABLE { Objective::Table } else { Objective::Row };
+        let seeker = Seeker { group: class, objective, rows, ranges, lots: lots.next_u64() };
         std::iter::once(class).chain(self.tree.several(&self.boxes, &seeker, NOISE, most)).collect()
     }
 

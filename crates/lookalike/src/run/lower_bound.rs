@@ -1,0 +1,96 @@
+//! The lower bound on the loss of a release: how much effort to take, and for which releases it is
+//! valid.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use crate::problem::Problem;
+use crate::problem::bound::{Bound, BoundKind};
+use crate::search::Algorithm;
+use crate::search::bound::{bound, tight};
+use crate::search::budget::Budget;
+
+/// The effort for the lower bound.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Effort {
+    /// None: there is no bound.
+    None,
+    /// About as much time as the search takes.
+    #[default]
+    Quick,
+    /// Until every row's box is found.
+    Full,
+    /// The same, then the sharper dual bound: slow.
+    Tight,
+}
+
+impl Effort {
+    /// The effort that is valid for the releases of an algorithm: those that are not homogeneous
+    /// may lose less than the tight bound, and global recodings, which may publish sets of values,
+    /// less than any.
+    pub fn with(self, algorithm: Algorithm) -> Effort {
+        match self {
+            _ if algorithm.is_global() => Effort::None,
+            Effort::Tight if !algorithm.is_homogeneous() => Effort::Full,
+            _ => self,
+        }
+    }
+
+    /// The part of the effort that comes before a long search, which can then report its gap; the
+    /// rest waits until after it.
+    pub fn before(self) -> Effort {
+        if self == Effort::None { Effort::None } else { Effort::Quick }
+    }
+}
+
+/// The least time for a quick bound.
+const LEAST: Duration = Duration::from_millis(200);
+
+/// The lower bound for a problem, which depends on the table and on k alone; none without effort.
+/// `quick` is the time limit of [`Effort::Quick`]; `cancel` stops every effort.
+pub fn lower_bound(
+    problem: &Problem,
+    seed: u64,
+    effort: Effort,
+    quick: Duration,
+    cancel: Arc<AtomicBool>,
+) -> Option<Bound> {
+    let time = match effort {
+        Effort::None => return None,
+        Effort::Quick => Some(quick.max(LEAST)),
+        Effort::Full | Effort::Tight => None,
+    };
+    let budget = Budget::new(time, cancel);
+    Some(if effort == Effort::Tight {
+        tight(problem, seed, &budget)
+    } else {
+        bound(problem, seed, &budget)
+    })
+}
+
+/// The sharper of two bounds: a certain one before an estimate, then the greater.
+pub fn sharper(one: Option<Bound>, other: Option<Bound>) -> Option<Bound> {
+    let worth = |bound: &Bound| match bound.kind {
+        BoundKind::Estimate { .. } => -1.0,
+        _ => bound.value,
+    };
+    one.into_iter().chain(other).max_by(|one, other| worth(one).total_cmp(&worth(other)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn releases_of_rings_take_no_bound_that_is_not_valid_for_them() {
+        for algorithm in Algorithm::ALL.into_iter().filter(|algorithm| !algorithm.is_global()) {
+            let sharpest = if algorithm == Algorithm::Ring { Effort::Full } else { Effort::Tight };
+            assert_eq!(Effort::Tight.with(algorithm), sharpest);
+            assert_eq!(Effort::Full.with(Algorithm::Optimal), Effort::None);
+            for effort in [Effort::None, Effort::Quick, Effort::Full] {
+                assert_eq!(effort.with(algorithm), effort);
+            }
+        }
+    }
+}
