@@ -1,1 +1,1 @@
-"""The parts of bench/fuzz: code that shares nothing with the program it judges."""
+"""The parts of bench/fuzz: code that shares nothing with the program it tests."""

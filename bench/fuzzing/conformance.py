@@ -1,4 +1,4 @@
-"""One conformance case: a random table and request, the release judged on the file, and heavier checks for some."""
+"""One conformance case: a random table and request, the release verified on the file, and heavier checks for some."""
 
 import csv
 import json
@@ -8,8 +8,9 @@ import re
 from collections import Counter
 from fractions import Fraction
 
-from . import judge, request as requests, tables
-from .judge import Broken, Judge, demand
+from . import flags, released, request as requests, tables, verifier
+from .released import Broken, demand
+from .verifier import Verifier
 from .run import run, temporary
 
 EXITS = {0, 1, 2, 3, 4, 5}
@@ -40,10 +41,10 @@ def prepare(case):
             with open(case.path(column.tree.file[0]), "wb") as file:
                 file.write(column.tree.file[1])
     if request.by_flags:
-        case.said = requests.flags(request)
+        case.said = flags.flags(request)
     else:
         with open(case.path("request.toml"), "w", encoding="utf-8", newline="") as file:
-            file.write(requests.toml(request))
+            file.write(flags.toml(request))
         case.said = ["-c", "request.toml"]
     if request.says_delimiter:
         case.read_words = ["--delimiter", request.delimiter]
@@ -62,7 +63,7 @@ def anonymize(case, source, output, threads, more=(), piped=None):
     """Runs anonymize; the output folder holds nothing else."""
     os.makedirs(case.path("out"), exist_ok=True)
     target = "-" if output == "stdout" else os.path.join("out", "release." + output)
-    words = ["anonymize", source, *case.said, *case.read_words, *requests.search_flags(case.request), "--seed", str(case.request.seed), "--threads", str(threads), "-o", target, *more]
+    words = ["anonymize", source, *case.said, *case.read_words, *flags.search_flags(case.request), "--seed", str(case.request.seed), "--threads", str(threads), "-o", target, *more]
     return run(case.program, words, case.folder, stdin=piped)
 
 
@@ -97,19 +98,19 @@ def conformance(seed, program, folder, notes):
         words = re.sub(r"`[^`]*`", "`_`", result.said.strip().splitlines()[-1] if result.said.strip() else "")
         case.note("refusal", (result.code, re.sub(r"h-[0-9-]+.csv|[0-9][0-9./]*", "0", words)[:160]))
         if result.code == 1:
-            demand(not judge.surely_feasible(request), f"says infeasible, but the whole table is a class that holds: {result.said.strip()[-150:]}")
+            demand(not verifier.surely_feasible(request), f"says infeasible, but the whole table is a class that holds: {result.said.strip()[-150:]}")
             follow_hint(case, result.said)
         elif not request.doubts and not request.odd_names and not (result.code == 1):
             raise Broken(f"a valid request was refused: {result.said.strip()[-200:]}")
         return
-    why = judge.infeasible(request)
+    why = verifier.infeasible(request)
     demand(why is None, f"exit 0 although no release can satisfy {why}")
     data = release_bytes(case, result, request.output)
     demand(sorted(os.listdir(case.path("out"))) == sorted((["release." + request.output] if request.output != "stdout" else []) + (["recoding.toml"] if recoding else []) + (["proof"] if case.proof else [])), "a file is left in the output folder")
-    case.note("judged", 1)
-    release = judge.read(data, "csv" if request.output == "stdout" else request.output, request.raw)
+    case.note("verified", 1)
+    release = released.read(data, "csv" if request.output == "stdout" else request.output, request.raw)
     reported = json.loads(result.out) if request.output != "stdout" else None
-    _, possible = Judge(request).judge(release, reported)
+    _, possible = Verifier(request).verify(release, reported)
     check_canaries(case, result, data, possible, recoding)
     heavier(case, release, data, recoding)
 
@@ -170,7 +171,7 @@ def check_words(case, words):
 def check_canaries(case, result, data, possible, recoding):
     """No planted text of a dropped column or of a suppressed row is in any artefact."""
     request = case.request
-    artefacts = [judge.decompressed(data, request.output if request.output != "stdout" else "csv"), data]
+    artefacts = [released.decompressed(data, request.output if request.output != "stdout" else "csv"), data]
     if recoding:
         with open(case.path(os.path.join("out", "recoding.toml")), "rb") as file:
             artefacts.append(file.read())
@@ -182,12 +183,12 @@ def check_canaries(case, result, data, possible, recoding):
     identified = next((c for c in request.columns if getattr(c, "row_id", False)), None)
     if identified is None:
         return
-    released = {row for rows in possible if rows for row in rows}
-    gone = [row for row in range(request.rows) if row not in released]
+    published = {row for rows in possible if rows for row in rows}
+    gone = [row for row in range(request.rows) if row not in published]
     for column in request.columns:
         if column.type is not None or column.role == "identifier" or (column.tree is not None and column.tree.file):
             continue
-        kept = {column.cells[row] for row in released}
+        kept = {column.cells[row] for row in published}
         for row in gone:
             cell = column.cells[row] or ""
             if len(cell) >= 9 and cell.startswith(tables.CANARY) and cell not in kept:
@@ -198,7 +199,7 @@ def check_canaries(case, result, data, possible, recoding):
 def heavier(case, release, data, recoding):
     """Checks that need further runs, each for some of the cases."""
     rng, request = case.rng, case.request
-    # `verify` is not told that formulas stand unguarded: it would take an apostrophe of the source for a guard.
+    # `verify` does not know that formulas stand unguarded: it would take an apostrophe of the source for a guard.
     if rng.random() < 0.35 and not request.raw:
         verify(case)
     if rng.random() < 0.3 and request.algorithm != "ring":
@@ -212,7 +213,7 @@ def heavier(case, release, data, recoding):
 
 
 def verify(case):
-    """The program's own judge must agree, with the source and without."""
+    """The audit of the program must agree, with the source and without."""
     request = case.request
     if request.output == "stdout":
         return
@@ -272,8 +273,8 @@ def tamper(case):
     delimiter = "\t" if request.output == "tsv" else ","
     with open(path, newline="", encoding="utf-8") as file:
         lines = list(csv.reader(file, delimiter=delimiter))
-    judging = Judge(request)
-    _, places = judging.header()
+    checker = Verifier(request)
+    _, places = checker.header()
     carried = [c for c in request.columns if c.role in ("sensitive", "keep") and c.type is None and c.kind != "numeric"]
     row = rng.randrange(1, len(lines)) if len(lines) > 1 else 0
     if not row:
@@ -282,12 +283,12 @@ def tamper(case):
         lines[row][places[rng.choice(carried).name][0]] = "tampered with"
         what = "a carried cell"
     else:
-        column = rng.choice(judging.quasi)
+        column = rng.choice(checker.quasi)
         start, end = places[column.name]
         others = [line[start:end] for line in lines[1:] if line[start:end] != lines[row][start:end]]
         if not others or request.k < 2:
             return
-        spots = [places[c.name] for c in judging.quasi]
+        spots = [places[c.name] for c in checker.quasi]
         before = tuple(tuple(lines[row][a:b]) for a, b in spots)
         lines[row][start:end] = rng.choice(others)
         after = tuple(tuple(lines[row][a:b]) for a, b in spots)
@@ -323,7 +324,7 @@ def check(case):
         if rule.name in ("entropy", "t"):
             return
         whole = Counter(rule.column.values)
-        good &= all(judge.holds(rule, [rule.column.values[row] for row in rows], whole) for rows in classes.values())
+        good &= all(verifier.holds(rule, [rule.column.values[row] for row in rows], whole) for rows in classes.values())
     result = run(case.program, ["check", case.input, *case.said, *case.read_words], case.folder)
     case.note("check", "check")
     demand(result.code == (0 if good else 1), f"check exits {result.code} on a table that {'holds' if good else 'does not hold'}: {result.said.strip()[-200:]}")
@@ -346,7 +347,7 @@ def apply(case, suppressed):
     check_words(case, result.said)
     if result.code == 0:
         with open(case.path(os.path.join("applied", "release." + ending)), "rb") as file:
-            release = judge.read(file.read(), ending, request.raw)
-        Judge(request).judge(release)
+            release = released.read(file.read(), ending, request.raw)
+        Verifier(request).verify(release)
     else:
         demand(os.listdir(case.path("applied")) == [], "apply refused and left a file")

@@ -5,7 +5,7 @@ import random
 import re
 
 from . import tables
-from .judge import demand
+from .released import demand
 from .run import run, temporary
 
 ROLES = ["csv", "csv.gz", "csv.zst", "tsv", "parquet", "arrow", "hierarchy", "toml", "recoding", "order", "release"]
@@ -128,15 +128,15 @@ def damage(seed, program, folder, notes):
     notes["command"] = [words[0]]
     result = run(program, words, folder)
     notes["exit"] = [result.code]
-    told = result.said + ("" if words[0] == "hierarchy" else result.out.decode("utf-8", "replace"))
-    demand(result.code in EXITS, f"exit {result.code} on a damaged {victim} file: {told.strip()[-200:]}")
-    demand(hurt != whole or result.code in (0, 1), f"exit {result.code} on sound files: {told.strip()[-200:]}")
+    said = result.said + ("" if words[0] == "hierarchy" else result.out.decode("utf-8", "replace"))
+    demand(result.code in EXITS, f"exit {result.code} on a damaged {victim} file: {said.strip()[-200:]}")
+    demand(hurt != whole or result.code in (0, 1), f"exit {result.code} on sound files: {said.strip()[-200:]}")
     if victim in ("parquet", "arrow", "csv.gz", "csv.zst") or (victim in ("csv", "tsv") and hurt.startswith(whole.split(b"\n")[0] + b"\n")):
         # Where the header is sound no row can be taken for it.
-        demand(tables.CANARY not in told, f"a message shows a cell of a damaged {victim} file")
+        demand(tables.CANARY not in said, f"a message shows a cell of a damaged {victim} file")
     if result.code:
-        notes["refusal"] = [(result.code, re.sub(r"`[^`]*`", "`_`", re.sub(r"[0-9]+", "0", told.strip().splitlines()[-1]))[:150] if told.strip() else "")]
-    demand("panicked" not in told and "RUST_BACKTRACE" not in told, "panic text")
+        notes["refusal"] = [(result.code, re.sub(r"`[^`]*`", "`_`", re.sub(r"[0-9]+", "0", said.strip().splitlines()[-1]))[:150] if said.strip() else "")]
+    demand("panicked" not in said and "RUST_BACKTRACE" not in said, "panic text")
     demand(temporary(folder) == [], f"left in TMPDIR: {temporary(folder)}")
     left = sorted(os.listdir(path("out")))
     if result.code != 0:
@@ -147,5 +147,5 @@ def damage(seed, program, folder, notes):
         demand(len(left) == 1, f"other files are left: {left}")
         # The delimiter is that of each file: nothing is said about it. A damaged table may be read in a way of its own.
         again = run(program, ["verify", release, *request], folder)
-        notes["judged"] = [1]
+        notes["verified"] = [1]
         demand(again.code == 0, f"a release of a damaged {victim} file does not verify, exit {again.code}: {(again.out + again.err).decode('utf-8', 'replace').strip()[-200:]}")

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from . import tables
-from .judge import demand
+from .released import demand
 from .run import LIMIT, Hang, environment, record, run, temporary
 
 REQUEST = ["--qi", "a,b", "--kind", "a=numeric", "--sensitive", "s", "-k", "2"]
@@ -352,8 +352,8 @@ def faults(seed, program, folder, notes):
     # One round tries everything once; later rounds draw other variants.
     trial = TRIALS[seed % len(TRIALS)]
     notes["trial"] = [trial.__name__]
-    told = trial(Trial(rng, program, folder))
-    if told:
+    said = trial(Trial(rng, program, folder))
+    if said:
         notes["skipped"] = [trial.__name__]
 
 

@@ -12,7 +12,7 @@ import tempfile
 import time
 import traceback
 
-from .judge import Broken
+from .released import Broken
 from .run import RECORD, Hang
 from .tables import WITHOUT
 
@@ -40,8 +40,8 @@ def one(section, seed, program, keep):
         broke = str(fault)
     except Hang as fault:
         broke = f"hang: {fault}"
-    except Exception:  # the judge's own fault counts as a failure, too: it must be mended
-        broke = "the judge failed: " + traceback.format_exc(limit=-3).replace("\n", " | ")
+    except Exception:  # a fault of this code counts as a failure too: it must be fixed
+        broke = "the verifier failed: " + traceback.format_exc(limit=-3).replace("\n", " | ")
     finally:
         if not keep:
             shutil.rmtree(folder, ignore_errors=True)

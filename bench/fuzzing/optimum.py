@@ -7,8 +7,8 @@ import random
 from collections import Counter, defaultdict
 from fractions import Fraction
 
-from . import judge, tables
-from .judge import Broken, demand
+from . import released, tables
+from .released import Broken, demand
 from .run import run
 
 SCHEMES = ["bhs", "ghs", "gops", "ops", "gsps", "sps"]
@@ -260,10 +260,10 @@ def optimum(seed, program, folder, notes):
         demand(value >= float(best) - close, f"cost {value} is below the least {float(best):.12g}")
         demand(found["optimum"]["bound"] <= float(best) + close, f"the bound {found['optimum']['bound']} is above the least cost {float(best):.12g}")
     with open(os.path.join(folder, "out.csv"), "rb") as file:
-        release = judge.read(file.read(), "csv", raw=False)
+        release = released.read(file.read(), "csv", raw=False)
     sizes = Counter(tuple(row[:-1]) for row in release.rows)
     demand(min(sizes.values()) >= k, "a class below k")
     if cost == "dm":
         counted = sum(size * size for size in sizes.values()) + (rows - len(release.rows)) * rows
         demand(counted <= value + close, f"C_DM of the file is {counted}, the search said {value}")
-    notes["judged"] = [1]
+    notes["verified"] = [1]

@@ -1,169 +1,17 @@
-"""Judges a written release: rules, truth, counts. Reads the file by its own means."""
+"""Verifies a release: rules, truth, counts, with arithmetic of its own."""
 
-import csv
-import datetime
-import decimal
-import gzip
-import io
 import math
-import re
 from collections import Counter, defaultdict
 from fractions import Fraction
 
-import pyarrow as pa
-import pyarrow.parquet
-
 from .hierarchies import Labels, members
+from .matching import saturates
+from .released import demand, released_key, source_key
 from .request import GLOBAL, entropy
-from .tables import MISSING, instant, number, padded_fraction
+from .tables import MISSING, number
 
-csv.field_size_limit(2**31 - 1)
-
-# Entropy and t need sums of floating point numbers: the program has a tolerance, and so has the judge.
+# Entropy and t need sums of floating point numbers: the program has a tolerance, and so have we.
 TOLERANCE = 1e-6
-
-
-class Broken(Exception):
-    """The program is at fault; the text says how."""
-
-
-def demand(holds, what):
-    if not holds:
-        raise Broken(what)
-
-
-# -------------------------------------------------------------------------------------------------------------- reading
-
-NUMBER_BEHIND_SIGN = re.compile(r"\s*(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?\s*\Z")
-
-
-def formula(text):
-    """Whether a spreadsheet would run a text."""
-    if text[:1] in ("=", "@", "\t", "\r"):
-        return True
-    if text[:1] in ("+", "-"):
-        rest = text[1:].strip(" ")
-        return bool(rest) and not NUMBER_BEHIND_SIGN.match(rest)
-    return False
-
-
-def unguarded(text):
-    """A cell of a text file without its guard: one apostrophe less before apostrophes and a formula."""
-    bare = text.lstrip("'")
-    return text[1:] if len(bare) < len(text) and formula(bare) else text
-
-
-def guarded(text):
-    return "'" + text if formula(text.lstrip("'")) else text
-
-
-class Release:
-    """The names of the columns and the rows; cells are texts (text files) or Python values (Parquet, Arrow)."""
-
-    def __init__(self, names, rows, text):
-        self.names, self.rows, self.text = names, rows, text
-
-
-def decompressed(data, ending):
-    if ending.endswith(".gz"):
-        return gzip.decompress(data)
-    if ending.endswith(".zst"):
-        with pa.CompressedInputStream(pa.BufferReader(data), "zstd") as stream:
-            return stream.read()
-    return data
-
-
-def read(data, ending, raw):
-    """The release in these bytes. `raw`: formulas were not guarded."""
-    if ending == "parquet":
-        table = pyarrow.parquet.read_table(pa.BufferReader(data))
-    elif ending == "arrow":
-        table = pa.ipc.open_file(pa.BufferReader(data)).read_all()
-    else:
-        text = decompressed(data, ending).decode("utf-8")
-        lines = list(csv.reader(io.StringIO(text, newline=""), delimiter="\t" if ending == "tsv" else ",", strict=True))
-        demand(bool(lines), "the release has no header")
-        width = len(lines[0])
-        # A row of one empty cell must not become an empty line: readers skip these.
-        demand(all(len(line) == width for line in lines), "rows of the release differ in their number of cells")
-        strip = (lambda cell: cell) if raw else checked_unguard
-        return Release([strip(name) for name in lines[0]], [[strip(cell) for cell in line] for line in lines[1:]], True)
-    columns = [plain(table.column(i)) for i in range(table.num_columns)]
-    return Release(list(table.column_names), [list(row) for row in zip(*columns)], False)
-
-
-def plain(column):
-    """The cells of an Arrow column as Python values."""
-    if pa.types.is_timestamp(column.type) and column.type.unit == "ns":
-        column = column.cast(pa.timestamp("us", column.type.tz), safe=False)
-    return column.to_pylist()
-
-
-def checked_unguard(cell):
-    demand(not formula(cell), "a cell or column name that a spreadsheet would run is not guarded")
-    return unguarded(cell)
-
-
-# ------------------------------------------------------------------------------------------------------- carried columns
-
-
-def frozen(value):
-    """A value that can be compared and counted."""
-    if isinstance(value, list):
-        return ("list", *map(frozen, value))
-    if isinstance(value, dict):
-        return ("dict", *((key, frozen(inner)) for key, inner in value.items()))
-    if isinstance(value, float):
-        return ("float", repr(value))
-    return value
-
-
-def source_key(column, row, markers):
-    """A carried cell of the source, to compare with released ones."""
-    cell = column.cells[row]
-    if cell is None or cell == "":
-        return None
-    if column.role == "sensitive" and cell in markers:
-        return None
-    if isinstance(cell, datetime.datetime):
-        return instant(cell.isoformat())
-    return frozen(cell)
-
-
-def released_key(column, cell, markers, text):
-    """The same cell of the release."""
-    if cell is None or cell == "":
-        return None
-    if column.role == "sensitive" and cell in markers:
-        return None
-    if column.type is None or not text:
-        if isinstance(cell, datetime.datetime):
-            return instant(cell.isoformat())
-        return frozen(cell)
-    return typed_key(column.type, cell)
-
-
-def typed_key(kind, cell):
-    """What a text says, where the source has a typed column."""
-    try:
-        if pa.types.is_boolean(kind):
-            return {"true": True, "false": False}[cell]
-        if pa.types.is_integer(kind):
-            return int(cell)
-        if pa.types.is_floating(kind):
-            return frozen(float(cell))
-        if pa.types.is_decimal(kind):
-            return decimal.Decimal(cell)
-        if pa.types.is_date(kind):
-            return datetime.date.fromisoformat(cell[:10])
-        if pa.types.is_timestamp(kind):
-            return instant(padded_fraction(cell))
-        if pa.types.is_time(kind):
-            return datetime.time.fromisoformat(cell)
-    except (ValueError, KeyError, decimal.InvalidOperation):
-        return ("unreadable", cell)
-    return cell
-
 
 # ----------------------------------------------------------------------------------------------------------------- rules
 
@@ -242,8 +90,8 @@ def surely_feasible(request):
 # ----------------------------------------------------------------------------------------------------------------- truth
 
 
-class Judge:
-    """Judges one release of a request."""
+class Verifier:
+    """Verifies one release of a request."""
 
     def __init__(self, request):
         self.request = request
@@ -268,7 +116,7 @@ class Judge:
             places[column.name] = (start, len(names))
         return names, places
 
-    def judge(self, release, reported=None):
+    def verify(self, release, reported=None):
         """Raises Broken where the release is at fault. Gives the classes and, where rows are known, which were suppressed."""
         request = self.request
         names, self.places = self.header()
@@ -281,7 +129,7 @@ class Judge:
         classes = defaultdict(list)
         keys = []
         for row in release.rows:
-            # A null and an empty text are told apart by neither CSV nor us.
+            # A null and an empty text are said apart by neither CSV nor us.
             key = tuple(tuple("" if cell is None else str(cell) for cell in row[slice(*self.places[c.name])]) for c in self.quasi)
             keys.append(key)
             classes[key].append(row)
@@ -329,7 +177,7 @@ class Judge:
         seen, last = set(), None
         for key in keys:
             if key != last:
-                demand(key not in seen, "two classes share one label and are told apart by the order of the rows")
+                demand(key not in seen, "two classes share one label and are said apart by the order of the rows")
                 seen.add(key)
                 last = key
 
@@ -459,53 +307,3 @@ def sensitive_value(column, cell, markers):
 
 def id_of(meaning):
     return tuple(frozenset(part) for part in meaning)
-
-
-def saturates(supply, demand_of, edges):
-    """Whether every unit of supply finds a unit of demand of its own (augmenting paths on groups)."""
-    flow = defaultdict(int)
-    free = dict(demand_of)
-    users = defaultdict(set)
-    for kind in sorted(supply, key=lambda kind: len(edges[kind])):
-        for _ in range(supply[kind]):
-            for target in edges[kind]:
-                if free[target] > 0:
-                    free[target] -= 1
-                    flow[kind, target] += 1
-                    users[target].add(kind)
-                    break
-            else:
-                if not augment(kind, edges, free, flow, users):
-                    return False
-    return True
-
-
-def augment(start, edges, free, flow, users):
-    """Moves units along one alternating path so that one more unit of `start` finds a place."""
-    came, queue, seen = {}, [start], {start}
-    reached = set()
-    while queue:
-        kind = queue.pop()
-        for target in edges[kind]:
-            if target in reached:
-                continue
-            reached.add(target)
-            came[target] = kind
-            if free[target] > 0:
-                free[target] -= 1
-                while True:
-                    kind = came[target]
-                    flow[kind, target] += 1
-                    users[target].add(kind)
-                    if kind == start:
-                        return True
-                    target = came["from", kind]
-                    flow[kind, target] -= 1
-                    if flow[kind, target] == 0:
-                        users[target].discard(kind)
-            for other in list(users[target]):
-                if other not in seen and flow[other, target] > 0:
-                    seen.add(other)
-                    came["from", other] = target
-                    queue.append(other)
-    return False
