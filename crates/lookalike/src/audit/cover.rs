@@ -1,8 +1,8 @@
 //! Which released cell covers which original value, column by column.
 //!
 //! Every label is read once, against the dictionary of the source: it becomes "everything", a range
-//! of ranks (numbers, dates, ordinal labels) or a list of values. A test is then two comparisons or
-//! a binary search.
+//! of ranks (numbers, dates, ordinal labels) or a list of values. A test then takes two comparisons
+//! or a binary search.
 
 use std::borrow::Cow;
 
@@ -10,17 +10,17 @@ use rustc_hash::FxHashMap;
 
 use super::classes::Fold;
 use super::coded;
-use super::path::{Hierarchy, open};
+use super::path::{AuditHierarchy, open};
 use super::reading::{place_of_instant, place_of_number, present};
-use super::surface::Shown;
+use super::surface::QuasiColumns;
 use crate::codes::Codes;
 use crate::error::Result;
 use crate::request::{ColumnRequest, HierarchySpec, Kind};
 use crate::table::{Coded, Table};
 
-/// What one row of the release shows of a quasi-identifier.
+/// The published value of one row for a quasi-identifier.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Cell<'a> {
+pub(crate) enum ReleasedCell<'a> {
     Label(Option<&'a str>),
     Bounds {
         min: Option<&'a str>,
@@ -30,18 +30,18 @@ pub(crate) enum Cell<'a> {
     },
 }
 
-/// For each released row which cell it shows of a quasi-identifier, and these cells.
+/// For each released row the code of its cell of a quasi-identifier, and these cells.
 pub(crate) fn cells<'a>(
-    shown: &Shown,
+    columns: &QuasiColumns,
     release: &'a Table,
-) -> Result<(Cow<'a, Codes>, Vec<Cell<'a>>)> {
-    match shown {
-        Shown::Label(name) => {
+) -> Result<(Cow<'a, Codes>, Vec<ReleasedCell<'a>>)> {
+    match columns {
+        QuasiColumns::Label(name) => {
             let labels = coded(release, name)?;
-            let cells = labels.values.iter().map(|label| Cell::Label(label.as_deref()));
+            let cells = labels.values.iter().map(|label| ReleasedCell::Label(label.as_deref()));
             Ok((Cow::Borrowed(&labels.codes), cells.collect()))
         }
-        Shown::Bounds { min, max, missing, .. } => {
+        QuasiColumns::Bounds { min, max, missing, .. } => {
             let min = coded(release, min)?;
             let max = coded(release, max)?;
             let missing = missing.as_ref().map(|missing| coded(release, missing)).transpose()?;
@@ -57,7 +57,7 @@ pub(crate) fn cells<'a>(
                 let text = |column: &'a Coded| {
                     column.values[column.codes.get(row as usize) as usize].as_deref()
                 };
-                Cell::Bounds {
+                ReleasedCell::Bounds {
                     min: text(min),
                     max: text(max),
                     missing: missing.map(|missing| text(missing).unwrap_or_default()),
@@ -79,7 +79,7 @@ pub(super) struct Cover {
     answers: Vec<u64>,
 }
 
-/// How many answers are written down beforehand: two megabytes of them.
+/// The most answers that are computed beforehand: two megabytes.
 const ANSWERS: usize = 1 << 24;
 
 #[derive(Clone, Debug, Default)]
@@ -103,7 +103,7 @@ const UNRANKED: u32 = u32::MAX;
 
 /// How the values of a column are ordered, so that an interval can be read.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Scale<'a> {
+pub(crate) enum ValueScale<'a> {
     Numbers,
     /// Nanoseconds since 1970.
     Instants,
@@ -112,20 +112,20 @@ pub(crate) enum Scale<'a> {
     Unordered,
 }
 
-impl Scale<'_> {
+impl ValueScale<'_> {
     pub(crate) fn place(self, text: &str) -> Option<i128> {
         match self {
-            Scale::Numbers => place_of_number(text),
-            Scale::Instants => place_of_instant(text),
-            Scale::Order(labels) => {
+            ValueScale::Numbers => place_of_number(text),
+            ValueScale::Instants => place_of_instant(text),
+            ValueScale::Order(labels) => {
                 labels.iter().position(|label| label == text).and_then(|at| i128::try_from(at).ok())
             }
-            Scale::Unordered => None,
+            ValueScale::Unordered => None,
         }
     }
 }
 
-fn scale<'a>(values: &[Option<&str>], column: &'a ColumnRequest) -> Scale<'a> {
+fn scale<'a>(values: &[Option<&str>], column: &'a ColumnRequest) -> ValueScale<'a> {
     let all =
         |place: fn(&str) -> Option<i128>| values.iter().flatten().all(|text| place(text).is_some());
     // Digits behind a leading zero are a code: 02139 is not 2139.
@@ -134,16 +134,16 @@ fn scale<'a>(values: &[Option<&str>], column: &'a ColumnRequest) -> Scale<'a> {
     };
     let codes = values.iter().flatten().any(is_code);
     match (column.kind, &column.order, &column.hierarchy) {
-        (Some(Kind::Numeric), ..) => Scale::Numbers,
-        (Some(Kind::Date), ..) => Scale::Instants,
-        (Some(Kind::Categorical), ..) => Scale::Unordered,
-        (_, Some(order), _) => Scale::Order(order),
-        (Some(Kind::Ordinal), ..) | (_, _, Some(HierarchySpec::Prefix(_))) => Scale::Unordered,
-        (_, _, Some(HierarchySpec::Intervals(_))) => Scale::Numbers,
-        (_, _, Some(HierarchySpec::Date(_))) => Scale::Instants,
-        _ if !codes && all(place_of_number) => Scale::Numbers,
-        _ if all(place_of_instant) => Scale::Instants,
-        _ => Scale::Unordered,
+        (Some(Kind::Numeric), ..) => ValueScale::Numbers,
+        (Some(Kind::Date), ..) => ValueScale::Instants,
+        (Some(Kind::Categorical), ..) => ValueScale::Unordered,
+        (_, Some(order), _) => ValueScale::Order(order),
+        (Some(Kind::Ordinal), ..) | (_, _, Some(HierarchySpec::Prefix(_))) => ValueScale::Unordered,
+        (_, _, Some(HierarchySpec::Intervals(_))) => ValueScale::Numbers,
+        (_, _, Some(HierarchySpec::Date(_))) => ValueScale::Instants,
+        _ if !codes && all(place_of_number) => ValueScale::Numbers,
+        _ if all(place_of_instant) => ValueScale::Instants,
+        _ => ValueScale::Unordered,
     }
 }
 
@@ -156,7 +156,7 @@ pub(crate) struct Interval {
 }
 
 /// Reads `[20-30]`, `[20-30)`, `[-5 .. 5]`, `<20`, `>=80`, or a single value of the scale.
-pub(crate) fn interval(text: &str, scale: Scale<'_>) -> Option<Interval> {
+pub(crate) fn interval(text: &str, scale: ValueScale<'_>) -> Option<Interval> {
     if let Some(place) = scale.place(text) {
         return Some(Interval { lo: Some(place), hi: Some(place), closed: true });
     }
@@ -177,7 +177,7 @@ pub(crate) fn interval(text: &str, scale: Scale<'_>) -> Option<Interval> {
         let hi = scale.place(&inside[at + separator.len()..])?;
         (lo <= hi).then_some(Interval { lo: Some(lo), hi: Some(hi), closed })
     });
-    // A label that can be read in two ways says nothing.
+    // A label that can be read in two ways covers nothing.
     readings.next().filter(|_| readings.next().is_none())
 }
 
@@ -208,16 +208,16 @@ pub(crate) fn members(text: &str) -> Option<Vec<Option<String>>> {
     }
 }
 
-/// Everything that is known about the values of one column of the source.
+/// The values of one column of the source, by place, by rank and by label.
 struct Dictionary<'a> {
-    scale: Scale<'a>,
+    scale: ValueScale<'a>,
     /// The different places of the values, ascending: a value's rank is its place's index here.
     places: Vec<i128>,
     rank: Vec<u32>,
     /// Rank and code of every ranked value, ascending.
     by_rank: Vec<(u32, u32)>,
     missing: Vec<u32>,
-    /// For every text that may stand for values, these values.
+    /// For every label the values that it covers.
     by_label: FxHashMap<String, Vec<u32>>,
 }
 
@@ -255,7 +255,7 @@ impl<'a> Dictionary<'a> {
             }
         }
         let mut dictionary = Dictionary { scale, places, rank, by_rank, missing, by_label };
-        if let Some(Hierarchy::File(lines)) = &hierarchy {
+        if let Some(AuditHierarchy::File(lines)) = &hierarchy {
             // Without a line of its own the missing value is a leaf beside the others: only the
             // root stands above it.
             let above = lines.find_missing(spellings).map(|at| lines.lines[at].1.clone());
@@ -281,18 +281,18 @@ impl<'a> Dictionary<'a> {
         (u32::try_from(lo).unwrap_or(UNRANKED), u32::try_from(hi).unwrap_or(UNRANKED))
     }
 
-    fn read(&self, cell: Cell<'_>, spellings: &[String]) -> Covered {
+    fn read(&self, cell: ReleasedCell<'_>, spellings: &[String]) -> Covered {
         let mut covered = Covered::default();
         match cell {
-            Cell::Label(text) => match present(text, spellings) {
+            ReleasedCell::Label(text) => match present(text, spellings) {
                 None => covered.list.clone_from(&self.missing),
                 Some("*") => covered.everything = true,
                 Some(text) => {
                     if let Some(interval) = interval(text, self.scale) {
                         (covered.lo, covered.hi) = self.ranks(interval);
                     }
-                    // What stands in braces is a set, also where a value is written so: that is
-                    // then a member of a set of one.
+                    // A text in braces is a set, even where a value is written so: such a value is
+                    // then the member of a set of one.
                     let Some(set) = members(text) else {
                         covered.list.extend(self.by_label.get(text).into_iter().flatten());
                         covered.tidy();
@@ -307,7 +307,7 @@ impl<'a> Dictionary<'a> {
                     }
                 }
             },
-            Cell::Bounds { min, max, missing } => {
+            ReleasedCell::Bounds { min, max, missing } => {
                 let ends = (present(min, spellings), present(max, spellings));
                 match (missing, ends) {
                     (Some("yes") | None, (None, None)) => covered.list.clone_from(&self.missing),
@@ -322,8 +322,8 @@ impl<'a> Dictionary<'a> {
                             covered.list.clone_from(&self.missing);
                         }
                     }
-                    // Half a pair of bounds, or bounds beside a cell that says there is no value:
-                    // covers nothing.
+                    // One bound alone, or bounds of a value that is said to be missing: covers
+                    // nothing.
                     _ => {}
                 }
             }
@@ -332,8 +332,8 @@ impl<'a> Dictionary<'a> {
         covered
     }
 
-    /// The values that a text names alone: its own spelling, or another spelling of the same number
-    /// or instant.
+    /// The values that a text names by itself: its own spelling, or another spelling of the same
+    /// number or instant.
     fn same(&self, text: &str) -> Vec<u32> {
         let spelt = self.by_label.get(text).into_iter().flatten().copied();
         let (lo, hi) = self.scale.place(text).map_or((0, 0), |place| {
@@ -350,7 +350,7 @@ impl<'a> Dictionary<'a> {
 }
 
 /// The first of the values, each with the number of its label, whose label does not cover it.
-pub(crate) fn first_untold(
+pub(crate) fn first_uncovered(
     values: &[(Option<String>, u32)],
     labels: &[&str],
     column: &ColumnRequest,
@@ -358,7 +358,8 @@ pub(crate) fn first_untold(
 ) -> Result<Option<usize>> {
     let texts = values.iter().map(|(text, _)| text.clone()).collect();
     let source = Coded { values: texts, first_row: Vec::new(), codes: Codes::new() };
-    let cells: Vec<Cell> = labels.iter().map(|&label| Cell::Label(Some(label))).collect();
+    let cells: Vec<ReleasedCell> =
+        labels.iter().map(|&label| ReleasedCell::Label(Some(label))).collect();
     let cover = Cover::new(&source, &cells, column, spellings)?;
     Ok((0..)
         .zip(values)
@@ -369,7 +370,7 @@ pub(crate) fn first_untold(
 impl Cover {
     pub(super) fn new(
         source: &Coded,
-        cells: &[Cell<'_>],
+        cells: &[ReleasedCell<'_>],
         column: &ColumnRequest,
         spellings: &[String],
     ) -> Result<Cover> {
@@ -412,8 +413,8 @@ impl Cover {
             || covered.list.binary_search(&value).is_ok()
     }
 
-    /// How many of the `values` (code and count, ascending by code) each of the `cells` covers, and
-    /// whether each value is covered by any of them.
+    /// For each of the `cells` the rows of the `values` (code and count, ascending by code) that it
+    /// covers, and for each value whether any cell covers it.
     pub(super) fn tally(&self, cells: &[u32], values: &[(u32, u64)]) -> (Vec<u64>, Vec<bool>) {
         let mut ranked: Vec<usize> = (0..values.len()).collect();
         ranked.sort_by_key(|&i| self.rank[values[i].0 as usize]);
