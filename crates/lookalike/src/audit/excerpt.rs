@@ -76,15 +76,13 @@ fn in_words(model: &ModelSpec, case: &Case) -> String {
         ModelSpec::Entropy { l, .. } => {
             format!(
                 "{rows}, an effective number of {measure} values, {} needed; the most frequent \
-                 value \
-                 has {most}",
+                 value has {most}",
                 written(*l)
             )
         }
         ModelSpec::Recursive { c, l, .. } => format!(
             "{rows}, the most frequent value has {most}, those from rank {l} on together {}: the \
-             ratio \
-             is {measure}, below {} needed",
+             ratio is {measure}, below {} needed",
             share(case.tail),
             written(*c)
         ),

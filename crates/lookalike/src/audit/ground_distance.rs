@@ -99,8 +99,7 @@ fn ordered(column: &str, sensitive: &Sensitive<'_>, request: &Request) -> Result
             let why = || {
                 Error::data(format!(
                     "row {}, column `{column}`: the cell has no place in an order, which the \
-                     ordered \
-                     distance needs; set order = [...] or distance = \"equal\"",
+                     ordered distance needs; set order = [...] or distance = \"equal\"",
                     u64::from(*row) + 1
                 ))
             };

@@ -20,6 +20,7 @@ mod matching;
 mod measure;
 mod path;
 mod reading;
+mod released_cell;
 mod rings;
 mod rules;
 mod source_check;
@@ -32,10 +33,9 @@ mod tests;
 // Released cells are read in one way: by the audit, by queries, and where labels come from a
 // recoding file.
 pub(crate) use classes::Fold;
-pub(crate) use cover::{
-    Interval, ReleasedCell, ValueScale, cells, first_uncovered, interval, members,
-};
+pub(crate) use cover::first_uncovered;
 pub(crate) use reading::{number_at, present};
+pub(crate) use released_cell::{Interval, ReleasedCell, ValueScale, cells, interval, members};
 pub(crate) use surface::{QuasiColumns, surface};
 
 pub use guard::unguard;

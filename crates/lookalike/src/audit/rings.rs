@@ -95,8 +95,8 @@ pub(super) fn by_proof(
             Finding::Broken,
             format!(
                 "{exchanged} released rows on some rings do not have the other cells of source \
-                 rows \
-                 shifted by the same number of places: the release or the proof is another one"
+                 rows shifted by the same number of places: the release or the proof is another \
+                 one"
             ),
         );
     }
@@ -108,8 +108,7 @@ pub(super) fn by_proof(
             format!(
                 "on every ring each source row could be any of {candidates} released rows or more, \
                  each released row any of as many source rows, and as many ways to pair all of \
-                 them \
-                 have no pair in common"
+                 them have no pair in common"
             ),
         );
     } else {

@@ -13,9 +13,10 @@ use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 use super::coded;
-use super::cover::{Cover, cells};
+use super::cover::Cover;
 use super::join::Quasi;
 use super::reading::{exact_number, place_of_instant, present};
+use super::released_cell::cells;
 use super::source_match::by_matching;
 use super::surface::{QuasiColumns, surface};
 use crate::codes::{Codes, RowId};
@@ -335,8 +336,7 @@ impl SourceCheck {
         if changed > 0 {
             self.reject(format!(
                 "{changed} released rows have cells in the other columns that no source row \
-                 accounts \
-                 for"
+                 accounts for"
             ));
         }
         match self.violations {

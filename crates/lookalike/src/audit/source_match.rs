@@ -120,10 +120,9 @@ fn state_matching(truth: &mut SourceCheck, bounded_groups: u64, changed: u64) {
             Finding::Partly,
             format!(
                 "for {} released rows in {bounded_groups} groups of equal other cells no full \
-                 match \
-                 was searched (too many pairs): there it was checked that enough source rows are \
-                 covered and none is left uncovered, in the largest groups column by column for \
-                 all and in full for a sample",
+                 match was searched (too many pairs): there it was checked that enough source rows \
+                 are covered and none is left uncovered, in the largest groups column by column \
+                 for all and in full for a sample",
                 truth.rows_only_bounded
             ),
         );

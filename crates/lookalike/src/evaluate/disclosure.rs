@@ -60,8 +60,7 @@ pub fn disclosures(table: &Table, roles: &Roles, request: &Request) -> Result<Ve
         if let (Some(quasi), false) = (&found.determines, is_accepted) {
             return Err(Error::request(format!(
                 "column `{name}` is {how} but determines the quasi-identifier `{quasi}`: whoever \
-                 sees \
-                 one knows the other; drop it, make it a quasi-identifier, or accept it with \
+                 sees one knows the other; drop it, make it a quasi-identifier, or accept it with \
                  --dependent {name}"
             )));
         }
@@ -205,8 +204,7 @@ fn pairs(table: &Table, columns: &[&Column], roles: &Roles) -> Result<Vec<String
         if let Some(at) = (0..quasi.len()).find(convincing) {
             warnings.push(format!(
                 "columns `{}` and `{}` are published unchanged and determine the quasi-identifier \
-                 `{}` \
-                 together (in all {} rows that were checked): drop one of them, or make it a \
+                 `{}` together (in all {} rows that were checked): drop one of them, or make it a \
                  quasi-identifier",
                 columns[one].name,
                 columns[other].name,

@@ -198,7 +198,10 @@ pub(crate) fn bounds(
             )));
         }
         let ends = lows.iter().zip(&highs).filter_map(|(lo, hi)| {
-            Some((micros(ordered, (*lo)?, Rounding::Down), micros(ordered, (*hi)?, Rounding::Up)))
+            Some((
+                micros(ordered, (*lo)?, OutwardRounding::Down),
+                micros(ordered, (*hi)?, OutwardRounding::Up),
+            ))
         });
         let mut seen = FxHashSet::default();
         if !ends.into_iter().all(|ends| seen.insert(ends)) {
@@ -211,8 +214,8 @@ pub(crate) fn bounds(
     }
     let mut columns = Vec::new();
     for (suffix, cells) in [
-        ("min", typed(ordered, &lows, Rounding::Down)),
-        ("max", typed(ordered, &highs, Rounding::Up)),
+        ("min", typed(ordered, &lows, OutwardRounding::Down)),
+        ("max", typed(ordered, &highs, OutwardRounding::Up)),
     ] {
         columns.push((
             Field::new(format!("{}_{suffix}", attribute.name), cells.data_type().clone(), true),
@@ -233,17 +236,17 @@ pub(crate) fn bounds(
 
 /// Times are rounded to microseconds outwards, so that the bounds still include every value.
 #[derive(Clone, Copy)]
-enum Rounding {
+enum OutwardRounding {
     Down,
     Up,
 }
 
 /// The instant of a code, exact except for the rounding.
-fn micros(ordered: &Ordered, code: usize, rounding: Rounding) -> i64 {
+fn micros(ordered: &Ordered, code: usize, rounding: OutwardRounding) -> i64 {
     let exact = nanoseconds(&ordered.texts[code]).expect("it was read as an instant");
     let rounded = match rounding {
-        Rounding::Down => exact.div_euclid(1_000),
-        Rounding::Up => -(-exact).div_euclid(1_000),
+        OutwardRounding::Down => exact.div_euclid(1_000),
+        OutwardRounding::Up => -(-exact).div_euclid(1_000),
     };
     i64::try_from(rounded).expect("the instants that can be read fit in microseconds")
 }
@@ -253,7 +256,7 @@ fn micros(ordered: &Ordered, code: usize, rounding: Rounding) -> i64 {
     clippy::cast_possible_truncation,
     reason = "whole numbers, days and microseconds were read from their texts"
 )]
-fn typed(ordered: &Ordered, ends: &[Option<usize>], rounding: Rounding) -> ArrayRef {
+fn typed(ordered: &Ordered, ends: &[Option<usize>], rounding: OutwardRounding) -> ArrayRef {
     let numbers = ends.iter().map(|end| end.map(|code| ordered.values[code]));
     match ordered.unit {
         Unit::Whole => {

@@ -148,11 +148,9 @@ fn every_model_tells_its_failing_classes_by_size_and_share_and_leaves_out_those_
             2.0,
             &[
                 "3 rows, the most frequent value has 100 % (3 of 3), those from rank 3 on \
-                 together 0 % (0 of 3): the ratio is \
-                 unbounded, below 2 needed",
+                 together 0 % (0 of 3): the ratio is unbounded, below 2 needed",
                 "12 rows, the most frequent value has 58.33 % (7 of 12), those from rank 3 on \
-                 together 16.67 % (2 of 12): the \
-                 ratio is 3.5, below 2 needed",
+                 together 16.67 % (2 of 12): the ratio is 3.5, below 2 needed",
             ],
         ),
         ("t = 0.3", 0.3, &["3 rows, the distance is 0.6316, 0.3 allowed"]),

@@ -1,6 +1,7 @@
 //! Every form of label, against every value it should and should not cover.
 
-use super::super::cover::{Cover, ReleasedCell};
+use super::super::cover::Cover;
+use super::super::released_cell::ReleasedCell;
 use super::{Seeded, coded, request};
 
 /// Which of the values the label covers, one letter each: `y` or `n`.

@@ -7,10 +7,11 @@ use arrow_array::cast::AsArray;
 use arrow_cast::cast;
 use arrow_schema::DataType;
 
-use super::super::cover::{Cover, ReleasedCell, members};
+use super::super::cover::Cover;
 use super::super::guard::unguarded;
 use super::super::path::{AuditHierarchy, open};
 use super::super::reading::{exact_number, place_of_instant, present};
+use super::super::released_cell::{ReleasedCell, members};
 use super::{coded, request};
 use crate::codes::{Code, CodeRange};
 use crate::domain::attribute::{Attribute, Domain, set_label};

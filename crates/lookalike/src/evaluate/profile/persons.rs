@@ -101,9 +101,9 @@ pub fn repeated_persons(counted: &Counted) -> Option<String> {
     repeats.then(|| {
         format!(
             "rows are counted, not persons: column `{name}` has {about}{} different values in {} \
-             rows; \
-             {condition}the rows of a class may all be those of one person, who is then not hidden \
-             among others: keep one row a person, or read every k here as a number of rows",
+             rows; {condition}the rows of a class may all be those of one person, who is then not \
+             hidden among others: keep one row a person, or read every k here as a number of \
+             rows",
             thousands(*distinct),
             thousands(*present)
         )

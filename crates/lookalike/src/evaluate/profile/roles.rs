@@ -202,8 +202,7 @@ fn by_values(facts: &ColumnFacts) -> (Role, String) {
         Kind::Numeric if hardly_repeats(facts) => (
             Role::Identifier,
             "hardly two rows share a number, so it works like a fingerprint; if it is a \
-             measurement, \
-             generalize it (quasi)"
+             measurement, generalize it (quasi)"
                 .to_string(),
         ),
         Kind::Categorical | Kind::Ordinal if hardly_repeats(facts) => {

@@ -58,8 +58,7 @@ impl QueryField<'_> {
                 spans.push(ends.ok_or_else(|| {
                     format!(
                         "`{node}` is neither a group of the column's hierarchy nor an interval \
-                         such \
-                         as [20-29]"
+                         such as [20-29]"
                     )
                 })?);
             }

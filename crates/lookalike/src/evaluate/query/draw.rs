@@ -114,8 +114,7 @@ pub fn draw(source: &Table, request: &Request, workload: &Workload) -> Result<Ve
         }
         Err(Error::request(format!(
             "{DRAWS} random queries in a row have the answer 0 on this table: use fewer columns, \
-             --on \
-             a,b, or queries of your own"
+             --on a,b, or queries of your own"
         )))
     };
     (0..workload.queries).into_par_iter().map(query).collect()

@@ -322,10 +322,8 @@ fn released(
             };
             Error::data(format!(
                 "the release, column `{}`, data row {row}: the cell {what}; is this the release \
-                 of that \
-                 source, made with this configuration? (check with lookalike verify RELEASE \
-                 --source \
-                 SOURCE)",
+                 of that source, made with this configuration? (check with lookalike verify \
+                 RELEASE --source SOURCE)",
                 field.name
             ))
         })

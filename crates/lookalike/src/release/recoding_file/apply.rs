@@ -62,8 +62,7 @@ pub fn apply(file: &RecodingFile, problem: &Problem, request: &Request) -> Resul
     };
     Err(Error::infeasible(format!(
         "{share} of the rows are in classes that do not satisfy the rules by this recoding file, \
-         more \
-         than may be suppressed: apply it to more rows at once{way}"
+         more than may be suppressed: apply it to more rows at once{way}"
     )))
 }
 
