@@ -7,14 +7,14 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
-use lookalike::audit::{self, Proof, Verdict, View};
+use lookalike::audit::{self, AuditView, Proof, Verdict};
 use lookalike::evaluate::disclosure::disclosures;
-use lookalike::evaluate::loss::{self, Loss, Shown};
+use lookalike::evaluate::loss::{self, GeneralizedShare, Loss};
 use lookalike::evaluate::profile::person_columns;
 use lookalike::problem::bound::Bound;
 use lookalike::problem::treatments;
 use lookalike::release::recoding_file::{self, RecodingFile};
-use lookalike::release::{self, Cells, Release};
+use lookalike::release::{self, CellFormat, Release};
 use lookalike::request::{Order, Publish, Roles};
 use lookalike::rng::Key;
 use lookalike::table::Table;
@@ -98,7 +98,7 @@ pub(crate) struct Searched {
     pub(crate) status: Status,
     pub(crate) loss: Loss,
     /// What the cells of each quasi-identifier show, also of those that the loss does not count.
-    pub(crate) shown: Vec<Shown>,
+    pub(crate) shown: Vec<GeneralizedShare>,
     /// What no local recoding loses less than.
     pub(crate) bound: Option<Bound>,
     /// Cost and bound of a global recoding.
@@ -150,7 +150,7 @@ pub(crate) fn run(job: &Job, progress: &mut Progress) -> Result<Done> {
     })?;
     let persons = person_columns(source.names(), request);
     let (table, counted) = source.read_and_count(&treatments, &persons)?;
-    if cells(file_type) == Cells::Text {
+    if cells(file_type) == CellFormat::Text {
         release::check_text(&table, &roles)?;
     }
     let warnings = warn::of_request(request, &counted);
@@ -174,9 +174,13 @@ pub(crate) fn run(job: &Job, progress: &mut Progress) -> Result<Done> {
     let verdict = match &proof {
         None => verdict(pending.path(), file_type, request)?,
         Some(proof) => {
-            let release =
-                read(pending.path(), delimiter(file_type), request, View::ReleaseAgainstSource)?;
-            let judged = read(job.data, request.input.delimiter, request, View::Source)
+            let release = read(
+                pending.path(),
+                delimiter(file_type),
+                request,
+                AuditView::ReleaseAgainstSource,
+            )?;
+            let judged = read(job.data, request.input.delimiter, request, AuditView::Source)
                 .and_then(|source| audit::audit_rings(&release, &source, request, Some(proof)));
             // The table was read twice: what is found wrong may be wrong in the second reading
             // alone.
@@ -237,7 +241,7 @@ fn find(
     plan: Plan,
     roles: &Roles,
     mut table: Table,
-    cells: Cells,
+    cells: CellFormat,
     mut warnings: Vec<String>,
     progress: &mut Progress,
 ) -> Result<Found> {
@@ -300,7 +304,7 @@ fn find(
         },
         status: outcome.status,
         loss: loss::loss(&problem, recoding),
-        shown: loss::shown(&problem, recoding),
+        shown: loss::generalized_shares(&problem, recoding),
         bound,
         optimum: outcome.optimum.clone(),
         quasi: problem.attributes().iter().map(|attribute| attribute.name.clone()).collect(),
@@ -354,7 +358,7 @@ fn unused(plan: &Plan, request: &Request) -> Vec<String> {
 
 /// Reads the written file back and judges it.
 pub(crate) fn verdict(file: &Path, file_type: FileType, request: &Request) -> Result<Verdict> {
-    audit::audit(&read(file, delimiter(file_type), request, View::Release)?, request)
+    audit::audit(&read(file, delimiter(file_type), request, AuditView::Release)?, request)
 }
 
 /// Reads a table for the audit. Only a release in a text file has guards before formulas, unless it
@@ -363,10 +367,10 @@ pub(crate) fn read(
     path: &Path,
     delimiter: Option<char>,
     request: &Request,
-    view: View,
+    view: AuditView,
 ) -> Result<Table> {
     let opened = table::open(path, delimiter)?;
-    let is_guarded = view != View::Source && opened.is_csv() && !request.output.raw_formulas;
+    let is_guarded = view != AuditView::Source && opened.is_csv() && !request.output.raw_formulas;
     let treatments = audit::treatments(opened.names(), request, view);
     let mut table = opened.read(&treatments)?;
     if is_guarded {
@@ -442,10 +446,10 @@ fn search_line(budget: &Budget, bound: Option<&Bound>) -> Option<String> {
     Some(format!("loss {loss:.0}{gap}{left}"))
 }
 
-fn cells(file_type: FileType) -> Cells {
+fn cells(file_type: FileType) -> CellFormat {
     match file_type.format {
-        Format::Csv { .. } => Cells::Text,
-        Format::Parquet | Format::Arrow => Cells::Typed,
+        Format::Csv { .. } => CellFormat::Text,
+        Format::Parquet | Format::Arrow => CellFormat::Typed,
     }
 }
 

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use lookalike::audit::{self, View};
-use lookalike::release::{Cells, Release};
+use lookalike::audit::{self, AuditView};
+use lookalike::release::{CellFormat, Release};
 use lookalike::request::{HierarchySpec, Role};
 use lookalike::rng::Key;
 use lookalike::synthetic::{self, Synthetic};
@@ -188,7 +188,7 @@ fn is_released_true(text: &str, request: &Request) -> bool {
             &roles,
             request,
             Key::from_seed(1),
-            Cells::Typed,
+            CellFormat::Typed,
         ) else {
             return false;
         };
@@ -196,7 +196,7 @@ fn is_released_true(text: &str, request: &Request) -> bool {
             table::in_memory(release.schema(), release.batches(), |at| release.batch(at))
                 .expect("batches are text");
         let source = open().expect("it was opened before");
-        let treatments = audit::treatments(source.names(), request, View::Source);
+        let treatments = audit::treatments(source.names(), request, AuditView::Source);
         let original = source.read(&treatments).expect("it was read before");
         let verdict = audit::audit_against(&released, &original, request)
             .expect("the audit can judge what was made");
@@ -248,7 +248,7 @@ fn proofs() -> Vec<Vec<u8>> {
         &roles,
         &request,
         Key::from_seed(1),
-        Cells::Text,
+        CellFormat::Text,
     )
     .expect("a release");
     let rings = outcome.rings.expect("ring makes rings");

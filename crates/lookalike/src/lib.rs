@@ -8,23 +8,23 @@
 //! ```
 //!
 //! ```
-//! use lookalike::{Algorithm, Budget, Request, Problem, SearchOptions, solve, audit, table, evaluate::loss::loss, release::{Cells, Release}, rng::Key, table::Treatment};
+//! use lookalike::{Algorithm, Budget, Request, Problem, SearchOptions, solve, audit, table, evaluate::loss::loss, release::{CellFormat, Release}, rng::Key, table::Treatment};
 //!
 //! # fn main() -> lookalike::Result<()> {
 //! # let folder = tempfile::tempdir().unwrap();
 //! # let (data, safe) = (folder.path().join("data.csv"), folder.path().join("safe.csv"));
 //! # std::fs::write(&data, "age,sex,illness\n34,f,flu\n36,f,gout\n51,m,flu\n58,m,cold\n").unwrap();
 //! let request = Request::parse("k = 2\ncolumns.age.role = 'quasi'\ncolumns.sex.role = 'quasi'\ncolumns.illness.role = 'keep'")?;
-//! let source = io::open(&data, None)?;
+//! let source = table::open(&data, None)?;
 //! let roles = request.roles(source.names())?;
 //! let table = source.read(&[Treatment::Code, Treatment::Code, Treatment::Carry])?;
 //! let problem = Problem::new(&table, &roles, &request)?;
 //! let outcome = solve(&problem, SearchOptions::new(Algorithm::Mondrian, 1), &Budget::unlimited());
 //! assert!(loss(&problem, &outcome.recoding).gcp < 0.1);
-//! let release = Release::new(&problem, &outcome.recoding, &table, &roles, &request, Key::from_system(), Cells::Text)?;
-//! let pending = io::Pending::beside(&safe, false)?;
-//! io::write(pending.file()?, &safe, io::file_type(&safe)?, release.schema(), release.batches(), |at| release.batch(at))?;
-//! let mut released = io::open(pending.path(), None)?.read(&[Treatment::Code; 3])?;
+//! let release = Release::new(&problem, &outcome.recoding, &table, &roles, &request, Key::from_system(), CellFormat::Text)?;
+//! let pending = table::Pending::beside(&safe, false)?;
+//! table::write(pending.file()?, &safe, table::file_type(&safe)?, release.schema(), release.batches(), |at| release.batch(at))?;
+//! let mut released = table::open(pending.path(), None)?.read(&[Treatment::Code; 3])?;
 //! audit::unguard(&mut released);
 //! assert!(audit::audit(&released, &request)?.holds());
 //! pending.publish()?;

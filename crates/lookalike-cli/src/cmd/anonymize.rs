@@ -126,7 +126,7 @@ pub(crate) fn summary(done: &Done, progress: &Progress, out: &Path) -> String {
     text += &format!(
         "rows      {} read, {} released ({left_out})\n",
         count(done.search.rows),
-        count(verdict.rows)
+        count(verdict.measures.rows)
     );
     text += &format!("{}\n", classes_line(verdict));
     text += &format!("loss      {}\n", loss_line(done));
@@ -215,7 +215,7 @@ fn levels_lines(found: &Optimum, quasi: &[String]) -> String {
 
 /// How many classes there are; a release that is not homogeneous has none.
 pub(crate) fn classes_line(verdict: &Verdict) -> String {
-    let classes = count(verdict.classes);
+    let classes = count(verdict.measures.classes);
     match &verdict.non_homogeneous {
         None => format!(
             "classes   {classes}, the smallest has {}",
@@ -344,9 +344,9 @@ fn report(done: &Done, progress: &Progress, out: &Path) -> Value {
     json!({
         "version": 1,
         "input_rows": done.search.rows,
-        "released": verdict.rows,
+        "released": verdict.measures.rows,
         "suppressed": done.search.suppressed,
-        "classes": verdict.classes,
+        "classes": verdict.measures.classes,
         "algorithm": done.search.algorithm.map(Algorithm::name),
         "status": match done.search.status {
             _ if done.search.algorithm.is_none() => "applied",

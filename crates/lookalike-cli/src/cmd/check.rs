@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use lookalike::audit::{self, Measures, RuleVerdict, View};
+use lookalike::audit::{self, AuditView, Measures, RuleVerdict};
 use lookalike::evaluate::profile::person_columns;
 use lookalike::request::{Rest, Role};
 use lookalike::{Result, table};
@@ -30,7 +30,7 @@ pub(crate) fn run(args: &Check) -> Result<ExitCode> {
     if has_rule(&request) {
         request.rules(&roles)?;
     }
-    let treatments = audit::treatments(source.names(), &request, View::Release);
+    let treatments = audit::treatments(source.names(), &request, AuditView::Release);
     let persons = person_columns(source.names(), &request);
     let (table, counted) = source.read_and_count(&treatments, &persons)?;
     let warnings = warn::of_request(&request, &counted);

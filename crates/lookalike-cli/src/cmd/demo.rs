@@ -84,8 +84,8 @@ pub(crate) fn run(args: &Demo, global: &Global) -> Result<ExitCode> {
     );
     text += &format!(
         ":\n{} in {}, {} left out.\n\n",
-        counted(verdict.rows, "row", "rows"),
-        counted(verdict.classes, "class", "classes"),
+        counted(verdict.measures.rows, "row", "rows"),
+        counted(verdict.measures.classes, "class", "classes"),
         counted(done.search.suppressed, "row", "rows")
     );
     text += &show::indent(&histogram(&verdict.measures));

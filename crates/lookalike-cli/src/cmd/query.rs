@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 
-use lookalike::audit::View;
+use lookalike::audit::AuditView;
 use lookalike::evaluate::query::{self, Answer, Condition, Summary, Workload};
 use lookalike::table::Table;
 use lookalike::{Request, Result};
@@ -26,8 +26,8 @@ pub(crate) fn run(args: &Query, global: &Global) -> Result<ExitCode> {
     args.released.lay_over(&mut request);
     // The file of queries first: a fault in it is told before large tables are read.
     let own = args.queries.as_deref().map(query::read).transpose()?;
-    let source = read(&args.source, &request, View::Source)?;
-    let release = read(&args.release, &request, View::ReleaseAgainstSource)?;
+    let source = read(&args.source, &request, AuditView::Source)?;
+    let release = read(&args.release, &request, AuditView::ReleaseAgainstSource)?;
     let seed = own.is_none().then_some(args.seed);
     let queries = match own {
         Some(queries) => queries,

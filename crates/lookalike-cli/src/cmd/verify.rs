@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use lookalike::audit::{self, Finding, Proof, Statement, Verdict, View};
+use lookalike::audit::{self, AuditView, Finding, Proof, Statement, Verdict};
 use lookalike::request::Role;
 use lookalike::table::{Column, Table};
 use lookalike::{ErrorKind, Request, Result, release::proof, table};
@@ -21,7 +21,8 @@ pub(crate) fn run(args: &Verify) -> Result<ExitCode> {
     let mut request = args.request.request()?;
     args.released.lay_over(&mut request);
     request.non_homogeneous |= args.non_homogeneous || args.proof.is_some();
-    let view = if args.source.is_some() { View::ReleaseAgainstSource } else { View::Release };
+    let view =
+        if args.source.is_some() { AuditView::ReleaseAgainstSource } else { AuditView::Release };
     let release = read(&args.release, &request, view)?;
     let verdict = match &args.source {
         None if request.non_homogeneous => {
@@ -34,13 +35,13 @@ pub(crate) fn run(args: &Verify) -> Result<ExitCode> {
             let proof = args.proof.as_deref().map(proof).transpose()?;
             audit::audit_rings(
                 &release,
-                &read(source, &request, View::Source)?,
+                &read(source, &request, AuditView::Source)?,
                 &request,
                 proof.as_ref(),
             )?
         }
         Some(source) => {
-            audit::audit_against(&release, &read(source, &request, View::Source)?, &request)?
+            audit::audit_against(&release, &read(source, &request, AuditView::Source)?, &request)?
         }
     };
     let holds = verdict.holds();
@@ -62,11 +63,11 @@ fn proof(path: &Path) -> Result<Proof> {
 }
 
 /// Reads a table for the judge.
-pub(crate) fn read(path: &Path, request: &Request, view: View) -> Result<Table> {
+pub(crate) fn read(path: &Path, request: &Request, view: AuditView) -> Result<Table> {
     // The delimiter of the configuration is that of the source; a release is written with that of
     // its ending.
     let between = match view {
-        View::Source => request.input.delimiter,
+        AuditView::Source => request.input.delimiter,
         _ => table::file_type(path).ok().and_then(pipeline::delimiter),
     };
     pipeline::read(path, between, request, view)
@@ -74,7 +75,7 @@ pub(crate) fn read(path: &Path, request: &Request, view: View) -> Result<Table> 
 
 fn text(verdict: &Verdict, quasi: &[String]) -> String {
     let mut text =
-        format!("rows      {}\n{}\n\nrules\n", count(verdict.rows), classes_line(verdict));
+        format!("rows      {}\n{}\n\nrules\n", count(verdict.measures.rows), classes_line(verdict));
     text += &show::indent(
         &verdict
             .rules

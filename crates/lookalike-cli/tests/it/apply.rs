@@ -209,12 +209,12 @@ fn a_file_that_makes_no_sense_is_a_usage_error() {
         (
             "{Private, Without-pay}",
             "{Government, Self-employed}",
-            "an earlier block shows the same",
+            "an earlier block has the same label",
         ),
         (
             "[40-46]",
             "[41-46]",
-            "column `age`, block 2 of the recoding file: what it shows does not cover",
+            "column `age`, block 2 of the recoding file: its label does not cover",
         ),
         ("{Private, Without-pay}", "Self-employed", "column `work`, block 1 of the recoding file"),
         ("{Private, Without-pay}", CANARY, "column `work`, block 1 of the recoding file"),

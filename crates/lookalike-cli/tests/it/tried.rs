@@ -139,9 +139,7 @@ fn sensitive_columns_are_guarded_like_kept_ones() {
     warns(
         &dir,
         line,
-        &[
-            "`nick` is sensitive and published as it is, but 100 % of its rows have a value of their own",
-        ],
+        &["`nick` is sensitive and published unchanged, but 100 % of its rows have a unique value"],
     );
 }
 

@@ -1,9 +1,9 @@
-//! Classes: rows with equal cells, counted exactly.
+//! Equivalence classes: rows with equal cells, counted exactly.
 //!
 //! Columns are folded in one after the other: a row's class so far and its codes in the next
 //! columns make a pair, and each different pair is a new class. Pairs are compared as they are,
-//! never by a hash alone, so two classes are never taken for one. Rows that follow an equal row, as
-//! nearly all do in canonical order, cost a comparison and no look-up.
+//! never by a hash alone, so two classes are never confused. A row that follows an equal row, as
+//! nearly all do in canonical order, takes a comparison and no look-up.
 
 use rustc_hash::FxHashMap;
 
@@ -11,7 +11,7 @@ use crate::codes::RowId;
 
 /// The class of every row; classes are numbered by their first row.
 #[derive(Debug)]
-pub(crate) struct Classes {
+pub(crate) struct RowClasses {
     pub(crate) of: Vec<u32>,
     pub(crate) sizes: Vec<u32>,
     pub(crate) first: Vec<RowId>,
@@ -19,12 +19,12 @@ pub(crate) struct Classes {
 
 /// The rows of each class side by side.
 #[derive(Debug)]
-pub(super) struct Rows {
+pub(super) struct ClassRows {
     starts: Vec<RowId>,
     rows: Vec<RowId>,
 }
 
-/// A grouping on its way: all rows in one class until columns are folded in.
+/// A grouping under construction: all rows are in one class until columns are folded in.
 #[derive(Debug)]
 pub(crate) struct Fold {
     of: Vec<u32>,
@@ -73,7 +73,7 @@ impl Fold {
         }
     }
 
-    /// Gives every row the class that `class_of` makes of its present one and its code.
+    /// Gives every row the class that `class_of` returns for its present class and its code.
     fn split(
         &mut self,
         code: impl Fn(usize) -> u64,
@@ -94,18 +94,18 @@ impl Fold {
         self.classes = classes;
     }
 
-    pub(crate) fn finish(self) -> Classes {
+    pub(crate) fn finish(self) -> RowClasses {
         let mut sizes = vec![0u32; self.classes as usize];
         let mut first = vec![NONE; self.classes as usize];
         for (row, &class) in (0..).zip(&self.of) {
             sizes[class as usize] += 1;
             first[class as usize] = first[class as usize].min(row);
         }
-        Classes { of: self.of, sizes, first }
+        RowClasses { of: self.of, sizes, first }
     }
 }
 
-/// How many of the columns fit into one number below `room`, and how many numbers that makes.
+/// How many of the columns fit into one number below `room`, and how many such numbers there are.
 fn digits(columns: &[(usize, impl Fn(usize) -> u32)], room: usize) -> (usize, usize) {
     let (mut taken, mut numbers) = (0, 1usize);
     for (distinct, _) in columns {
@@ -117,7 +117,7 @@ fn digits(columns: &[(usize, impl Fn(usize) -> u32)], room: usize) -> (usize, us
     (taken, numbers)
 }
 
-/// The number in the slot, which is the next free one if it had none.
+/// The number in the slot; an empty slot takes the next free number.
 fn number(slot: &mut u32, next: u32) -> u32 {
     if *slot == NONE {
         *slot = next;
@@ -125,8 +125,8 @@ fn number(slot: &mut u32, next: u32) -> u32 {
     *slot
 }
 
-impl Classes {
-    pub(super) fn rows(&self) -> Rows {
+impl RowClasses {
+    pub(super) fn rows(&self) -> ClassRows {
         let mut starts = Vec::with_capacity(self.sizes.len() + 1);
         let mut end = 0;
         starts.push(end);
@@ -141,11 +141,11 @@ impl Classes {
             rows[*at as usize] = row;
             *at += 1;
         }
-        Rows { starts, rows }
+        ClassRows { starts, rows }
     }
 }
 
-impl Rows {
+impl ClassRows {
     /// The rows of a class, in the order of the table.
     pub(super) fn of(&self, class: usize) -> &[RowId] {
         &self.rows[self.starts[class] as usize..self.starts[class + 1] as usize]

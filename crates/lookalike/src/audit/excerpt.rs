@@ -1,4 +1,4 @@
-//! The classes that break a rule, told by sizes and shares alone.
+//! The classes that break a rule, described by sizes and shares only.
 
 use std::cmp::Ordering;
 
@@ -7,13 +7,13 @@ use super::rules::written;
 use crate::request::ModelSpec;
 use crate::request::ratio::Ratio;
 
-/// How many kinds of classes that break a rule are told.
+/// The most kinds of classes that are reported for a broken rule.
 const MOST: usize = 5;
 
-/// A class as one rule sees it.
+/// The numbers of a class under one rule.
 #[derive(Debug)]
 pub(super) struct Case {
-    /// How many classes are exactly like this.
+    /// The number of classes with exactly these numbers.
     pub(super) classes: u64,
     pub(super) size: u64,
     pub(super) measure: f64,
@@ -21,9 +21,9 @@ pub(super) struct Case {
     pub(super) tail: Option<u64>,
 }
 
-/// Keeps a class if it is among the worst: by its measure, then the smallest, then the one with the
-/// commonest value. Classes that are alike in all of these are kept as one; what once fell out of
-/// the list cannot come back, so they are counted in full.
+/// Keeps a class if it is among the worst: by its measure, then by size, smallest first, then by
+/// the count of its most frequent value. Classes that agree in all of these are kept as one; a case
+/// that once left the list cannot come back, so they are counted in full.
 pub(super) fn keep(worst: &mut Vec<Case>, case: Case, worse: fn(f64, f64) -> bool) {
     let order =
         |a: &Case, b: &Case| match (worse(a.measure, b.measure), worse(b.measure, a.measure)) {
@@ -41,7 +41,7 @@ pub(super) fn keep(worst: &mut Vec<Case>, case: Case, worse: fn(f64, f64) -> boo
     }
 }
 
-/// What is told of a class, in numbers and in words.
+/// The report on a class, in numbers and in words.
 pub(super) fn excerpt(model: &ModelSpec, case: &Case) -> ClassExcerpt {
     let &Case { classes, size, measure, count, tail } = case;
     ClassExcerpt { classes, size, measure, count, tail, text: in_words(model, case) }
@@ -75,12 +75,14 @@ fn in_words(model: &ModelSpec, case: &Case) -> String {
         }
         ModelSpec::Entropy { l, .. } => {
             format!(
-                "{rows}, an effective number of {measure} values, {} needed; the most frequent value has {most}",
+                "{rows}, an effective number of {measure} values, {} needed; the most frequent \
+                 value has {most}",
                 written(*l)
             )
         }
         ModelSpec::Recursive { c, l, .. } => format!(
-            "{rows}, the most frequent value has {most}, those from rank {l} on together {}: the ratio is {measure}, below {} needed",
+            "{rows}, the most frequent value has {most}, those from rank {l} on together {}: the \
+             ratio is {measure}, below {} needed",
             share(case.tail),
             written(*c)
         ),
@@ -97,15 +99,15 @@ fn counted(number: u64, one: &str) -> String {
 /// `58.33 %`
 fn percent(part: u64, whole: u64) -> String {
     let share = Ratio::new(part, whole).map_or(0.0, Ratio::to_f64);
-    format!("{} %", trimmed(format!("{:.2}", share * 100.0)))
+    format!("{} %", without_zeros(format!("{:.2}", share * 100.0)))
 }
 
 fn decimal(number: f64) -> String {
-    if number.is_finite() { trimmed(format!("{number:.4}")) } else { "unbounded".to_string() }
+    if number.is_finite() { without_zeros(format!("{number:.4}")) } else { "unbounded".to_string() }
 }
 
-/// Without the zeros at the end.
-fn trimmed(text: String) -> String {
+/// `0.5000` as `0.5`.
+fn without_zeros(text: String) -> String {
     if text.contains('.') {
         text.trim_end_matches('0').trim_end_matches('.').to_string()
     } else {

@@ -1,17 +1,16 @@
-//! The apostrophe before formulas, as docs/format.md has it: taken off the texts of a released text
-//! file, and of no other table.
+//! The apostrophe before formulas, as defined in docs/format.md: removed from the texts of a
+//! released text file, and of no other table.
 
 use arrow_array::{Array, StringArray};
 
 use crate::table::Table;
 
-/// Turns a released text file into the table that was meant: every text that is apostrophes and a
-/// formula loses one apostrophe, column names too.
+/// Removes the formula guards of a release that was read from a text file: every text of
+/// apostrophes and a formula loses one apostrophe, column names too.
 ///
-/// Only for a release that was read from a text file and that was not asked for with raw formulas;
-/// Parquet and Arrow files and sources have no guards. A file in which any text is a bare formula
-/// was not guarded either, and stays as it is. Cells that were carried and not coded stay as they
-/// are written.
+/// Not for a release with raw formulas, for Parquet or Arrow files or for sources: they have no
+/// guards. A file in which any text is a bare formula was not guarded either and is not changed.
+/// Passed-through cells that are not coded are not changed.
 pub fn unguard(table: &mut Table) {
     let coded = |table: &Table| {
         table
@@ -20,8 +19,8 @@ pub fn unguard(table: &mut Table) {
             .filter_map(|column| column.coded.as_ref())
             .any(|coded| coded.values.iter().flatten().any(|t| is_bare(t)))
     };
-    let carried = |table: &Table| {
-        // What is coded was looked at already.
+    let passthrough = |table: &Table| {
+        // Coded columns were checked above.
         let arrays = table
             .columns
             .iter()
@@ -31,16 +30,24 @@ pub fn unguard(table: &mut Table) {
             .filter_map(|array| array.as_any().downcast_ref::<StringArray>())
             .any(|texts| texts.iter().flatten().any(is_bare))
     };
-    if table.columns.iter().any(|column| is_bare(&column.name)) || coded(table) || carried(table) {
+    if table.columns.iter().any(|column| is_bare(&column.name))
+        || coded(table)
+        || passthrough(table)
+    {
         return;
     }
     for column in &mut table.columns {
-        take_off(&mut column.name);
-        column.coded.iter_mut().flat_map(|coded| &mut coded.values).flatten().for_each(take_off);
+        remove_guard(&mut column.name);
+        column
+            .coded
+            .iter_mut()
+            .flat_map(|coded| &mut coded.values)
+            .flatten()
+            .for_each(remove_guard);
     }
 }
 
-fn take_off(text: &mut String) {
+fn remove_guard(text: &mut String) {
     if unguarded(text).len() < text.len() {
         text.remove(0);
     }
@@ -85,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_apostrophe_is_taken_off_formulas_and_only_there() {
+    fn one_apostrophe_is_removed_from_formulas_and_only_there() {
         for (written, cell) in
             [("'=1+1", "=1+1"), ("''=1+1", "'=1+1"), ("'@x", "@x"), ("'-x", "-x"), ("'- x", "- x")]
         {
@@ -97,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn amounts_are_what_the_language_reads_as_numbers_without_a_sign() {
+    fn amounts_are_the_numbers_that_rust_reads_without_a_sign() {
         for text in [
             "5", "5.", ".5", "5.5", "5e3", "5.e-3", ".5E+3", ".", "", "e5", "5e", "5e+", "1.2.3",
             "0x1", "1_0", "5 0", "1e999",

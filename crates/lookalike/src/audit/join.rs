@@ -1,5 +1,5 @@
 //! Which box covers which tuple: found column by column, so that one test serves all boxes and
-//! tuples with the same beginning.
+//! tuples that agree in the columns before.
 
 use std::borrow::Cow;
 
@@ -10,28 +10,28 @@ use crate::codes::{Codes, RowId};
 /// One quasi-identifier on both sides.
 #[derive(Debug)]
 pub(super) struct Quasi<'a> {
-    /// For each released row its cell.
+    /// For each released row the code of its cell.
     pub(super) cells: Cow<'a, Codes>,
-    /// How many different cells there are.
-    pub(super) shown: usize,
-    /// For each row of the source its value.
+    /// The number of distinct cells.
+    pub(super) distinct_cells: usize,
+    /// For each source row the code of its value.
     pub(super) values: &'a Codes,
-    /// How many different values there are.
-    pub(super) known: usize,
+    /// The number of distinct values.
+    pub(super) distinct_values: usize,
     /// Which cell covers which value.
     pub(super) cover: Cover,
 }
 
-/// The different combinations of a table, numbered in lexicographic order of their codes.
+/// The distinct combinations of a table, numbered in lexicographic order of their codes.
 #[derive(Debug)]
-pub(super) struct Distinct {
+pub(super) struct Combinations {
     /// For each row its combination.
     pub(super) of: Vec<u32>,
     /// For each combination its first row.
     pub(super) first: Vec<RowId>,
 }
 
-pub(super) fn distinct(columns: &[(&Codes, usize)], rows: usize) -> Distinct {
+pub(super) fn combinations(columns: &[(&Codes, usize)], rows: usize) -> Combinations {
     let mut fold = Fold::new(rows);
     let codes: Vec<_> = columns
         .iter()
@@ -49,71 +49,75 @@ pub(super) fn distinct(columns: &[(&Codes, usize)], rows: usize) -> Distinct {
         place[class as usize] = at;
     }
     classes.of.iter_mut().for_each(|class| *class = place[*class as usize]);
-    Distinct { of: classes.of, first }
+    Combinations { of: classes.of, first }
 }
 
-/// Boxes or tuples of one group: combination and number of rows, ascending.
-pub(super) type Counted = Vec<(u32, u64)>;
+/// Boxes or tuples of one group: combination and number of rows, ascending by combination.
+pub(super) type CombinationCounts = Vec<(u32, u64)>;
 
-/// Turns combinations, one a row, into different ones with counts.
-pub(super) fn counted(mut combinations: Vec<u32>) -> Counted {
+/// The distinct combinations of some rows, with their counts.
+pub(super) fn count_combinations(mut combinations: Vec<u32>) -> CombinationCounts {
     combinations.sort_unstable();
     combinations.chunk_by(|a, b| a == b).map(|run| (run[0], run.len() as u64)).collect()
 }
 
-/// What the boxes of one group cover of its tuples.
+/// Which tuples of one group its boxes cover.
 #[derive(Debug, Default)]
-pub(super) struct Found {
-    /// For each box the rows it covers.
+pub(super) struct Coverage {
+    /// For each box the number of source rows that it covers.
     pub(super) covered: Vec<u64>,
     /// For each tuple whether a box covers it.
     pub(super) reached: Vec<bool>,
-    /// Box and tuple, by their place in the group; given up when there are too many.
+    /// Pairs of box and tuple, by their places in the group; none when there are too many.
     pub(super) edges: Option<Vec<(u32, u32)>>,
 }
 
-/// The search for pairs within one group, and what it may still cost.
+/// The search for pairs within one group, and its remaining budget.
 pub(super) struct Join<'a> {
     /// In the order in which the combinations were sorted.
     pub(super) quasi: &'a [Quasi<'a>],
-    pub(super) boxes: &'a Distinct,
-    pub(super) tuples: &'a Distinct,
-    /// How many coverage tests are left for the whole audit.
+    pub(super) boxes: &'a Combinations,
+    pub(super) tuples: &'a Combinations,
+    /// Coverage tests that are left for the whole audit.
     pub(super) tests: u64,
-    /// How many pairs of one group may be kept.
+    /// The most pairs of one group that are kept.
     pub(super) edges: usize,
 }
 
 /// Combinations from `from` to below `to` of a group, which agree in all columns before the current
 /// one.
 #[derive(Clone, Copy)]
-struct Run {
+struct EqualRun {
     from: usize,
     to: usize,
 }
 
 impl Join<'_> {
-    /// Everything the boxes of a group cover; none when the tests ran out.
-    pub(super) fn pairs(&mut self, boxes: &Counted, tuples: &Counted) -> Option<Found> {
-        let mut found = Found {
+    /// The coverage of a group; none when the tests ran out.
+    pub(super) fn pairs(
+        &mut self,
+        boxes: &CombinationCounts,
+        tuples: &CombinationCounts,
+    ) -> Option<Coverage> {
+        let mut found = Coverage {
             covered: vec![0; boxes.len()],
             reached: vec![false; tuples.len()],
             edges: Some(Vec::new()),
         };
-        let all = (Run { from: 0, to: boxes.len() }, Run { from: 0, to: tuples.len() });
+        let all = (EqualRun { from: 0, to: boxes.len() }, EqualRun { from: 0, to: tuples.len() });
         self.descend(0, boxes, tuples, all, &mut found).then_some(found)
     }
 
     fn descend(
         &mut self,
         depth: usize,
-        boxes: &Counted,
-        tuples: &Counted,
-        within: (Run, Run),
-        found: &mut Found,
+        boxes: &CombinationCounts,
+        tuples: &CombinationCounts,
+        within: (EqualRun, EqualRun),
+        found: &mut Coverage,
     ) -> bool {
         let Some(quasi) = self.quasi.get(depth) else {
-            // Combinations are different, so here one box meets one tuple.
+            // Combinations are distinct, so one box and one tuple are left here.
             let (b, t) = (within.0.from, within.1.from);
             found.covered[b] += tuples[t].1;
             found.reached[t] = true;
@@ -133,13 +137,13 @@ impl Join<'_> {
         let mut cells = Vec::new();
         while from < within.0.to {
             let to = end_of_run(from, within.0.to, cell);
-            cells.push((cell(from), Run { from, to }));
+            cells.push((cell(from), EqualRun { from, to }));
             from = to;
         }
         let mut pairs = Vec::new();
         let mut from = within.1.from;
         while from < within.1.to {
-            let run = Run { from, to: end_of_run(from, within.1.to, value) };
+            let run = EqualRun { from, to: end_of_run(from, within.1.to, value) };
             let code = value(from);
             if self.tests < cells.len() as u64 {
                 self.tests = 0;
@@ -198,9 +202,9 @@ mod tests {
     fn combinations_are_numbered_in_lexicographic_order() {
         let first: Codes = [2, 0, 2, 1, 0].into_iter().collect();
         let second: Codes = [0, 9, 0, 3, 1].into_iter().collect();
-        let all = distinct(&[(&first, 3), (&second, 10)], 5);
+        let all = combinations(&[(&first, 3), (&second, 10)], 5);
         assert_eq!(all.of, [3, 1, 3, 2, 0]);
         assert_eq!(all.first, [4, 1, 3, 0]);
-        assert_eq!(counted(all.of), [(0, 1), (1, 1), (2, 1), (3, 2)]);
+        assert_eq!(count_combinations(all.of), [(0, 1), (1, 1), (2, 1), (3, 2)]);
     }
 }

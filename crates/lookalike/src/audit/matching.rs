@@ -42,12 +42,12 @@ impl Adjacent {
 
 struct Network<'a> {
     edges: &'a [(u32, u32)],
-    /// What each edge can take.
+    /// The capacity of each edge, in rows.
     most: &'a [u64],
     from_box: Adjacent,
     from_tuple: Adjacent,
     flow: Vec<u64>,
-    /// What each box still has to place, what each tuple can still take.
+    /// Rows that each box still has to place, and rows that each tuple can still take.
     supply: Vec<u64>,
     room: Vec<u64>,
     box_level: Vec<u32>,
@@ -63,7 +63,7 @@ pub(super) fn greatest(supply: Vec<u64>, room: Vec<u64>, edges: &[(u32, u32)]) -
     greatest_within(supply, room, edges, &free)
 }
 
-/// The same, with no more rows along an edge than it can take.
+/// The same, with a capacity for each edge.
 pub(super) fn greatest_within(
     supply: Vec<u64>,
     room: Vec<u64>,
@@ -150,7 +150,7 @@ impl Network<'_> {
         found
     }
 
-    /// Places rows along paths of rising level until none is left.
+    /// Places rows along paths of increasing level until there is no such path.
     fn augment_all(&mut self) -> u64 {
         let mut box_next = vec![0; self.supply.len()];
         let mut tuple_next = vec![0; self.room.len()];
@@ -180,8 +180,8 @@ impl Network<'_> {
         placed
     }
 
-    /// Edges from the box to a tuple with room: forth to a tuple, back to a box that used it, and
-    /// so on. The pointers skip what was found to lead nowhere in this phase.
+    /// Edges from the box to a tuple with room: forth to a tuple, back to a box that uses it, and
+    /// so on. The pointers skip edges that lead nowhere in this phase.
     fn path(
         &self,
         start: usize,
@@ -237,7 +237,7 @@ mod tests {
     use super::*;
     use crate::audit::tests::Seeded;
 
-    /// Tries every assignment of the rows, one after the other.
+    /// Tries every assignment of the rows.
     fn brute(rows: &[usize], room: &mut [u64], covers: &[Vec<bool>]) -> u64 {
         let Some((&b, rest)) = rows.split_first() else { return 0 };
         let mut best = brute(rest, room, covers);

@@ -1,18 +1,18 @@
-//! One walk over the classes: what the table measures, and what each rule says.
+//! One pass over the classes: the measures of the table, and the result of each rule.
 
 use serde::Serialize;
 
-use super::classes::{Classes, Fold, Rows};
+use super::classes::{ClassRows, Fold, RowClasses};
 use super::coded;
-use super::ground::{Ground, distance, ground};
-use super::rules::{Rule, Sensitive, Tally};
+use super::ground_distance::{GroundDistance, distance, ground_distance};
+use super::rules::{ClassCounts, Rule, Sensitive};
 use super::surface::Surface;
 use super::{RuleVerdict, surface};
 use crate::error::{Error, Result};
 use crate::request::{Distance, ModelSpec, Request, RuleSpec, Share};
 use crate::table::Table;
 
-/// What the classes of a table are like, whatever rules there are.
+/// Measures of the equivalence classes of a table, whatever the rules are.
 #[derive(Clone, Debug, Serialize)]
 pub struct Measures {
     /// Rows of the table.
@@ -21,15 +21,15 @@ pub struct Measures {
     pub classes: u64,
     /// The size of the smallest class.
     pub k: u64,
-    /// Classes by size, small first; bands without a class are left out.
+    /// Classes by size, small first; bands without a class are omitted.
     pub histogram: Vec<SizeBand>,
     /// Rows that are alone in their class.
     pub uniques: u64,
     /// Their share of all rows.
     pub uniques_share: f64,
-    /// How easily a person known to be in the table is found.
+    /// The risk that a person known to be in the table is found.
     pub risk: Risk,
-    /// Each sensitive column.
+    /// The spread of each sensitive column over the classes.
     pub sensitive: Vec<SensitiveMeasures>,
 }
 
@@ -40,20 +40,20 @@ pub struct SizeBand {
     pub from: u64,
     /// The greatest size; none in the last band.
     pub to: Option<u64>,
-    /// How many classes.
+    /// The number of classes.
     pub classes: u64,
-    /// How many rows they have.
+    /// The number of rows in these classes.
     pub rows: u64,
 }
 
 /// The prosecutor's risk: the chance to pick the right row of a person known to be in the table.
 #[derive(Clone, Debug, Serialize)]
 pub struct Risk {
-    /// In the smallest class.
+    /// The risk in the smallest class: one over its size.
     pub highest: f64,
-    /// Over all rows.
+    /// The mean over all rows: classes over rows.
     pub average: f64,
-    /// The share of rows whose risk is above 1/k for the k that was asked for; none when none was.
+    /// The share of rows whose risk is above 1/k; none when the request has no k.
     pub above: Option<f64>,
     /// Rows whose risk is above 1/2, 1/3, 1/5, 1/11 and 1/20.
     pub at_risk: Vec<AtRisk>,
@@ -64,41 +64,41 @@ pub struct Risk {
 pub struct AtRisk {
     /// The threshold is one over this.
     pub one_in: u64,
-    /// How many: those of smaller classes.
+    /// Rows of classes smaller than `one_in`.
     pub rows: u64,
 }
 
-/// The thresholds that are looked at, one over each.
+/// The thresholds of [`Risk::at_risk`], one over each.
 const THRESHOLDS: [u64; 5] = [2, 3, 5, 11, 20];
 
-/// How a sensitive column spreads over the classes: for each measure the worst class.
+/// The spread of a sensitive column over the classes: for each measure the worst class.
 #[derive(Clone, Debug, Serialize)]
 pub struct SensitiveMeasures {
-    /// The column.
+    /// The name of the column.
     pub column: String,
-    /// Different values in the whole table.
+    /// Distinct values in the whole table.
     pub values: u64,
-    /// The fewest different values in a class.
+    /// The fewest distinct values in a class.
     pub distinct: u64,
-    /// l-diversity in frequency form: the least whole part of class size over the count of its
-    /// commonest value.
+    /// l-diversity in frequency form: the least whole part of class size over the count of its most
+    /// frequent value.
     pub frequency: u64,
     /// The least effective number of values: e to the entropy.
     pub entropy: f64,
     /// The greatest share of one value.
     pub alpha: f64,
-    /// The greatest distance to the whole table, any two values being 1 apart.
+    /// The greatest distance to the whole table where any two values are 1 apart.
     pub t_equal: f64,
-    /// The greatest distance by the ground distance that was asked for; none when none was, or it
-    /// is the equal one.
+    /// The greatest distance by the ground distance of the request; none when it has none, or the
+    /// equal one.
     pub t: Option<f64>,
 }
 
-/// Where the bands of the histogram begin.
+/// The least class sizes of the bands of the histogram.
 const BANDS: [u64; 14] = [1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1_000, 10_000, 100_000, 1_000_000];
 
-/// Counts the classes anew and asks every rule about each of them.
-pub(super) fn judge(
+/// Counts the classes anew and evaluates every rule on each of them.
+pub(super) fn evaluate(
     table: &Table,
     request: &Request,
     surface: &Surface,
@@ -127,14 +127,14 @@ pub(super) fn judge(
         {
             if spec.columns != surface.roles.quasi {
                 return Err(Error::request(format!(
-                    "a rule on column `{name}` must stand on all quasi-identifiers"
+                    "a rule on column `{name}` must be on all quasi-identifiers"
                 )));
             }
             let ground = match &spec.model {
                 ModelSpec::Closeness { distance, .. } => {
-                    ground(*distance, name, &sensitive, request)?
+                    ground_distance(*distance, name, &sensitive, request)?
                 }
-                _ => Ground::Equal,
+                _ => GroundDistance::Equal,
             };
             rules.push((at, Rule::new(spec, Some(&sensitive), ground, &request.missing)));
         }
@@ -153,16 +153,16 @@ pub(super) fn judge(
         measures,
         verdicts
             .into_iter()
-            .map(|verdict| verdict.expect("every rule stands on a column that is there"))
+            .map(|verdict| verdict.expect("every rule is on a column that the release has"))
             .collect(),
     ))
 }
 
 /// The classes of some quasi-identifiers, by their cells as released.
-fn classes_of(table: &Table, surface: &Surface, names: &[String]) -> Result<Classes> {
-    let shown = surface.quasi.iter().filter(|shown| names.iter().any(|name| name == shown.name()));
-    let columns = shown
-        .flat_map(surface::Shown::columns)
+fn classes_of(table: &Table, surface: &Surface, names: &[String]) -> Result<RowClasses> {
+    let quasi = surface.quasi.iter().filter(|quasi| names.iter().any(|name| name == quasi.name()));
+    let columns = quasi
+        .flat_map(surface::QuasiColumns::columns)
         .map(|column| coded(table, column))
         .collect::<Result<Vec<_>>>()?;
     let mut fold = Fold::new(table.rows);
@@ -175,16 +175,16 @@ fn classes_of(table: &Table, surface: &Surface, names: &[String]) -> Result<Clas
     Ok(fold.finish())
 }
 
-fn on_sizes(spec: &RuleSpec, classes: &Classes, request: &Request) -> RuleVerdict {
-    let mut rule = Rule::new(spec, None, Ground::Equal, &request.missing);
+fn on_sizes(spec: &RuleSpec, classes: &RowClasses, request: &Request) -> RuleVerdict {
+    let mut rule = Rule::new(spec, None, GroundDistance::Equal, &request.missing);
     for &size in &classes.sizes {
-        rule.ask(&Tally { size: u64::from(size), counts: &[], present: &[] }, None);
+        rule.evaluate(&ClassCounts { size: u64::from(size), counts: &[], present: &[] }, None);
     }
     rule.verdict()
 }
 
 #[allow(clippy::cast_precision_loss, reason = "for display")]
-fn sizes(classes: &Classes, request: &Request) -> Measures {
+fn sizes(classes: &RowClasses, request: &Request) -> Measures {
     let rows = classes.of.len() as u64;
     let smallest = classes.sizes.iter().copied().min().map_or(0, u64::from);
     let band = |from: u64, to: Option<u64>| {
@@ -222,20 +222,21 @@ fn sizes(classes: &Classes, request: &Request) -> Measures {
     }
 }
 
-/// Walks over the classes with the counts of one sensitive column.
+/// Goes through the classes with the counts of one sensitive column.
 #[allow(clippy::cast_precision_loss, reason = "for display")]
 fn spread(
     name: &str,
     sensitive: &Sensitive<'_>,
-    (classes, rows_of): (&Classes, &Rows),
+    (classes, rows_of): (&RowClasses, &ClassRows),
     rules: &mut [(usize, Rule<'_>)],
     request: &Request,
 ) -> Result<SensitiveMeasures> {
     let line = request.column(name);
-    let asked = line.filter(|line| matches!(line.t, Some(Share(_)))).and_then(|line| line.distance);
-    let asked = match asked {
+    let requested =
+        line.filter(|line| matches!(line.t, Some(Share(_)))).and_then(|line| line.distance);
+    let requested = match requested {
         Some(distance) if distance != Distance::Equal => {
-            Some(ground(distance, name, sensitive, request)?)
+            Some(ground_distance(distance, name, sensitive, request)?)
         }
         _ => None,
     };
@@ -247,7 +248,7 @@ fn spread(
         entropy: f64::INFINITY,
         alpha: 0.0,
         t_equal: 0.0,
-        t: asked.as_ref().map(|_| 0.0),
+        t: requested.as_ref().map(|_| 0.0),
     };
     let mut counts = vec![0u32; sensitive.values.len()];
     let mut present: Vec<u32> = Vec::new();
@@ -260,14 +261,15 @@ fn spread(
             }
             counts[value as usize] += 1;
         }
-        let tally = Tally { size: rows.len() as u64, counts: &counts, present: &present };
-        rules.iter_mut().for_each(|(_, rule)| rule.ask(&tally, Some(sensitive)));
+        let tally = ClassCounts { size: rows.len() as u64, counts: &counts, present: &present };
+        rules.iter_mut().for_each(|(_, rule)| rule.evaluate(&tally, Some(sensitive)));
         worst.distinct = worst.distinct.min(present.len() as u64);
         worst.frequency = worst.frequency.min(tally.size / tally.most());
         worst.entropy = worst.entropy.min(tally.entropy().exp());
         worst.alpha = worst.alpha.max(tally.most() as f64 / tally.size as f64);
-        worst.t_equal = worst.t_equal.max(distance(&Ground::Equal, &tally, sensitive).to_f64());
-        if let (Some(t), Some(ground)) = (&mut worst.t, &asked) {
+        worst.t_equal =
+            worst.t_equal.max(distance(&GroundDistance::Equal, &tally, sensitive).to_f64());
+        if let (Some(t), Some(ground)) = (&mut worst.t, &requested) {
             *t = t.max(distance(ground, &tally, sensitive).to_f64());
         }
         present.drain(..).for_each(|value| counts[value as usize] = 0);

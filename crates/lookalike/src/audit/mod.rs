@@ -1,84 +1,99 @@
-//! The judge: an independent check of any published table against the request it was made for.
+//! The audit: an independent check of any published table against the request it was made for.
 //!
-//! It reads the released table and the configuration, nothing else of the engine: classes are
-//! counted anew from the released cells, every rule is evaluated with arithmetic of its own, labels
-//! are read with readers of its own. With the source beside the release it also checks the truth:
-//! every released row stands for a row of the source that it covers.
+//! It reads the released table and the request and shares no code with the search: equivalence
+//! classes (rows with the same published values) are counted anew from the released cells, every
+//! rule is evaluated with separate arithmetic, labels are read with separate readers. With the
+//! source beside the release it also checks the truth: every released row has a source row of its
+//! own that it covers.
 //!
 //! Decisions are made in integers; only the entropy needs logarithms, see [`ENTROPY_TOLERANCE`]. A
 //! verdict names rows, sizes and shares, never the value of a cell; of a class that breaks a rule
-//! it names sizes and shares alone.
+//! it names sizes and shares only.
 
 mod classes;
 mod cover;
 mod excerpt;
-mod ground;
+mod ground_distance;
 mod guard;
 mod join;
 mod matching;
 mod measure;
 mod path;
 mod reading;
+mod released_cell;
 mod rings;
 mod rules;
+mod source_check;
+mod source_match;
 mod surface;
-mod truth;
 
 #[cfg(test)]
 mod tests;
 
-// What a released file says is read in one way, by the judge, by queries on it, and where labels
-// come from a file.
+// Released cells are read in one way: by the audit, by queries, and where labels come from a
+// recoding file.
 pub(crate) use classes::Fold;
-pub(crate) use cover::{Cell, Interval, Scale, cells, first_untold, interval, members};
+pub(crate) use cover::first_uncovered;
 pub(crate) use reading::{number_at, present};
-pub(crate) use surface::{Shown, surface};
+pub(crate) use released_cell::{Interval, ReleasedCell, ValueScale, cells, interval, members};
+pub(crate) use surface::{QuasiColumns, surface};
 
 pub use guard::unguard;
 pub use measure::{AtRisk, Measures, Risk, SensitiveMeasures, SizeBand};
 pub use rings::{NonHomogeneous, Proof, ProofRing};
 pub use rules::ENTROPY_TOLERANCE;
-pub use surface::{View, treatments};
-pub use truth::{Finding, Method, Statement, Truth};
+pub use source_check::{Finding, Method, SourceCheck, Statement};
+pub use surface::{AuditView, treatments};
 
-use serde::Serialize;
+use serde::ser::{Serialize, SerializeStruct, Serializer};
 
 use crate::error::{Error, Result};
 use crate::request::Request;
 use crate::table::{Coded, Table};
 
-/// What the judge found.
-#[derive(Clone, Debug, Serialize)]
+/// The findings of an audit.
+#[derive(Clone, Debug)]
 pub struct Verdict {
-    /// Released rows.
-    pub rows: u64,
-    /// Classes over all quasi-identifiers.
-    pub classes: u64,
-    /// Sizes, risk and the spread of the sensitive columns, whatever was asked for.
+    /// Rows, classes, risk and the spread of the sensitive columns, whatever the rules are.
     pub measures: Measures,
-    /// Every rule that was asked for.
+    /// Every rule of the request.
     pub rules: Vec<RuleVerdict>,
-    /// Columns that the release should not have; a sentence each.
+    /// Columns that the release must not have; a sentence each.
     pub leaks: Vec<String>,
     /// The comparison with the source, when there was one.
-    pub truth: Option<Truth>,
-    /// For a release that is not homogeneous the sense in which it holds: then the rules are judged
-    /// on the rows that a person could be, not on classes of equal rows, of which the measures
-    /// speak.
+    pub truth: Option<SourceCheck>,
+    /// For a non-homogeneous release its guarantee: the rules are then evaluated on the rows that a
+    /// person could be, and not on the classes of equal rows, which `measures` is about.
     pub non_homogeneous: Option<NonHomogeneous>,
 }
 
-impl Verdict {
-    /// True when nothing at all was found against the release.
-    pub fn holds(&self) -> bool {
-        self.leaks.is_empty()
-            && self.rules.iter().all(|rule| rule.violations == 0)
-            && self.truth.as_ref().is_none_or(Truth::holds)
+impl Serialize for Verdict {
+    /// In JSON, rows and classes are also at the top.
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let Verdict { measures, rules, leaks, truth, non_homogeneous } = self;
+        let mut fields = serializer.serialize_struct("Verdict", 7)?;
+        fields.serialize_field("rows", &measures.rows)?;
+        fields.serialize_field("classes", &measures.classes)?;
+        fields.serialize_field("measures", measures)?;
+        fields.serialize_field("rules", rules)?;
+        fields.serialize_field("leaks", leaks)?;
+        fields.serialize_field("truth", truth)?;
+        fields.serialize_field("non_homogeneous", non_homogeneous)?;
+        fields.end()
     }
 }
 
-/// How one rule fared.
-#[derive(Clone, Debug, Serialize)]
+impl Verdict {
+    /// True when the audit found no fault.
+    pub fn holds(&self) -> bool {
+        self.leaks.is_empty()
+            && self.rules.iter().all(|rule| rule.violations == 0)
+            && self.truth.as_ref().is_none_or(SourceCheck::holds)
+    }
+}
+
+/// The result of one rule.
+#[derive(Clone, Debug, serde::Serialize)]
 pub struct RuleVerdict {
     /// The rule in words: `k = 5 on age, zip`.
     pub rule: String,
@@ -88,83 +103,121 @@ pub struct RuleVerdict {
     pub violations: u64,
     /// Rows in these classes.
     pub rows: u64,
-    /// What `worst` is: `smallest class`, `greatest share` and so on.
+    /// The name of the measure in `worst`: `smallest class`, `greatest share` and so on.
     pub measure: &'static str,
-    /// The measure of the worst class; infinite (null in JSON) when a recursive rule finds no tail
-    /// at all.
+    /// The measure of the worst class; infinite (null in JSON) when the tail of a recursive rule is
+    /// empty.
     pub worst: f64,
-    /// What the measure is held against: k, alpha, l, c or t.
+    /// The limit of the measure: k, alpha, l, c or t.
     pub limit: f64,
     /// The worst few kinds of classes that break it: worst measure first, then the smallest.
     pub examples: Vec<ClassExcerpt>,
 }
 
-/// A class that breaks a rule, told by sizes and shares: none of its values, and not where it
-/// stands in the table.
-#[derive(Clone, Debug, Serialize)]
+/// A class that breaks a rule, described by sizes and shares: none of its values, and not its place
+/// in the table.
+#[derive(Clone, Debug, serde::Serialize)]
 pub struct ClassExcerpt {
-    /// How many classes that break the rule are exactly like this.
+    /// Classes that break the rule and have exactly these numbers.
     pub classes: u64,
-    /// How many rows it has.
+    /// Rows of each of them.
     pub size: u64,
-    /// Its measure under the rule; infinite (null in JSON) when a recursive rule finds no tail at
-    /// all.
+    /// Its measure under the rule; infinite (null in JSON) when the tail of a recursive rule is
+    /// empty.
     pub measure: f64,
-    /// How many of its rows have the commonest value, or one of those that alpha names; none where
-    /// the rule does not ask.
+    /// Rows with the most frequent value, or with one of the values that alpha names; none where
+    /// the rule does not depend on it.
     pub count: Option<u64>,
-    /// For a recursive rule: how many rows have the l-th commonest value or a rarer one.
+    /// For a recursive rule: rows with the l-th most frequent value or a rarer one.
     pub tail: Option<u64>,
-    /// All of that in words.
+    /// The same in words.
     pub text: String,
 }
 
-/// Checks a released table against the rules of the configuration.
+/// Checks a released table against the rules of the request.
 ///
-/// The reader must have been told [`treatments`] with [`View::Release`] or
-/// [`View::ReleaseAgainstSource`], and [`unguard`] must have seen a release that was read from a
-/// text file.
+/// The table must be read with the [`treatments`] of [`AuditView::Release`] or
+/// [`AuditView::ReleaseAgainstSource`]; a release that was read from a text file must have passed
+/// [`unguard`].
+///
+/// # Example
+/// ```
+/// use lookalike::{Request, audit::{AuditView, audit, treatments, unguard}, table};
+///
+/// let request = Request::parse("k = 3\ncolumns.age.role = 'quasi'")?;
+/// let release = "age\n[34-37]\n[34-37]\n[34-37]\n[51-58]\n[51-58]\n".to_string();
+/// let source = table::open_text(release, "release.csv".as_ref())?;
+/// let mut release = source.read(&treatments(&["age".into()], &request, AuditView::Release))?;
+/// unguard(&mut release);
+/// let verdict = audit(&release, &request)?;
+/// assert!(!verdict.holds() && verdict.rules[0].violations == 1);
+/// # Ok::<(), lookalike::Error>(())
+/// ```
 ///
 /// # Errors
 /// When the release lacks a quasi-identifier or a sensitive column, a column has no role, or the
-/// configuration makes no sense. A broken rule is no error: it stands in the verdict.
+/// request contradicts itself. A broken rule is no error: it is in the verdict.
 pub fn audit(release: &Table, request: &Request) -> Result<Verdict> {
     let surface = surface::surface(release, request)?;
     let specs = request.rules(&surface.roles)?;
-    let (measures, rules) = measure::judge(release, request, &surface, &specs)?;
-    Ok(Verdict {
-        rows: measures.rows,
-        classes: measures.classes,
-        measures,
-        rules,
-        leaks: surface.leaks,
-        truth: None,
-        non_homogeneous: None,
-    })
+    let (measures, rules) = measure::evaluate(release, request, &surface, &specs)?;
+    Ok(Verdict { measures, rules, leaks: surface.leaks, truth: None, non_homogeneous: None })
 }
 
 /// As [`audit`], and compares the release with the table it was made from.
 ///
-/// The reader must have been told [`treatments`] with [`View::ReleaseAgainstSource`] and
-/// [`View::Source`].
+/// The tables must be read with the [`treatments`] of [`AuditView::ReleaseAgainstSource`] and
+/// [`AuditView::Source`].
+///
+/// # Example
+/// ```
+/// # use lookalike::{Request, audit::{AuditView, audit_against, treatments}, table};
+/// let request = Request::parse("k = 2\ncolumns.age.role = 'quasi'")?;
+/// let read = |text: &str, view| {
+///     let treatments = treatments(&["age".into()], &request, view);
+///     table::open_text(text.into(), "data.csv".as_ref())?.read(&treatments)
+/// };
+/// let source = read("age\n34\n37\n51\n58\n", AuditView::Source)?;
+/// let release = "age\n[34-37]\n[34-37]\n[51-55]\n[51-55]\n";
+/// let release = read(release, AuditView::ReleaseAgainstSource)?;
+/// let verdict = audit_against(&release, &source, &request)?;
+/// assert_eq!(verdict.truth.expect("compared").violations, 1); // no row covers 58
+/// # Ok::<(), lookalike::Error>(())
+/// ```
 ///
 /// # Errors
 /// As [`audit`], and when the source lacks a quasi-identifier or a hierarchy file cannot be read.
 pub fn audit_against(release: &Table, source: &Table, request: &Request) -> Result<Verdict> {
     let mut verdict = audit(release, request)?;
-    verdict.truth = Some(truth::check(release, source, request, truth::LIMITS)?);
+    verdict.truth = Some(source_check::check(release, source, request, source_check::LIMITS)?);
     Ok(verdict)
 }
 
-/// Judges a release that is not homogeneous (algorithm `ring`) against the table it was made from,
-/// by the proof that was kept when it was made; without one only k can be judged, and only where
+/// Checks a non-homogeneous release (algorithm `ring`) against the table it was made from, by the
+/// proof that was kept when it was made; without a proof only k can be checked, and only where
 /// there are not too many pairs of row and person.
 ///
-/// The reader must have been told [`treatments`] with [`View::ReleaseAgainstSource`] and
-/// [`View::Source`].
+/// The tables must be read with the [`treatments`] of [`AuditView::ReleaseAgainstSource`] and
+/// [`AuditView::Source`].
+///
+/// # Example
+/// ```
+/// # use lookalike::{Request, audit::{AuditView, audit_rings, treatments}, table};
+/// # let request = Request::parse("k = 2\ncolumns.age.role = 'quasi'")?;
+/// # let read = |text: &str, view| {
+/// #     let treatments = treatments(&["age".into()], &request, view);
+/// #     table::open_text(text.into(), "data.csv".as_ref())?.read(&treatments)
+/// # };
+/// let source = read("age\n1\n2\n3\n", AuditView::Source)?;
+/// let release = "age\n[1-2]\n[2-3]\n[1-3]\n"; // no two rows are equal
+/// let release = read(release, AuditView::ReleaseAgainstSource)?;
+/// let verdict = audit_rings(&release, &source, &request, None)?;
+/// assert_eq!(verdict.non_homogeneous.expect("of rings").candidates, 2);
+/// # Ok::<(), lookalike::Error>(())
+/// ```
 ///
 /// # Errors
-/// As [`audit_against`], and when the proof is another release's, or is missing and needed.
+/// As [`audit_against`], and when the proof belongs to another release, or is missing and needed.
 pub fn audit_rings(
     release: &Table,
     source: &Table,
@@ -173,15 +226,12 @@ pub fn audit_rings(
 ) -> Result<Verdict> {
     let surface = surface::surface(release, request)?;
     let specs = request.rules(&surface.roles)?;
-    let (measures, _) = measure::judge(release, request, &surface, &[])?;
+    let (measures, _) = measure::evaluate(release, request, &surface, &[])?;
     let (sense, rules, truth) = match proof {
         Some(proof) => rings::by_proof(release, source, request, &specs, proof)?,
         None => rings::by_search(release, source, request, &specs)?,
     };
-    let (rows, classes) = (measures.rows, measures.classes);
     Ok(Verdict {
-        rows,
-        classes,
         measures,
         rules,
         leaks: surface.leaks,
@@ -196,7 +246,7 @@ pub fn audit_rings(
 /// As [`audit`].
 pub fn measures(table: &Table, request: &Request) -> Result<Measures> {
     let surface = surface::surface(table, request)?;
-    Ok(measure::judge(table, request, &surface, &[])?.0)
+    Ok(measure::evaluate(table, request, &surface, &[])?.0)
 }
 
 /// The codes of a column that the reader should have coded.

@@ -1,17 +1,16 @@
-//! Hierarchies as the judge reads them: for a value, the labels that may stand for it, nearest
-//! first.
+//! Hierarchies as the audit reads them: for a value, the labels that cover it, nearest first.
 
 use std::path::Path;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::reading::{day_shown, is_missing, number, place_of_instant, place_of_number};
+use super::reading::{day_in, is_missing, number, place_of_instant, place_of_number};
 use crate::error::{Error, Result};
 use crate::request::{DateUnit, HierarchySpec, IntervalsSpec};
 
-/// A hierarchy, ready to be asked.
+/// A hierarchy of a column, by its kind.
 #[derive(Debug)]
-pub(super) enum Hierarchy<'a> {
+pub(super) enum AuditHierarchy<'a> {
     File(Lines),
     Prefix(&'a [usize]),
     Date(&'a [DateUnit]),
@@ -27,12 +26,12 @@ pub(super) struct Lines {
     by_instant: FxHashMap<i128, usize>,
 }
 
-pub(super) fn open(request: &HierarchySpec) -> Result<Hierarchy<'_>> {
+pub(super) fn open(request: &HierarchySpec) -> Result<AuditHierarchy<'_>> {
     Ok(match request {
-        HierarchySpec::File(path) => Hierarchy::File(read(path)?),
-        HierarchySpec::Prefix(prefix) => Hierarchy::Prefix(&prefix.prefix),
-        HierarchySpec::Date(date) => Hierarchy::Date(&date.date),
-        HierarchySpec::Intervals(intervals) => Hierarchy::Intervals(intervals),
+        HierarchySpec::File(path) => AuditHierarchy::File(read(path)?),
+        HierarchySpec::Prefix(prefix) => AuditHierarchy::Prefix(&prefix.prefix),
+        HierarchySpec::Date(date) => AuditHierarchy::Date(&date.date),
+        HierarchySpec::Intervals(intervals) => AuditHierarchy::Intervals(intervals),
     })
 }
 
@@ -44,7 +43,7 @@ fn read(path: &Path) -> Result<Lines> {
 
 fn parse(text: &str) -> std::result::Result<Lines, (u64, &'static str)> {
     let records = records(text)?;
-    // A group that has the name of another value is published under a name of its own.
+    // A group with the name of another value is published under another name.
     let values: FxHashSet<&str> = records.iter().map(|(_, labels)| labels[0].as_str()).collect();
     let mut shared: FxHashSet<(usize, &str)> = FxHashSet::default();
     for (_, labels) in &records {
@@ -62,7 +61,7 @@ fn parse(text: &str) -> std::result::Result<Lines, (u64, &'static str)> {
         });
         let mut above: Vec<String> = named.collect();
         above.dedup();
-        // The value again only pads the line.
+        // A repeated value only pads the line.
         if above.len() > 1 && above[0] == *leaf {
             above.remove(0);
         }
@@ -122,8 +121,8 @@ fn records(text: &str) -> std::result::Result<Vec<Record>, (u64, &'static str)> 
 }
 
 impl Lines {
-    /// The line of a value; `5.0` is found as `5`, and a date by its instant, when no line has its
-    /// spelling.
+    /// The line of a value. When no line has its spelling, `5.0` is found as `5`, and a date by its
+    /// instant.
     pub(super) fn find(&self, text: &str) -> Option<usize> {
         let by_number = || self.by_number.get(&place_of_number(text)?);
         let by_instant = || self.by_instant.get(&place_of_instant(text)?);
@@ -146,13 +145,13 @@ impl Lines {
     }
 }
 
-/// `53712` with 3 kept is `537**`; a text that is not longer stays as it is.
+/// `53712` with 3 kept is `537**`; a shorter text is not changed.
 fn masked(text: &str, kept: usize) -> String {
     text.chars().enumerate().map(|(i, c)| if i < kept { c } else { '*' }).collect()
 }
 
 fn unit_label(text: &str, unit: DateUnit) -> Option<String> {
-    let date = day_shown(text)?;
+    let date = day_in(text)?;
     let (year, month) = (date.year(), date.month());
     Some(match unit {
         DateUnit::Day => format!("{year:04}-{month:02}-{:02}", date.day()),
@@ -163,19 +162,19 @@ fn unit_label(text: &str, unit: DateUnit) -> Option<String> {
     })
 }
 
-impl Hierarchy<'_> {
+impl AuditHierarchy<'_> {
     /// Every label below the root that may be published for this value; intervals are read as
     /// intervals, not listed.
     pub(super) fn labels(&self, text: &str) -> Vec<String> {
         match self {
-            Hierarchy::File(lines) => lines.ancestors(text).unwrap_or_default().to_vec(),
-            Hierarchy::Prefix(_) => {
+            AuditHierarchy::File(lines) => lines.ancestors(text).unwrap_or_default().to_vec(),
+            AuditHierarchy::Prefix(_) => {
                 (0..text.chars().count()).map(|kept| masked(text, kept)).collect()
             }
-            Hierarchy::Date(units) => {
+            AuditHierarchy::Date(units) => {
                 units.iter().filter_map(|&unit| unit_label(text, unit)).collect()
             }
-            Hierarchy::Intervals(_) => Vec::new(),
+            AuditHierarchy::Intervals(_) => Vec::new(),
         }
     }
 
@@ -183,12 +182,14 @@ impl Hierarchy<'_> {
     /// none when it has no place. A file's root is the last of its labels.
     pub(super) fn nodes(&self, text: &str) -> Option<Vec<String>> {
         let mut nodes = match self {
-            Hierarchy::File(lines) => return lines.ancestors(text).map(<[String]>::to_vec),
-            Hierarchy::Prefix(lengths) => lengths.iter().map(|&kept| masked(text, kept)).collect(),
-            Hierarchy::Date(units) => {
+            AuditHierarchy::File(lines) => return lines.ancestors(text).map(<[String]>::to_vec),
+            AuditHierarchy::Prefix(lengths) => {
+                lengths.iter().map(|&kept| masked(text, kept)).collect()
+            }
+            AuditHierarchy::Date(units) => {
                 units.iter().map(|&unit| unit_label(text, unit)).collect::<Option<Vec<_>>>()?
             }
-            Hierarchy::Intervals(request) => {
+            AuditHierarchy::Intervals(request) => {
                 let x = number(text)?;
                 let side = if request.bottom.is_some_and(|bottom| x < bottom) {
                     Some("low")
@@ -236,12 +237,15 @@ mod tests {
 
     #[test]
     fn one_line_hierarchies_give_their_labels() {
-        assert_eq!(Hierarchy::Prefix(&[4, 3]).labels("5371"), ["****", "5***", "53**", "537*"]);
-        assert_eq!(Hierarchy::Prefix(&[3, 1]).nodes("5371").unwrap(), ["537*", "5***"]);
+        assert_eq!(
+            AuditHierarchy::Prefix(&[4, 3]).labels("5371"),
+            ["****", "5***", "53**", "537*"]
+        );
+        assert_eq!(AuditHierarchy::Prefix(&[3, 1]).nodes("5371").unwrap(), ["537*", "5***"]);
         let units =
             [DateUnit::Day, DateUnit::Month, DateUnit::Quarter, DateUnit::Year, DateUnit::Decade];
-        let labels = Hierarchy::Date(&units).labels("2024-03-17 10:00:00");
+        let labels = AuditHierarchy::Date(&units).labels("2024-03-17 10:00:00");
         assert_eq!(labels, ["2024-03-17", "2024-03", "2024-Q1", "2024", "2020s"]);
-        assert_eq!(Hierarchy::Date(&[DateUnit::Quarter]).labels("2024-12-01"), ["2024-Q4"]);
+        assert_eq!(AuditHierarchy::Date(&[DateUnit::Quarter]).labels("2024-12-01"), ["2024-Q4"]);
     }
 }

@@ -1,4 +1,4 @@
-//! How the judge reads the text of a cell: numbers, instants, missing values.
+//! How the audit reads the text of a cell: numbers, instants, missing values.
 
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
@@ -8,7 +8,7 @@ use jiff::tz::TimeZone;
 pub(super) fn number(text: &str) -> Option<f64> {
     let text = text.trim();
     let number: f64 = text.parse().ok()?;
-    // Rust also reads "inf" and "nan", which no table means as numbers.
+    // Rust also reads "inf" and "nan", which are no numbers in a table.
     (number.is_finite() && text.bytes().any(|b| b.is_ascii_digit())).then_some(number)
 }
 
@@ -54,14 +54,14 @@ pub(super) fn exact_number(text: &str) -> Option<String> {
 /// taken to UTC.
 pub(super) fn date_time(text: &str) -> Option<DateTime> {
     let text = text.trim();
-    // With an offset first: read as a civil time, the offset would be passed over.
+    // With an offset first: a civil time would ignore the offset.
     let instant =
         text.parse::<Timestamp>().map(|instant| instant.to_zoned(TimeZone::UTC).datetime());
     instant.or_else(|_| text.parse()).ok()
 }
 
-/// The day that an ISO text shows, whatever its time zone.
-pub(super) fn day_shown(text: &str) -> Option<Date> {
+/// The day in an ISO text, whatever its time zone.
+pub(super) fn day_in(text: &str) -> Option<Date> {
     let text = text.trim();
     let local: DateTime = text.trim_end_matches(['Z', 'z']).parse().ok()?;
     Some(local.date())
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn what_means_missing_is_not_present() {
+    fn texts_that_mean_missing_are_not_present() {
         assert_eq!(present(Some("?"), &["?".to_string()]), None);
         assert_eq!(present(Some(" ? "), &["?".to_string()]), None);
         assert_eq!(present(Some(""), &[]), None);

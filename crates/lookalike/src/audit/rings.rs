@@ -1,35 +1,35 @@
-//! The judge of non-homogeneous releases: every person could be any of k released rows, every
+//! The audit of non-homogeneous releases: every person could be any of k released rows, every
 //! released row any of k persons.
 //!
-//! Equal rows say nothing here. What counts is which released row covers which person of the
-//! source, and that there are k ways to give all released rows to all persons at once that have no
-//! pair in common: then no way of reasoning with the quasi-identifiers alone leaves a person fewer
-//! than k rows. A [`Proof`] names rings on which that is plain to see; without one the ways are
-//! searched for.
+//! Equal rows have no meaning here. The question is which released row covers which person of the
+//! source, and whether there are k assignments of all released rows to all persons that have no
+//! pair in common: then no reasoning with the quasi-identifiers alone leaves a person fewer than k
+//! rows. A [`Proof`] names rings on which these assignments can be read off; without a proof they
+//! are searched for.
 
 use rayon::prelude::*;
 use serde::Serialize;
 
-use super::ground::{Ground, ground};
-use super::join::{Counted, Found, Join, Quasi, counted, distinct};
+use super::ground_distance::{GroundDistance, ground_distance};
+use super::join::{CombinationCounts, Coverage, Join, Quasi, combinations, count_combinations};
 use super::matching::greatest_within;
-use super::rules::{Rule, Sensitive, Tally};
-use super::truth::{self, Finding, LIMITS, Method, Sides, Truth};
+use super::rules::{ClassCounts, Rule, Sensitive};
+use super::source_check::{self, Finding, LIMITS, Method, Sides, SourceCheck};
+use super::source_match::by_passthrough;
 use super::{RuleVerdict, coded};
 use crate::codes::{Codes, RowId};
 use crate::error::{Error, Result};
 use crate::request::{ModelSpec, Request, RuleSpec};
 use crate::table::Table;
 
-/// Which released rows each person could be, ring by ring. It is as secret as the source: it tells
-/// who could be who far better than the release does, and with the shift that it implies, who is
-/// who.
+/// Which released rows each person could be, ring by ring. It is as secret as the source: it
+/// discloses far better than the release who could be who, and with the shift that it implies, who
+/// is who.
 ///
-/// The released row of a place covers the persons of as many places, from its own on, as the ring's
-/// window has.
+/// The released row of a place covers the persons of the next `window` places, its own included.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Proof {
-    /// The rings in order.
+    /// The rings, in the order of their places.
     pub rings: Vec<ProofRing>,
     /// For each place the row of the source, counted from 0.
     pub persons: Vec<RowId>,
@@ -37,32 +37,31 @@ pub struct Proof {
     pub released: Vec<RowId>,
 }
 
-/// How long a ring is.
+/// The length of a ring, and the window of its rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProofRing {
-    /// Places.
+    /// The number of places.
     pub places: usize,
-    /// Places that a released row covers.
+    /// The number of places that a released row covers, between 1 and `places`.
     pub window: usize,
 }
 
-/// In what sense a release holds that is not homogeneous.
+/// The guarantee of a non-homogeneous release.
 #[derive(Clone, Debug, Serialize)]
 pub struct NonHomogeneous {
     /// Every person could be any of at least so many released rows, every released row any of as
-    /// many persons, and there are as many ways to give all rows to all persons that have no pair
-    /// in common.
+    /// many persons, and as many assignments of all rows to all persons have no pair in common.
     pub candidates: u64,
-    /// How many rings the proof has; none when there was no proof and the ways were searched for in
-    /// the whole table.
+    /// The number of rings of the proof; none when there was no proof and the assignments were
+    /// searched for in the whole table.
     pub rings: Option<u64>,
 }
 
-/// What the judge found: the sense in which the release holds, every rule, and the comparison with
+/// The findings on a non-homogeneous release: its guarantee, every rule, and the comparison with
 /// the source.
-pub(super) type Findings = (NonHomogeneous, Vec<RuleVerdict>, Truth);
+pub(super) type Findings = (NonHomogeneous, Vec<RuleVerdict>, SourceCheck);
 
-/// Judges by a proof: on its rings nothing is left to search for.
+/// The audit by a proof: nothing has to be searched for.
 pub(super) fn by_proof(
     release: &Table,
     source: &Table,
@@ -70,17 +69,17 @@ pub(super) fn by_proof(
     specs: &[RuleSpec],
     proof: &Proof,
 ) -> Result<Findings> {
-    let Sides { mut truth, carried, quasi } = truth::sides(release, source, request)?;
+    let Sides { mut truth, passthrough, quasi } = source_check::sides(release, source, request)?;
     fits(proof, release.rows, source.rows)?;
-    let rings: Vec<Ring<'_>> = proof.rings().collect();
-    let bags = || quasi.iter().map(|quasi| Bag::new(quasi.known)).collect::<Vec<Bag>>();
+    let rings: Vec<RingRows<'_>> = proof.rings().collect();
+    let bags = || quasi.iter().map(|quasi| Bag::new(quasi.distinct_values)).collect::<Vec<Bag>>();
     let broken: u64 =
         rings.par_iter().map_init(bags, |bags, ring| uncovered(ring, &quasi, bags)).sum();
-    let others = truth::by_carried(&carried, (release.rows, source.rows));
+    let others = by_passthrough(&passthrough, (release.rows, source.rows));
     let in_release = |row: RowId| others.of[source.rows + row as usize];
     let in_source = |row: RowId| others.of[row as usize];
-    let without = rings.par_iter().filter(|ring| !has_shift(ring, in_release, in_source));
-    let exchanged: u64 = without.map(|ring| ring.released.len() as u64).sum();
+    let unshifted = rings.par_iter().filter(|ring| !has_shift(ring, in_release, in_source));
+    let exchanged: u64 = unshifted.map(|ring| ring.released.len() as u64).sum();
     truth.cells_checked = Method::ByProof;
     truth.violations = broken + exchanged;
     truth.rows_matched = release.rows as u64 - truth.violations.min(release.rows as u64);
@@ -88,11 +87,18 @@ pub(super) fn by_proof(
     if exchanged == 0 {
         truth.state(
             Finding::Ok,
-            "on every ring each released row has the other cells of a source row that it covers, as many places on for all",
+            "on every ring each released row has the other cells of a source row that it covers, \
+             shifted by the same number of places",
         );
     } else {
-        let why = "do not have the other cells of source rows as many places on for all: the release, or the proof, is another's";
-        truth.state(Finding::Broken, format!("{exchanged} released rows on some rings {why}"));
+        truth.state(
+            Finding::Broken,
+            format!(
+                "{exchanged} released rows on some rings do not have the other cells of source \
+                 rows shifted by the same number of places: the release or the proof is another \
+                 one"
+            ),
+        );
     }
     let candidates = rings.iter().map(|ring| ring.window as u64).min().unwrap_or(0);
     let sense = NonHomogeneous { candidates, rings: Some(rings.len() as u64) };
@@ -100,21 +106,25 @@ pub(super) fn by_proof(
         truth.state(
             Finding::Ok,
             format!(
-                "on every ring each source row could be any of {candidates} released rows or more, each released row any of as many source \
-                 rows, and as many ways to pair all of them have no pair in common"
+                "on every ring each source row could be any of {candidates} released rows or more, \
+                 each released row any of as many source rows, and as many ways to pair all of \
+                 them have no pair in common"
             ),
         );
     } else {
         truth.state(
             Finding::Broken,
-            format!("{broken} released rows do not cover all the source rows that the proof says they do"),
+            format!(
+                "{broken} released rows do not cover all the source rows that the proof says they \
+                 do"
+            ),
         );
     }
     Ok((sense, on_windows(release, request, specs, &rings)?, truth))
 }
 
-/// Judges without a proof: searches the whole table for k ways to give rows to persons that have no
-/// pair in common.
+/// The audit without a proof: searches the whole table for k assignments of rows to persons that
+/// have no pair in common.
 pub(super) fn by_search(
     release: &Table,
     source: &Table,
@@ -128,20 +138,21 @@ pub(super) fn by_search(
     };
     if specs.iter().any(|spec| spec.model.column().is_some()) {
         return Err(needs_proof(
-            "a non-homogeneous release says nothing about rules on sensitive columns by itself",
+            "without a proof a non-homogeneous release cannot be checked for rules on sensitive \
+             columns",
         ));
     }
     if release.rows != source.rows {
         return Err(needs_proof(
-            "rows were left out, and a non-homogeneous release does not tell which",
+            "rows were suppressed, and a non-homogeneous release does not say which",
         ));
     }
-    let mut sides = truth::sides(release, source, request)?;
-    truth::compare(&mut sides, (release.rows, source.rows), request.output.order, LIMITS);
+    let mut sides = source_check::sides(release, source, request)?;
+    source_check::compare(&mut sides, (release.rows, source.rows), request.output.order, LIMITS);
     let Sides { mut truth, quasi, .. } = sides;
-    let asked = |spec: &RuleSpec| if let ModelSpec::K(k) = spec.model { k } else { 1 };
-    let k = specs.iter().map(asked).max().unwrap_or(1);
-    let candidates = disjoint_ways(&quasi, release.rows, k)
+    let least = |spec: &RuleSpec| if let ModelSpec::K(k) = spec.model { k } else { 1 };
+    let k = specs.iter().map(least).max().unwrap_or(1);
+    let candidates = disjoint_assignments(&quasi, release.rows, k)
         .ok_or_else(|| needs_proof("there are too many pairs to search"))?;
     if candidates >= k {
         truth.state(
@@ -152,32 +163,35 @@ pub(super) fn by_search(
         truth.violations += 1;
         truth.state(
             Finding::Broken,
-            format!("no {k} ways to pair all released rows with source rows are without a pair in common"),
+            format!(
+                "no {k} ways to pair all released rows with source rows are without a pair in \
+                 common"
+            ),
         );
     }
-    let judged = |spec: &RuleSpec| {
-        let mut rule = Rule::new(spec, None, Ground::Equal, &request.missing);
-        rule.ask(&Tally { size: candidates, counts: &[], present: &[] }, None);
+    let verdict = |spec: &RuleSpec| {
+        let mut rule = Rule::new(spec, None, GroundDistance::Equal, &request.missing);
+        rule.evaluate(&ClassCounts { size: candidates, counts: &[], present: &[] }, None);
         RuleVerdict { measure: CANDIDATES, ..rule.verdict() }
     };
-    Ok((NonHomogeneous { candidates, rings: None }, specs.iter().map(judged).collect(), truth))
+    Ok((NonHomogeneous { candidates, rings: None }, specs.iter().map(verdict).collect(), truth))
 }
 
 const CANDIDATES: &str = "fewest candidates";
 
-/// One ring of a proof.
-struct Ring<'a> {
+/// One ring of a proof: its window, and the rows of its places.
+struct RingRows<'a> {
     window: usize,
     persons: &'a [RowId],
     released: &'a [RowId],
 }
 
 impl Proof {
-    fn rings(&self) -> impl Iterator<Item = Ring<'_>> {
+    fn rings(&self) -> impl Iterator<Item = RingRows<'_>> {
         self.rings.iter().scan(0, |from, ring| {
             let places = *from..*from + ring.places;
             *from = places.end;
-            Some(Ring {
+            Some(RingRows {
                 window: ring.window,
                 persons: &self.persons[places.clone()],
                 released: &self.released[places],
@@ -186,7 +200,8 @@ impl Proof {
     }
 }
 
-/// A proof has each released row once, no person twice, and rings that their windows fit into.
+/// Checks that a proof has each released row once, no person twice, and no window larger than its
+/// ring.
 fn fits(proof: &Proof, released: usize, persons: usize) -> Result<()> {
     let once = |rows: &[RowId], of: usize| {
         let mut seen = vec![false; of];
@@ -210,10 +225,10 @@ fn fits(proof: &Proof, released: usize, persons: usize) -> Result<()> {
     }
 }
 
-/// Values in a window, which slides on row by row.
+/// The values in a window that slides over a ring row by row.
 struct Bag {
     counts: Vec<u32>,
-    /// The values with a count above 0, each once, and where each stands among them.
+    /// The values with a count above 0, each once, and the place of each value among them.
     present: Vec<u32>,
     places: Vec<u32>,
 }
@@ -244,7 +259,7 @@ impl Bag {
         }
     }
 
-    /// Shows each window of a ring: the place it begins at, and what is in it.
+    /// Calls `see` for each window of a ring, with its first place and its values.
     fn slide(
         &mut self,
         places: usize,
@@ -262,8 +277,8 @@ impl Bag {
     }
 }
 
-/// How many released rows do not cover the persons of their window.
-fn uncovered(ring: &Ring<'_>, quasi: &[Quasi<'_>], bags: &mut [Bag]) -> u64 {
+/// The number of released rows that do not cover all persons of their window.
+fn uncovered(ring: &RingRows<'_>, quasi: &[Quasi<'_>], bags: &mut [Bag]) -> u64 {
     let places = ring.persons.len();
     let mut covers = vec![true; places];
     for (quasi, bag) in quasi.iter().zip(bags) {
@@ -276,14 +291,18 @@ fn uncovered(ring: &Ring<'_>, quasi: &[Quasi<'_>], bags: &mut [Bag]) -> u64 {
     covers.iter().filter(|&&covers| !covers).count() as u64
 }
 
-/// True when every released row has the other cells of the person so many places on, for some
-/// number of places below the window. `rows` numbers the other cells of released rows, `persons`
-/// those of persons.
-fn has_shift(ring: &Ring<'_>, rows: impl Fn(RowId) -> u32, persons: impl Fn(RowId) -> u32) -> bool {
+/// True when there is a shift below the window such that every released row has the passed-through
+/// cells of the person so many places further. `rows` numbers the passed-through cells of released
+/// rows, `persons` those of persons.
+fn has_shift(
+    ring: &RingRows<'_>,
+    rows: impl Fn(RowId) -> u32,
+    persons: impl Fn(RowId) -> u32,
+) -> bool {
     let places = ring.persons.len();
     let wanted: Vec<u32> = ring.released.iter().map(|&row| rows(row)).collect();
-    // For each beginning of what is wanted, the longest shorter one that it ends with: where to go
-    // on after a mismatch.
+    // For each prefix of `wanted` the longest shorter prefix that it ends with: where to go on
+    // after a mismatch (Knuth, Morris, Pratt).
     let mut back = vec![0; places];
     for at in 1..places {
         let mut length = back[at - 1];
@@ -306,24 +325,24 @@ fn has_shift(ring: &Ring<'_>, rows: impl Fn(RowId) -> u32, persons: impl Fn(RowI
     false
 }
 
-/// Asks every rule about the released rows that each person could be.
+/// Evaluates every rule on the released rows that each person could be.
 fn on_windows(
     release: &Table,
     request: &Request,
     specs: &[RuleSpec],
-    rings: &[Ring<'_>],
+    rings: &[RingRows<'_>],
 ) -> Result<Vec<RuleVerdict>> {
-    // Each window is one person's, and counts for one row.
+    // Each window belongs to one person and counts as one row.
     let of_persons = |verdict: RuleVerdict| RuleVerdict { rows: verdict.violations, ..verdict };
     let mut verdicts = Vec::new();
     for spec in specs {
         let Some(column) = spec.model.column() else {
-            let mut rule = Rule::new(spec, None, Ground::Equal, &request.missing);
+            let mut rule = Rule::new(spec, None, GroundDistance::Equal, &request.missing);
             for ring in rings {
                 let size = ring.window as u64;
-                ring.released
-                    .iter()
-                    .for_each(|_| rule.ask(&Tally { size, counts: &[], present: &[] }, None));
+                ring.released.iter().for_each(|_| {
+                    rule.evaluate(&ClassCounts { size, counts: &[], present: &[] }, None)
+                });
             }
             verdicts.push(of_persons(RuleVerdict { measure: CANDIDATES, ..rule.verdict() }));
             continue;
@@ -331,9 +350,9 @@ fn on_windows(
         let sensitive = Sensitive::new(coded(release, column)?, column, request);
         let ground = match &spec.model {
             ModelSpec::Closeness { distance, .. } => {
-                ground(*distance, column, &sensitive, request)?
+                ground_distance(*distance, column, &sensitive, request)?
             }
-            _ => Ground::Equal,
+            _ => GroundDistance::Equal,
         };
         let mut rule = Rule::new(spec, Some(&sensitive), ground, &request.missing);
         let mut bag = Bag::new(sensitive.values.len());
@@ -343,8 +362,8 @@ fn on_windows(
                 ring.window,
                 |place| sensitive.of(ring.released[place]),
                 |_, bag| {
-                    rule.ask(
-                        &Tally {
+                    rule.evaluate(
+                        &ClassCounts {
                             size: ring.window as u64,
                             counts: &bag.counts,
                             present: &bag.present,
@@ -359,32 +378,38 @@ fn on_windows(
     Ok(verdicts)
 }
 
-/// How many ways there are, up to k, to give every released row a person that it covers so that no
-/// two ways agree anywhere; none when there are too many pairs to tell.
+/// The number, up to k, of assignments of released rows to persons that they cover such that no two
+/// have a pair in common; none when there are too many pairs to search.
 ///
-/// There are k such ways exactly when every row can be given k different persons so that every
-/// person is given k times (a bipartite graph in which all have k edges falls into k perfect
-/// matchings). Rows that show the same, and persons that are the same, are taken together: m of the
-/// one and n of the other have m n pairs.
-fn disjoint_ways(quasi: &[Quasi<'_>], rows: usize, k: u64) -> Option<u64> {
-    let shown: Vec<(&Codes, usize)> =
-        quasi.iter().map(|quasi| (&*quasi.cells, quasi.shown)).collect();
-    let known: Vec<(&Codes, usize)> =
-        quasi.iter().map(|quasi| (quasi.values, quasi.known)).collect();
-    let (boxes, tuples) = (distinct(&shown, rows), distinct(&known, rows));
-    let (show, have): (Counted, Counted) = (counted(boxes.of.clone()), counted(tuples.of.clone()));
+/// There are k of them exactly when every row can get k different persons so that every person is
+/// taken k times (a bipartite graph in which all nodes have k edges is the union of k perfect
+/// matchings). Equal rows, and equal persons, are taken together: m of the one and n of the other
+/// have m n pairs.
+fn disjoint_assignments(quasi: &[Quasi<'_>], rows: usize, k: u64) -> Option<u64> {
+    let cells: Vec<(&Codes, usize)> =
+        quasi.iter().map(|quasi| (&*quasi.cells, quasi.distinct_cells)).collect();
+    let values: Vec<(&Codes, usize)> =
+        quasi.iter().map(|quasi| (quasi.values, quasi.distinct_values)).collect();
+    let (boxes, tuples) = (combinations(&cells, rows), combinations(&values, rows));
+    let (box_counts, tuple_counts): (CombinationCounts, CombinationCounts) =
+        (count_combinations(boxes.of.clone()), count_combinations(tuples.of.clone()));
     let mut join =
         Join { quasi, boxes: &boxes, tuples: &tuples, tests: LIMITS.tests, edges: LIMITS.edges };
-    let Found { edges: Some(edges), .. } = join.pairs(&show, &have)? else { return None };
+    let Coverage { edges: Some(edges), .. } = join.pairs(&box_counts, &tuple_counts)? else {
+        return None;
+    };
     let pairs: Vec<u64> = edges
         .iter()
-        .map(|&(shown, tuple)| show[shown as usize].1 * have[tuple as usize].1)
+        .map(|&(b, tuple)| box_counts[b as usize].1 * tuple_counts[tuple as usize].1)
         .collect();
     let is_enough = |ways: u64| {
-        let times = |all: &Counted| all.iter().map(|&(_, rows)| rows * ways).collect::<Vec<u64>>();
-        greatest_within(times(&show), times(&have), &edges, &pairs) == rows as u64 * ways
+        let times = |all: &CombinationCounts| {
+            all.iter().map(|&(_, rows)| rows * ways).collect::<Vec<u64>>()
+        };
+        greatest_within(times(&box_counts), times(&tuple_counts), &edges, &pairs)
+            == rows as u64 * ways
     };
-    // Most releases have as many as they should.
+    // Most releases have k of them.
     let (mut enough, mut too_many) = (0, k + 1);
     let mut next = k;
     while enough + 1 < too_many {
@@ -419,7 +444,7 @@ mod tests {
                 rows[0] ^= 1;
             }
             let at: Vec<RowId> = (0..).take(places).collect();
-            let ring = Ring { window, persons: &at, released: &at };
+            let ring = RingRows { window, persons: &at, released: &at };
             let fits = |shift: usize| {
                 (0..places).all(|place| rows[place] == persons[(place + shift) % places])
             };
@@ -436,7 +461,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bag_that_slides_has_what_is_in_the_window() {
+    fn a_sliding_bag_has_the_values_of_the_window() {
         let mut seeded = Seeded(4);
         let mut bag = Bag::new(6);
         for _ in 0..500 {

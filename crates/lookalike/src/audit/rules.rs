@@ -1,4 +1,4 @@
-//! Every rule evaluated on one class, from its size and the counts of its sensitive values.
+//! The rules, each evaluated on one class: from its size and the counts of its sensitive values.
 
 use std::borrow::Cow;
 
@@ -6,25 +6,25 @@ use rustc_hash::FxHashMap;
 
 use super::RuleVerdict;
 use super::excerpt::{Case, excerpt, keep};
-use super::ground::{Fraction, Ground, distance};
+use super::ground_distance::{Fraction, GroundDistance, distance};
 use super::reading::{exact_number, is_missing, place_of_instant, place_of_number};
 use crate::codes::{Code, RowId};
 use crate::request::ratio::Ratio;
 use crate::request::{ColumnRequest, Distance, HierarchySpec, Kind, ModelSpec, Request, RuleSpec};
 use crate::table::Coded;
 
-/// By how much, relative to ln l, the entropy of a class may fall short of ln l: logarithms are
-/// rounded, and a class of l equally frequent values must hold.
+/// The tolerance of entropy l-diversity, relative to ln l: logarithms are rounded, and a class of l
+/// equally frequent values must satisfy the rule.
 pub const ENTROPY_TOLERANCE: f64 = 1e-9;
 
-/// A sensitive column: its values, all spellings of one value taken as one.
+/// A sensitive column; all spellings of one value are one value.
 #[derive(Debug)]
 pub(super) struct Sensitive<'a> {
     pub(super) coded: &'a Coded,
     pub(super) sameness: Sameness,
-    /// For each code of the column its value here.
+    /// For each code of the column the number of its value.
     pub(super) value: Vec<u32>,
-    /// The values, each in its first spelling; none is the missing one.
+    /// The values, each in its first spelling; `None` is the missing value.
     pub(super) values: Vec<Option<String>>,
     pub(super) first_row: Vec<RowId>,
     /// For each value its rows in the whole table.
@@ -63,13 +63,13 @@ impl<'a> Sensitive<'a> {
         all
     }
 
-    /// The value of a row.
+    /// The number of a row's value.
     pub(super) fn of(&self, row: RowId) -> Code {
         self.value[self.coded.codes.get(row as usize) as usize]
     }
 }
 
-/// By what two texts of a sensitive column are one value.
+/// When two texts of a sensitive column are one value: as equal texts, numbers or instants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sameness {
     Text,
@@ -77,8 +77,8 @@ pub(super) enum Sameness {
     Instant,
 }
 
-/// What the column's line says; the ordered distance takes texts for numbers or instants without
-/// being told.
+/// As the column's line says; the ordered distance takes texts as numbers or instants where the
+/// line does not say.
 fn sameness<'t>(
     line: Option<&ColumnRequest>,
     mut texts: impl Iterator<Item = &'t str>,
@@ -101,7 +101,7 @@ fn sameness<'t>(
 }
 
 impl Sameness {
-    /// One text for all spellings of a value.
+    /// The same text for all spellings of a value.
     fn of(self, text: &str) -> Cow<'_, str> {
         let one = match self {
             Sameness::Text => None,
@@ -112,20 +112,20 @@ impl Sameness {
     }
 }
 
-/// One class: its size, the count of every value of the column, and which of them it has.
+/// One class: its size, the count of every value of the column, and the values that it has.
 #[derive(Debug)]
-pub(super) struct Tally<'a> {
+pub(super) struct ClassCounts<'a> {
     pub(super) size: u64,
     pub(super) counts: &'a [u32],
     pub(super) present: &'a [u32],
 }
 
-impl Tally<'_> {
+impl ClassCounts<'_> {
     fn counts(&self) -> impl Iterator<Item = u64> + '_ {
         self.present.iter().map(|&value| u64::from(self.counts[value as usize]))
     }
 
-    /// The count of the commonest value.
+    /// The count of the most frequent value.
     pub(super) fn most(&self) -> u64 {
         self.counts().max().unwrap_or(0)
     }
@@ -138,29 +138,29 @@ impl Tally<'_> {
     }
 }
 
-/// A rule, ready to be asked, and what it has met so far.
+/// A rule, and its result so far.
 #[derive(Debug)]
 pub(super) struct Rule<'a> {
     model: &'a ModelSpec,
     /// For alpha on named values: whether a value is among them.
     named: Vec<bool>,
-    ground: Ground,
+    ground: GroundDistance,
     verdict: RuleVerdict,
     seen: bool,
     /// The worst classes that break it.
     broken: Vec<Case>,
 }
 
-/// What a rule says about one class.
-struct Finding {
+/// The result of a rule on one class.
+struct ClassFinding {
     holds: bool,
     case: Case,
-    /// True when this measure is worse than the other.
+    /// True when the first measure is worse than the second.
     worse: fn(f64, f64) -> bool,
 }
 
-impl Finding {
-    fn counting(mut self, count: u64) -> Finding {
+impl ClassFinding {
+    fn counting(mut self, count: u64) -> ClassFinding {
         self.case.count = Some(count);
         self
     }
@@ -170,7 +170,7 @@ impl<'a> Rule<'a> {
     pub(super) fn new(
         spec: &'a RuleSpec,
         sensitive: Option<&Sensitive<'_>>,
-        ground: Ground,
+        ground: GroundDistance,
         missing: &[String],
     ) -> Rule<'a> {
         let named = match (&spec.model, sensitive) {
@@ -201,9 +201,9 @@ impl<'a> Rule<'a> {
         Rule { model: &spec.model, named, ground, verdict, seen: false, broken: Vec::new() }
     }
 
-    /// Asks the rule about a class and notes the answer.
-    pub(super) fn ask(&mut self, class: &Tally<'_>, sensitive: Option<&Sensitive<'_>>) {
-        let Finding { holds, case, worse } = self.finding(class, sensitive);
+    /// Evaluates the rule on a class and notes the result.
+    pub(super) fn evaluate(&mut self, class: &ClassCounts<'_>, sensitive: Option<&Sensitive<'_>>) {
+        let ClassFinding { holds, case, worse } = self.finding(class, sensitive);
         let verdict = &mut self.verdict;
         if !self.seen || worse(case.measure, verdict.worst) {
             verdict.worst = case.measure;
@@ -225,11 +225,13 @@ impl<'a> Rule<'a> {
         clippy::cast_precision_loss,
         reason = "measures are for display; decisions are made in integers"
     )]
-    fn finding(&self, class: &Tally<'_>, sensitive: Option<&Sensitive<'_>>) -> Finding {
+    fn finding(&self, class: &ClassCounts<'_>, sensitive: Option<&Sensitive<'_>>) -> ClassFinding {
         let size = class.size;
         let case = |measure| Case { classes: 1, size, measure, count: None, tail: None };
-        let least = |holds, measure| Finding { holds, case: case(measure), worse: |a, b| a < b };
-        let greatest = |holds, measure| Finding { holds, case: case(measure), worse: |a, b| a > b };
+        let least =
+            |holds, measure| ClassFinding { holds, case: case(measure), worse: |a, b| a < b };
+        let greatest =
+            |holds, measure| ClassFinding { holds, case: case(measure), worse: |a, b| a > b };
         match self.model {
             ModelSpec::K(k) => least(size >= *k, size as f64),
             ModelSpec::Alpha { alpha, .. } => {
@@ -254,8 +256,8 @@ impl<'a> Rule<'a> {
             }
             ModelSpec::Entropy { l, .. } => {
                 let entropy = class.entropy();
-                // The last digits depend on the order of the sum: without them, equal counts
-                // measure the same.
+                // The last digits depend on the order of the sum: without them, equal counts have
+                // equal measures.
                 let measure = (entropy.exp() / ENTROPY_TOLERANCE).round() * ENTROPY_TOLERANCE;
                 least(entropy >= l.to_f64().ln() * (1.0 - ENTROPY_TOLERANCE), measure)
                     .counting(class.most())
@@ -314,7 +316,7 @@ fn limit_of(model: &ModelSpec) -> f64 {
     }
 }
 
-/// The rule in words, without any value.
+/// The rule in words, without any value of a cell.
 fn in_words(spec: &RuleSpec) -> String {
     match &spec.model {
         ModelSpec::K(k) => format!("k = {k} on {}", spec.columns.join(", ")),

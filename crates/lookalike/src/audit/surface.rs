@@ -1,4 +1,4 @@
-//! What a released table shows: which of its columns are which quasi-identifier, and which should
+//! The columns of a released table: which of them publish which quasi-identifier, and which must
 //! not be there.
 
 use super::guard::unguarded;
@@ -7,28 +7,29 @@ use crate::error::{Error, Result};
 use crate::request::{Request, Rest, Role, Roles, list};
 use crate::table::{Table, Treatment};
 
-/// What the judge wants a table for.
+/// The part of a table in an audit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum View {
-    /// A release, judged alone.
+pub enum AuditView {
+    /// A release, checked without its source.
     Release,
-    /// A release that will be compared with its source.
+    /// A release that is compared with its source.
     ReleaseAgainstSource,
     /// The source of a release.
     Source,
 }
 
-/// What the reader should do with each column, so that the audit finds what it needs.
+/// The treatment of each column when a table is read for an audit.
 ///
-/// No column of a release is skipped, not even one it should not have: the judge has to see that it
-/// is there.
-pub fn treatments(names: &[String], request: &Request, view: View) -> Vec<Treatment> {
+/// No column of a release is skipped, not even one that must not be there: the audit has to find
+/// it.
+pub fn treatments(names: &[String], request: &Request, view: AuditView) -> Vec<Treatment> {
     let of = |name: &String| treatment(name, names, request, view);
     let written: Vec<Treatment> = names.iter().map(of).collect();
-    if view == View::Source {
+    if view == AuditView::Source {
         return written;
     }
-    // Names may be guarded, which only their cells can tell: what either reading needs is coded.
+    // Names may be guarded, which only the cells can show: a column that either reading needs is
+    // coded.
     let names: Vec<String> = names.iter().map(|name| unguarded(name).to_string()).collect();
     let of = |name: &String| treatment(name, &names, request, view);
     written
@@ -38,63 +39,63 @@ pub fn treatments(names: &[String], request: &Request, view: View) -> Vec<Treatm
         .collect()
 }
 
-fn treatment(name: &str, names: &[String], request: &Request, view: View) -> Treatment {
+fn treatment(name: &str, names: &[String], request: &Request, view: AuditView) -> Treatment {
     let role = request.column(name).map(|column| column.role);
     match view {
-        View::Source
+        AuditView::Source
             if role == Some(Role::Identifier)
                 || (role.is_none() && request.rest == Some(Rest::Drop)) =>
         {
             Treatment::Skip
         }
         _ if matches!(role, Some(Role::Quasi | Role::Sensitive)) => Treatment::Code,
-        View::Source => Treatment::Compare,
+        AuditView::Source => Treatment::Compare,
         _ if bounds_of(name, names, request).is_some() => Treatment::Code,
-        View::ReleaseAgainstSource => Treatment::Compare,
-        View::Release => Treatment::Carry,
+        AuditView::ReleaseAgainstSource => Treatment::Compare,
+        AuditView::Release => Treatment::Carry,
     }
 }
 
-/// How a quasi-identifier stands in the release.
+/// The released columns of a quasi-identifier.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Shown {
+pub(crate) enum QuasiColumns {
     /// One column of labels.
     Label(String),
     /// Two typed columns, and a third where the source has missing values.
     Bounds {
-        /// The quasi-identifier.
+        /// The name of the quasi-identifier.
         name: String,
-        /// Its least value.
+        /// The column of least values.
         min: String,
-        /// Its greatest value.
+        /// The column of greatest values.
         max: String,
-        /// `no`, `yes` or `maybe`.
+        /// The column of `no`, `yes` or `maybe`.
         missing: Option<String>,
     },
 }
 
-impl Shown {
+impl QuasiColumns {
     pub(crate) fn name(&self) -> &str {
         match self {
-            Shown::Label(name) | Shown::Bounds { name, .. } => name,
+            QuasiColumns::Label(name) | QuasiColumns::Bounds { name, .. } => name,
         }
     }
 
-    /// The released columns that show it.
+    /// The names of these columns.
     pub(crate) fn columns(&self) -> Vec<&str> {
         match self {
-            Shown::Label(name) => vec![name],
-            Shown::Bounds { min, max, missing, .. } => {
+            QuasiColumns::Label(name) => vec![name],
+            QuasiColumns::Bounds { min, max, missing, .. } => {
                 [min, max].into_iter().chain(missing.as_ref()).map(String::as_str).collect()
             }
         }
     }
 }
 
-/// The columns of a release, sorted out.
+/// The columns of a release by role, and those that must not be there.
 #[derive(Debug)]
 pub(crate) struct Surface {
-    pub(crate) quasi: Vec<Shown>,
+    pub(crate) quasi: Vec<QuasiColumns>,
     pub(crate) roles: Roles,
     pub(crate) leaks: Vec<String>,
 }
@@ -123,17 +124,20 @@ pub(crate) fn surface(release: &Table, request: &Request) -> Result<Surface> {
     let mut unsettled = Vec::new();
     for name in &names {
         match (request.column(name).map(|column| column.role), request.rest) {
-            (Some(Role::Quasi), _) => found.quasi.push(Shown::Label(name.clone())),
+            (Some(Role::Quasi), _) => found.quasi.push(QuasiColumns::Label(name.clone())),
             (Some(Role::Sensitive), _) => found.roles.sensitive.push(name.clone()),
             (Some(Role::Identifier), _) => {
                 found.leaks.push(format!("identifier `{name}` is in the release"))
             }
             (Some(Role::Keep), _) => found.roles.keep.push(name.clone()),
             (None, rest) => match (bounds_of(name, &names, request), rest) {
-                (Some(quasi), _) => found.quasi.extend(shown_once(quasi, name, &names)),
+                (Some(quasi), _) => found.quasi.extend(bounds_at_first(quasi, name, &names)),
                 (None, Some(Rest::Keep)) => found.roles.keep.push(name.clone()),
                 (None, Some(Rest::Drop)) => {
-                    found.leaks.push(format!("column `{name}` is in the release, although columns without a role are dropped"));
+                    found.leaks.push(format!(
+                        "column `{name}` is in the release, although columns without a role are \
+                         dropped"
+                    ));
                 }
                 (None, None) => unsettled.push(name.clone()),
             },
@@ -142,23 +146,25 @@ pub(crate) fn surface(release: &Table, request: &Request) -> Result<Surface> {
     if !unsettled.is_empty() {
         let names = list(&unsettled);
         return Err(Error::request(format!(
-            "no role for {names}: give each a role, or settle the rest with --rest drop or --rest keep"
+            "no role for {names}: give each a role, or settle the rest with --rest drop or --rest \
+             keep"
         )));
     }
     if found.quasi.is_empty() {
         return Err(Error::request(
-            "no quasi-identifier: name the columns that could be joined with outside data, --qi a,b,c",
+            "no quasi-identifier: name the columns that could be joined with outside data, --qi \
+             a,b,c",
         ));
     }
-    found.roles.quasi = found.quasi.iter().map(|shown| shown.name().to_string()).collect();
+    found.roles.quasi = found.quasi.iter().map(|quasi| quasi.name().to_string()).collect();
     Ok(found)
 }
 
-/// Of the two or three columns of bounds, the first stands for all.
-fn shown_once(quasi: &str, column: &str, names: &[String]) -> Option<Shown> {
+/// The columns of bounds, returned for the first of the two or three only.
+fn bounds_at_first(quasi: &str, column: &str, names: &[String]) -> Option<QuasiColumns> {
     let of = |end: &str| format!("{quasi}_{end}");
     let missing = Some(of("missing")).filter(|name| names.contains(name));
-    (column == of("min")).then(|| Shown::Bounds {
+    (column == of("min")).then(|| QuasiColumns::Bounds {
         name: quasi.to_string(),
         min: of("min"),
         max: of("max"),
@@ -166,8 +172,8 @@ fn shown_once(quasi: &str, column: &str, names: &[String]) -> Option<Shown> {
     })
 }
 
-/// True when the release shows the quasi-identifier by its bounds. A column that has a line of its
-/// own is never taken for one.
+/// True when the release publishes the quasi-identifier by its bounds. A column with a line of its
+/// own in the request is no bound.
 fn has_bounds(quasi: &str, names: &[String], request: &Request) -> bool {
     ["min", "max"].iter().all(|end| {
         let name = format!("{quasi}_{end}");
@@ -182,9 +188,9 @@ fn bounds_of<'a>(name: &str, names: &[String], request: &'a Request) -> Option<&
     }
     ["_min", "_max", "_missing"].iter().filter_map(|end| name.strip_suffix(end)).find_map(|stem| {
         let (quasi, column) = request.columns.get_key_value(stem)?;
-        let shown = column.role == Role::Quasi
+        let is_bound = column.role == Role::Quasi
             && !names.contains(quasi)
             && has_bounds(quasi, names, request);
-        shown.then_some(quasi.as_str())
+        is_bound.then_some(quasi.as_str())
     })
 }

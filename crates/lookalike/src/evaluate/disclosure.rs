@@ -1,7 +1,7 @@
-//! Columns published as they are that give away what the quasi-identifiers hide: one that
-//! determines a quasi-identifier (a birth year beside an age), two that do so together (the tens
-//! and the ones of an age), or one that is nearly a name. Sensitive columns are published as they
-//! are too, so they are looked at like kept ones.
+//! Passed-through columns that disclose quasi-identifiers: a column that determines a
+//! quasi-identifier (a birth year beside an age), two columns that do so together (the tens and the
+//! ones of an age), or a column that is nearly an identifier. Sensitive columns are passed through
+//! too, so they are checked like kept ones.
 
 use std::hash::BuildHasher;
 
@@ -15,49 +15,66 @@ use crate::error::{Error, Result};
 use crate::request::{Request, Roles};
 use crate::table::{Coded, Column, Table};
 
-/// A column of which more than this share of rows has a value of its own is nearly a name.
+/// A column in which more than this share of rows has a unique value is nearly an identifier.
 const NEARLY_UNIQUE: f64 = 0.3;
 
-/// So many disagreements must be expected by chance before their absence counts as dependence.
+/// The least number of disagreements expected by chance: only then does their absence count as
+/// dependence.
 const EVIDENCE: f64 = 10.0;
 
-/// Of a column with more values than this, only one in sixteen of the others is looked at (all of
-/// its rows).
+/// Of a column with more values than this, only one in sixteen further values is checked (with all
+/// of its rows).
 const ALL_VALUES: usize = 1 << 16;
 
-/// Pairs of columns are looked at on so many rows, spread evenly over the table.
+/// Pairs of columns are checked on at most so many rows, at equal steps over the table.
 const PAIR_ROWS: usize = 1 << 16;
 
-/// And not more pairs than these: those of the first 25 columns.
+/// The most pairs that are checked: those of the first 25 columns.
 const MOST_PAIRS: usize = 300;
 
-/// Looks at every kept and every sensitive column, and at pairs of them. Returns warnings.
+/// Checks every kept and every sensitive column, and pairs of them. Returns warnings.
+///
+/// # Example
+/// ```
+/// # use lookalike::{Request, evaluate::disclosure::disclosures, problem::treatments, table};
+/// let born = |row: u32| format!("{},{}\n", 20 + row % 7, 2000 - row % 7);
+/// let csv = format!("age,born\n{}", (0..40).map(born).collect::<String>());
+/// let request = Request::parse("k = 2\nrest = 'keep'\ncolumns.age.role = 'quasi'")?;
+/// let source = table::open_text(csv, "data.csv".as_ref())?;
+/// let roles = request.roles(source.names())?;
+/// let treatments = treatments(source.names(), &roles);
+/// let error = disclosures(&source.read(&treatments)?, &roles, &request).unwrap_err();
+/// assert!(error.to_string().starts_with("column `born` is kept but determines"));
+/// # Ok::<(), lookalike::Error>(())
+/// ```
 ///
 /// # Errors
-/// When one column determines a quasi-identifier and its line does not say that this is meant.
+/// When a column determines a quasi-identifier and its line does not accept that (`dependent`).
 pub fn disclosures(table: &Table, roles: &Roles, request: &Request) -> Result<Vec<String>> {
     let mut warnings = Vec::new();
     let mut single = Vec::new();
     for (name, how) in published(roles) {
         let Some(column) = table.column(name) else { continue };
-        let is_meant = request.column(name).is_some_and(|line| line.dependent);
-        let facts = facts(table, column, roles)?;
-        if let (Some(quasi), false) = (&facts.determines, is_meant) {
+        let is_accepted = request.column(name).is_some_and(|line| line.dependent);
+        let found = dependence(table, column, roles)?;
+        if let (Some(quasi), false) = (&found.determines, is_accepted) {
             return Err(Error::request(format!(
-                "column `{name}` is {how} but determines the quasi-identifier `{quasi}`: whoever sees one knows the other; drop it, \
-                 make it a quasi-identifier, or accept it with --dependent {name}"
+                "column `{name}` is {how} but determines the quasi-identifier `{quasi}`: whoever \
+                 sees one knows the other; drop it, make it a quasi-identifier, or accept it with \
+                 --dependent {name}"
             )));
         }
-        if facts.unique > NEARLY_UNIQUE {
+        if found.unique > NEARLY_UNIQUE {
             warnings.push(format!(
-                "column `{name}` is {how} and published as it is, but {:.0} % of its rows have a value of their own: whoever knows it knows the row; drop it, \
-                 round it, or make it a quasi-identifier",
-                facts.unique * 100.0
+                "column `{name}` is {how} and published unchanged, but {:.0} % of its rows have a \
+                 unique value: whoever knows it knows the row; drop it, round it, or make it a \
+                 quasi-identifier",
+                found.unique * 100.0
             ));
         }
-        // What one column tells, or is allowed to tell, two tell as well; of unique rows every
-        // quasi-identifier follows.
-        if !is_meant && facts.determines.is_none() && facts.unique <= NEARLY_UNIQUE {
+        // A quasi-identifier that one column discloses, or may disclose, is also disclosed by two;
+        // unique rows determine every quasi-identifier.
+        if !is_accepted && found.determines.is_none() && found.unique <= NEARLY_UNIQUE {
             single.push(column);
         }
     }
@@ -65,39 +82,40 @@ pub fn disclosures(table: &Table, roles: &Roles, request: &Request) -> Result<Ve
     Ok(warnings)
 }
 
-/// The columns that are published as they are, in the table's order of each role.
+/// The passed-through columns, in the table's order within each role.
 fn published(roles: &Roles) -> impl Iterator<Item = (&String, &'static str)> {
     let keep = roles.keep.iter().map(|name| (name, "kept"));
     keep.chain(roles.sensitive.iter().map(|name| (name, "sensitive")))
 }
 
-struct Facts {
+/// How a passed-through column depends on rows and quasi-identifiers.
+struct Dependence {
     /// The share of rows whose value no other row has.
     unique: f64,
     /// A quasi-identifier that the column determines.
     determines: Option<String>,
 }
 
-fn facts(table: &Table, column: &Column, roles: &Roles) -> Result<Facts> {
+fn dependence(table: &Table, column: &Column, roles: &Roles) -> Result<Dependence> {
     let quasi: Vec<&Coded> = roles.quasi.iter().map(|name| table.coded(name)).collect();
-    let (looked_at, values, unique, agrees) = match &column.coded {
+    let (checked, values, unique, agrees) = match &column.coded {
         Some(coded) => of_codes(coded, &quasi),
         None => of_cells(column, &quasi)?,
     };
-    let repeats = looked_at - values;
+    let repeats = checked - values;
     let convincing = |at: &usize| {
         agrees[*at] && real(repeats) * disagreement(table, &roles.quasi[*at]) >= EVIDENCE
     };
     let determines = (0..quasi.len()).find(convincing).map(|at| roles.quasi[at].clone());
-    Ok(Facts { unique: real(unique) / real(looked_at.max(1)), determines })
+    Ok(Dependence { unique: real(unique) / real(checked.max(1)), determines })
 }
 
-/// Rows, values, values that one row has, and for each quasi-identifier whether equal values here
-/// have equal values there.
-type Counts = (u64, u64, u64, Vec<bool>);
+/// Rows, values, values that only one row has, and for each quasi-identifier whether rows with
+/// equal values here have equal values there.
+type ValueCounts = (u64, u64, u64, Vec<bool>);
 
-/// Of a column whose values are numbered; the first row of each is known.
-fn of_codes(coded: &Coded, quasi: &[&Coded]) -> Counts {
+/// The counts of a coded column.
+fn of_codes(coded: &Coded, quasi: &[&Coded]) -> ValueCounts {
     let mut counts = vec![0u64; coded.values.len()];
     coded.codes.iter().for_each(|code| counts[code as usize] += 1);
     let agrees = |quasi: &&Coded| {
@@ -109,15 +127,15 @@ fn of_codes(coded: &Coded, quasi: &[&Coded]) -> Counts {
     (coded.codes.len() as u64, counts.len() as u64, unique, quasi.iter().map(agrees).collect())
 }
 
-/// Of a column whose cells are carried: many values are looked at by a sample.
-fn of_cells(column: &Column, quasi: &[&Coded]) -> Result<Counts> {
+/// The counts of a passed-through column; of many values a sample is checked.
+fn of_cells(column: &Column, quasi: &[&Coded]) -> Result<ValueCounts> {
     let mut agrees = vec![true; quasi.len()];
     let mut seen: FxHashMap<u64, (RowId, bool)> = FxHashMap::default();
-    let (mut row, mut looked_at) = (0, 0u64);
+    let (mut row, mut checked) = (0, 0u64);
     for chunk in column.carried.iter().flatten() {
         for hash in hashes(column, chunk)? {
             if seen.len() < ALL_VALUES || hash >> 60 == 0 || seen.contains_key(&hash) {
-                looked_at += 1;
+                checked += 1;
                 let (first, alone) = seen.entry(hash).or_insert((row, true));
                 *alone &= *first == row;
                 for (agrees, quasi) in agrees.iter_mut().zip(quasi).filter(|(agrees, _)| **agrees) {
@@ -128,7 +146,7 @@ fn of_cells(column: &Column, quasi: &[&Coded]) -> Result<Counts> {
         }
     }
     let unique = seen.values().filter(|(_, alone)| *alone).count() as u64;
-    Ok((looked_at, seen.len() as u64, unique, agrees))
+    Ok((checked, seen.len() as u64, unique, agrees))
 }
 
 /// The hash of each cell of an array.
@@ -140,8 +158,7 @@ fn hashes(column: &Column, cells: &ArrayRef) -> Result<Vec<u64>> {
     Ok(rows.iter().map(|row| FxBuildHasher.hash_one(row.as_ref())).collect())
 }
 
-/// Warns of pairs of columns that determine a quasi-identifier together, of which neither does
-/// alone.
+/// Warns of pairs of columns that determine a quasi-identifier together and not alone.
 fn pairs(table: &Table, columns: &[&Column], roles: &Roles) -> Result<Vec<String>> {
     let step = table.rows.div_ceil(PAIR_ROWS).max(1);
     let rows: Vec<usize> = (0..table.rows).step_by(step).collect();
@@ -186,8 +203,9 @@ fn pairs(table: &Table, columns: &[&Column], roles: &Roles) -> Result<Vec<String
         let convincing = |at: &usize| agrees[*at] && real(repeats) * quasi[*at].2 >= EVIDENCE;
         if let Some(at) = (0..quasi.len()).find(convincing) {
             warnings.push(format!(
-                "columns `{}` and `{}` are published as they are and determine the quasi-identifier `{}` together (in all {} rows that were \
-                 looked at): drop one of them, or make it a quasi-identifier",
+                "columns `{}` and `{}` are published unchanged and determine the quasi-identifier \
+                 `{}` together (in all {} rows that were checked): drop one of them, or make it a \
+                 quasi-identifier",
                 columns[one].name,
                 columns[other].name,
                 roles.quasi[at],
@@ -198,7 +216,7 @@ fn pairs(table: &Table, columns: &[&Column], roles: &Roles) -> Result<Vec<String
     Ok(warnings)
 }
 
-/// Codes of every so many rows of a column, and how many different ones there are.
+/// Codes of the rows of a column at equal steps, and the number of distinct codes.
 fn sample(column: &Column, step: usize) -> Result<(Vec<Code>, usize)> {
     let mut found: Vec<u64> = Vec::new();
     match &column.coded {
@@ -226,7 +244,7 @@ fn sample(column: &Column, step: usize) -> Result<(Vec<Code>, usize)> {
     Ok((codes, known.len()))
 }
 
-/// How likely two rows taken at random differ on a column.
+/// The probability that two random rows differ on a column.
 fn disagreement(table: &Table, name: &str) -> f64 {
     let coded = table.coded(name);
     let mut counts = vec![0u64; coded.values.len()];
@@ -262,29 +280,31 @@ mod tests {
 
     #[test]
     fn a_kept_column_that_determines_a_quasi_identifier_needs_a_decision() {
-        let told = found("born = { role = \"keep\" }").unwrap_err().to_string();
+        let warned = found("born = { role = \"keep\" }").unwrap_err().to_string();
         assert!(
-            told.contains("`born`") && told.contains("`age`") && told.contains("--dependent born"),
-            "{told}"
+            warned.contains("`born`")
+                && warned.contains("`age`")
+                && warned.contains("--dependent born"),
+            "{warned}"
         );
         assert!(found("born = { role = \"keep\", dependent = true }").unwrap().is_empty());
         assert!(found("ward = { role = \"keep\" }").unwrap().is_empty());
     }
 
     #[test]
-    fn a_sensitive_column_is_looked_at_like_a_kept_one() {
-        let told = found("born = { role = \"sensitive\" }").unwrap_err().to_string();
+    fn a_sensitive_column_is_checked_like_a_kept_one() {
+        let warned = found("born = { role = \"sensitive\" }").unwrap_err().to_string();
         assert!(
-            told.contains("`born` is sensitive")
-                && told.contains("`age`")
-                && told.contains("--dependent born"),
-            "{told}"
+            warned.contains("`born` is sensitive")
+                && warned.contains("`age`")
+                && warned.contains("--dependent born"),
+            "{warned}"
         );
         assert!(found("born = { role = \"sensitive\", dependent = true }").unwrap().is_empty());
-        let told = found("card = { role = \"sensitive\" }").unwrap();
+        let warned = found("card = { role = \"sensitive\" }").unwrap();
         assert!(
-            told.len() == 1 && told[0].contains("`card`") && told[0].contains("100 %"),
-            "{told:?}"
+            warned.len() == 1 && warned[0].contains("`card`") && warned[0].contains("100 %"),
+            "{warned:?}"
         );
         assert!(found("ward = { role = \"sensitive\" }").unwrap().is_empty());
     }
@@ -301,28 +321,29 @@ mod tests {
         ));
         let of = |tens: &str, ones: &str| {
             let toml = format!(
-                "k = 2\n[columns]\nage = {{ role = \"quasi\" }}\ntens = {{ role = \"{tens}\" }}\nones = {{ role = \"{ones}\" }}\nward = {{ role = \"keep\" }}"
+                "k = 2\n[columns]\nage = {{ role = \"quasi\" }}\ntens = {{ role = \"{tens}\" }}\n\
+                 ones = {{ role = \"{ones}\" }}\nward = {{ role = \"keep\" }}"
             );
             let (roles, request) = testing::request(&table, &toml);
             disclosures(&table, &roles, &request).unwrap()
         };
         for (tens, ones) in [("keep", "keep"), ("keep", "sensitive"), ("sensitive", "sensitive")] {
-            let told = of(tens, ones);
+            let warned = of(tens, ones);
             assert!(
-                told.len() == 1 && told[0].contains("`tens`") && told[0].contains("`ones`"),
-                "{told:?}"
+                warned.len() == 1 && warned[0].contains("`tens`") && warned[0].contains("`ones`"),
+                "{warned:?}"
             );
-            assert!(told[0].contains("`age`") && told[0].contains("400 rows"), "{told:?}");
+            assert!(warned[0].contains("`age`") && warned[0].contains("400 rows"), "{warned:?}");
         }
         assert!(of("keep", "identifier").is_empty());
     }
 
     #[test]
-    fn a_kept_column_that_is_nearly_a_name_is_warned_of() {
-        let told = found("card = { role = \"keep\" }").unwrap();
+    fn a_kept_column_that_is_nearly_an_identifier_is_warned_of() {
+        let warned = found("card = { role = \"keep\" }").unwrap();
         assert!(
-            told.len() == 1 && told[0].contains("`card`") && told[0].contains("100 %"),
-            "{told:?}"
+            warned.len() == 1 && warned[0].contains("`card`") && warned[0].contains("100 %"),
+            "{warned:?}"
         );
     }
 }

@@ -1,9 +1,9 @@
-//! What a release lost, by the measures of the field.
+//! The loss of a release, by the measures of the literature.
 //!
 //! Certainty penalty and its weights: J. Xu et al., Utility-Based Anonymization Using Local
 //! Recoding, KDD 2006. Global certainty penalty: as used by X. He et al., PAKDD 2012.
 //! Discernibility and its hierarchical form: T. Li, N. Li, DKE 2008. Distortion ratio: R. Wong et
-//! al., (alpha,k)-Anonymity, KDD 2006. A class with one value loses nothing on that attribute; the
+//! al., (alpha,k)-Anonymity, KDD 2006. A class with one value has no loss on that attribute; the
 //! papers leave that case open.
 
 use rayon::prelude::*;
@@ -16,28 +16,42 @@ use crate::problem::Problem;
 use crate::problem::partition::{self, Piece};
 use crate::problem::recoding::Recoding;
 
-/// How much a release lost.
+/// The loss of a release.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Loss {
-    /// Certainty penalty: over rows and attributes, the weighted share of the domain that is shown
-    /// instead of the value.
+    /// Certainty penalty: the sum, over rows and attributes, of the weighted share of the domain
+    /// that is published instead of the value.
     pub ncp: f64,
     /// `ncp` over its greatest value, between 0 and 1.
     pub gcp: f64,
-    /// The attributes' shares of `ncp`, suppressed rows included.
+    /// The part of `ncp` of each attribute, suppressed rows included.
     pub by_attribute: Vec<f64>,
-    /// Discernibility: the sum of squared class sizes; a suppressed row costs as many as the table
-    /// has rows.
+    /// Discernibility: the sum of squared class sizes; a suppressed row adds the number of rows of
+    /// the table.
     pub c_dm: u64,
-    /// Rows for each class, over k; 1 is ideal.
+    /// The mean class size over k; 1 is ideal.
     pub c_avg: f64,
-    /// Hierarchical discernibility, the mean over rows, between 0 and 1.
+    /// Hierarchical discernibility: the mean over rows, between 0 and 1.
     pub hdm: f64,
-    /// Levels risen in the taxonomies, over those of a release that shows nothing.
+    /// Levels up in the taxonomies, over those of a release that publishes only the roots.
     pub distortion: f64,
 }
 
-/// Measures a release.
+/// Measures the loss of a release.
+///
+/// # Example
+/// ```
+/// # use lookalike::{*, evaluate::loss::loss, table::Treatment};
+/// # let request = Request::parse("k = 2\ncolumns.age.role = 'quasi'")?;
+/// let source = table::open_text("age\n30\n35\n50\n50\n".into(), "data.csv".as_ref())?;
+/// let roles = request.roles(source.names())?;
+/// let problem = Problem::new(&source.read(&[Treatment::Code])?, &roles, &request)?;
+/// let options = SearchOptions::new(Algorithm::Mondrian, 1);
+/// let found = solve(&problem, options, &Budget::unlimited());
+/// // Two rows publish [30-35], a quarter of the range from 30 to 50; two publish 50.
+/// assert_eq!(loss(&problem, &found.recoding).ncp, 0.25 + 0.25);
+/// # Ok::<(), lookalike::Error>(())
+/// ```
 pub fn loss(problem: &Problem, recoding: &Recoding) -> Loss {
     let attributes = problem.attributes();
     let rows = problem.row_count();
@@ -69,19 +83,19 @@ pub fn loss(problem: &Problem, recoding: &Recoding) -> Loss {
     }
 }
 
-/// What the released cells of one attribute show.
+/// How far the released cells of one attribute are generalized.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Shown {
-    /// How much the attribute counts in the loss.
+pub struct GeneralizedShare {
+    /// The weight of the attribute in the loss.
     pub weight: f64,
-    /// The share of released rows that show more than one value.
+    /// The share of released rows whose cell has more than one value.
     pub generalized: f64,
-    /// The share of released rows that show the whole domain, which says nothing.
+    /// The share of released rows whose cell is the whole domain.
     pub whole: f64,
 }
 
-/// What the released cells of each attribute show, whatever the attribute's weight.
-pub fn shown(problem: &Problem, recoding: &Recoding) -> Vec<Shown> {
+/// For each attribute the shares of generalized cells, whatever the attribute's weight.
+pub fn generalized_shares(problem: &Problem, recoding: &Recoding) -> Vec<GeneralizedShare> {
     let attributes = problem.attributes();
     let mut rows = 0;
     let mut counts = vec![(0, 0); attributes.len()];
@@ -100,7 +114,7 @@ pub fn shown(problem: &Problem, recoding: &Recoding) -> Vec<Shown> {
         }
     }
     let share = |part: u64| if rows > 0 { real(part) / real(rows) } else { 0.0 };
-    let of = |(attribute, (generalized, whole)): (&Attribute, (u64, u64))| Shown {
+    let of = |(attribute, (generalized, whole)): (&Attribute, (u64, u64))| GeneralizedShare {
         weight: attribute.weight,
         generalized: share(generalized),
         whole: share(whole),
@@ -108,7 +122,7 @@ pub fn shown(problem: &Problem, recoding: &Recoding) -> Vec<Shown> {
     attributes.iter().zip(counts).map(of).collect()
 }
 
-/// What a row of a global recoding shows.
+/// The block of a row in a global recoding.
 fn block<'a>(
     problem: &Problem,
     recoding: &'a Recoding,
@@ -118,8 +132,8 @@ fn block<'a>(
     recoding.generalization()?.attributes[at].of(problem.code(at, piece.tuple))
 }
 
-/// For each row and attribute `(N_e - N_v) / (N - N_v)`: N_v rows have its value, N_e a value in
-/// the range it shows.
+/// For each row and attribute `(N_e - N_v) / (N - N_v)`: N_v rows have its value, N_e rows a value
+/// in its published range.
 fn hdm(problem: &Problem, recoding: &Recoding) -> f64 {
     let rows = problem.row_count();
     let suppressed = real(partition::rows(recoding.suppressed()));
@@ -159,7 +173,7 @@ fn hdm(problem: &Problem, recoding: &Recoding) -> f64 {
     (sums.iter().sum::<f64>() + suppressed * width) / (real(rows) * width)
 }
 
-/// How many rows have a code below each code, and all of them last.
+/// For each code the number of rows with a smaller code; last, the number of all rows.
 fn rows_below(problem: &Problem, at: usize, attribute: &Attribute) -> Vec<u64> {
     let mut below = vec![0; attribute.codes() + 1];
     for tuple in (0u32..).take(problem.tuples()) {
@@ -205,7 +219,6 @@ fn distortion(problem: &Problem, recoding: &Recoding) -> f64 {
 mod tests {
     use super::*;
     use crate::domain::attribute::Domain;
-    use crate::domain::taxonomy::Taxonomy;
     use crate::problem::partition::Partition;
     use crate::testing;
 
@@ -228,7 +241,8 @@ mod tests {
     }
 
     const SIX_POINTS: &str = "x,y\n10,60\n20,70\n20,50\n50,20\n50,10\n60,15\n";
-    const TWO_QUASI: &str = "k = 2\ncolumns = { x = { role = \"quasi\", weight = 50 }, y = { role = \"quasi\", weight = 60 } }";
+    const TWO_QUASI: &str = "k = 2\ncolumns = { x = { role = \"quasi\", weight = 50 }, y = { role \
+        = \"quasi\", weight = 60 } }";
 
     /// Xu et al. 2006, example 1. With the spans 50 and 60 as weights the penalty is the total
     /// length of intervals.
@@ -250,7 +264,7 @@ mod tests {
     /// Xu et al. 2006, figure 3 and examples 2 and 3: a beside {{b, c, d}, {e, f, g}}, of which d
     /// and e are in different parts.
     #[test]
-    fn a_and_d_cost_1_while_d_and_e_cost_six_sevenths() {
+    fn a_and_d_lose_1_while_d_and_e_lose_six_sevenths() {
         let text = "v\na\nb\nc\nd\ne\nf\ng\n";
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("v.csv");
@@ -270,19 +284,19 @@ mod tests {
         );
         let problem = testing::problem(text, &toml).unwrap();
         let attribute = &problem.attributes()[0];
-        let cost = |a: u32, b: u32| {
+        let lost = |a: u32, b: u32| {
             let code = |row| CodeRange::one(problem.code(0, tuple_of_row(&problem, row)));
             attribute.loss(code(a).join(code(b)))
         };
-        assert!((cost(0, 3) - 1.0).abs() < 1e-12, "a and d");
-        assert!((cost(3, 4) - 6.0 / 7.0).abs() < 1e-12, "d and e");
-        assert!((cost(1, 2) - 2.0 / 7.0).abs() < 1e-12, "b and c share a parent");
-        assert!(cost(2, 2).abs() < 1e-12, "one value loses nothing");
+        assert!((lost(0, 3) - 1.0).abs() < 1e-12, "a and d");
+        assert!((lost(3, 4) - 6.0 / 7.0).abs() < 1e-12, "d and e");
+        assert!((lost(1, 2) - 2.0 / 7.0).abs() < 1e-12, "b and c share a parent");
+        assert!(lost(2, 2).abs() < 1e-12, "one value loses nothing");
     }
 
     /// Li and Li 2008: of 1000 records 50 are Inc and 200 Not-inc; Self-employed covers both.
     #[test]
-    fn self_employed_costs_inc_4_19ths_and_not_inc_a_sixteenth() {
+    fn self_employed_loses_4_19ths_for_inc_and_a_sixteenth_for_not_inc() {
         let mut text = "work\n".to_string();
         text += &"Inc\n".repeat(50);
         text += &"Not-inc\n".repeat(200);
@@ -312,16 +326,17 @@ mod tests {
             loss(&problem, &Recoding::of(&problem, &alone, vec![Piece { tuple: 1, count: 200 }]));
         assert!(
             (found.hdm - 0.2).abs() < 1e-12 && (found.ncp - 200.0).abs() < 1e-12,
-            "a suppressed row costs 1"
+            "a suppressed row loses 1"
         );
         assert_eq!(found.c_dm, 50 * 50 + 750 * 750 + 200 * 1000);
     }
 
     #[test]
-    fn missing_beside_present_costs_all_and_weights_multiply() {
+    fn missing_beside_present_loses_all_and_weights_multiply() {
         let problem = testing::problem(
             "age,sex\n20,f\n,f\n30,m\n40,m\n",
-            "k = 2\ncolumns = { age = { role = \"quasi\", weight = 3 }, sex = { role = \"quasi\" } }",
+            "k = 2\ncolumns = { age = { role = \"quasi\", weight = 3 }, sex = { role = \"quasi\" \
+             } }",
         )
         .unwrap();
         let found = loss(&problem, &groups(&problem, &[&[0, 1], &[2, 3]]));
@@ -331,7 +346,8 @@ mod tests {
 
     #[test]
     fn distortion_counts_the_levels_of_published_intervals_beside_missing_values_too() {
-        let toml = "k = 2\n[output]\nsnap = true\n[columns]\nage = { role = \"quasi\", hierarchy = { intervals = [10, 20] } }\n";
+        let toml = "k = 2\n[output]\nsnap = true\n[columns]\nage = { role = \"quasi\", hierarchy \
+            = { intervals = [10, 20] } }\n";
         let problem = testing::problem(
             "age,\n20,\n29,\n21,\n39,\n,\n,\n40,\n",
             &format!("rest = \"drop\"\n{toml}"),
@@ -344,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_that_show_the_same_are_one_class() {
+    fn groups_with_the_same_published_values_are_one_class() {
         let problem =
             testing::problem("x\n1\n1\n2\n2\n", "k = 2\ncolumns = { x = { role = \"quasi\" } }")
                 .unwrap();
@@ -357,7 +373,13 @@ mod tests {
 
     #[test]
     fn the_penalty_never_falls_as_a_range_grows() {
-        let problem = testing::problem(&testing::random_table(3, 60), "k = 2\nrest = \"drop\"\n[columns]\nage = { role = \"quasi\" }\nheight = { role = \"quasi\" }\ncity = { role = \"quasi\" }").unwrap();
+        let problem = testing::problem(
+            &testing::random_table(3, 60),
+            "k = 2\nrest = \"drop\"\n\
+            [columns]\nage = { role = \"quasi\" }\nheight = { role = \"quasi\" }\ncity = { role = \
+            \"quasi\" }",
+        )
+        .unwrap();
         for attribute in problem.attributes() {
             let codes = u32::try_from(attribute.codes()).unwrap();
             for lo in 0..codes {
@@ -367,7 +389,7 @@ mod tests {
                     let cover = attribute.cover(CodeRange { lo, hi });
                     assert!(
                         (attribute.loss(cover) - inner).abs() < 1e-12,
-                        "what is published costs what was charged"
+                        "the published range has the loss of the range that it covers"
                     );
                     assert_eq!(attribute.cover(cover), cover);
                     if hi + 1 < codes {
@@ -376,8 +398,6 @@ mod tests {
                 }
             }
         }
-        assert!(
-            matches!(problem.attributes()[2].domain, Domain::Tree(ref tree) if Taxonomy::is_flat(tree))
-        );
+        assert!(matches!(&problem.attributes()[2].domain, Domain::Tree(tree) if tree.is_flat()));
     }
 }

@@ -1,4 +1,4 @@
-//! What a release is worth, and what risk is left in it.
+//! The utility of a release, and the risk that is left in it.
 
 pub mod disclosure;
 pub mod loss;

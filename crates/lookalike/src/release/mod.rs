@@ -1,12 +1,14 @@
 //! From codes back to cells: the columns of the released table, made batch by batch, so that a
-//! release never stands in memory as a whole.
+//! release is never in memory as a whole.
 //!
-//! Nothing of the source travels along unless it is meant to: every array is rebuilt from the
-//! values it shows, rows stand in the order of what they show, and where only some of the rows of a
-//! tuple go to a class, which ones they are is drawn at random under a key, all choices equally
-//! likely; where they stood in the source does not matter.
+//! Nothing of the source is published by accident: every array is rebuilt from the values it
+//! publishes, rows are sorted by their published values, and where only some rows of a tuple go to
+//! a class, the choice is random under a key, all choices equally likely; their place in the source
+//! has no influence.
 
-pub(crate) mod guard;
+pub(crate) mod formula_guard;
+mod layout;
+mod passthrough;
 pub mod proof;
 pub(crate) mod published;
 pub mod recoding_file;
@@ -15,33 +17,31 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, RecordBatch, UInt32Array};
+use arrow_array::{ArrayRef, RecordBatch, UInt32Array};
 use arrow_cast::{CastOptions, can_cast_types, cast_with_options};
-use arrow_row::{Row, RowConverter, Rows, SortField};
+use arrow_row::SortField;
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
-use arrow_select::interleave::interleave;
 use arrow_select::take::take;
-use rayon::prelude::*;
 
-use self::published::Shown;
+use self::formula_guard::FormulaGuard;
+use self::passthrough::Comparable;
+use self::published::PublishedColumn;
 use crate::codes::{Codes, RowId};
 use crate::error::{Error, Result};
 use crate::problem::Problem;
-use crate::problem::partition::{self, Piece};
 use crate::problem::recoding::Recoding;
-use crate::release::guard::Guard;
 use crate::request::{Order, Request, Roles};
-use crate::rng::{DEALING, Draws, Key};
+use crate::rng::Key;
 use crate::table::Table;
 
-/// Rows of a batch: whole classes as far as they go, and a larger class in parts.
+/// Rows of a batch: as many whole classes as fit; a larger class is cut.
 const BATCH: usize = if cfg!(test) { 8 } else { 1 << 16 };
 
-/// About as many bytes of carried cells are gathered at a time. Arrow counts the bytes of a text
-/// column up to 2^31.
+/// Bytes of passed-through cells that are gathered at a time, about. Arrow counts the bytes of a
+/// text column up to 2^31.
 const BYTES: usize = if cfg!(test) { 200 } else { 1 << 28 };
 
-/// A release that is ready to be written, batch by batch.
+/// A release that is ready to be written, batch by batch: its columns, and the order of its rows.
 #[derive(Debug)]
 pub struct Release {
     schema: SchemaRef,
@@ -50,59 +50,58 @@ pub struct Release {
     rows: Vec<RowId>,
     /// For each of `rows` its class.
     classes: Vec<u32>,
-    /// Where each batch lies in `rows`, and whether its rows stand in their last order already.
+    /// For each batch its part of `rows`, and whether these are in their final order already.
     batches: Vec<(Range<usize>, bool)>,
-    /// Which source row each carried batch starts with.
+    /// The first source row of each chunk of passed-through cells.
     starts: Vec<usize>,
-    /// The most bytes that the carried cells of one row have.
+    /// The most bytes that the passed-through cells of one row have, about.
     widest: usize,
     order: Order,
-    guard: Guard,
+    guard: FormulaGuard,
 }
 
-/// What kind of file the cells go to.
+/// The format of the released cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cells {
-    /// Text, which a spreadsheet may open: cells that it would run as formulas are guarded.
+pub enum CellFormat {
+    /// Text, for files that a spreadsheet may open: cells that it would run as formulas get an
+    /// apostrophe.
     Text,
-    /// Typed.
+    /// The types of the source, for Parquet, Arrow and memory.
     Typed,
 }
 
 #[derive(Debug)]
 enum ReleasedColumn {
-    /// What each class shows: the distinct cells, and which of them.
+    /// The distinct published cells, and for each class which of them it has.
     Quasi { cells: ArrayRef, of_class: Codes },
-    /// The source's cells, batch by batch.
-    Carried { chunks: Vec<ArrayRef>, convert: SortField },
-}
-
-/// The carried cells of some rows as rows that compare and hold values only, no bytes under nulls;
-/// in parts of not too many bytes.
-struct Comparable {
-    converter: RowConverter,
-    parts: Vec<Rows>,
-    /// Which of the rows each part starts with.
-    starts: Vec<usize>,
-}
-
-impl Comparable {
-    fn row(&self, at: usize) -> Row<'_> {
-        if let [all] = &self.parts[..] {
-            return all.row(at);
-        }
-        let part = self.starts.partition_point(|&start| start <= at) - 1;
-        self.parts[part].row(at - self.starts[part])
-    }
+    /// The source's cells, chunk by chunk.
+    Passthrough { chunks: Vec<ArrayRef>, convert: SortField },
 }
 
 impl Release {
     /// Lays out the release. Where only some of a tuple's rows go to a class, the key decides
-    /// which; for rings the system does, whatever the key, because they keep what they promise only
-    /// if nobody can repeat it.
+    /// which. Rings ignore the key and take random numbers of the system: their guarantee needs a
+    /// choice that nobody can repeat.
+    ///
+    /// # Example
+    /// ```
+    /// # use lookalike::{*, release::{CellFormat, Release}, rng::Key, table::Treatment};
+    /// # let csv = "age,illness\n34,flu\n36,gout\n51,flu\n58,cold\n".to_string();
+    /// # let request = Request::parse("k = 2\nrest = 'keep'\ncolumns.age.role = 'quasi'")?;
+    /// let source = table::open_text(csv, "data.csv".as_ref())?;
+    /// let roles = request.roles(source.names())?;
+    /// let table = source.read(&[Treatment::Code, Treatment::Carry])?;
+    /// let problem = Problem::new(&table, &roles, &request)?;
+    /// let options = SearchOptions::new(Algorithm::Mondrian, 1);
+    /// let recoding = solve(&problem, options, &Budget::unlimited()).recoding;
+    /// let (key, format) = (Key::from_system(), CellFormat::Text);
+    /// let release = Release::new(&problem, &recoding, &table, &roles, &request, key, format)?;
+    /// assert_eq!((release.rows(), release.batch(0)?.num_columns()), (4, 2));
+    /// # Ok::<(), lookalike::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// When the carried cells cannot be gathered.
+    /// When the passed-through cells cannot be gathered.
     pub fn new(
         problem: &Problem,
         recoding: &Recoding,
@@ -110,16 +109,16 @@ impl Release {
         roles: &Roles,
         request: &Request,
         key: Key,
-        cells: Cells,
+        cells: CellFormat,
     ) -> Result<Release> {
-        let guard = Guard::new(cells == Cells::Text && !request.output.raw_formulas);
-        let as_text = cells == Cells::Text;
+        let guard = FormulaGuard::new(cells == CellFormat::Text && !request.output.raw_formulas);
+        let as_text = cells == CellFormat::Text;
         let mut fields = Vec::new();
         let mut columns = Vec::new();
         let mut starts = vec![0];
         for column in &table.columns {
             if let Some(at) = roles.quasi.iter().position(|name| *name == column.name) {
-                for Shown { field, cells, of_class } in
+                for PublishedColumn { field, cells, of_class } in
                     published::columns(problem, recoding, at, request)?
                 {
                     let cells = if as_text {
@@ -137,15 +136,15 @@ impl Release {
             } else if let (Some(chunks), false) =
                 (&column.carried, roles.dropped.contains(&column.name))
             {
-                let shown =
+                let written =
                     if as_text { text_type(&column.data_type) } else { column.data_type.clone() };
-                fields.push(Field::new(guard.name(&column.name), shown, true));
+                fields.push(Field::new(guard.name(&column.name), written, true));
                 let convert = SortField::new(column.data_type.clone());
                 starts = chunks
                     .iter()
                     .scan(0, |end, chunk| Some(std::mem::replace(end, *end + chunk.len())))
                     .collect();
-                columns.push(ReleasedColumn::Carried { chunks: chunks.clone(), convert });
+                columns.push(ReleasedColumn::Passthrough { chunks: chunks.clone(), convert });
             }
         }
         let mut release = Release {
@@ -159,41 +158,44 @@ impl Release {
             order: request.output.order,
             guard,
         };
-        release.widest =
-            release.carried().map(|chunks| chunks.iter().map(widest).max().unwrap_or(0)).sum();
+        release.widest = release
+            .passthrough()
+            .map(|chunks| chunks.iter().map(passthrough::widest).max().unwrap_or(0))
+            .sum();
         let key = if recoding.is_of_rings() { Key::from_system() } else { key };
         release.lay_out(problem, recoding, key)?;
         Ok(release)
     }
 
-    /// The released columns.
+    /// Names and types of the released columns.
     pub fn schema(&self) -> &SchemaRef {
         &self.schema
     }
 
-    /// How many rows are released.
+    /// The number of released rows.
     pub fn rows(&self) -> usize {
         self.rows.len()
     }
 
-    /// How many batches there are.
+    /// The number of batches: [`batch`](Release::batch) takes numbers below it.
     pub fn batches(&self) -> usize {
         self.batches.len()
     }
 
-    /// How many cells got an apostrophe so far.
+    /// The number of cells, in the batches made so far, that got an apostrophe.
     pub fn guarded(&self) -> u64 {
         self.guard.cells()
     }
 
-    /// One batch of the release.
+    /// One batch of the release, by its number, counted from 0. Batches can be made in any order
+    /// and at the same time.
     ///
     /// # Errors
-    /// When the carried cells cannot be gathered.
+    /// When the passed-through cells cannot be gathered.
     pub fn batch(&self, index: usize) -> Result<RecordBatch> {
         let (here, is_ordered) = self.batches[index].clone();
         let classes = &self.classes[here.clone()];
-        let mut carried = match self.comparable(&self.rows[here])? {
+        let mut passed = match self.comparable(&self.rows[here])? {
             None => Vec::new(),
             Some(cells) => {
                 let order = self.order_within(classes, &cells, is_ordered);
@@ -203,7 +205,7 @@ impl Release {
                     .map_err(gathering)?
             }
         };
-        carried.reverse();
+        passed.reverse();
         let mut arrays = Vec::with_capacity(self.columns.len());
         for (column, field) in self.columns.iter().zip(self.schema.fields()) {
             let array = match column {
@@ -212,8 +214,8 @@ impl Release {
                         classes.iter().map(|&class| of_class.get(class as usize)).collect();
                     take(cells, &indices, None).map_err(gathering)?
                 }
-                ReleasedColumn::Carried { .. } => {
-                    let array = carried.pop().expect("one array a carried column");
+                ReleasedColumn::Passthrough { .. } => {
+                    let array = passed.pop().expect("one array a passed-through column");
                     as_type(&array, field.data_type())?
                 }
             };
@@ -222,11 +224,12 @@ impl Release {
         RecordBatch::try_new(Arc::clone(&self.schema), arrays).map_err(gathering)
     }
 
-    /// In which order the rows of a batch are written.
+    /// The order in which the rows of a batch are written.
     fn order_within(&self, classes: &[u32], cells: &Comparable, is_ordered: bool) -> Vec<usize> {
         let mut order: Vec<usize> = (0..classes.len()).collect();
         if !is_ordered {
-            // A batch has whole classes, in order: only within a class do the other cells decide.
+            // A batch has whole classes, in order: only within a class do the passed-through cells
+            // decide.
             for class in order.chunk_by_mut(|&a, &b| classes[a] == classes[b]) {
                 class.sort_unstable_by(|&a, &b| cells.row(a).cmp(&cells.row(b)));
             }
@@ -234,7 +237,7 @@ impl Release {
         order
     }
 
-    /// For each written row, in order, the source row whose other cells it has, and its class.
+    /// For each written row, in order, the source row of its passed-through cells, and its class.
     pub(crate) fn written(&self) -> Result<Vec<(RowId, u32)>> {
         let mut written = Vec::with_capacity(self.rows.len());
         for (here, is_ordered) in &self.batches {
@@ -247,242 +250,13 @@ impl Release {
         }
         Ok(written)
     }
-
-    /// Decides which row goes where.
-    fn lay_out(&mut self, problem: &Problem, recoding: &Recoding, key: Key) -> Result<()> {
-        let mut deal = Deal::new(self, problem, recoding, key)?;
-        let released = problem.row_count() - partition::rows(recoding.suppressed());
-        self.rows.reserve_exact(usize::try_from(released).expect("rows fit in memory"));
-        self.classes.reserve_exact(self.rows.capacity());
-        for (class, pieces) in (0u32..).zip(recoding.classes().iter()) {
-            for &piece in pieces {
-                self.rows.extend_from_slice(
-                    deal.take(piece).unwrap_or_else(|| problem.rows_of(piece.tuple)),
-                );
-            }
-            self.classes.resize(self.rows.len(), class);
-        }
-        match self.order {
-            Order::Canonical => self.cut_classes()?,
-            Order::Input => {
-                let mut both: Vec<(RowId, u32)> =
-                    self.rows.iter().copied().zip(self.classes.iter().copied()).collect();
-                both.sort_unstable();
-                (self.rows, self.classes) = both.into_iter().unzip();
-                self.batches =
-                    self.parts(&self.rows).into_iter().map(|part| (part, true)).collect();
-            }
-        }
-        Ok(())
-    }
-
-    /// Cuts the rows into batches of whole classes. A class that is too large for one is put in its
-    /// last order here and cut anywhere.
-    fn cut_classes(&mut self) -> Result<()> {
-        let sizes: Vec<usize> = self.classes.chunk_by(|a, b| a == b).map(<[u32]>::len).collect();
-        let (mut start, mut end, mut sum) = (0, 0, 0);
-        for size in sizes {
-            let class = end..end + size;
-            let bytes: usize = self.rows[class.clone()].iter().map(|&row| self.bytes(row)).sum();
-            let is_large = size > BATCH || bytes > BYTES;
-            if start < end && (is_large || sum + bytes > BYTES) {
-                self.batches.push((start..end, false));
-                (start, sum) = (end, 0);
-            }
-            (end, sum) = (class.end, sum + bytes);
-            if is_large {
-                self.put_in_order(class.clone())?;
-                let parts = self.parts(&self.rows[class.clone()]);
-                let parts = parts
-                    .into_iter()
-                    .map(|part| (class.start + part.start..class.start + part.end, true));
-                self.batches.extend(parts);
-                (start, sum) = (end, 0);
-            } else if end - start >= BATCH {
-                self.batches.push((start..end, false));
-                (start, sum) = (end, 0);
-            }
-        }
-        if start < end {
-            self.batches.push((start..end, false));
-        }
-        Ok(())
-    }
-
-    /// Sorts rows by their carried cells.
-    fn put_in_order(&mut self, here: Range<usize>) -> Result<()> {
-        let Some(cells) = self.comparable(&self.rows[here.clone()])? else { return Ok(()) };
-        let mut order: Vec<usize> = (0..here.len()).collect();
-        order.par_sort_unstable_by(|&a, &b| cells.row(a).cmp(&cells.row(b)).then(a.cmp(&b)));
-        let ordered: Vec<RowId> = order.iter().map(|&at| self.rows[here.start + at]).collect();
-        self.rows[here].copy_from_slice(&ordered);
-        Ok(())
-    }
-
-    /// The chunks of every carried column.
-    fn carried(&self) -> impl Iterator<Item = &[ArrayRef]> {
-        self.columns.iter().filter_map(|column| match column {
-            ReleasedColumn::Carried { chunks, .. } => Some(&chunks[..]),
-            ReleasedColumn::Quasi { .. } => None,
-        })
-    }
-
-    /// Where a source row stands: its chunk and its place there.
-    fn place(&self, row: RowId) -> (usize, usize) {
-        let chunk = self.starts.partition_point(|&start| start <= row as usize) - 1;
-        (chunk, row as usize - self.starts[chunk])
-    }
-
-    /// How many bytes the carried cells of a source row have, about; 0 where no row has so many
-    /// that it matters.
-    fn bytes(&self, row: RowId) -> usize {
-        if self.widest.saturating_mul(2 * BATCH) <= BYTES {
-            return 0;
-        }
-        let (chunk, at) = self.place(row);
-        self.carried().map(|chunks| bytes_of(&chunks[chunk], at)).sum()
-    }
-
-    /// Cuts rows into parts, each of which can be gathered at a time.
-    fn parts(&self, rows: &[RowId]) -> Vec<Range<usize>> {
-        let (mut parts, mut start, mut sum) = (Vec::new(), 0, 0);
-        for (at, &row) in rows.iter().enumerate() {
-            let own = self.bytes(row);
-            if at > start && (at - start >= BATCH || sum + own > BYTES) {
-                parts.push(start..at);
-                (start, sum) = (at, 0);
-            }
-            sum += own;
-        }
-        parts.push(start..rows.len());
-        parts
-    }
-
-    /// The carried cells of some rows; none when nothing is carried.
-    fn comparable(&self, rows: &[RowId]) -> Result<Option<Comparable>> {
-        let sorts: Vec<SortField> = self.columns.iter().filter_map(sort_field).collect();
-        if sorts.is_empty() {
-            return Ok(None);
-        }
-        let converter = RowConverter::new(sorts).map_err(gathering)?;
-        let is_narrow = rows.len().saturating_mul(self.widest) <= BYTES;
-        let cuts =
-            if is_narrow { std::iter::once(0..rows.len()).collect() } else { self.parts(rows) };
-        let (mut parts, starts) =
-            (Vec::with_capacity(cuts.len()), cuts.iter().map(|part| part.start).collect());
-        for part in cuts {
-            let places: Vec<(usize, usize)> =
-                rows[part].iter().map(|&row| self.place(row)).collect();
-            let gather = |chunks: &[ArrayRef]| {
-                let chunks: Vec<&dyn Array> = chunks.iter().map(AsRef::as_ref).collect();
-                interleave(&chunks, &places)
-            };
-            let arrays = self
-                .carried()
-                .map(gather)
-                .collect::<std::result::Result<Vec<_>, _>>()
-                .map_err(gathering)?;
-            parts.push(converter.convert_columns(&arrays).map_err(gathering)?);
-        }
-        Ok(Some(Comparable { converter, parts, starts }))
-    }
 }
 
-fn sort_field(column: &ReleasedColumn) -> Option<SortField> {
-    match column {
-        ReleasedColumn::Carried { convert, .. } => Some(convert.clone()),
-        ReleasedColumn::Quasi { .. } => None,
-    }
-}
-
-/// How many bytes a cell has, about.
-fn bytes_of(array: &ArrayRef, at: usize) -> usize {
-    match array.data_type() {
-        DataType::Utf8 => array.as_string::<i32>().value(at).len(),
-        DataType::LargeUtf8 => array.as_string::<i64>().value(at).len(),
-        DataType::Binary => array.as_binary::<i32>().value(at).len(),
-        DataType::LargeBinary => array.as_binary::<i64>().value(at).len(),
-        data_type => data_type
-            .primitive_width()
-            .unwrap_or_else(|| array.get_buffer_memory_size() / array.len().max(1)),
-    }
-}
-
-/// The most bytes that a cell has, about.
-fn widest(array: &ArrayRef) -> usize {
-    let longest = |lengths: &mut dyn Iterator<Item = usize>| lengths.max().unwrap_or(0);
-    match array.data_type() {
-        DataType::Utf8 => longest(&mut array.as_string::<i32>().offsets().lengths()),
-        DataType::LargeUtf8 => longest(&mut array.as_string::<i64>().offsets().lengths()),
-        DataType::Binary => longest(&mut array.as_binary::<i32>().offsets().lengths()),
-        DataType::LargeBinary => longest(&mut array.as_binary::<i64>().offsets().lengths()),
-        _ => bytes_of(array, 0),
-    }
-}
-
-/// The rows of tuples of which only some go to a class, each tuple's in random order.
-struct Deal {
-    tuples: Vec<u32>,
-    rows: Vec<RowId>,
-    /// Where each tuple's rows start, and how far they are dealt.
-    next: Vec<usize>,
-}
-
-impl Deal {
-    fn new(release: &Release, problem: &Problem, recoding: &Recoding, key: Key) -> Result<Deal> {
-        let pieces = recoding.classes().iter().flatten().chain(recoding.suppressed());
-        let mut tuples: Vec<u32> = pieces
-            .filter(|piece| piece.count < problem.count(piece.tuple))
-            .map(|piece| piece.tuple)
-            .collect();
-        tuples.sort_unstable();
-        tuples.dedup();
-        let mut deal = Deal { rows: Vec::new(), next: Vec::with_capacity(tuples.len()), tuples };
-        let mut draws = key.draws(DEALING);
-        let mut from = 0;
-        for at in 0..deal.tuples.len() {
-            deal.next.push(deal.rows.len());
-            deal.rows.extend_from_slice(problem.rows_of(deal.tuples[at]));
-            if deal.rows.len() - deal.next[from] >= BATCH || at + 1 == deal.tuples.len() {
-                deal.shuffle(release, from, &mut draws)?;
-                from = at + 1;
-            }
-        }
-        Ok(deal)
-    }
-
-    /// Puts the rows of the tuples from `from` on in random order, each tuple's among themselves.
-    /// They are sorted by their cells first, so that the order of the source has no part in it.
-    fn shuffle(&mut self, release: &Release, from: usize, draws: &mut Draws) -> Result<()> {
-        let start = self.next[from];
-        let cells = release.comparable(&self.rows[start..])?;
-        for (at, &begin) in self.next.iter().enumerate().skip(from) {
-            let end = self.next.get(at + 1).copied().unwrap_or(self.rows.len());
-            let mut places: Vec<usize> = (begin - start..end - start).collect();
-            if let Some(cells) = &cells {
-                places.sort_unstable_by(|&a, &b| cells.row(a).cmp(&cells.row(b)).then(a.cmp(&b)));
-            }
-            draws.shuffle(&mut places);
-            let dealt: Vec<RowId> = places.iter().map(|&place| self.rows[start + place]).collect();
-            self.rows[begin..end].copy_from_slice(&dealt);
-        }
-        Ok(())
-    }
-
-    /// The next rows of a tuple; none when all of its rows are in one place.
-    fn take(&mut self, piece: Piece) -> Option<&[RowId]> {
-        let at = self.tuples.binary_search(&piece.tuple).ok()?;
-        let begin = self.next[at];
-        self.next[at] += piece.count as usize;
-        Some(&self.rows[begin..self.next[at]])
-    }
-}
-
-/// Refuses what no text file can hold before anything is searched for: a NUL, which no reader of
-/// text takes.
+/// Refuses a table with a NUL in a released cell or name, before the search: readers of text files
+/// do not accept it.
 ///
 /// # Errors
-/// [`Data`](crate::ErrorKind::Data) then, with column and row.
+/// [`Data`](crate::ErrorKind::Data) with column and row of the first NUL.
 pub fn check_text(table: &Table, roles: &Roles) -> Result<()> {
     let released = |name: &String| {
         [&roles.quasi, &roles.sensitive, &roles.keep].into_iter().any(|names| names.contains(name))
@@ -496,7 +270,7 @@ pub fn check_text(table: &Table, roles: &Roles) -> Result<()> {
             )));
         }
         let row = match (&column.carried, &column.coded) {
-            (Some(chunks), _) => carried_nul(chunks),
+            (Some(chunks), _) => passthrough_nul(chunks),
             (None, Some(coded)) => {
                 let nul = |(value, _): &(&Option<String>, &RowId)| {
                     value.as_ref().is_some_and(|text| text.contains('\0'))
@@ -523,7 +297,7 @@ pub fn check_text(table: &Table, roles: &Roles) -> Result<()> {
 }
 
 /// The first row of a text column that has a NUL.
-fn carried_nul(chunks: &[ArrayRef]) -> Option<usize> {
+fn passthrough_nul(chunks: &[ArrayRef]) -> Option<usize> {
     let mut first = 0;
     for chunk in chunks {
         let nul = |text: Option<&str>| text.is_some_and(|text| text.contains('\0'));
@@ -545,19 +319,18 @@ fn carried_nul(chunks: &[ArrayRef]) -> Option<usize> {
 }
 
 /// The type that a column has in a text file: text where a cell could begin like a formula (`-inf`,
-/// a year before 0), so that the guard sees what is written.
+/// a year before 0), so that the guard sees the written text.
 fn text_type(data_type: &DataType) -> DataType {
     let is_harmless =
         data_type.is_integer() || data_type.is_decimal() || *data_type == DataType::Boolean;
-    // What has no text form is refused when the file is written.
+    // Types without a text form are refused when the file is written.
     let has_text = !data_type.is_nested()
         && !data_type.is_binary()
         && can_cast_types(data_type, &DataType::Utf8);
     if has_text && !is_harmless { DataType::Utf8 } else { data_type.clone() }
 }
 
-/// A cast that fails rather than making a cell missing. The library's own words would quote the
-/// cell.
+/// A cast that fails instead of making a cell missing. Arrow's own message would quote the cell.
 fn as_type(cells: &ArrayRef, to: &DataType) -> Result<ArrayRef> {
     if cells.data_type() == to {
         return Ok(cells.clone());
@@ -574,7 +347,7 @@ fn as_type(cells: &ArrayRef, to: &DataType) -> Result<ArrayRef> {
 
 #[allow(clippy::needless_pass_by_value, reason = "for map_err")]
 fn gathering(error: arrow_schema::ArrowError) -> Error {
-    Error::data(format!("cannot gather the carried columns: {error}"))
+    Error::data(format!("cannot gather the passed-through columns: {error}"))
 }
 
 #[cfg(test)]
@@ -595,7 +368,7 @@ mod tests {
             &roles,
             &request,
             Key::from_seed(1),
-            Cells::Typed,
+            CellFormat::Typed,
         )
         .unwrap();
         let (mut sizes, mut rows) = (Vec::new(), Vec::new());
@@ -623,7 +396,8 @@ mod tests {
                 all.map(|(a, row)| (a, format!("{}{row}", "x".repeat(row * 11 % wide)))).collect();
             let text: String = all.iter().map(|(a, note)| format!("{a},{note}\n")).collect();
             let toml = format!(
-                "k = 3\n[output]\norder = \"{order}\"\n[columns]\na = {{ role = \"quasi\" }}\nnote = {{ role = \"keep\" }}\n"
+                "k = 3\n[output]\norder = \"{order}\"\n[columns]\na = {{ role = \"quasi\" }}\n\
+                 note = {{ role = \"keep\" }}\n"
             );
             let (sizes, rows) = released(&format!("a,note\n{text}"), &toml);
             let mut expected: Vec<(String, String)> =

@@ -1,5 +1,5 @@
-//! From rings of tuples to the proof that the judge of non-homogeneous releases wants: which row of
-//! the source and which written row stand at each place.
+//! From rings of tuples to the proof that the audit of non-homogeneous releases needs: the source
+//! row and the written row at each place.
 
 use std::io::{Read, Write};
 
@@ -12,11 +12,28 @@ use crate::release::Release;
 
 /// The proof for a release of these rings.
 ///
-/// Rows with equal tuples are interchangeable: those that went to a class are given to the places
-/// which sent such a row there.
+/// Rows with equal tuples are interchangeable: those that went to a class are assigned to the
+/// places that sent such a row there.
+///
+/// # Example
+/// ```
+/// # use lookalike::{*, release::{CellFormat, Release, proof}, rng::Key, table::Treatment};
+/// # let request = Request::parse("k = 2\ncolumns.age.role = 'quasi'")?;
+/// # let source = table::open_text("age\n21\n34\n39\n".into(), "data.csv".as_ref())?;
+/// # let roles = request.roles(source.names())?;
+/// # let table = source.read(&[Treatment::Code])?;
+/// # let (problem, key) = (Problem::new(&table, &roles, &request)?, Key::from_system());
+/// let options = SearchOptions::new(Algorithm::Ring, 1);
+/// let Outcome { recoding, rings, .. } = solve(&problem, options, &Budget::unlimited());
+/// let format = CellFormat::Typed;
+/// let release = Release::new(&problem, &recoding, &table, &roles, &request, key, format)?;
+/// let proof = proof::proof(&problem, &rings.expect("of algorithm ring"), &release)?;
+/// assert_eq!((proof.persons.len(), proof.released.len()), (3, 3));
+/// # Ok::<(), lookalike::Error>(())
+/// ```
 ///
 /// # Errors
-/// When the carried cells cannot be gathered.
+/// When the passed-through cells cannot be gathered.
 pub fn proof(problem: &Problem, rings: &Rings, release: &Release) -> Result<Proof> {
     let mut tuple_of: Vec<u32> =
         vec![0; usize::try_from(problem.row_count()).expect("rows fit in memory")];
@@ -30,7 +47,7 @@ pub fn proof(problem: &Problem, rings: &Rings, release: &Release) -> Result<Proo
         .map(|(at, &(source, class))| (class, tuple_of[source as usize], at))
         .collect();
     let mut senders: Vec<(u32, u32, u32)> = Vec::with_capacity(rows.len());
-    // For each place the one whose row goes with the box that begins here.
+    // For each place the one whose row is published with the box that begins here.
     let mut sent: Vec<usize> = Vec::with_capacity(rows.len());
     let mut from = 0;
     for ring in &rings.rings {
@@ -59,7 +76,7 @@ pub fn proof(problem: &Problem, rings: &Rings, release: &Release) -> Result<Proo
     Ok(proof)
 }
 
-/// Writes a proof as CSV: a line a place, ring after ring.
+/// Writes a proof as CSV: one line per place, ring after ring.
 ///
 /// # Errors
 /// When the file cannot be written.
@@ -80,7 +97,7 @@ pub fn write(proof: &Proof, file: impl Write) -> std::io::Result<()> {
 /// Reads a proof that [`write()`] wrote.
 ///
 /// # Errors
-/// When it is not one; the line is named.
+/// When it is not a proof; the message names the line.
 pub fn read(file: impl Read) -> Result<Proof> {
     let mut reader = csv::Reader::from_reader(file);
     let is_proof = reader.headers().is_ok_and(|header| header.iter().eq(HEADER));
@@ -108,7 +125,7 @@ pub fn read(file: impl Read) -> Result<Proof> {
             proof.rings.push(ProofRing { places: 0, window });
             number = ring;
         }
-        let last = proof.rings.last_mut().expect("there is one");
+        let last = proof.rings.last_mut().expect("a ring was pushed above");
         if last.window != window {
             return Err(fault());
         }
@@ -140,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_proof_is_refused_with_its_line() {
+    fn a_file_that_is_no_proof_is_refused_with_the_line() {
         let head = HEADER.join(",");
         for (text, said) in [
             ("age,zip\n1,2\n".to_string(), "this is not a proof"),

@@ -1,4 +1,4 @@
-//! How ranges are written: labels, sets, or bounds.
+//! From code ranges to published cells: labels, sets, or bounds.
 
 use std::sync::Arc;
 
@@ -18,9 +18,9 @@ use crate::problem::partition::Piece;
 use crate::problem::recoding::Recoding;
 use crate::request::{Publish, Request};
 
-/// A released column: its distinct cells, and for each class which of them it shows.
+/// A released column: its distinct cells, and for each class which of them it publishes.
 #[derive(Debug)]
-pub(crate) struct Shown {
+pub(crate) struct PublishedColumn {
     pub(crate) field: Field,
     pub(crate) cells: ArrayRef,
     pub(crate) of_class: Codes,
@@ -29,29 +29,29 @@ pub(crate) struct Shown {
 /// The columns that an attribute is released as: one, or with bounds two or three.
 ///
 /// # Errors
-/// When two generalizations would be written alike, or one would be written as a text that means
+/// When two generalizations would have the same label, or one would have a label that means
 /// missing.
 pub(crate) fn columns(
     problem: &Problem,
     recoding: &Recoding,
     at: usize,
     request: &Request,
-) -> Result<Vec<Shown>> {
+) -> Result<Vec<PublishedColumn>> {
     let attribute = &problem.attributes()[at];
     let publish = request.output.publish;
     if let (Publish::Bounds, Domain::Ordered(ordered)) = (publish, &attribute.domain) {
         let (ranges, of_class) = ranges(recoding, at);
         let columns = bounds(attribute, ordered, &ranges)?.into_iter();
         return Ok(columns
-            .map(|(field, cells)| Shown { field, cells, of_class: of_class.clone() })
+            .map(|(field, cells)| PublishedColumn { field, cells, of_class: of_class.clone() })
             .collect());
     }
     let (cells, of_class) = labels(problem, recoding, at, publish);
     check(&attribute.name, &cells, &request.missing)?;
-    Ok(vec![Shown { field: text(&attribute.name), cells: Arc::new(cells), of_class }])
+    Ok(vec![PublishedColumn { field: text(&attribute.name), cells: Arc::new(cells), of_class }])
 }
 
-/// What is written for each generalization of an attribute, and which of them each class shows.
+/// The label of each generalization of an attribute, and for each class which of them it has.
 fn labels(
     problem: &Problem,
     recoding: &Recoding,
@@ -87,34 +87,34 @@ fn labels(
     }
 }
 
-/// Whoever reads the release tells generalizations apart by their texts: none may be written as
-/// another, or as a missing value. Hierarchies and orders are checked when they are read, so that
-/// this finds nothing; it is what a release is never written without.
+/// Readers of the release distinguish generalizations by their labels: no two may have the same
+/// label, and none may read as a missing value. Hierarchies and orders are checked when they are
+/// read, so this finds nothing; no release is written without it.
 fn check(name: &str, labels: &StringArray, missing: &[String]) -> Result<()> {
     let mut seen = FxHashSet::default();
     let is_missing = |label: &str| missing.iter().any(|marker| marker.trim() == label.trim());
     for label in labels.iter().flatten() {
         if is_missing(label) {
             return Err(Error::request(format!(
-                "column `{name}`: a generalized value would be written as a text that means missing: rename the group, or leave the text out \
-                 of missing"
+                "column `{name}`: a generalized value would be written as a text that means \
+                 missing: rename the group, or remove the text from missing"
             )));
         }
         if !seen.insert(label) {
-            return Err(alike(name));
+            return Err(same_label(name));
         }
     }
-    if labels.null_count() > 1 { Err(alike(name)) } else { Ok(()) }
+    if labels.null_count() > 1 { Err(same_label(name)) } else { Ok(()) }
 }
 
-fn alike(name: &str) -> Error {
+fn same_label(name: &str) -> Error {
     Error::request(format!(
-        "column `{name}`: two different generalizations would be written alike, so nothing was written: rename the value or the group that \
-         reads like a set, a range or another group"
+        "column `{name}`: two different generalizations would be written alike, so nothing was \
+         written: rename the value or the group that reads like a set, a range or another group"
     ))
 }
 
-/// The distinct ranges that classes show on an attribute, rising, and which one each class shows.
+/// The distinct ranges of the classes on an attribute, ascending, and for each class its range.
 fn ranges(recoding: &Recoding, at: usize) -> (Vec<CodeRange>, Codes) {
     let of_class: Vec<CodeRange> =
         (0..recoding.classes().len()).map(|class| recoding.shown(class)[at]).collect();
@@ -122,8 +122,12 @@ fn ranges(recoding: &Recoding, at: usize) -> (Vec<CodeRange>, Codes) {
     distinct.sort_unstable();
     distinct.dedup();
     let place = |range| {
-        Code::try_from(distinct.binary_search(range).expect("it is one of them"))
-            .expect("fewer ranges than rows")
+        Code::try_from(
+            distinct
+                .binary_search(range)
+                .expect("every range of a class is among the distinct ones"),
+        )
+        .expect("fewer ranges than rows")
     };
     let codes = of_class.iter().map(place).collect();
     (distinct, codes)
@@ -133,7 +137,7 @@ fn text(name: &str) -> Field {
     Field::new(name, DataType::Utf8, true)
 }
 
-/// The values present in each class, `{a, b}`; one value alone stands as it is.
+/// The values present in each class, `{a, b}`; one value alone is written without braces.
 fn sets(
     problem: &Problem,
     recoding: &Recoding,
@@ -143,25 +147,25 @@ fn sets(
     let mut known: FxHashMap<Vec<Code>, Code> = FxHashMap::default();
     let mut cells: Vec<Option<String>> = Vec::new();
     let mut of_class = Codes::new();
-    // Where a rule stands on fewer columns, the classes of those columns must go on looking alike:
-    // they show one set.
+    // Where a rule is on fewer columns, the classes of those columns must stay indistinguishable:
+    // they publish one set.
     let decided = problem.decided_with(at);
-    let shown = |class: usize| -> Vec<CodeRange> {
+    let ranges = |class: usize| -> Vec<CodeRange> {
         decided.iter().map(|&attribute| recoding.shown(class)[attribute]).collect()
     };
-    let mut alike: FxHashMap<Vec<CodeRange>, Vec<Code>> = FxHashMap::default();
+    let mut codes_of: FxHashMap<Vec<CodeRange>, Vec<Code>> = FxHashMap::default();
     for (class, pieces) in recoding.classes().iter().enumerate() {
-        alike
-            .entry(shown(class))
+        codes_of
+            .entry(ranges(class))
             .or_default()
             .extend(pieces.iter().map(|piece| problem.code(at, piece.tuple)));
     }
-    alike.values_mut().for_each(|codes| {
+    codes_of.values_mut().for_each(|codes| {
         codes.sort_unstable();
         codes.dedup();
     });
     for class in 0..recoding.classes().len() {
-        let codes = alike[&shown(class)].clone();
+        let codes = codes_of[&ranges(class)].clone();
         let next = Code::try_from(cells.len()).expect("fewer sets than rows");
         let index = *known.entry(codes).or_insert_with_key(|codes| {
             let cell = set_label(codes.iter().map(|&code| tree.leaf_label(code)));
@@ -174,7 +178,7 @@ fn sets(
 }
 
 /// `age_min`, `age_max`, and where the column has missing values `age_missing`: no, yes, or maybe
-/// (then the bounds say nothing).
+/// (then there are no bounds).
 pub(crate) fn bounds(
     attribute: &Attribute,
     ordered: &Ordered,
@@ -188,25 +192,31 @@ pub(crate) fn bounds(
     if ordered.unit == Unit::Second {
         if ordered.texts.iter().any(|text| nanoseconds(text).is_none()) {
             return Err(Error::data(format!(
-                "column `{0}`: a time lies beyond those that a typed column of times can hold, such as the end of the year 9999; publish labels",
+                "column `{0}`: a time is beyond the range of a typed column of times, such as the \
+                 end of the year 9999; publish labels",
                 attribute.name
             )));
         }
         let ends = lows.iter().zip(&highs).filter_map(|(lo, hi)| {
-            Some((micros(ordered, (*lo)?, Cut::Down), micros(ordered, (*hi)?, Cut::Up)))
+            Some((
+                micros(ordered, (*lo)?, OutwardRounding::Down),
+                micros(ordered, (*hi)?, OutwardRounding::Up),
+            ))
         });
         let mut seen = FxHashSet::default();
         if !ends.into_iter().all(|ends| seen.insert(ends)) {
             return Err(Error::data(format!(
-                "column `{0}`: times that are less than a microsecond apart would have the same bounds; publish labels",
+                "column `{0}`: times that are less than a microsecond apart would have the same \
+                 bounds; publish labels",
                 attribute.name
             )));
         }
     }
     let mut columns = Vec::new();
-    for (suffix, cells) in
-        [("min", typed(ordered, &lows, Cut::Down)), ("max", typed(ordered, &highs, Cut::Up))]
-    {
+    for (suffix, cells) in [
+        ("min", typed(ordered, &lows, OutwardRounding::Down)),
+        ("max", typed(ordered, &highs, OutwardRounding::Up)),
+    ] {
         columns.push((
             Field::new(format!("{}_{suffix}", attribute.name), cells.data_type().clone(), true),
             cells,
@@ -224,21 +234,21 @@ pub(crate) fn bounds(
     Ok(columns)
 }
 
-/// Times are cut to microseconds outwards, so that the bounds still hold every value.
+/// Times are rounded to microseconds outwards, so that the bounds still include every value.
 #[derive(Clone, Copy)]
-enum Cut {
+enum OutwardRounding {
     Down,
     Up,
 }
 
-/// The instant of a code, exactly but for the cut.
-fn micros(ordered: &Ordered, code: usize, cut: Cut) -> i64 {
+/// The instant of a code, exact except for the rounding.
+fn micros(ordered: &Ordered, code: usize, rounding: OutwardRounding) -> i64 {
     let exact = nanoseconds(&ordered.texts[code]).expect("it was read as an instant");
-    let cut = match cut {
-        Cut::Down => exact.div_euclid(1_000),
-        Cut::Up => -(-exact).div_euclid(1_000),
+    let rounded = match rounding {
+        OutwardRounding::Down => exact.div_euclid(1_000),
+        OutwardRounding::Up => -(-exact).div_euclid(1_000),
     };
-    i64::try_from(cut).expect("the instants that can be read fit in microseconds")
+    i64::try_from(rounded).expect("the instants that can be read fit in microseconds")
 }
 
 /// Cells of the type that the attribute's numbers have.
@@ -246,7 +256,7 @@ fn micros(ordered: &Ordered, code: usize, cut: Cut) -> i64 {
     clippy::cast_possible_truncation,
     reason = "whole numbers, days and microseconds were read from their texts"
 )]
-fn typed(ordered: &Ordered, ends: &[Option<usize>], cut: Cut) -> ArrayRef {
+fn typed(ordered: &Ordered, ends: &[Option<usize>], rounding: OutwardRounding) -> ArrayRef {
     let numbers = ends.iter().map(|end| end.map(|code| ordered.values[code]));
     match ordered.unit {
         Unit::Whole => {
@@ -257,7 +267,7 @@ fn typed(ordered: &Ordered, ends: &[Option<usize>], cut: Cut) -> ArrayRef {
             Arc::new(numbers.map(|number| number.map(|x| x as i32)).collect::<Date32Array>())
         }
         Unit::Second => {
-            let micros = ends.iter().map(|end| end.map(|code| micros(ordered, code, cut)));
+            let micros = ends.iter().map(|end| end.map(|code| micros(ordered, code, rounding)));
             Arc::new(
                 micros
                     .collect::<TimestampMicrosecondArray>()

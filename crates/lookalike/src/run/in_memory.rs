@@ -3,7 +3,7 @@
 use crate::audit::{self, Verdict};
 use crate::error::Result;
 use crate::problem::Problem;
-use crate::release::{Cells, Release, proof};
+use crate::release::{CellFormat, Release, proof};
 use crate::request::{Request, Roles};
 use crate::rng::Key;
 use crate::search::Outcome;
@@ -24,6 +24,21 @@ pub struct Audited {
 
 /// Makes the release of an outcome in memory and audits it: for faces that measure without a file.
 ///
+/// # Example
+/// ```
+/// # use lookalike::{*, run::audit_outcome, table::Treatment};
+/// # let request = Request::parse("k = 2\ncolumns.age.role = 'quasi'")?;
+/// let source = table::open_text("age\n30\n35\n50\n50\n".into(), "data.csv".as_ref())?;
+/// let roles = request.roles(source.names())?;
+/// let table = source.read(&[Treatment::Code])?;
+/// let problem = Problem::new(&table, &roles, &request)?;
+/// let options = SearchOptions::new(Algorithm::Mondrian, 1);
+/// let outcome = solve(&problem, options, &Budget::unlimited());
+/// let audited = audit_outcome(&table, &roles, &request, &problem, &outcome, 1)?;
+/// assert_eq!((audited.rows, audited.smallest, audited.broken.as_str()), (4, 2, ""));
+/// # Ok::<(), lookalike::Error>(())
+/// ```
+///
 /// # Errors
 /// Those of [`Release::new`] and of the audit.
 pub fn audit_outcome(
@@ -41,7 +56,7 @@ pub fn audit_outcome(
         roles,
         request,
         Key::from_seed(seed),
-        Cells::Typed,
+        CellFormat::Typed,
     )?;
     let rows = release.rows() as u64;
     if rows == 0 {
@@ -73,6 +88,6 @@ fn broken(verdict: &Verdict) -> String {
         none if none.is_empty() && !verdict.holds() => {
             "the release does not fit its source".to_string()
         }
-        found => found,
+        broken => broken,
     }
 }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use lookalike::release::{Cells, Release};
+use lookalike::release::{CellFormat, Release};
 use lookalike::rng::Key;
 use lookalike::table::Table;
 use lookalike::{
@@ -52,7 +52,7 @@ impl Case {
             &roles,
             &self.request,
             key,
-            Cells::Typed,
+            CellFormat::Typed,
         )
         .unwrap();
         let table =
@@ -90,7 +90,8 @@ fn counted<K: Ord>(outcomes: impl Iterator<Item = K>) -> BTreeMap<K, u32> {
     counts
 }
 
-const HALF: &str = "k = 2\n[limits]\nsuppress = \"60%\"\n[columns]\na = { role = \"quasi\" }\ns = { role = \"sensitive\", l = 2 }\nnote = { role = \"keep\", dependent = true }\n";
+const HALF: &str = "k = 2\n[limits]\nsuppress = \"60%\"\n[columns]\na = { role = \"quasi\" }\ns = \
+    { role = \"sensitive\", l = 2 }\nnote = { role = \"keep\", dependent = true }\n";
 
 /// Rows that show the same, some with a value of which half must go, and as many others as may
 /// stay.
@@ -163,7 +164,7 @@ fn no_algorithm_parts_equal_rows_by_their_sensitive_values() {
     // whose the third one is.
     let toml = HALF.replace("suppress = \"60%\"", "suppress = \"0%\"").replace("k = 2", "k = 3");
     let case = Case::new("a,s,note\n5,c,c\n5,e,e\n5,b,b\n5,d,d\n5,f,f\n9,a,a\n", &toml);
-    let mut judged = 0;
+    let mut compared = 0;
     for algorithm in Algorithm::homogeneous().filter(|algorithm| !algorithm.is_global()) {
         let beside = |seed: u64| -> Option<String> {
             let request = Request { seed: Some(seed), steps: Some(20), ..case.request.clone() };
@@ -183,10 +184,10 @@ fn no_algorithm_parts_equal_rows_by_their_sensitive_values() {
                 counts.len() == 10 && unevenness(&counts, 10, 600).abs() < 5.0,
                 "{algorithm}: {counts:?}"
             );
-            judged += 1;
+            compared += 1;
         }
     }
-    assert!(judged >= 3, "{judged} algorithms part these rows");
+    assert!(compared >= 3, "{compared} algorithms part these rows");
 }
 
 #[test]

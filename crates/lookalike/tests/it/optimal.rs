@@ -53,7 +53,8 @@ fn request(data: &Path, folder: &Path, scheme: Scheme, k: u64) -> Request {
         // Ages stand on a line: sets of them are intervals.
         let own = if *name == "age" { scheme.on_a_line() } else { scheme };
         format!(
-            "{name} = {{ role = \"quasi\", kind = \"categorical\", hierarchy = '{}', scheme = \"{own}\" }}\n",
+            "{name} = {{ role = \"quasi\", kind = \"categorical\", hierarchy = '{}', scheme = \
+             \"{own}\" }}\n",
             file.display()
         )
     };

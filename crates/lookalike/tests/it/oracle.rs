@@ -52,7 +52,8 @@ fn no_heuristic_beats_the_best_of_all_partitions_and_refusals_are_right() {
                 .filter(|groups: &Vec<Vec<usize>>| groups.iter().all(|group| holds(group)))
                 .collect();
             let request = Request::parse(&format!(
-                "k = {k}\n[columns]\nage = {{ role = \"quasi\" }}\npay = {{ role = \"quasi\" }}\ntown = {{ role = \"quasi\" }}\n\
+                "k = {k}\n[columns]\nage = {{ role = \"quasi\" }}\npay = {{ role = \"quasi\" }}\n\
+                 town = {{ role = \"quasi\" }}\n\
                  ill = {{ role = \"sensitive\", l = {l} }}\n"
             ))
             .unwrap();

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use lookalike::audit::{View, audit_against};
+use lookalike::audit::{AuditView, audit_against};
 use lookalike::evaluate::loss::loss;
 use lookalike::evaluate::query::{Workload, answer, draw, summarize};
 use lookalike::problem::partition::{Partition, Piece};
@@ -44,7 +44,8 @@ fn classes(problem: &Problem, recoding: &Recoding) -> Vec<Vec<u32>> {
 fn six_points_are_two_groups_of_three_although_k_is_2() {
     let folder = tempfile::tempdir().unwrap();
     let text = "x,y\n10,60\n20,70\n20,50\n50,20\n50,10\n60,15\n";
-    let toml = "k = 2\ncolumns.x = { role = \"quasi\", weight = 50 }\ncolumns.y = { role = \"quasi\", weight = 60 }\n";
+    let toml = "k = 2\ncolumns.x = { role = \"quasi\", weight = 50 }\ncolumns.y = { role = \
+        \"quasi\", weight = 60 }\n";
     let problem = problem(folder.path(), text, toml);
     for algorithm in GREEDY {
         for seed in 0..20 {
@@ -72,7 +73,8 @@ fn local_recoding_loses_less_than_global_recoding_on_the_paper_s_table() {
     let text = "age,zip\n24,53712\n25,53711\n30,53711\n30,53711\n32,53712\n32,53713\n";
     let penalty_of = |weights: [u32; 2], groups: &[&[(u32, u32)]]| {
         let toml = format!(
-            "k = 3\n[columns]\nage = {{ role = \"quasi\", weight = {} }}\nzip = {{ role = \"quasi\", kind = \"numeric\", weight = {} }}\n",
+            "k = 3\n[columns]\nage = {{ role = \"quasi\", weight = {} }}\nzip = {{ role = \
+             \"quasi\", kind = \"numeric\", weight = {} }}\n",
             weights[0], weights[1]
         );
         let problem = problem(folder.path(), text, &toml);
@@ -106,22 +108,28 @@ fn local_recoding_loses_less_than_global_recoding_on_the_paper_s_table() {
 
 /// Wong et al. 2006, table 1: six patients. Only parts of it survive in our copy; the rest is such
 /// that tables 2 and 3 come out.
-const PATIENTS: &str = "job,birth,postcode,illness\nCat1,1975,4350,HIV\nCat1,1955,4350,HIV\nCat1,1955,5432,flu\n\
+const PATIENTS: &str = "job,birth,postcode,illness\nCat1,1975,4350,HIV\nCat1,1955,4350,HIV\n\
+    Cat1,1955,5432,flu\n\
                         Cat2,1955,5432,fever\nCat2,1975,4350,flu\nCat2,1975,4350,fever\n";
 
 /// The same, table 2: tuples 1 and 2 are a class, and both patients have HIV.
-const TWO_ANONYMOUS: &str = "job,birth,postcode,illness\nCat1,*,4350,HIV\nCat1,*,4350,HIV\n*,1955,5432,flu\n*,1955,5432,fever\n\
+const TWO_ANONYMOUS: &str = "job,birth,postcode,illness\nCat1,*,4350,HIV\nCat1,*,4350,HIV\n\
+    *,1955,5432,flu\n*,1955,5432,fever\n\
                              Cat2,1975,4350,flu\nCat2,1975,4350,fever\n";
 
 /// The same, table 3: (*, 1975, 4350) goes with HIV and fever, (*, *, 4350) with HIV and flu.
-const HALF_DEASSOCIATED: &str = "job,birth,postcode,illness\n*,1975,4350,HIV\n*,*,4350,HIV\n*,1955,5432,flu\n*,1955,5432,fever\n\
+const HALF_DEASSOCIATED: &str = "job,birth,postcode,illness\n*,1975,4350,HIV\n*,*,4350,HIV\n\
+    *,1955,5432,flu\n*,1955,5432,fever\n\
                                  *,*,4350,flu\n*,1975,4350,fever\n";
 
 fn patients_config(rule: &str) -> Request {
     let quasi = "{ role = \"quasi\", kind = \"categorical\" }";
     let sensitive = format!("{{ role = \"sensitive\"{rule} }}");
-    Request::parse(&format!("k = 2\n[columns]\njob = {quasi}\nbirth = {quasi}\npostcode = {quasi}\nillness = {sensitive}\n"))
-        .unwrap()
+    Request::parse(&format!(
+        "k = 2\n[columns]\njob = {quasi}\nbirth = {quasi}\npostcode = \
+        {quasi}\nillness = {sensitive}\n"
+    ))
+    .unwrap()
 }
 
 const HALF_ON_HIV: &str = ", alpha = 0.5, values = [\"HIV\"]";
@@ -135,21 +143,22 @@ fn a_class_of_two_patients_with_hiv_passes_k_but_not_alpha() {
         path
     };
     let source = at("table1.csv", PATIENTS);
-    let judged = |view: &Path, rule: &str| {
+    let audited = |view: &Path, rule: &str| {
         let request = patients_config(rule);
-        let released = read(view, &request, View::ReleaseAgainstSource).unwrap();
-        audit_against(&released, &read(&source, &request, View::Source).unwrap(), &request).unwrap()
+        let released = read(view, &request, AuditView::ReleaseAgainstSource).unwrap();
+        audit_against(&released, &read(&source, &request, AuditView::Source).unwrap(), &request)
+            .unwrap()
     };
     let (second, third) = (at("table2.csv", TWO_ANONYMOUS), at("table3.csv", HALF_DEASSOCIATED));
-    assert!(judged(&second, "").holds());
-    let verdict = judged(&second, HALF_ON_HIV);
+    assert!(audited(&second, "").holds());
+    let verdict = audited(&second, HALF_ON_HIV);
     assert!(!verdict.holds());
     let broken: Vec<(u64, u64)> =
         verdict.rules.iter().map(|rule| (rule.violations, rule.rows)).collect();
     assert_eq!(broken, [(0, 0), (1, 2)], "k holds, alpha fails on one class of two");
     // Table 3 also holds for the whole column, the paper's general model.
-    assert!(judged(&third, HALF_ON_HIV).holds() && judged(&third, ", alpha = 0.5").holds());
-    assert_eq!(judged(&third, "").classes, 3);
+    assert!(audited(&third, HALF_ON_HIV).holds() && audited(&third, ", alpha = 0.5").holds());
+    assert_eq!(audited(&third, "").measures.classes, 3);
 }
 
 #[test]
@@ -207,7 +216,7 @@ fn weights_pay_in_queries_on_the_heavy_columns() {
         .unwrap()
     };
     let equal = request([1; 4]);
-    let source = read(&input, &equal, View::Source).unwrap();
+    let source = read(&input, &equal, AuditView::Source).unwrap();
     let error = |release: &Path, on: &[&str]| {
         let workload = Workload {
             queries: 400,
@@ -216,7 +225,7 @@ fn weights_pay_in_queries_on_the_heavy_columns() {
             on: on.iter().map(ToString::to_string).collect(),
         };
         let queries = draw(&source, &equal, &workload).unwrap();
-        let released = read(release, &equal, View::ReleaseAgainstSource).unwrap();
+        let released = read(release, &equal, AuditView::ReleaseAgainstSource).unwrap();
         summarize(&answer(&source, &released, &equal, &queries).unwrap()).mean_error.unwrap()
     };
     for algorithm in [Algorithm::BottomUp, Algorithm::TopDown] {
@@ -227,7 +236,8 @@ fn weights_pay_in_queries_on_the_heavy_columns() {
         for (on, most) in [(&["a1"][..], 0.5), (&["a1", "a2"], 0.8), (&["a1", "a2", "a3"], 0.95)] {
             let (without, with) = (error(&plain, on), error(&weighted, on));
             eprintln!(
-                "{algorithm}, queries on {on:?}: error {without:.4} with equal weights, {with:.4} with 8, 4, 2, 1"
+                "{algorithm}, queries on {on:?}: error {without:.4} with equal weights, {with:.4} \
+                 with 8, 4, 2, 1"
             );
             assert!(with < most * without, "{algorithm}, {on:?}: {with} against {without}");
         }

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use lookalike::audit::View;
+use lookalike::audit::AuditView;
 use lookalike::evaluate::query::{Answer, Query, Workload, answer, draw, summable, summarize};
 use lookalike::{Algorithm, Request};
 
@@ -11,8 +11,10 @@ use crate::support::{hospital, publish, read};
 
 fn request(k: u64, more: &str) -> Request {
     Request::parse(&format!(
-        "k = {k}\n{more}\n[columns]\nname = {{ role = \"identifier\" }}\nage = {{ role = \"quasi\", hierarchy = {{ intervals = [5, 10] }} }}\n\
-         zip = {{ role = \"quasi\", hierarchy = {{ prefix = [4, 3, 2] }} }}\nsex = {{ role = \"quasi\" }}\nmarital = {{ role = \"quasi\" }}\n\
+        "k = {k}\n{more}\n[columns]\nname = {{ role = \"identifier\" }}\nage = {{ role = \
+         \"quasi\", hierarchy = {{ intervals = [5, 10] }} }}\n\
+         zip = {{ role = \"quasi\", hierarchy = {{ prefix = [4, 3, 2] }} }}\nsex = {{ role = \
+         \"quasi\" }}\nmarital = {{ role = \"quasi\" }}\n\
          admission = {{ role = \"quasi\", hierarchy = {{ date = [\"month\", \"year\"] }} }}\n\
          diagnosis = {{ role = \"sensitive\" }}\nward = {{ role = \"keep\", dependent = true }}\n"
     ))
@@ -21,7 +23,7 @@ fn request(k: u64, more: &str) -> Request {
 
 /// Counts and sums over all quasi-identifiers, and over kept columns too.
 fn queries(input: &Path, request: &Request) -> Vec<Query> {
-    let source = read(input, request, View::Source).unwrap();
+    let source = read(input, request, AuditView::Source).unwrap();
     assert_eq!(summable(&source, request).unwrap().as_deref(), Some("age"));
     let one = |sum: Option<&str>, on: &[&str]| {
         let on = on.iter().map(ToString::to_string).collect();
@@ -34,9 +36,14 @@ fn queries(input: &Path, request: &Request) -> Vec<Query> {
 
 fn answers(input: &Path, output: &Path, request: &Request, queries: &[Query]) -> Vec<Answer> {
     publish(input, output, request, Algorithm::Mondrian, 1).unwrap();
-    let source = read(input, request, View::Source).unwrap();
-    answer(&source, &read(output, request, View::ReleaseAgainstSource).unwrap(), request, queries)
-        .unwrap()
+    let source = read(input, request, AuditView::Source).unwrap();
+    answer(
+        &source,
+        &read(output, request, AuditView::ReleaseAgainstSource).unwrap(),
+        request,
+        queries,
+    )
+    .unwrap()
 }
 
 #[test]

@@ -2,27 +2,28 @@
 
 use std::path::{Path, PathBuf};
 
-use lookalike::audit::{self, Verdict, View};
+use lookalike::audit::{self, AuditView, Verdict};
 use lookalike::evaluate::loss::{Loss, loss};
-use lookalike::release::{Cells, Release};
+use lookalike::release::{CellFormat, Release};
+use lookalike::request::Roles;
 use lookalike::rng::{Key, Rng};
 use lookalike::synthetic::{self, Synthetic};
 use lookalike::table::Table;
 use lookalike::{
-    Algorithm, Budget, Problem, Request, Result, SearchOptions, Techniques, problem,
+    Algorithm, Budget, Outcome, Problem, Request, Result, SearchOptions, Techniques, problem,
     release::proof, solve, table,
 };
 
-/// What became of a table.
+/// The release of a table, and its audit.
 pub(crate) struct Done {
     pub(crate) loss: Loss,
-    /// Classes as the engine counts them; the verdict has them as a reader of the file does.
+    /// Classes of the recoding; those in the verdict are counted in the file.
     pub(crate) classes: u64,
     pub(crate) verdict: Verdict,
     pub(crate) bytes: Vec<u8>,
 }
 
-/// Anonymizes `input` into `output` and lets the audit judge the file against its source.
+/// Anonymizes `input` into `output` and audits the file against its source.
 pub(crate) fn publish(
     input: &Path,
     output: &Path,
@@ -30,68 +31,102 @@ pub(crate) fn publish(
     algorithm: Algorithm,
     seed: u64,
 ) -> Result<Done> {
-    let request = &Request { seed: Some(seed), ..request.clone() };
-    let source = table::open(input, None)?;
-    let roles = request.roles(source.names())?;
-    let treatments = problem::treatments(source.names(), &roles);
-    let table = source.read(&treatments)?;
-    let problem = Problem::new(&table, &roles, request)?;
-    // An exact search may go on for ever; after a few nodes it has a valid release like any other.
-    let techniques = Techniques { seeding: false, most_nodes: 4, ..Techniques::default() };
-    let outcome = solve(
-        &problem,
-        SearchOptions { techniques, steps: Some(200), ..SearchOptions::new(algorithm, seed) },
-        &Budget::unlimited(),
-    );
-    let file_type = table::file_type(output)?;
-    let cells = if matches!(file_type.format, table::Format::Csv { .. }) {
-        Cells::Text
-    } else {
-        Cells::Typed
-    };
-    let release = Release::new(
-        &problem,
-        &outcome.recoding,
-        &table,
-        &roles,
-        request,
-        Key::from_seed(seed),
-        cells,
-    )?;
-    let pending = table::Pending::beside(output, true)?;
-    table::write(
-        pending.file()?,
-        output,
-        file_type,
-        release.schema(),
-        release.batches(),
-        |index| release.batch(index),
-    )?;
-    pending.publish()?;
-    let released = read(output, request, View::ReleaseAgainstSource)?;
-    let original = read(input, request, View::Source)?;
-    let verdict = match &outcome.rings {
-        None => audit::audit_against(&released, &original, request)?,
-        Some(rings) => audit::audit_rings(
-            &released,
-            &original,
-            request,
-            Some(&proof::proof(&problem, rings, &release)?),
-        )?,
-    };
-    let classes = outcome.recoding.classes().len() as u64;
-    Ok(Done {
-        loss: loss(&problem, &outcome.recoding),
-        classes,
-        verdict,
-        bytes: std::fs::read(output).unwrap(),
-    })
+    Input::read(input, request, seed)?.solve(algorithm).publish(output)
 }
 
-pub(crate) fn read(path: &Path, request: &Request, view: View) -> Result<Table> {
+/// A table under a request, read once for all algorithms and formats.
+pub(crate) struct Input {
+    request: Request,
+    seed: u64,
+    table: Table,
+    roles: Roles,
+    problem: Problem,
+    /// The table as the audit reads it.
+    original: Table,
+}
+
+impl Input {
+    pub(crate) fn read(path: &Path, request: &Request, seed: u64) -> Result<Input> {
+        let request = Request { seed: Some(seed), ..request.clone() };
+        let source = table::open(path, None)?;
+        let roles = request.roles(source.names())?;
+        let treatments = problem::treatments(source.names(), &roles);
+        let table = source.read(&treatments)?;
+        let problem = Problem::new(&table, &roles, &request)?;
+        let original = read(path, &request, AuditView::Source)?;
+        Ok(Input { request, seed, table, roles, problem, original })
+    }
+
+    pub(crate) fn solve(&self, algorithm: Algorithm) -> Solved<'_> {
+        // An exact search may take very long; after a few nodes it has a valid release like any
+        // other.
+        let techniques = Techniques { seeding: false, most_nodes: 4, ..Techniques::default() };
+        let options = SearchOptions {
+            techniques,
+            steps: Some(200),
+            ..SearchOptions::new(algorithm, self.seed)
+        };
+        Solved { input: self, outcome: solve(&self.problem, options, &Budget::unlimited()) }
+    }
+}
+
+/// The outcome of a search, which can be written in several formats.
+pub(crate) struct Solved<'a> {
+    input: &'a Input,
+    outcome: Outcome,
+}
+
+impl Solved<'_> {
+    /// Writes the release to a file.
+    pub(crate) fn write(&self, output: &Path) -> Result<Release> {
+        let Input { request, seed, table, roles, problem, .. } = self.input;
+        let file_type = table::file_type(output)?;
+        let format = if matches!(file_type.format, table::Format::Csv { .. }) {
+            CellFormat::Text
+        } else {
+            CellFormat::Typed
+        };
+        let key = Key::from_seed(*seed);
+        let recoding = &self.outcome.recoding;
+        let release = Release::new(problem, recoding, table, roles, request, key, format)?;
+        let pending = table::Pending::beside(output, true)?;
+        table::write(
+            pending.file()?,
+            output,
+            file_type,
+            release.schema(),
+            release.batches(),
+            |index| release.batch(index),
+        )?;
+        pending.publish()?;
+        Ok(release)
+    }
+
+    /// Writes the release to a file and audits the file against its source.
+    pub(crate) fn publish(&self, output: &Path) -> Result<Done> {
+        let Input { request, problem, original, .. } = self.input;
+        let release = self.write(output)?;
+        let released = read(output, request, AuditView::ReleaseAgainstSource)?;
+        let verdict = match &self.outcome.rings {
+            None => audit::audit_against(&released, original, request)?,
+            Some(rings) => {
+                let proof = proof::proof(problem, rings, &release)?;
+                audit::audit_rings(&released, original, request, Some(&proof))?
+            }
+        };
+        Ok(Done {
+            loss: loss(problem, &self.outcome.recoding),
+            classes: self.outcome.recoding.classes().len() as u64,
+            verdict,
+            bytes: std::fs::read(output).unwrap(),
+        })
+    }
+}
+
+pub(crate) fn read(path: &Path, request: &Request, view: AuditView) -> Result<Table> {
     let source = table::open(path, None)?;
     let treatments = audit::treatments(source.names(), request, view);
-    let is_guarded = view != View::Source && source.is_csv() && !request.output.raw_formulas;
+    let is_guarded = view != AuditView::Source && source.is_csv() && !request.output.raw_formulas;
     let mut table = source.read(&treatments)?;
     if is_guarded {
         audit::unguard(&mut table);
@@ -124,7 +159,7 @@ pub(crate) fn tiny(folder: &Path, seed: u64, rows: u64) -> PathBuf {
     path
 }
 
-/// The folder of real tables, or none with a visible word.
+/// The folder of real tables; none, with a message, where it is absent.
 pub(crate) fn real_tables() -> Option<PathBuf> {
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
     let folder = std::env::var_os("LOOKALIKE_DATA").map_or(beside, PathBuf::from);

@@ -12,7 +12,7 @@ mod pictures;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use lookalike::audit::{self, View};
+use lookalike::audit::{self, AuditView};
 use lookalike::evaluate::profile::person_columns;
 use lookalike::evaluate::query::{self, Workload};
 use lookalike::table::{self, Pending};
@@ -50,11 +50,11 @@ pub(crate) fn run(args: &Report, global: &Global) -> Result<ExitCode> {
     let opened = table::open(&args.source, request.input.delimiter)?;
     let roles = request::roles(&request, &opened)?;
     let persons = person_columns(opened.names(), &request);
-    let treatments = audit::treatments(opened.names(), &request, View::Source);
+    let treatments = audit::treatments(opened.names(), &request, AuditView::Source);
     let (source, counted) = opened.read_and_count(&treatments, &persons)?;
     let warnings = warn::of_request(&request, &counted);
     warnings.iter().for_each(|warning| show::warning(warning));
-    let release = read(&args.release, &request, View::ReleaseAgainstSource)?;
+    let release = read(&args.release, &request, AuditView::ReleaseAgainstSource)?;
     let verdict = audit::audit_against(&release, &source, &request)?;
     let guard = match args.edition {
         Edition::Internal => Guard::None,
@@ -65,7 +65,7 @@ pub(crate) fn run(args: &Report, global: &Global) -> Result<ExitCode> {
     let or_none = |error| if holds { Err(error) } else { Ok(None) };
     let columns = query::columns(&source, &release, &request).map(Some).or_else(or_none)?;
     // For everybody, no answers of rows that were suppressed.
-    let is_untold = guard != Guard::None && source.rows as u64 != verdict.rows;
+    let is_untold = guard != Guard::None && source.rows as u64 != verdict.measures.rows;
     let errors = if args.queries == 0 || columns.is_none() || is_untold {
         None
     } else {

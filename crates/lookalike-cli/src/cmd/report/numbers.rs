@@ -201,7 +201,7 @@ pub(super) struct Spread {
 pub(super) fn told(found: &Found<'_>, guard: Guard, files: (&Path, &Path)) -> Told {
     let Found { verdict, before, .. } = found;
     let measures = &verdict.measures;
-    let gone = before.rows.saturating_sub(verdict.rows);
+    let gone = before.rows.saturating_sub(verdict.measures.rows);
     let suppressed = if gone == 0 { Count::Exact(0) } else { guard.count(gone) };
     // What is not told exactly must not follow from a difference.
     let source_rows = matches!(suppressed, Count::Exact(_)).then_some(Count::Exact(before.rows));
@@ -222,7 +222,7 @@ pub(super) fn told(found: &Found<'_>, guard: Guard, files: (&Path, &Path)) -> To
         k: measures.k,
         quasi: found.quasi.clone(),
         source_rows,
-        released: verdict.rows,
+        released: verdict.measures.rows,
         suppressed,
         columns: lines(found, guard),
         bands: bands(before, measures, guard),
@@ -234,7 +234,7 @@ pub(super) fn told(found: &Found<'_>, guard: Guard, files: (&Path, &Path)) -> To
         changed: (!columns.is_empty()).then(|| {
             ratio(
                 columns.iter().map(|column| column.generalized).sum(),
-                verdict.rows * columns.len() as u64,
+                verdict.measures.rows * columns.len() as u64,
             )
         }),
         loss: (!columns.is_empty() && guard == Guard::None).then(|| loss(columns, found)),
@@ -260,7 +260,7 @@ fn file(path: &Path, guard: Guard) -> String {
 
 fn sentences(found: &Found<'_>, suppressed: Count) -> String {
     let verdict = &found.verdict;
-    let rows = counted(verdict.rows, "row", "rows");
+    let rows = counted(verdict.measures.rows, "row", "rows");
     let left_out = match suppressed {
         Count::Exact(0) => "no row was left out".to_string(),
         Count::Exact(1) => "1 row was left out".to_string(),
@@ -312,7 +312,7 @@ fn truth(verdict: &Verdict, guard: Guard) -> Vec<(Finding, String)> {
 }
 
 fn lines(found: &Found<'_>, guard: Guard) -> Vec<Column> {
-    let (rows, released) = (found.before.rows, found.verdict.rows);
+    let (rows, released) = (found.before.rows, found.verdict.measures.rows);
     let gone = rows.saturating_sub(released);
     let mut lines = Vec::new();
     let details = found.columns.as_deref().unwrap_or_default();
@@ -431,7 +431,7 @@ fn risk(before: &Measures, after: &Measures, guard: Guard) -> Vec<RiskLine> {
 }
 
 fn loss(columns: &[Detail], found: &Found<'_>) -> LossTold {
-    let lost = certainty(columns, found.before.rows, found.verdict.rows);
+    let lost = certainty(columns, found.before.rows, found.verdict.measures.rows);
     let costliest = columns
         .iter()
         .max_by(|a, b| (a.weight * a.ncp).total_cmp(&(b.weight * b.ncp)))
@@ -443,7 +443,7 @@ fn loss(columns: &[Detail], found: &Found<'_>) -> LossTold {
     });
     let uncounted = columns.iter().filter(|column| column.weight <= 0.0);
     let uncounted = uncounted
-        .map(|column| (column.name.clone(), ratio(column.generalized, found.verdict.rows)))
+        .map(|column| (column.name.clone(), ratio(column.generalized, found.verdict.measures.rows)))
         .collect();
     LossTold {
         ncp: lost.ncp,

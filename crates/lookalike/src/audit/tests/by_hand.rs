@@ -1,11 +1,13 @@
 //! Small releases written by hand, with the verdict they deserve.
 
-use super::super::{Method, View, measures, treatments, unguard};
-use super::{audit, audit_against, compared, judged, request, table};
+use super::super::{AuditView, Method, measures, treatments, unguard};
+use super::{audit, audit_against, audited, compared, request, table};
 use crate::table::Treatment;
 
-const ASKED: &str = "k = 2\n[columns]\nname = { role = \"identifier\" }\nage = { role = \"quasi\" }\nzip = { role = \"quasi\", \
-                     hierarchy = { prefix = [4, 3] } }\nill = { role = \"sensitive\", alpha = 0.5 }\nward = { role = \"keep\" }";
+const ASKED: &str = "k = 2\n[columns]\nname = { role = \"identifier\" }\nage = { role = \"quasi\" \
+    }\nzip = { role = \"quasi\", \
+                     hierarchy = { prefix = [4, 3] } }\nill = { role = \"sensitive\", alpha = 0.5 \
+                     }\nward = { role = \"keep\" }";
 const SOURCE: [&str; 7] = [
     "name|age|zip|ill|ward",
     "ann|20|53711|flu|1",
@@ -32,7 +34,12 @@ fn a_true_release_holds_and_is_measured() {
     let names: Vec<&str> = verdict.rules.iter().map(|rule| rule.rule.as_str()).collect();
     assert_eq!(names, ["k = 2 on age, zip", "alpha = 0.5 on ill"]);
     assert_eq!(
-        (verdict.rows, verdict.classes, verdict.measures.k, verdict.measures.uniques),
+        (
+            verdict.measures.rows,
+            verdict.measures.classes,
+            verdict.measures.k,
+            verdict.measures.uniques
+        ),
         (6, 2, 3, 0)
     );
     assert!((verdict.rules[1].worst - 1.0 / 3.0).abs() < 1e-12);
@@ -64,7 +71,7 @@ fn a_verdict_becomes_json_without_any_value() {
 fn small_classes_are_counted_named_and_banded() {
     let lines = ["age|ill", "1|a", "2|a", "1|b", "3|a", "2|b", "2|c", "4|x", "5|y", "6|z"];
     let asked = "k = 3\n[columns]\nage = { role = \"quasi\" }\nill = { role = \"sensitive\" }";
-    let verdict = judged(&lines, asked);
+    let verdict = audited(&lines, asked);
     let rule = &verdict.rules[0];
     assert_eq!(
         (rule.violations, rule.rows, rule.worst, rule.measure),
@@ -130,31 +137,33 @@ fn every_model_tells_its_failing_classes_by_size_and_share_and_leaves_out_those_
             "entropy = 2.7",
             2.7,
             &[
-                "3 rows, an effective number of 1 values, 2.7 needed; the most frequent value has 100 % (3 of 3)",
-                "12 rows, an effective number of 2.6107 values, 2.7 needed; the most frequent value has 58.33 % (7 of 12)",
+                "3 rows, an effective number of 1 values, 2.7 needed; the most frequent value has \
+                 100 % (3 of 3)",
+                "12 rows, an effective number of 2.6107 values, 2.7 needed; the most frequent \
+                 value has 58.33 % (7 of 12)",
             ],
         ),
         (
             "recursive = { c = 2, l = 3 }",
             2.0,
             &[
-                "3 rows, the most frequent value has 100 % (3 of 3), those from rank 3 on together 0 % (0 of 3): the ratio is \
-                 unbounded, below 2 needed",
-                "12 rows, the most frequent value has 58.33 % (7 of 12), those from rank 3 on together 16.67 % (2 of 12): the \
-                 ratio is 3.5, below 2 needed",
+                "3 rows, the most frequent value has 100 % (3 of 3), those from rank 3 on \
+                 together 0 % (0 of 3): the ratio is unbounded, below 2 needed",
+                "12 rows, the most frequent value has 58.33 % (7 of 12), those from rank 3 on \
+                 together 16.67 % (2 of 12): the ratio is 3.5, below 2 needed",
             ],
         ),
         ("t = 0.3", 0.3, &["3 rows, the distance is 0.6316, 0.3 allowed"]),
     ];
-    for (rule, limit, told) in cases {
+    for (rule, limit, expected) in cases {
         let asked = format!(
             "[columns]\nat = {{ role = \"quasi\" }}\nill = {{ role = \"sensitive\", {rule} }}"
         );
-        let verdict = judged(&UNEVEN, &asked);
+        let verdict = audited(&UNEVEN, &asked);
         let [found] = &verdict.rules[..] else { panic!("one rule") };
         let texts: Vec<&str> = found.examples.iter().map(|class| class.text.as_str()).collect();
-        assert_eq!(texts, told, "{rule}");
-        assert_eq!((found.violations, found.limit), (told.len() as u64, limit), "{rule}");
+        assert_eq!(texts, expected, "{rule}");
+        assert_eq!((found.violations, found.limit), (expected.len() as u64, limit), "{rule}");
         let json = serde_json::to_string(&verdict).unwrap();
         assert!(
             ["sA", "sB", "sC", "sD", "qA", "qB", "qC"].iter().all(|value| !json.contains(value)),
@@ -169,30 +178,32 @@ fn every_model_tells_its_failing_classes_by_size_and_share_and_leaves_out_those_
 #[test]
 fn the_worst_failing_classes_do_not_depend_on_the_order_of_the_rows() {
     let mut lines: Vec<&str> = UNEVEN[1..].to_vec();
-    let asked = "k = 13\n[columns]\nat = { role = \"quasi\" }\nill = { role = \"sensitive\", recursive = { c = 0.1, l = 1 } }";
-    let told = |lines: &[&str]| {
-        let verdict = judged(&[&UNEVEN[..1], lines].concat(), asked);
+    let asked = "k = 13\n[columns]\nat = { role = \"quasi\" }\nill = { role = \"sensitive\", \
+        recursive = { c = 0.1, l = 1 } }";
+    let texts_of = |lines: &[&str]| {
+        let verdict = audited(&[&UNEVEN[..1], lines].concat(), asked);
         verdict
             .rules
             .iter()
             .flat_map(|rule| rule.examples.iter().map(|class| class.text.clone()))
             .collect::<Vec<_>>()
     };
-    let before = told(&lines);
+    let before = texts_of(&lines);
     assert_eq!(before.len(), 6);
     lines.reverse();
-    assert_eq!(told(&lines), before);
+    assert_eq!(texts_of(&lines), before);
 }
 
 #[test]
 fn a_rule_on_some_columns_counts_classes_of_these_alone() {
     let lines = ["age|zip", "1|a", "1|b", "2|c", "2|d", "2|e"];
-    let asked = "k = 1\n[columns]\nage = { role = \"quasi\" }\nzip = { role = \"quasi\" }\n[[rules]]\nk = 3\ncolumns = [\"age\"]";
-    let verdict = judged(&lines, asked);
+    let asked = "k = 1\n[columns]\nage = { role = \"quasi\" }\nzip = { role = \"quasi\" }\n\
+        [[rules]]\nk = 3\ncolumns = [\"age\"]";
+    let verdict = audited(&lines, asked);
     let [_, on_age] = &verdict.rules[..] else { panic!("two rules") };
     assert_eq!((on_age.violations, on_age.rows, on_age.worst), (1, 2, 2.0));
     assert_eq!(on_age.rule, "k = 3 on age");
-    assert_eq!(verdict.classes, 5, "the measures are about all quasi-identifiers");
+    assert_eq!(verdict.measures.classes, 5, "the measures are about all quasi-identifiers");
 }
 
 #[test]
@@ -253,14 +264,14 @@ fn bounds_are_one_quasi_identifier() {
         "||yes|f",
     ];
     let verdict = compared(&release, &source, asked);
-    assert!(verdict.holds() && verdict.classes == 3, "{verdict:?}");
+    assert!(verdict.holds() && verdict.measures.classes == 3, "{verdict:?}");
     assert_eq!(verdict.rules[0].rule, "k = 2 on age");
     for (row, line) in
         [(1, "21|25|no|a"), (3, "||yes|c"), (5, "20|30|no|e"), (2, "20|24|no|b"), (6, "||no|f")]
     {
-        let mut spoilt = release.to_vec();
-        spoilt[row] = line;
-        assert_eq!(compared(&spoilt, &source, asked).truth.unwrap().violations, 1, "{line}");
+        let mut damaged = release.to_vec();
+        damaged[row] = line;
+        assert_eq!(compared(&damaged, &source, asked).truth.unwrap().violations, 1, "{line}");
     }
     let halved: Vec<String> = release.iter().map(|line| line.replace("age_max", "other")).collect();
     assert!(
@@ -272,7 +283,7 @@ fn bounds_are_one_quasi_identifier() {
     // A unique bound makes a class of its own even where the other bound agrees.
     let mut unique = release.to_vec();
     unique[1] = "19|25|no|a";
-    assert_eq!(judged(&unique, asked).rules[0].violations, 2);
+    assert_eq!(audited(&unique, asked).rules[0].violations, 2);
 }
 
 #[test]
@@ -334,7 +345,8 @@ fn a_number_may_be_spelt_differently_only_between_typed_files() {
 
 #[test]
 fn guards_and_spellings_of_missing_are_no_change() {
-    let asked = "k = 1\nmissing = [\"?\"]\n[columns]\nage = { role = \"quasi\" }\n\"=w\" = { role = \"keep\" }";
+    let asked = "k = 1\nmissing = [\"?\"]\n[columns]\nage = { role = \"quasi\" }\n\"=w\" = { role \
+        = \"keep\" }";
     let holds = |release: &[&str]| {
         let mut release = table(release);
         unguard(&mut release);
@@ -352,32 +364,35 @@ fn guards_and_spellings_of_missing_are_no_change() {
 }
 
 #[test]
-fn the_reader_is_told_to_code_what_the_judge_needs_and_to_hide_nothing() {
+fn columns_that_the_audit_needs_are_coded_and_none_is_skipped() {
     let names = |names: &[&str]| names.iter().map(|name| (*name).to_string()).collect::<Vec<_>>();
     let asked = request(&format!("rest = \"drop\"\n{ASKED}"));
     let release = names(&["age_min", "age_max", "zip", "ill", "ward", "name", "new"]);
     use Treatment::{Carry, Code, Compare, Skip};
     assert_eq!(
-        treatments(&release, &asked, View::Release),
+        treatments(&release, &asked, AuditView::Release),
         [Code, Code, Code, Code, Carry, Carry, Carry]
     );
     assert_eq!(
-        treatments(&release, &asked, View::ReleaseAgainstSource),
+        treatments(&release, &asked, AuditView::ReleaseAgainstSource),
         [Code, Code, Code, Code, Compare, Compare, Compare]
     );
     assert_eq!(
-        treatments(&names(&["age", "name", "new", "ward"]), &asked, View::Source),
+        treatments(&names(&["age", "name", "new", "ward"]), &asked, AuditView::Source),
         [Code, Skip, Skip, Compare]
     );
     let guarded = request("k = 2\n[columns]\n\"=a\" = { role = \"quasi\" }");
-    assert_eq!(treatments(&names(&["'=a", "b"]), &guarded, View::Release), [Code, Carry]);
-    assert_eq!(treatments(&names(&["'=a_min", "'=a_max"]), &guarded, View::Release), [Code, Code]);
+    assert_eq!(treatments(&names(&["'=a", "b"]), &guarded, AuditView::Release), [Code, Carry]);
+    assert_eq!(
+        treatments(&names(&["'=a_min", "'=a_max"]), &guarded, AuditView::Release),
+        [Code, Code]
+    );
 }
 
 #[test]
 fn large_groups_are_matched_within_the_limits() {
-    // Twenty thousand classes with one carried column of four values: each group has thousands of
-    // boxes and tuples.
+    // Twenty thousand classes with one passed-through column of four values: each group has
+    // thousands of boxes and tuples.
     let mut seeded = super::Seeded(2);
     let mut source = vec!["a|b|c|ill".to_string()];
     let mut release = source.clone();
@@ -396,7 +411,8 @@ fn large_groups_are_matched_within_the_limits() {
         }
     }
     let asked = request(
-        "k = 3\n[columns]\na = { role = \"quasi\" }\nb = { role = \"quasi\" }\nc = { role = \"quasi\" }\nill = { role = \"sensitive\" }",
+        "k = 3\n[columns]\na = { role = \"quasi\" }\nb = { role = \"quasi\" }\nc = { role = \
+         \"quasi\" }\nill = { role = \"sensitive\" }",
     );
     let (release, source) = (table(&release), table(&source));
     let verdict = audit_against(&release, &source, &asked).unwrap();

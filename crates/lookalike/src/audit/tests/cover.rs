@@ -1,10 +1,11 @@
 //! Every form of label, against every value it should and should not cover.
 
-use super::super::cover::{Cell, Cover};
+use super::super::cover::Cover;
+use super::super::released_cell::ReleasedCell;
 use super::{Seeded, coded, request};
 
 /// Which of the values the label covers, one letter each: `y` or `n`.
-fn covered(column: &str, values: &[&str], cell: Cell<'_>) -> String {
+fn covered(column: &str, values: &[&str], cell: ReleasedCell<'_>) -> String {
     let request =
         request(&format!("missing = [\"?\"]\n[columns]\nc = {{ role = \"quasi\"{column} }}"));
     let cover = Cover::new(
@@ -20,7 +21,7 @@ fn covered(column: &str, values: &[&str], cell: Cell<'_>) -> String {
 #[track_caller]
 fn check(column: &str, values: &[&str], labels: &[(&str, &str)]) {
     for (label, expected) in labels {
-        let cell = Cell::Label(Some(label).filter(|label| !label.is_empty()).copied());
+        let cell = ReleasedCell::Label(Some(label).filter(|label| !label.is_empty()).copied());
         assert_eq!(covered(column, values, cell), *expected, "label `{label}` on {values:?}");
     }
 }
@@ -175,8 +176,12 @@ fn prefixes_cover_texts_of_their_length() {
 fn a_hierarchy_file_says_what_its_labels_cover() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("job.csv");
-    std::fs::write(&file, "nurse;health;public;Any\nsurgeon;health;public;Any\nteacher;school;public;Any\nactor;arts;arts;Any\n")
-        .unwrap();
+    std::fs::write(
+        &file,
+        "nurse;health;public;Any\nsurgeon;health;public;Any\n\
+        teacher;school;public;Any\nactor;arts;arts;Any\n",
+    )
+    .unwrap();
     let column = format!(", hierarchy = {:?}", file.display().to_string());
     check(
         &column,
@@ -214,13 +219,13 @@ fn bounds_cover_what_lies_between_and_say_what_is_missing() {
         (Some("20"), Some("30"), Some(""), "nnnn"),
     ] {
         assert_eq!(
-            covered("", &values, Cell::Bounds { min, max, missing }),
+            covered("", &values, ReleasedCell::Bounds { min, max, missing }),
             expected,
             "{min:?} {max:?} {missing:?}"
         );
     }
     let order = ", order = [\"low\", \"middle\", \"high\"]";
-    let cell = Cell::Bounds { min: Some("low"), max: Some("middle"), missing: None };
+    let cell = ReleasedCell::Bounds { min: Some("low"), max: Some("middle"), missing: None };
     assert_eq!(covered(order, &["low", "middle", "high"], cell), "yyn");
 }
 
@@ -242,8 +247,8 @@ fn the_tally_equals_one_test_after_another() {
                 }
             })
             .collect();
-        let cells: Vec<Cell<'_>> =
-            labels.iter().map(|label| Cell::Label(Some(label.as_str()))).collect();
+        let cells: Vec<ReleasedCell<'_>> =
+            labels.iter().map(|label| ReleasedCell::Label(Some(label.as_str()))).collect();
         let cover = Cover::new(
             &coded(values.iter().map(String::as_str)),
             &cells,

@@ -7,16 +7,17 @@ use arrow_array::cast::AsArray;
 use arrow_cast::cast;
 use arrow_schema::DataType;
 
-use super::super::cover::{Cell, Cover, members};
+use super::super::cover::Cover;
 use super::super::guard::unguarded;
-use super::super::path::{Hierarchy, open};
+use super::super::path::{AuditHierarchy, open};
 use super::super::reading::{exact_number, place_of_instant, present};
+use super::super::released_cell::{ReleasedCell, members};
 use super::{coded, request};
 use crate::codes::{Code, CodeRange};
 use crate::domain::attribute::{Attribute, Domain, set_label};
 use crate::domain::encode::{self, ColumnSpec, spelling};
 use crate::domain::hierarchy;
-use crate::release::guard::guarded;
+use crate::release::formula_guard::guarded;
 use crate::release::published;
 use crate::request::{HierarchySpec, Kind, Request};
 
@@ -172,7 +173,7 @@ impl Example {
     }
 
     /// The audit reads the cell as these values, all of their spellings, and no other.
-    fn assert_covers(&self, cell: Cell<'_>, range: CodeRange) {
+    fn assert_covers(&self, cell: ReleasedCell<'_>, range: CodeRange) {
         let column = coded(self.values.iter().map(|value| value.as_deref().unwrap_or_default()));
         let cover = Cover::new(&column, &[cell], &self.request.columns["a"], &self.request.missing)
             .unwrap();
@@ -195,7 +196,7 @@ fn labels_are_written_by_the_engine_and_read_by_the_audit() {
             let range = example.attribute.cover(example.range(&list(&left)));
             assert_eq!(example.attribute.label(range), label, "{left}");
             let cell = Some(label.as_str()).filter(|label| !label.is_empty());
-            example.assert_covers(Cell::Label(cell), range);
+            example.assert_covers(ReleasedCell::Label(cell), range);
         }
     }
 }
@@ -228,7 +229,7 @@ fn bounds_are_written_by_the_engine_and_read_by_the_audit() {
             let text =
                 |at: usize| texts.get(at).map(String::as_str).filter(|text| !text.is_empty());
             example.assert_covers(
-                Cell::Bounds { min: text(0), max: text(1), missing: text(2) },
+                ReleasedCell::Bounds { min: text(0), max: text(1), missing: text(2) },
                 range,
             );
         }
@@ -265,7 +266,7 @@ fn hierarchy_files_are_read_alike() {
             let read = match value {
                 Some(text) => hierarchy.labels(text),
                 None => match &hierarchy {
-                    Hierarchy::File(lines) => {
+                    AuditHierarchy::File(lines) => {
                         lines.lines[lines.find_missing(&spellings).unwrap()].1.clone()
                     }
                     _ => panic!("a file"),

@@ -1,5 +1,5 @@
-//! The judge is tested by hand-made releases, by releases spoilt in many ways, and against slow
-//! definitions.
+//! The audit is tested with hand-made releases, with releases damaged in many ways, and against
+//! slow definitions.
 
 mod by_hand;
 mod cover;
@@ -65,7 +65,7 @@ fn request(text: &str) -> Request {
     Request::parse(text).unwrap()
 }
 
-fn judged(release: &[&str], text: &str) -> Verdict {
+fn audited(release: &[&str], text: &str) -> Verdict {
     audit(&table(release), &request(text)).unwrap()
 }
 

@@ -1,12 +1,12 @@
-//! Random true releases, spoilt in many ways; an oracle written independently says which of them
+//! Random true releases, damaged in many ways; an oracle written independently says which of them
 //! still hold.
 
 use std::collections::BTreeMap;
 
-use super::super::truth::{self, LIMITS, Limits};
+use super::super::source_check::{self, CheckLimits, LIMITS};
 use super::{Request, Seeded, audit_against, request, table_of};
 
-type Rows = Vec<Vec<String>>;
+type TestRows = Vec<Vec<String>>;
 
 /// age, zip, job and pet are quasi-identifiers, ill is sensitive, ward is kept.
 const NAMES: [&str; 6] = ["age", "zip", "job", "pet", "ill", "ward"];
@@ -25,14 +25,15 @@ fn asked(folder: &std::path::Path, extra: &str) -> Request {
     let lines: String = JOBS.iter().map(|(job, field)| format!("{job};{field};any\n")).collect();
     std::fs::write(&file, lines).unwrap();
     request(&format!(
-        "k = 2\nmissing = [\"?\"]\n[columns]\nage = {{ role = \"quasi\" }}\nzip = {{ role = \"quasi\", hierarchy = {{ prefix = [2, 1] }} }}\n\
+        "k = 2\nmissing = [\"?\"]\n[columns]\nage = {{ role = \"quasi\" }}\nzip = {{ role = \
+         \"quasi\", hierarchy = {{ prefix = [2, 1] }} }}\n\
          job = {{ role = \"quasi\", hierarchy = {:?} }}\npet = {{ role = \"quasi\" }}\n\
          ill = {{ role = \"sensitive\", alpha = \"2/3\" }}\nward = {{ role = \"keep\" }}\n{extra}",
         file.display().to_string()
     ))
 }
 
-fn source(seeded: &mut Seeded, rows: usize) -> Rows {
+fn source(seeded: &mut Seeded, rows: usize) -> TestRows {
     let mut row = || {
         let age = if seeded.below(6) == 0 {
             ["", "?"][seeded.below(2)].to_string()
@@ -96,12 +97,13 @@ fn shown(class: &[Vec<String>], loose: bool) -> Vec<String> {
 }
 
 /// A release of the rows: classes of consecutive rows after a shuffle.
-fn release(seeded: &mut Seeded, source: &Rows) -> Rows {
+fn release(seeded: &mut Seeded, source: &TestRows) -> TestRows {
     let mut left = source.clone();
-    let mut all = Rows::new();
+    let mut all = TestRows::new();
     while !left.is_empty() {
         let size = if left.len() < 4 { left.len() } else { 2 + seeded.below(2) };
-        let class: Rows = (0..size).map(|_| left.swap_remove(seeded.below(left.len()))).collect();
+        let class: TestRows =
+            (0..size).map(|_| left.swap_remove(seeded.below(left.len()))).collect();
         let cells = shown(&class, seeded.below(4) == 0);
         all.extend(
             class.iter().map(|row| cells.iter().chain(&row[QUASI..]).cloned().collect::<Vec<_>>()),
@@ -147,7 +149,7 @@ fn stands_for(column: usize, label: &str, value: &str) -> bool {
 }
 
 /// Tries every way to give the released rows source rows of their own.
-fn assignable(released: &[Vec<String>], source: &Rows, used: &mut Vec<bool>) -> bool {
+fn assignable(released: &[Vec<String>], source: &TestRows, used: &mut Vec<bool>) -> bool {
     let Some((row, rest)) = released.split_first() else { return true };
     (0..source.len()).any(|at| {
         let fits = !used[at]
@@ -162,11 +164,11 @@ fn assignable(released: &[Vec<String>], source: &Rows, used: &mut Vec<bool>) -> 
     })
 }
 
-fn true_to(released: &Rows, source: &Rows) -> bool {
+fn true_to(released: &TestRows, source: &TestRows) -> bool {
     released.len() <= source.len() && assignable(released, source, &mut vec![false; source.len()])
 }
 
-fn private(released: &Rows) -> bool {
+fn private(released: &TestRows) -> bool {
     let mut classes: BTreeMap<&[String], Vec<&str>> = BTreeMap::new();
     released.iter().for_each(|row| classes.entry(&row[..QUASI]).or_default().push(&row[4]));
     classes.values().all(|ills| {
@@ -182,7 +184,7 @@ fn private(released: &Rows) -> bool {
 const MUTATIONS: usize = 13;
 
 /// Spoils a release in one of many ways.
-fn mutate(seeded: &mut Seeded, kind: usize, released: &mut Rows, source: &Rows) {
+fn mutate(seeded: &mut Seeded, kind: usize, released: &mut TestRows, source: &TestRows) {
     let row = seeded.below(released.len());
     let other = seeded.below(released.len());
     let column = seeded.below(QUASI);
@@ -223,14 +225,14 @@ fn mutate(seeded: &mut Seeded, kind: usize, released: &mut Rows, source: &Rows) 
     }
 }
 
-fn named(rows: &Rows) -> Vec<Vec<String>> {
+fn named(rows: &TestRows) -> Vec<Vec<String>> {
     std::iter::once(NAMES.iter().map(|name| (*name).to_string()).collect())
         .chain(rows.iter().cloned())
         .collect()
 }
 
 #[test]
-fn the_judge_agrees_with_the_oracle_on_every_spoilt_release() {
+fn the_audit_agrees_with_the_oracle_on_every_damaged_release() {
     let folder = tempfile::tempdir().unwrap();
     let mut seeded = Seeded(2024);
     let (strict, lenient) =
@@ -268,8 +270,8 @@ fn the_judge_agrees_with_the_oracle_on_every_spoilt_release() {
         untrue[kind] += usize::from(!is_true);
         rejected[kind] += usize::from(!verdict.holds());
         // Necessary conditions are weaker, and never reject what is true.
-        for limits in [Limits { tests: 0, ..LIMITS }, Limits { edges: 0, ..LIMITS }] {
-            let bounded = truth::check(&release, &source, request, limits).unwrap();
+        for limits in [CheckLimits { tests: 0, ..LIMITS }, CheckLimits { edges: 0, ..LIMITS }] {
+            let bounded = source_check::check(&release, &source, request, limits).unwrap();
             assert!(!is_true || bounded.violations == 0, "{limits:?} {}", place());
             assert!(
                 bounded.rows_matched + bounded.rows_only_bounded + bounded.violations
@@ -302,11 +304,12 @@ fn necessary_conditions_still_reject_what_is_far_from_true() {
         let mut released = release(&mut seeded, &originals);
         released[0][1] = "999".to_string();
         let (release, source) = (table_of(&named(&released)), table_of(&named(&originals)));
-        for (caught, limits) in
-            caught.iter_mut().zip([Limits { tests: 0, ..LIMITS }, Limits { edges: 0, ..LIMITS }])
+        for (caught, limits) in caught
+            .iter_mut()
+            .zip([CheckLimits { tests: 0, ..LIMITS }, CheckLimits { edges: 0, ..LIMITS }])
         {
             *caught += usize::from(
-                truth::check(&release, &source, &request, limits).unwrap().violations > 0,
+                source_check::check(&release, &source, &request, limits).unwrap().violations > 0,
             );
         }
     }
@@ -314,15 +317,15 @@ fn necessary_conditions_still_reject_what_is_far_from_true() {
 }
 
 #[test]
-fn in_input_order_the_judge_agrees_with_a_comparison_of_each_row() {
+fn in_input_order_the_audit_agrees_with_a_comparison_of_each_row() {
     let folder = tempfile::tempdir().unwrap();
     let request = asked(folder.path(), "[output]\norder = \"input\"");
     let mut seeded = Seeded(31);
-    let mut spoilt = 0;
+    let mut damaged = 0;
     for round in 0..1500 {
         let originals = source(&mut seeded, 6);
         let classes = [shown(&originals[..3], false), shown(&originals[3..], false)];
-        let mut released: Rows = originals
+        let mut released: TestRows = originals
             .iter()
             .enumerate()
             .map(|(at, row)| classes[at / 3].iter().chain(&row[QUASI..]).cloned().collect())
@@ -334,7 +337,7 @@ fn in_input_order_the_judge_agrees_with_a_comparison_of_each_row() {
                 && (0..QUASI).all(|c| stands_for(c, &row[c], &original[c]))
         };
         let wrong = released.iter().zip(&originals).filter(|pair| !agrees(*pair)).count();
-        let truth = truth::check(
+        let truth = source_check::check(
             &table_of(&named(&released)),
             &table_of(&named(&originals)),
             &request,
@@ -342,7 +345,7 @@ fn in_input_order_the_judge_agrees_with_a_comparison_of_each_row() {
         )
         .unwrap();
         assert_eq!(truth.violations, wrong as u64, "mutation {kind}\n{released:?}\n{originals:?}");
-        spoilt += usize::from(wrong > 0);
+        damaged += usize::from(wrong > 0);
     }
-    assert!(spoilt > 500, "{spoilt}");
+    assert!(damaged > 500, "{damaged}");
 }

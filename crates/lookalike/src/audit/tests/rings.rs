@@ -1,5 +1,5 @@
 //! Releases that are not homogeneous: the search for disjoint ways against brute force, and proofs
-//! spoilt in many ways.
+//! damaged in many ways.
 
 use super::super::{Proof, ProofRing, audit_rings};
 use super::{Seeded, table};
@@ -105,7 +105,8 @@ fn six() -> (Table, Table, Proof) {
 
 fn request(rule: &str) -> crate::Request {
     super::request(&format!(
-        "{rule}\nnon_homogeneous = true\ncolumns.age = {{ role = \"quasi\" }}\ncolumns.ill = {{ role = \"sensitive\" }}\n"
+        "{rule}\nnon_homogeneous = true\ncolumns.age = {{ role = \"quasi\" }}\ncolumns.ill = {{ \
+         role = \"sensitive\" }}\n"
     ))
 }
 
@@ -162,7 +163,7 @@ fn a_proof_is_believed_only_as_far_as_the_rows_bear_it_out() {
 fn a_proof_of_something_else_is_refused() {
     let (source, release, proof) = six();
     let ring = |places: usize, window: usize| ProofRing { places, window };
-    let spoilt = [
+    let damaged = [
         Proof { persons: vec![0, 1, 1, 3, 4, 5], ..proof.clone() },
         Proof { released: vec![0, 1, 2, 3, 4, 4], ..proof.clone() },
         Proof { released: vec![0, 1, 2, 3, 4, 6], ..proof.clone() },
@@ -177,25 +178,26 @@ fn a_proof_of_something_else_is_refused() {
         Proof { rings: vec![ring(3, 2), ring(usize::MAX, 2)], ..proof.clone() },
         Proof::default(),
     ];
-    for proof in spoilt {
+    for proof in damaged {
         let refused = audit_rings(&release, &source, &request("k = 2"), Some(&proof)).unwrap_err();
         assert!(refused.to_string().contains("does not belong to this release"), "{refused}");
     }
 }
 
 #[test]
-fn rules_on_sensitive_values_are_judged_on_what_each_person_could_have() {
+fn rules_on_sensitive_values_are_checked_on_the_values_that_each_person_could_have() {
     let (source, release, proof) = six();
     let toml = |rule: &str| {
         request(&format!(
-            "k = 2\nnon_homogeneous = true\ncolumns.age = {{ role = \"quasi\" }}\ncolumns.ill = {{ role = \"sensitive\", {rule} }}\n"
+            "k = 2\nnon_homogeneous = true\ncolumns.age = {{ role = \"quasi\" }}\ncolumns.ill = \
+             {{ role = \"sensitive\", {rule} }}\n"
         ))
     };
-    let judged = |release: &Table, source: &Table, rule: &str| {
+    let audited = |release: &Table, source: &Table, rule: &str| {
         audit_rings(release, source, &toml(rule), Some(&proof)).unwrap()
     };
-    assert!(judged(&release, &source, "l = 2").holds());
-    assert!(!judged(&release, &source, "distinct = 3").holds(), "windows of two have two values");
+    assert!(audited(&release, &source, "l = 2").holds());
+    assert!(!audited(&release, &source, "distinct = 3").holds(), "windows of two have two values");
     // Two persons side by side with one illness: one window has no other.
     let same = |cells: &[&str]| {
         table(&cells.iter().map(|cell| cell.replace("|c", "|b")).collect::<Vec<_>>())
@@ -210,7 +212,7 @@ fn rules_on_sensitive_values_are_judged_on_what_each_person_could_have() {
         "[63-66]|f",
         "[60-66]|d",
     ]);
-    let verdict = judged(&release, &source, "l = 2");
+    let verdict = audited(&release, &source, "l = 2");
     assert!(!verdict.holds() && verdict.truth.as_ref().unwrap().holds(), "{verdict:?}");
     assert_eq!(verdict.rules.iter().map(|rule| rule.violations).collect::<Vec<_>>(), [0, 1]);
     let why = audit_rings(&release, &source, &toml("l = 2"), None).unwrap_err().to_string();
@@ -218,14 +220,14 @@ fn rules_on_sensitive_values_are_judged_on_what_each_person_could_have() {
 }
 
 #[test]
-fn rows_that_were_left_out_need_a_proof_and_their_share_is_judged() {
+fn suppressed_rows_need_a_proof_and_their_share_is_checked() {
     let (_, release, proof) = six();
     let source = table(&["age|ill", "20|a", "21|b", "22|c", "60|d", "63|e", "66|f", "99|g"]);
     let why = audit_rings(&release, &source, &request("k = 2"), None).unwrap_err().to_string();
     assert!(why.contains("--proof"), "{why}");
     assert!(
         !audit_rings(&release, &source, &request("k = 2"), Some(&proof)).unwrap().holds(),
-        "nothing may be left out"
+        "nothing may be suppressed"
     );
     let allowed = request("k = 2\nlimits.suppress = \"20%\"");
     assert!(audit_rings(&release, &source, &allowed, Some(&proof)).unwrap().holds());

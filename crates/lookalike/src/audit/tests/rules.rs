@@ -1,11 +1,11 @@
-//! The judge's arithmetic against plain definitions.
+//! The arithmetic of the audit against plain definitions.
 
-use super::super::ground::{Fraction, distance, ground};
-use super::super::rules::{Rule, Sensitive, Tally};
-use super::{Seeded, coded, judged, request};
+use super::super::ground_distance::{Fraction, distance, ground_distance};
+use super::super::rules::{ClassCounts, Rule, Sensitive};
+use super::{Seeded, audited, coded, request};
 use crate::request::{Distance, Request};
 
-/// A column of small numbers, of which the first `class` rows are the class that is judged.
+/// A column of small numbers, of which the first `class` rows are the class that is checked.
 struct Trial {
     cells: Vec<String>,
     class: usize,
@@ -22,7 +22,7 @@ impl Trial {
     fn tallied<T>(
         &self,
         request: &Request,
-        use_it: impl FnOnce(&Sensitive<'_>, &Tally<'_>) -> T,
+        use_it: impl FnOnce(&Sensitive<'_>, &ClassCounts<'_>) -> T,
     ) -> T {
         let column = coded(self.cells.iter().map(String::as_str));
         let sensitive = Sensitive::new(&column, "s", request);
@@ -31,7 +31,10 @@ impl Trial {
             .for_each(|row| counts[sensitive.of(row) as usize] += 1);
         let present: Vec<u32> =
             (0..).zip(&counts).filter(|(_, count)| **count > 0).map(|(value, _)| value).collect();
-        use_it(&sensitive, &Tally { size: self.class as u64, counts: &counts, present: &present })
+        use_it(
+            &sensitive,
+            &ClassCounts { size: self.class as u64, counts: &counts, present: &present },
+        )
     }
 
     fn count(&self, value: &str) -> f64 {
@@ -53,9 +56,9 @@ impl Trial {
         let specs = request.rules(&roles).unwrap();
         self.tallied(&request, |sensitive, class| {
             let distance = request.columns["s"].distance.unwrap_or_default();
-            let ground = ground(distance, "s", sensitive, &request).unwrap();
+            let ground = ground_distance(distance, "s", sensitive, &request).unwrap();
             let mut rule = Rule::new(&specs[0], Some(sensitive), ground, &[]);
-            rule.ask(class, Some(sensitive));
+            rule.evaluate(class, Some(sensitive));
             rule.verdict().violations == 0
         })
     }
@@ -120,7 +123,7 @@ fn moved(trial: &Trial, values: &[&str], cost: &[Vec<u64>], longest: u64) -> (u6
 #[track_caller]
 fn same_distance(trial: &Trial, kind: Distance, request: &Request, (num, den): (u64, u64)) {
     let found = trial.tallied(request, |sensitive, class| {
-        distance(&ground(kind, "s", sensitive, request).unwrap(), class, sensitive)
+        distance(&ground_distance(kind, "s", sensitive, request).unwrap(), class, sensitive)
     });
     assert_eq!(
         found.num * u128::from(den),
@@ -305,13 +308,14 @@ fn fractions_are_compared_without_overflow() {
 #[test]
 fn missing_spellings_are_one_sensitive_value_and_no_wildcard_in_a_class() {
     let lines = ["q|s", "1|", "1|?", "1|NA", "2|a", "2|b", "2|?"];
-    let asked = "k = 3\nmissing = [\"?\", \"NA\"]\n[columns]\nq = { role = \"quasi\" }\ns = { role = \"sensitive\", distinct = 2 }";
-    let verdict = judged(&lines, asked);
+    let asked = "k = 3\nmissing = [\"?\", \"NA\"]\n[columns]\nq = { role = \"quasi\" }\ns = { \
+        role = \"sensitive\", distinct = 2 }";
+    let verdict = audited(&lines, asked);
     assert_eq!(verdict.rules[1].violations, 1, "three spellings of nothing are one value");
     assert_eq!(verdict.measures.sensitive[0].distinct, 1);
-    let verdict = judged(
+    let verdict = audited(
         &["q|s", "1|a", "|a", "*|a"],
         "k = 2\n[columns]\nq = { role = \"quasi\" }\ns = { role = \"sensitive\" }",
     );
-    assert_eq!((verdict.classes, verdict.rules[0].violations), (3, 3));
+    assert_eq!((verdict.measures.classes, verdict.rules[0].violations), (3, 3));
 }

@@ -1,10 +1,10 @@
-//! A first look at a table: what each column holds, which role it probably has, and how many rows
-//! stand out.
+//! A first look at a table: the values of each column, its probable role, and the number of unique
+//! rows.
 //!
-//! A suggestion is a guess with its reason beside it; a person decides. Where a guess may err, it
-//! errs towards hiding: a column that nobody recognises is suggested as a quasi-identifier or
-//! dropped, and kept only when every row has the same value. Reasons speak of names and counts,
-//! never of a cell.
+//! A suggestion is a guess with its reason; a person decides. Where a guess may be wrong, it errs
+//! on the safe side: a column with an unknown name is suggested as a quasi-identifier or as an
+//! identifier, and kept only when every row has the same value. Reasons mention names and counts,
+//! never a cell.
 
 mod persons;
 mod roles;
@@ -22,31 +22,41 @@ use crate::domain::encode::{self, Guess, guess};
 use crate::request::{Kind, Role};
 use crate::table::{Coded, Table};
 
-/// What a column holds and what it probably is.
+/// The values of a column in numbers, and its probable role.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ColumnProfile {
     /// The column's name.
     pub name: String,
-    /// How many rows the table has.
+    /// Rows of the table.
     pub rows: u64,
-    /// How many of them have no value here.
+    /// Rows without a value in this column.
     pub missing: u64,
-    /// How many different values there are, not counting the missing one.
+    /// Distinct values, the missing one not counted.
     pub distinct: u64,
-    /// The share of all rows whose value no other row has; missing values do not count.
+    /// The share of all rows whose value no other row has; missing values are not unique.
     pub unique_share: f64,
-    /// How its values relate, as far as their form tells: numbers, dates, or labels.
+    /// The kind of its values by their form: numbers, dates, or labels.
     pub looks: Kind,
-    /// The role that is suggested.
+    /// The suggested role.
     pub role: Role,
-    /// Why.
+    /// The reason for the suggestion, in words.
     pub reason: String,
-    /// What else its line in a configuration could say, in TOML, such as `hierarchy = { prefix =
+    /// A further key for its line in a configuration, in TOML, such as `hierarchy = { prefix =
     /// [4, 3, 2] }`.
     pub hint: Option<String>,
 }
 
-/// Profiles every column. All must have been coded.
+/// Profiles every column. All must be coded.
+///
+/// # Example
+/// ```
+/// # use lookalike::{evaluate::profile::profile, request::Role, table::{self, Treatment}};
+/// let csv = "surname,age,diagnosis\nLee,34,flu\nKim,36,flu\nRoy,34,gout\n".to_string();
+/// let table = table::open_text(csv, "data.csv".as_ref())?.read(&[Treatment::Code; 3])?;
+/// let roles: Vec<Role> = profile(&table).iter().map(|column| column.role).collect();
+/// assert_eq!(roles, [Role::Identifier, Role::Quasi, Role::Sensitive]);
+/// # Ok::<(), lookalike::Error>(())
+/// ```
 pub fn profile(table: &Table) -> Vec<ColumnProfile> {
     table
         .columns
@@ -75,7 +85,7 @@ fn column_profile(name: &str, data_type: &DataType, coded: &Coded) -> ColumnProf
     let has_calendar = looks == Kind::Date && encode::has_calendar(name, coded);
     let (role, mut reason, hint) = roles::suggest(
         name,
-        &roles::Facts { rows, missing, distinct, alone, commonest, looks, has_calendar },
+        &roles::ColumnFacts { rows, missing, distinct, alone, commonest, looks, has_calendar },
     );
     if let Guess::Slip(at) = guess(&coded.values) {
         reason += &format!("; looks numeric, but data row {} has text", coded.first_row[at] + 1);
@@ -98,7 +108,7 @@ fn share(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
 
-/// Numbers, dates or labels, as the engine will take them.
+/// The kind that the search will use: numbers, dates or labels.
 fn looks(data_type: &DataType, coded: &Coded) -> Kind {
     if data_type.is_numeric() {
         return Kind::Numeric;
@@ -108,27 +118,27 @@ fn looks(data_type: &DataType, coded: &Coded) -> Kind {
     }
     match guess(&coded.values) {
         Guess::Kind(kind) => kind,
-        // It will have to be mended or said; the reason tells.
+        // The user has to fix the cell or name the kind; the reason says so.
         Guess::Slip(_) => Kind::Numeric,
     }
 }
 
-/// How many rows some columns together single out.
+/// Uniqueness of the rows of a table in some columns.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Uniqueness {
     /// The columns taken together.
     pub columns: Vec<String>,
-    /// How many rows the table has.
+    /// Rows of the table.
     pub rows: u64,
-    /// How many different combinations of values there are.
+    /// Equivalence classes: distinct combinations of values.
     pub classes: u64,
     /// Rows whose combination no other row has.
     pub uniques: u64,
-    /// The share of such rows.
+    /// The share of unique rows.
     pub share: f64,
     /// Rows in the smallest class: the k that the table has already. 0 for an empty table.
     pub smallest: u64,
-    /// Rows whose combination fewer than five have.
+    /// Rows in classes of fewer than five rows.
     pub below_five: u64,
 }
 
@@ -177,8 +187,7 @@ pub fn uniqueness(table: &Table, columns: &[String]) -> Uniqueness {
     }
 }
 
-/// A configuration with a role for every column, the reason beside each, and what else could be
-/// said as comments.
+/// A configuration with a role for every column, and reasons and alternatives as comments.
 pub fn to_toml(input: &Path, profiles: &[ColumnProfile]) -> String {
     let mut text = format!(
         "# Suggested roles: read each reason and decide.\n\
@@ -279,13 +288,14 @@ mod tests {
     }
 
     /// The cell of a row.
-    type Cell = fn(usize) -> String;
+    type CellOfRow = fn(usize) -> String;
 
     /// Columns of 400 rows: a name, and a value for each row number.
-    fn table(columns: &[(&str, Cell)]) -> Table {
-        let cells = |value: Cell| (0..400).map(value).collect::<Vec<String>>();
-        let column =
-            |(name, value): &(&str, Cell)| column(name, cells(*value).iter().map(String::as_str));
+    fn table(columns: &[(&str, CellOfRow)]) -> Table {
+        let cells = |value: CellOfRow| (0..400).map(value).collect::<Vec<String>>();
+        let column = |(name, value): &(&str, CellOfRow)| {
+            column(name, cells(*value).iter().map(String::as_str))
+        };
         Table { columns: columns.iter().map(column).collect(), rows: 400 }
     }
 
@@ -336,9 +346,10 @@ mod tests {
 
     #[test]
     fn the_codes_of_the_community_survey_are_known() {
-        let names = "STATE PUMA AGEP SEX RAC1P HISP CIT SCHL MAR COW ESR OCCP INDP WKHP MIL HICOV DIS PINCP";
-        let columns: Vec<(&str, Cell)> =
-            names.split(' ').map(|name| (name, code as Cell)).collect();
+        let names = "STATE PUMA AGEP SEX RAC1P HISP CIT SCHL MAR COW ESR OCCP INDP WKHP MIL HICOV \
+            DIS PINCP";
+        let columns: Vec<(&str, CellOfRow)> =
+            names.split(' ').map(|name| (name, code as CellOfRow)).collect();
         for profile in profile(&table(&columns)) {
             let expected = if ["HICOV", "DIS", "PINCP"].contains(&&*profile.name) {
                 Role::Sensitive
@@ -538,7 +549,8 @@ mod tests {
             "\u{7f}\u{85}",
             "city",
         ];
-        let columns: Vec<(&str, Cell)> = names.iter().map(|name| (*name, label as Cell)).collect();
+        let columns: Vec<(&str, CellOfRow)> =
+            names.iter().map(|name| (*name, label as CellOfRow)).collect();
         let mut table = table(&columns);
         table.columns[0] = column("age", (0..400).map(|row| if row % 2 == 0 { "31" } else { "7" }));
         table.columns[14] = column(

@@ -1,105 +1,116 @@
-//! Are rows persons? Classes count rows. Where a column that stands for a person has one value in
-//! several rows, k rows may be those of fewer than k persons, and that must be said.
+//! Are rows persons? Classes count rows. Where a column that identifies persons has one value in
+//! several rows, k rows may belong to fewer than k persons, and the user must be warned.
 
 use super::roles::{find, words};
 use super::{ColumnProfile, roles};
 use crate::request::{Request, Role};
 use crate::table::Counted;
 
-/// Words of columns that number persons, whatever else stands in the name.
-const KEY: &str = "accountnumber bankaccount creditcard driverlicense driverslicense email emailaddress guid iban insurancenumber login mail \
-    medicalrecordnumber mrn nationalid nhs nhsnumber nino passport passportnumber patientid personid pseudonym socialsecurity \
-    socialsecurityno socialsecuritynumber ssn subjid taxid uid username uuid";
+/// Words in the names of columns that number persons, whatever other words there are.
+const KEY: &str = "\
+    accountnumber bankaccount creditcard driverlicense driverslicense email emailaddress guid iban \
+    insurancenumber login mail medicalrecordnumber mrn nationalid nhs nhsnumber nino passport \
+    passportnumber patientid personid pseudonym socialsecurity socialsecurityno \
+    socialsecuritynumber ssn subjid taxid uid username uuid";
 
 /// Whole names: two persons may share one, but not most of a table.
 const NAME: &str = "fullname name personname";
 
-/// What several persons often share.
-const SHARED: &str = "address birthname cellphone city comment description familyname fax firstname forename freetext givenname initials ip \
-    ipaddress lastname maidenname memo message middlename mobile narrative nickname note phone phonenumber photo remark street \
-    streetaddress surname tel telephone title url";
+/// Words for values that several persons often share.
+const SHARED: &str = "\
+    address birthname cellphone city comment description familyname fax firstname forename \
+    freetext givenname initials ip ipaddress lastname maidenname memo message middlename mobile \
+    narrative nickname note phone phonenumber photo remark street streetaddress surname tel \
+    telephone title url";
 
-/// More columns than this are not counted: each costs time.
+/// The most columns that are counted: each takes time.
 const MOST_COLUMNS: usize = 8;
 
-/// A column of no more values does not number persons.
+/// A column of at most so many values does not number persons.
 const FEW_VALUES: u64 = 10;
-/// Nor does one of some hundred values that have more rows each than a person mostly has.
+/// Nor does a column of a few hundred values with more rows each than this.
 const MANY_ROWS: u64 = 10;
 
-/// How surely a value of a column stands for one person.
+/// How certain it is that a value of a column identifies one person.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Stands {
+enum Identifies {
     Surely,
     Mostly,
     Perhaps,
     Not,
 }
 
-fn stands(name: &str) -> Stands {
+fn identifies(name: &str) -> Identifies {
     let words = words(name);
     let has = |list| find(&words, list).is_some();
     let is_number = || has(roles::NUMBERING) && (words.len() == 1 || has(roles::PERSON));
-    match () {
-        () if has(SHARED) => Stands::Not,
-        () if has(KEY) || is_number() || (words.len() == 1 && has(roles::PERSON)) => Stands::Surely,
-        // A date or a place that was dropped because it nearly names a person.
-        () if has(roles::WHEN) || has(roles::QUASI) || has(roles::SENSITIVE) => Stands::Not,
-        () if has(NAME) && words.len() == 1 => Stands::Mostly,
-        () => Stands::Perhaps,
+    if has(SHARED) {
+        Identifies::Not
+    } else if has(KEY) || is_number() || (words.len() == 1 && has(roles::PERSON)) {
+        Identifies::Surely
+    } else if has(roles::WHEN) || has(roles::QUASI) || has(roles::SENSITIVE) {
+        // A date or a place that was dropped because it nearly identifies a person.
+        Identifies::Not
+    } else if has(NAME) && words.len() == 1 {
+        Identifies::Mostly
+    } else {
+        Identifies::Perhaps
     }
 }
 
 /// The columns whose values should be counted although they are not published: identifiers, and
-/// columns without a line whose name says that they number persons. The likeliest first, and not
-/// many.
+/// columns without a line whose name says that they number persons. The most certain first, at most
+/// eight.
 pub fn person_columns(names: &[String], request: &Request) -> Vec<String> {
-    let mut found: Vec<(Stands, &String)> = Vec::new();
+    let mut found: Vec<(Identifies, &String)> = Vec::new();
     for name in names {
-        let stands = stands(name);
+        let identifies = identifies(name);
         let is_counted = match request.column(name).map(|line| line.role) {
-            Some(Role::Identifier) => stands != Stands::Not,
+            Some(Role::Identifier) => identifies != Identifies::Not,
             Some(_) => false,
-            None => stands == Stands::Surely,
+            None => identifies == Identifies::Surely,
         };
         if is_counted {
-            found.push((stands, name));
+            found.push((identifies, name));
         }
     }
-    found.sort_by_key(|(stands, _)| *stands);
+    found.sort_by_key(|(identifies, _)| *identifies);
     found.into_iter().take(MOST_COLUMNS).map(|(_, name)| name.clone()).collect()
 }
 
-/// What must be known about a table whose rows are not persons, as far as this column tells.
+/// The warning that rows are not persons, if the counts of this column call for it.
 pub fn repeated_persons(counted: &Counted) -> Option<String> {
     let Counted { name, present, distinct, is_exact } = counted;
-    let stands = stands(name);
-    let repeats = match stands {
+    let identifies = identifies(name);
+    let repeats = match identifies {
         // A table of persons may have an entry twice by mistake.
-        Stands::Surely => distinct * 100 < present * 99,
-        Stands::Mostly => distinct * 2 <= *present,
+        Identifies::Surely => distinct * 100 < present * 99,
+        Identifies::Mostly => distinct * 2 <= *present,
         // Few values are those of a hospital or a region.
-        Stands::Perhaps => {
+        Identifies::Perhaps => {
             let is_often = present / distinct.max(&1) > MANY_ROWS;
             *distinct > FEW_VALUES
                 && distinct * 10 <= present * 9
                 && (!is_often || *distinct > roles::FEW_VALUES)
         }
-        Stands::Not => false,
+        Identifies::Not => false,
     };
     let about = if *is_exact { "" } else { "about " };
-    let condition = if stands == Stands::Surely { "" } else { "if each stands for one person, " };
+    let condition =
+        if identifies == Identifies::Surely { "" } else { "if each stands for one person, " };
     repeats.then(|| {
         format!(
-            "rows are counted, not persons: column `{name}` has {about}{} different values in {} rows; {condition}the rows of a class may \
-             all be those of one person, who is then not hidden among others: keep one row a person, or read every k here as a number of rows",
+            "rows are counted, not persons: column `{name}` has {about}{} different values in {} \
+             rows; {condition}the rows of a class may all be those of one person, who is then not \
+             hidden among others: keep one row a person, or read every k here as a number of \
+             rows",
             thousands(*distinct),
             thousands(*present)
         )
     })
 }
 
-/// The same for a table that was profiled.
+/// The warnings for a profiled table.
 pub fn repeated_in(profiles: &[ColumnProfile]) -> Vec<String> {
     let counted = |profile: &ColumnProfile| Counted {
         name: profile.name.clone(),
@@ -132,17 +143,20 @@ mod tests {
     }
 
     #[test]
-    fn a_key_that_repeats_is_said() {
+    fn a_key_that_repeats_is_warned_of() {
         let said = said("patient_id", 400, 2_000).unwrap();
         assert!(
-            said.starts_with("rows are counted, not persons: column `patient_id` has 400 different values in 2,000 rows;"),
+            said.starts_with(
+                "rows are counted, not persons: column `patient_id` has 400 \
+                different values in 2,000 rows;"
+            ),
             "{said}"
         );
         assert!(!said.contains("if each"), "{said}");
     }
 
     #[test]
-    fn what_several_persons_share_is_no_alarm() {
+    fn values_that_several_persons_share_give_no_warning() {
         for (name, distinct, present, repeats) in [
             ("patient_id", 2_000, 2_000, false),
             ("patient_id", 1_900, 2_000, true),
@@ -166,7 +180,8 @@ mod tests {
     #[test]
     fn identifiers_are_counted_and_columns_that_number_persons() {
         let request = Request::parse(
-            "[columns]\nage = { role = \"quasi\" }\nsurname = { role = \"identifier\" }\nx = { role = \"identifier\" }\nuser = { role = \"keep\" }",
+            "[columns]\nage = { role = \"quasi\" }\nsurname = { role = \"identifier\" }\nx = { \
+             role = \"identifier\" }\nuser = { role = \"keep\" }",
         );
         let names = ["x", "age", "surname", "patient_id", "user", "note", "ward"].map(String::from);
         assert_eq!(person_columns(&names, &request.unwrap()), ["patient_id", "x"]);

@@ -2,14 +2,14 @@
 
 use crate::request::{Kind, Role};
 
-/// What is known of a column beside its name.
-pub(super) struct Facts {
+/// Numbers of a column, for the guess of its role.
+pub(super) struct ColumnFacts {
     pub(super) rows: u64,
     pub(super) missing: u64,
     pub(super) distinct: u64,
-    /// Values that one row alone has.
+    /// Values that only one row has.
     pub(super) alone: u64,
-    /// Rows with the commonest value, which may be the missing one.
+    /// Rows with the most frequent value, which may be the missing one.
     pub(super) commonest: u64,
     pub(super) looks: Kind,
     /// Of dates: their calendar days are in the order of time, as a hierarchy of months and years
@@ -17,72 +17,84 @@ pub(super) struct Facts {
     pub(super) has_calendar: bool,
 }
 
-/// Words that leave no doubt: they point at one person whatever stands beside them.
-const IDENTIFIER: &str = "accountnumber bankaccount birthname cellphone creditcard driverlicense driverslicense email \
-    emailaddress familyname fax firstname forename fullname givenname guid iban insurancenumber ip ipaddress lastname \
-    licenceplate licenseplate login maidenname mail medicalrecordnumber middlename mobile mrn nationalid nhs nhsnumber \
-    nickname nino passport passportnumber patientid personid personname phone phonenumber photo socialsecurity \
-    socialsecurityno socialsecuritynumber ssn streetaddress surname taxid tel telephone uid url username uuid vin";
+/// Words that identify a person, whatever other words there are.
+const IDENTIFIER: &str = "\
+    accountnumber bankaccount birthname cellphone creditcard driverlicense driverslicense email \
+    emailaddress familyname fax firstname forename fullname givenname guid iban insurancenumber ip \
+    ipaddress lastname licenceplate licenseplate login maidenname mail medicalrecordnumber \
+    middlename mobile mrn nationalid nhs nhsnumber nickname nino passport passportnumber patientid \
+    personid personname phone phonenumber photo socialsecurity socialsecurityno \
+    socialsecuritynumber ssn streetaddress surname taxid tel telephone uid url username uuid vin";
 
-/// When something happened, or how old someone was: joined with outside data more easily than
-/// anything beside it.
-pub(super) const WHEN: &str =
-    "age agep birth birthdate birthday birthyear born date dateofbirth datetime dob timestamp";
+/// Words for the time of an event or the age of a person, which are easily joined with outside
+/// data.
+pub(super) const WHEN: &str = "\
+    age agep birth birthdate birthday birthyear born date dateofbirth datetime dob timestamp";
 
-/// What must not be inferred.
-pub(super) const SENSITIVE: &str = "abortion abuse addiction alcohol allergy arrest asset balance biomarker bmi bonus cancer capital \
-    cause charge cholesterol claim clinical comorbidity complication condition conviction cost credit crime criminal death \
-    debt default diabetes diagnose diagnoses diagnosis diagnostic dis disability disabled disease disorder dosage dose drg \
-    drug dx earning earnings expense finding fine genotype glucose grade health hicov hiv icd illness impairment income \
-    infection injury insurance intelligence iq lab loan loss medication medicine mortality mutation offence offense opinion \
-    orientation outcome payment penalty pension pincp poverty pregnancy pregnant premium prescription price prison procedure \
-    prognosis psychiatric result revenue risk salary score sentence severity sexuality smoker smoking spending suicide surgery \
-    survival symptom target tax test therapy toxicology treatment vaccination vaccine verdict violation vote wage wages wagp \
-    wealth";
+/// Words for values that must not be inferred.
+pub(super) const SENSITIVE: &str = "\
+    abortion abuse addiction alcohol allergy arrest asset balance biomarker bmi bonus cancer \
+    capital cause charge cholesterol claim clinical comorbidity complication condition conviction \
+    cost credit crime criminal death debt default diabetes diagnose diagnoses diagnosis diagnostic \
+    dis disability disabled disease disorder dosage dose drg drug dx earning earnings expense \
+    finding fine genotype glucose grade health hicov hiv icd illness impairment income infection \
+    injury insurance intelligence iq lab loan loss medication medicine mortality mutation offence \
+    offense opinion orientation outcome payment penalty pension pincp poverty pregnancy pregnant \
+    premium prescription price prison procedure prognosis psychiatric result revenue risk salary \
+    score sentence severity sexuality smoker smoking spending suicide surgery survival symptom \
+    target tax test therapy toxicology treatment vaccination vaccine verdict violation vote wage \
+    wages wagp wealth";
 
-/// What others may know too.
-pub(super) const QUASI: &str = "admission admitted ancestry area birthplace block borough branch building canton car caste child children \
-    cit citizen citizenship city class commune community commute company country countryofbirth county cow degree department \
-    dept discharge district domicile educ education employer employment esr ethnic ethnicity eyecolor eyes faith family gender \
-    geo hair height hisp hispanic home hometown hour hours household housing immigration indp industry job kids language lat \
-    latitude length locality location lon long longitude major mar marital maritalstatus married marstat mil military month \
-    mothertongue municipality nation nationality native neighborhood neighbourhood occp occupation occupational origin owner \
-    parish place pob pobp position postal postalcode postcode profession province puma rac race region relation relationship \
-    religion religious rent residence residential rural schl school schooling sector sex siblings spouse state stateofbirth \
-    station tenure title town tract transport tribe unit university urban vehicle veteran village visit weight wkhp work \
-    workclass year yearofbirth zip zipcode zone";
+/// Words for values that others may know.
+pub(super) const QUASI: &str = "\
+    admission admitted ancestry area birthplace block borough branch building canton car caste \
+    child children cit citizen citizenship city class commune community commute company country \
+    countryofbirth county cow degree department dept discharge district domicile educ education \
+    employer employment esr ethnic ethnicity eyecolor eyes faith family gender geo hair height \
+    hisp hispanic home hometown hour hours household housing immigration indp industry job kids \
+    language lat latitude length locality location lon long longitude major mar marital \
+    maritalstatus married marstat mil military month mothertongue municipality nation nationality \
+    native neighborhood neighbourhood occp occupation occupational origin owner parish place pob \
+    pobp position postal postalcode postcode profession province puma rac race region relation \
+    relationship religion religious rent residence residential rural schl school schooling sector \
+    sex siblings spouse state stateofbirth station tenure title town tract transport tribe unit \
+    university urban vehicle veteran village visit weight wkhp work workclass year yearofbirth zip \
+    zipcode zone";
 
-/// Words that often point at one person, but not where they stand beside a word of another list
-/// (`country name`, `diagnosis id`).
-const PERHAPS_IDENTIFIER: &str = "account address barcode card case code contact fingerprint handle hash id ident identifier \
-    identity index key licence license name no nr number password pin record recordnumber row rowid sequence serial serialno \
-    signature street token";
+/// Words that often identify a person, but not beside a word of another list (`country name`,
+/// `diagnosis id`).
+const PERHAPS_IDENTIFIER: &str = "\
+    account address barcode card case code contact fingerprint handle hash id ident identifier \
+    identity index key licence license name no nr number password pin record recordnumber row \
+    rowid sequence serial serialno signature street token";
 
-/// Those of them that number things: `claim id`, `visit no`. With many values, whoever knows the
-/// number knows the row.
+/// Those of them that number things: `claim id`, `visit no`. With many values, the number
+/// identifies the row.
 pub(super) const NUMBERING: &str = "id ident identifier key no nr number record serial";
 
-/// Words for people that number them when nothing stands beside them.
-pub(super) const PERSON: &str =
-    "client customer employee member participant patient person respondent student subject user";
+/// Words for people, which number them when there is no other word.
+pub(super) const PERSON: &str = "\
+    client customer employee member participant patient person respondent student subject user";
 
-/// Quasi-identifiers whose numbers, if they have any, are codes and no amounts.
-const NOMINAL: &str = "ancestry area birthplace borough canton cit citizenship city commune country county cow department \
-    district employment esr ethnicity gender hisp hispanic indp industry job language location mar marital maritalstatus mil \
-    military municipality nationality occp occupation origin place pob pobp position profession province puma rac race region \
-    relation relationship religion sector sex state tract tribe workclass";
+/// Quasi-identifiers whose numbers, if they have any, are codes and not amounts.
+const NOMINAL: &str = "\
+    ancestry area birthplace borough canton cit citizenship city commune country county cow \
+    department district employment esr ethnicity gender hisp hispanic indp industry job language \
+    location mar marital maritalstatus mil military municipality nationality occp occupation \
+    origin place pob pobp position profession province puma rac race region relation relationship \
+    religion sector sex state tract tribe workclass";
 
-/// Texts in which anything may be said.
+/// Words for free texts.
 const FREE_TEXT: &str = "comment description freetext memo message narrative note remark";
 
-/// The role, the reason, and what else the column's line could say.
-pub(super) fn suggest(name: &str, facts: &Facts) -> (Role, String, Option<String>) {
+/// The role, the reason, and a further key for the column's line.
+pub(super) fn suggest(name: &str, facts: &ColumnFacts) -> (Role, String, Option<String>) {
     let words = words(name);
     let (role, reason) = by_name(&words, facts).unwrap_or_else(|| by_values(facts));
     let hint = match role {
         Role::Quasi => quasi_hint(name, &words, facts),
-        // A rule on shares that leaves the search some room; where one value rules the table, ask
-        // for a second one at least.
+        // A rule on shares that leaves the search some room; where one value dominates the table,
+        // at least a second one is required.
         Role::Sensitive if facts.commonest * 5 <= facts.rows * 2 => Some("alpha = 0.5".to_string()),
         Role::Sensitive if different(facts) > 1 => Some("distinct = 2".to_string()),
         Role::Sensitive => None,
@@ -91,7 +103,7 @@ pub(super) fn suggest(name: &str, facts: &Facts) -> (Role, String, Option<String
     (role, reason, hint)
 }
 
-fn by_name(words: &[String], facts: &Facts) -> Option<(Role, String)> {
+fn by_name(words: &[String], facts: &ColumnFacts) -> Option<(Role, String)> {
     let found = |list| find(words, list);
     if let Some(word) = found(IDENTIFIER) {
         return Some((Role::Identifier, format!("\"{word}\" in its name points at one person")));
@@ -134,8 +146,8 @@ fn by_name(words: &[String], facts: &Facts) -> Option<(Role, String)> {
     Some((Role::Identifier, format!("\"{word}\" in its name may point at one person")))
 }
 
-/// A column whose name sounds sensitive: published as it is, so it must not work as a name itself.
-fn sensitive(word: &str, facts: &Facts) -> (Role, String) {
+/// A column with a sensitive name: it is published unchanged, so it must not identify persons.
+fn sensitive(word: &str, facts: &ColumnFacts) -> (Role, String) {
     let own_values = facts.rows >= MANY && hardly_repeats(facts);
     match facts.looks {
         Kind::Date => (
@@ -154,60 +166,70 @@ fn sensitive(word: &str, facts: &Facts) -> (Role, String) {
         _ if own_values => (
             Role::Sensitive,
             format!(
-                "\"{word}\" in its name; few rows share a number: consider rounding it before publishing"
+                "\"{word}\" in its name; few rows share a number: consider rounding it before \
+                 publishing"
             ),
         ),
         _ => (Role::Sensitive, format!("\"{word}\" in its name{}", counted(facts))),
     }
 }
 
-/// From here on a count means something.
+/// The least number of rows for a guess by counts.
 const MANY: u64 = 50;
-/// So many values a column of codes or labels may have.
+/// The most values of a column of codes or labels.
 pub(super) const FEW_VALUES: u64 = 200;
 
 /// Nearly every row has its own value, or hardly two rows share one.
-fn hardly_repeats(facts: &Facts) -> bool {
+fn hardly_repeats(facts: &ColumnFacts) -> bool {
     let present = facts.rows - facts.missing;
     (present > 0 && facts.alone * 10 >= present * 9)
         || (facts.distinct > FEW_VALUES && facts.distinct * 2 > present)
 }
 
-fn by_values(facts: &Facts) -> (Role, String) {
+fn by_values(facts: &ColumnFacts) -> (Role, String) {
     if different(facts) <= 1 {
         return (Role::Keep, "every row has the same value".to_string());
     }
     let counted = counted(facts);
     match facts.looks {
-        Kind::Date => (Role::Quasi, format!("dates: others may know when something happened{counted}")),
+        Kind::Date => (
+            Role::Quasi,
+            format!(
+                "dates: others may know when something \
+            happened{counted}"
+            ),
+        ),
         Kind::Numeric if hardly_repeats(facts) => (
             Role::Identifier,
-            "hardly two rows share a number, so it works like a fingerprint; if it is a measurement, generalize it (quasi)"
+            "hardly two rows share a number, so it works like a fingerprint; if it is a \
+             measurement, generalize it (quasi)"
                 .to_string(),
         ),
         Kind::Categorical | Kind::Ordinal if hardly_repeats(facts) => {
             (Role::Identifier, "nearly every row has its own value".to_string())
         }
-        Kind::Categorical | Kind::Ordinal if facts.distinct > FEW_VALUES && facts.distinct * 5 > facts.rows => {
+        Kind::Categorical | Kind::Ordinal
+            if facts.distinct > FEW_VALUES && facts.distinct * 5 > facts.rows =>
+        {
             (Role::Identifier, format!("text that few rows share{counted}"))
         }
         _ => (Role::Quasi, format!("name not recognised, so taken as known to others{counted}")),
     }
 }
 
-/// How many values there are, the missing one included.
-fn different(facts: &Facts) -> u64 {
+/// The number of distinct values, the missing one included.
+fn different(facts: &ColumnFacts) -> u64 {
     facts.distinct + u64::from(facts.missing > 0)
 }
 
-fn counted(facts: &Facts) -> String {
+fn counted(facts: &ColumnFacts) -> String {
     let values = if facts.distinct == 1 { "value" } else { "values" };
     let missing =
         if facts.missing > 0 { format!(", {} missing", facts.missing) } else { String::new() };
     format!(" ({} {values}{missing})", facts.distinct)
 }
 
-fn quasi_hint(name: &str, words: &[String], facts: &Facts) -> Option<String> {
+fn quasi_hint(name: &str, words: &[String], facts: &ColumnFacts) -> Option<String> {
     let file = || {
         let plain: String =
             name.chars().map(|c| if c.is_alphanumeric() || c == '-' { c } else { '_' }).collect();
@@ -223,7 +245,7 @@ fn quasi_hint(name: &str, words: &[String], facts: &Facts) -> Option<String> {
         Kind::Numeric if find(words, "age agep").is_some() => {
             Some("hierarchy = { intervals = [5, 10, 20] }".to_string())
         }
-        // Codes have an order, what they stand for has none.
+        // Codes have an order, their meanings have none.
         Kind::Numeric if find(words, NOMINAL).is_some() => {
             Some("kind = \"categorical\"".to_string())
         }

@@ -1,21 +1,21 @@
-//! Quasi-identifiers one by one, in the source and as the released cells show them: what each lost,
-//! and how its values spread.
+//! Quasi-identifiers one by one, in the source and in the released cells: the loss of each, and the
+//! distribution of its values.
 //!
-//! # What a released cell lost
-//! The certainty penalty of what the file says, 0 for one value and 1 for anything at all: of a
-//! range its length over that of the column, of a node or a set the share of the leaves below it. A
-//! row that is not in the release lost everything. Labels and bounds cost what
-//! [`loss`](crate::evaluate::loss::loss) charged for them. A set of a local recoding costs less
-//! than was charged: the search counts the node above its values, the file lists the values.
+//! # Loss of a released cell
+//! The certainty penalty of the cell as written, 0 for one value and 1 for any value: of a range
+//! its length over that of the column, of a node or a set the share of the leaves below it. The
+//! loss of a suppressed row is 1 in every column. Labels and bounds have the same loss as in
+//! [`loss`](crate::evaluate::loss::loss). A set of a local recoding has a smaller one: the search
+//! counts the node above its values, the file lists the values.
 //!
-//! # How values spread
+//! # Distribution of values
 //! A released row counts in each bin with the share of its cell that lies there.
 
-use super::Part;
-use super::field::{Field, Raw};
+use super::Weighting;
+use super::field::{QueryField, WrittenExtent};
 use super::released;
-use super::weigh::{Grain, Reach, Test, weights};
-use crate::audit::{Shown, cells, coded, surface};
+use super::weigh::{Extent, Grain, Test, weights};
+use crate::audit::{QuasiColumns, cells, coded, surface};
 use crate::codes::real;
 use crate::domain::attribute::{Domain, Ordered, Unit};
 use crate::domain::taxonomy::Taxonomy;
@@ -23,85 +23,90 @@ use crate::error::Result;
 use crate::request::Request;
 use crate::table::Table;
 
-/// A quasi-identifier in source and release.
+/// A quasi-identifier in source and release: its loss and its distribution.
 #[derive(Clone, Debug)]
 pub struct Detail {
-    /// The column.
+    /// The name of the column.
     pub name: String,
-    /// How much its loss counts.
+    /// The weight of its loss.
     pub weight: f64,
-    /// What its released cells show.
+    /// The form of its released cells, in words.
     pub kind: &'static str,
-    /// The certainty penalty of its released cells, summed up and not weighted.
+    /// The sum of the certainty penalties of its released cells, without the weight.
     pub ncp: f64,
-    /// Released cells that show more than one value.
+    /// Released cells with more than one value.
     pub generalized: u64,
-    /// How its values spread.
+    /// The distribution of its values.
     pub bins: Vec<Bin>,
 }
 
-/// Some values of a column.
+/// One bar of a distribution: some values of a column.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bin {
-    /// Which; none for those that are not told apart.
+    /// The values in words; none for the bin of all other values.
     pub label: Option<String>,
-    /// Rows of the source.
+    /// Rows of the source with these values.
     pub before: u64,
-    /// Rows of the release, by shares.
+    /// Released rows, each counted with the share of its cell that lies in the bin.
     pub after: f64,
 }
 
-/// What a release lost.
+/// The loss of a release by its written cells.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Certainty {
-    /// The weighted penalty over rows and columns.
+    /// The sum of the weighted penalties over rows and columns.
     pub ncp: f64,
-    /// The same over its greatest value.
+    /// `ncp` over its greatest value, between 0 and 1.
     pub gcp: f64,
 }
 
-/// The most bars of a category, and about the most of a line.
+/// The most bins of a category, and about the most of an ordered column.
 const CATEGORIES: usize = 12;
 const STRETCHES: f64 = 20.0;
 
-/// Looks at every quasi-identifier, in the order of the release.
+/// The loss and the distribution of every quasi-identifier, in the order of the release.
 ///
 /// The tables are read as for [`answer`](super::answer).
 ///
 /// # Errors
-/// When a cell of the release cannot be read, or when the two tables do not fit the configuration.
+/// When a cell of the release cannot be read, or when the two tables do not fit the request.
 pub fn columns(source: &Table, release: &Table, request: &Request) -> Result<Vec<Detail>> {
     surface(release, request)?
         .quasi
         .iter()
-        .map(|shown| detail(shown, source, release, request))
+        .map(|columns| detail(columns, source, release, request))
         .collect()
 }
 
-/// What a release lost in all: every row of the source that it does not have lost everything.
+/// The loss of a release over all columns; the penalty of a suppressed row is 1 in every column.
 pub fn certainty(columns: &[Detail], source_rows: u64, released_rows: u64) -> Certainty {
-    let gone = real(source_rows.saturating_sub(released_rows));
-    let ncp = columns.iter().map(|column| column.weight * (column.ncp + gone)).sum();
+    let suppressed = real(source_rows.saturating_sub(released_rows));
+    let ncp = columns.iter().map(|column| column.weight * (column.ncp + suppressed)).sum();
     let most = real(source_rows) * columns.iter().map(|column| column.weight).sum::<f64>();
     Certainty { ncp, gcp: if most > 0.0 { ncp / most } else { 0.0 } }
 }
 
-fn detail(shown: &Shown, source: &Table, release: &Table, request: &Request) -> Result<Detail> {
-    let name = shown.name();
-    let field = Field::new(name, source, request)?;
-    let (of, said) = cells(shown, release)?;
-    let mut rows = vec![0u64; said.len()];
+fn detail(
+    columns: &QuasiColumns,
+    source: &Table,
+    release: &Table,
+    request: &Request,
+) -> Result<Detail> {
+    let name = columns.name();
+    let field = QueryField::new(name, source, request)?;
+    let (of, written) = cells(columns, release)?;
+    let mut rows = vec![0u64; written.len()];
     of.iter().for_each(|cell| rows[cell as usize] += 1);
-    let reaches = released(&field, shown, release)?.0;
+    let extents = released(&field, columns, release)?.0;
     let mut before = vec![0u64; field.values().len()];
     coded(source, name)?
         .codes
         .iter()
         .for_each(|value| before[field.codes[value as usize] as usize] += 1);
     let (mut ncp, mut generalized) = (0.0, 0);
-    for ((cell, reach), &rows) in said.iter().zip(&reaches).zip(&rows) {
-        let (penalty, is_one) = match (&field.domain, reach) {
-            (Domain::Tree(tree), Reach::Leaves(ranges)) => {
+    for ((cell, extent), &rows) in written.iter().zip(&extents).zip(&rows) {
+        let (penalty, is_one) = match (&field.domain, extent) {
+            (Domain::Tree(tree), Extent::Leaves(ranges)) => {
                 let leaves =
                     ranges.iter().map(|range| u64::from(range.hi - range.lo) + 1).sum::<u64>();
                 (
@@ -110,7 +115,7 @@ fn detail(shown: &Shown, source: &Table, release: &Table, request: &Request) -> 
                 )
             }
             (Domain::Ordered(ordered), _) => {
-                field.raw(*cell).map_or((1.0, false), |raw| penalty(raw, ordered))
+                field.written(*cell).map_or((1.0, false), |written| penalty(written, ordered))
             }
             _ => unreachable!("a tree has leaves"),
         };
@@ -118,8 +123,8 @@ fn detail(shown: &Shown, source: &Table, release: &Table, request: &Request) -> 
         generalized += if is_one { 0 } else { rows };
     }
     let bins = match &field.domain {
-        Domain::Tree(tree) => leaves(tree, (&reaches, &rows), &before),
-        Domain::Ordered(ordered) => stretches(&field, ordered, (&reaches, &rows), &before),
+        Domain::Tree(tree) => leaves(tree, (&extents, &rows), &before),
+        Domain::Ordered(ordered) => stretches(&field, ordered, (&extents, &rows), &before),
     };
     let kind = match &field.domain {
         Domain::Tree(tree) if tree.is_flat() => "categories, or any",
@@ -132,40 +137,40 @@ fn detail(shown: &Shown, source: &Table, release: &Table, request: &Request) -> 
     Ok(Detail { name: name.to_string(), weight, kind, ncp, generalized, bins })
 }
 
-/// The penalty of a cell of an ordered column, and whether it shows one value.
-fn penalty(raw: Raw, ordered: &Ordered) -> (f64, bool) {
+/// The penalty of a cell of an ordered column, and whether it is one value.
+fn penalty(written: WrittenExtent, ordered: &Ordered) -> (f64, bool) {
     let (least, greatest) =
         ordered.values.first().copied().zip(ordered.values.last().copied()).unwrap_or((0.0, 0.0));
-    match raw {
-        Raw::Missing => (0.0, true),
-        Raw::Any if ordered.missing || greatest > least => (1.0, false),
-        Raw::Any => (0.0, false),
-        Raw::Ends(lo, hi) if greatest > least => {
+    match written {
+        WrittenExtent::Missing => (0.0, true),
+        WrittenExtent::Any if ordered.missing || greatest > least => (1.0, false),
+        WrittenExtent::Any => (0.0, false),
+        WrittenExtent::Ends(lo, hi) if greatest > least => {
             (((hi.min(greatest) - lo.max(least)) / (greatest - least)).max(0.0), lo >= hi)
         }
-        Raw::Ends(lo, hi) => (0.0, lo >= hi),
+        WrittenExtent::Ends(lo, hi) => (0.0, lo >= hi),
     }
 }
 
-/// Bars of a category: the commonest leaves, and the others together.
-fn leaves(tree: &Taxonomy, (reaches, rows): (&[Reach], &[u64]), before: &[u64]) -> Vec<Bin> {
+/// Bins of a category: the most frequent leaves, and the others together.
+fn leaves(tree: &Taxonomy, (extents, rows): (&[Extent], &[u64]), before: &[u64]) -> Vec<Bin> {
     let all = tree.leaves();
     let mut after = vec![0.0; all];
-    for (reach, &rows) in reaches.iter().zip(rows) {
-        let Reach::Leaves(ranges) = reach else { continue };
+    for (extent, &rows) in extents.iter().zip(rows) {
+        let Extent::Leaves(ranges) = extent else { continue };
         let within: Vec<usize> =
             ranges.iter().flat_map(|range| range.lo as usize..=range.hi as usize).collect();
         within.iter().for_each(|&leaf| after[leaf] += real(rows) / real(within.len() as u64));
     }
-    let mut shown: Vec<usize> = (0..all).collect();
-    shown.sort_by_key(|&leaf| (std::cmp::Reverse(before[leaf]), leaf));
-    let others = shown.split_off(if all <= CATEGORIES + 1 { all } else { CATEGORIES });
+    let mut leaves: Vec<usize> = (0..all).collect();
+    leaves.sort_by_key(|&leaf| (std::cmp::Reverse(before[leaf]), leaf));
+    let others = leaves.split_off(if all <= CATEGORIES + 1 { all } else { CATEGORIES });
     let bin = |&leaf: &usize| {
         let label = tree.label(u32::try_from(leaf).unwrap_or(0));
         let label = if label.is_empty() { "(missing)" } else { label };
         Bin { label: Some(label.to_string()), before: before[leaf], after: after[leaf] }
     };
-    let mut bins: Vec<Bin> = shown.iter().map(bin).collect();
+    let mut bins: Vec<Bin> = leaves.iter().map(bin).collect();
     let (before, after) = (
         others.iter().map(|&leaf| before[leaf]).sum(),
         others.iter().map(|&leaf| after[leaf]).sum(),
@@ -176,22 +181,22 @@ fn leaves(tree: &Taxonomy, (reaches, rows): (&[Reach], &[u64]), before: &[u64]) 
     bins
 }
 
-/// Bars of a line, left to right, and one for what is missing.
+/// Bins of an ordered column, ascending, and one for the missing values.
 fn stretches(
-    field: &Field<'_>,
+    field: &QueryField<'_>,
     ordered: &Ordered,
-    (reaches, rows): (&[Reach], &[u64]),
+    (extents, rows): (&[Extent], &[u64]),
     before: &[u64],
 ) -> Vec<Bin> {
     let values = field.values();
     let starts = starts(ordered.unit, field.ends);
     let count = |spans: Vec<(f64, f64)>, missing: bool| {
         let test = Test::Spans { spans, missing };
-        let sum = |reaches: &[Reach], rows: &[u64]| {
-            let weights = weights(reaches, Some(&test), Part::Share);
+        let sum = |extents: &[Extent], rows: &[u64]| {
+            let weights = weights(extents, Some(&test), Weighting::Share);
             weights.iter().zip(rows).map(|(weight, &rows)| weight * real(rows)).sum::<f64>()
         };
-        (sum(&values, before), sum(reaches, rows))
+        (sum(&values, before), sum(extents, rows))
     };
     #[allow(
         clippy::cast_possible_truncation,
@@ -227,7 +232,7 @@ fn step_of(starts: &[f64]) -> f64 {
     if let [first, second, ..] = starts { second - first } else { 1.0 }
 }
 
-/// Where bins begin: round numbers, at most about twenty.
+/// The first points of the bins: round numbers, at most about twenty.
 fn starts(unit: Unit, (lo, hi): (f64, f64)) -> Vec<f64> {
     let width = match grain(unit) {
         Grain::Points => hi - lo + 1.0,
@@ -263,7 +268,7 @@ fn starts(unit: Unit, (lo, hi): (f64, f64)) -> Vec<f64> {
     }
 }
 
-fn stretch(field: &Field<'_>, unit: Unit, lo: f64, end: f64) -> String {
+fn stretch(field: &QueryField<'_>, unit: Unit, lo: f64, end: f64) -> String {
     let hi = match grain(unit) {
         Grain::Points => (end - 1.0).min(field.ends.1),
         Grain::Length => end,
@@ -272,7 +277,7 @@ fn stretch(field: &Field<'_>, unit: Unit, lo: f64, end: f64) -> String {
     if hi <= lo { first } else { format!("{first} – {}", written(field, unit, hi)) }
 }
 
-fn written(field: &Field<'_>, unit: Unit, point: f64) -> String {
+fn written(field: &QueryField<'_>, unit: Unit, point: f64) -> String {
     match unit {
         Unit::Second => field.text((point / 86_400.0).floor()),
         Unit::Decimal => {

@@ -1,8 +1,8 @@
-//! Random queries: seeded, each from a stream of its own, none with an empty answer.
+//! Random queries: seeded, each from its own random stream, none with the answer 0.
 
 use rayon::prelude::*;
 
-use super::field::Field;
+use super::field::QueryField;
 use super::{Condition, Query, not_released, originals, tests, total};
 use crate::domain::attribute::{Domain, Ordered, Unit};
 use crate::error::{Error, Result};
@@ -10,20 +10,20 @@ use crate::request::{Request, Rest, Role};
 use crate::rng::Rng;
 use crate::table::Table;
 
-/// Which random queries.
+/// A workload of random queries.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Workload {
-    /// How many.
+    /// The number of queries.
     pub queries: u64,
-    /// From where.
+    /// The random seed.
     pub seed: u64,
     /// The column to sum; rows are counted when absent.
     pub sum: Option<String>,
-    /// The columns that carry conditions; all quasi-identifiers but the summed one when empty.
+    /// The columns with conditions; when empty, all quasi-identifiers except the summed one.
     pub on: Vec<String>,
 }
 
-/// How often a query whose answer is 0 is drawn anew.
+/// The most draws for one query: a query whose answer is 0 is drawn again.
 const DRAWS: u32 = 10_000;
 
 /// The first quasi-identifier that can be summed, in the order of the source.
@@ -32,7 +32,7 @@ const DRAWS: u32 = 10_000;
 /// When a quasi-identifier does not fit its kind or hierarchy.
 pub fn summable(source: &Table, request: &Request) -> Result<Option<String>> {
     for name in quasi(source, request) {
-        if Field::new(&name, source, request)?.is_number() {
+        if QueryField::new(&name, source, request)?.is_number() {
             return Ok(Some(name));
         }
     }
@@ -43,8 +43,22 @@ pub fn summable(source: &Table, request: &Request) -> Result<Option<String>> {
 ///
 /// Every query has a condition on every column: an ordered column between two random points of its
 /// domain (decimals and times: two random values of the source); a category is, with equal chance,
-/// one random value or one random inner node of its tree (a column without one has the root alone).
-/// Query i is the same whatever else is drawn.
+/// one random value or one random inner node of its tree (without a hierarchy, the root). Query i
+/// is the same whatever the number of queries.
+///
+/// # Example
+/// ```
+/// # use lookalike::{Request, evaluate::query::{self, Workload}, table::{self, Treatment}};
+/// let request = Request::parse("k = 2\ncolumns.age.role = 'quasi'")?;
+/// let source = table::open_text("age\n34\n37\n51\n58\n".into(), "data.csv".as_ref())?;
+/// let source = source.read(&[Treatment::Code])?;
+/// let draw = |queries| {
+///     let workload = Workload { queries, seed: 7, ..Workload::default() };
+///     query::draw(&source, &request, &workload)
+/// };
+/// assert_eq!(draw(3)?, draw(5)?[..3]);
+/// # Ok::<(), lookalike::Error>(())
+/// ```
 ///
 /// # Errors
 /// When a column is unknown or not released, the summed one has no numbers, there is no column for
@@ -76,7 +90,7 @@ pub fn draw(source: &Table, request: &Request, workload: &Workload) -> Result<Ve
         .iter()
         .copied()
         .chain(sum)
-        .map(|name| Field::new(name, source, request))
+        .map(|name| QueryField::new(name, source, request))
         .collect::<Result<Vec<_>>>()?;
     if let Some(name) = sum.filter(|_| !fields[on.len()].is_number()) {
         return Err(Error::request(format!(
@@ -99,7 +113,8 @@ pub fn draw(source: &Table, request: &Request, workload: &Workload) -> Result<Ve
             }
         }
         Err(Error::request(format!(
-            "{DRAWS} random queries in a row have the answer 0 on this table: use fewer columns, --on a,b, or queries of your own"
+            "{DRAWS} random queries in a row have the answer 0 on this table: use fewer columns, \
+             --on a,b, or queries of your own"
         )))
     };
     (0..workload.queries).into_par_iter().map(query).collect()
@@ -119,7 +134,7 @@ fn is_released(name: &str, request: &Request) -> bool {
 }
 
 #[allow(clippy::cast_possible_truncation, reason = "there are fewer than 2^32 nodes")]
-fn condition(field: &Field<'_>, rng: &mut Rng) -> Condition {
+fn condition(field: &QueryField<'_>, rng: &mut Rng) -> Condition {
     match &field.domain {
         Domain::Ordered(ordered) => {
             let ((one, text), (other, last)) =
@@ -148,7 +163,7 @@ fn condition(field: &Field<'_>, rng: &mut Rng) -> Condition {
     clippy::cast_precision_loss,
     reason = "whole numbers, days and places stay below 2^53"
 )]
-fn point(field: &Field<'_>, ordered: &Ordered, rng: &mut Rng) -> (f64, String) {
+fn point(field: &QueryField<'_>, ordered: &Ordered, rng: &mut Rng) -> (f64, String) {
     let (least, greatest) = field.ends;
     match (ordered.unit, ordered.values.len()) {
         (Unit::Decimal | Unit::Second, 1..) => {

@@ -1,11 +1,12 @@
-//! A column as queries see it: its domain in the source, and what released cells and conditions
-//! mean in it.
+//! A column that queries use: its domain in the source, and the meaning of released cells in it.
+//! The meaning of conditions is in `condition.rs`.
 
 use rustc_hash::FxHashMap;
 
-use super::Condition;
-use super::weigh::{Grain, Reach, Test};
-use crate::audit::{Cell, Interval, Scale, coded, interval, members, number_at, present};
+use super::weigh::{Extent, Grain};
+use crate::audit::{
+    Interval, ReleasedCell, ValueScale, coded, interval, members, number_at, present,
+};
 use crate::codes::{Code, CodeRange, real};
 use crate::domain::attribute::{ANY, Attribute, Domain, Ordered, Unit};
 use crate::domain::encode::{self, ColumnSpec};
@@ -14,9 +15,9 @@ use crate::error::{Error, Result};
 use crate::request::{ColumnRequest, HierarchySpec, Request, Role};
 use crate::table::{Coded, Table};
 
-/// A column that some query is about.
+/// A column that some query uses.
 #[derive(Debug)]
-pub(super) struct Field<'a> {
+pub(super) struct QueryField<'a> {
     pub(super) name: &'a str,
     pub(super) form: Form,
     /// For each value of the source's dictionary its code in the domain.
@@ -24,45 +25,49 @@ pub(super) struct Field<'a> {
     pub(super) domain: Domain,
     column: Option<&'a ColumnRequest>,
     /// Texts that mean "missing" beside the empty cell.
-    spellings: &'a [String],
+    pub(super) spellings: &'a [String],
     /// Of an ordered column: the least and the greatest number there may be.
     pub(super) ends: (f64, f64),
     /// Of an ordered column: the ends of the groups of its hierarchy that are not written as
     /// intervals.
     groups: FxHashMap<String, (f64, f64)>,
     /// Of a tree: leaves and inner nodes by label.
-    leaves: FxHashMap<String, Code>,
-    inner: FxHashMap<String, Node>,
+    pub(super) leaves: FxHashMap<String, Code>,
+    pub(super) inner: FxHashMap<String, Node>,
 }
 
-/// How a column stands in the release.
+/// How a column is published.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
-    /// A quasi-identifier.
+    /// As ranges, groups or sets: a quasi-identifier.
     Generalized,
-    /// Published as it is.
+    /// Unchanged.
     Exact,
 }
 
-/// What a cell of an ordered column says, as it is written.
+/// The values of a released cell of an ordered column, ends as written.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Raw {
-    /// No value.
+pub(super) enum WrittenExtent {
+    /// The missing value.
     Missing,
-    /// Anything at all.
+    /// Any value, the missing one included.
     Any,
-    /// From here to there; an open end is infinite.
+    /// From the first number to the second, both included; an open end is infinite.
     Ends(f64, f64),
 }
 
-impl<'a> Field<'a> {
-    pub(super) fn new(name: &'a str, source: &Table, request: &'a Request) -> Result<Field<'a>> {
+impl<'a> QueryField<'a> {
+    pub(super) fn new(
+        name: &'a str,
+        source: &Table,
+        request: &'a Request,
+    ) -> Result<QueryField<'a>> {
         if source.column(name).is_none() {
             return Err(Error::data(format!("the source has no column `{name}`")));
         }
         let values = coded(source, name)?;
         if values.values.is_empty() {
-            return Err(Error::data("the source has no rows: there is nothing to ask"));
+            return Err(Error::data("the source has no rows: there is nothing to query"));
         }
         let column = request.column(name);
         let form = match column.map(|column| column.role) {
@@ -75,12 +80,12 @@ impl<'a> Field<'a> {
         });
         let (domain, codes) = match encode::attribute(spec, values) {
             Ok((Attribute { domain, .. }, codes)) => (domain, codes),
-            // Nobody said what a kept column holds: what cannot be numbers or dates throughout are
+            // A passed-through column without a kind: values that are not all numbers or dates are
             // labels.
             Err(_) if form == Form::Exact && plain => labels(spec, values),
             Err(error) => return Err(error),
         };
-        let mut field = Field {
+        let mut field = QueryField {
             name,
             form,
             codes,
@@ -114,7 +119,7 @@ impl<'a> Field<'a> {
         matches!(&self.domain, Domain::Ordered(Ordered { unit: Unit::Whole | Unit::Decimal, .. }))
     }
 
-    /// How a point of an ordered column, a whole number, day or place, is written in a condition.
+    /// The text in a condition of a point of an ordered column: a whole number, day or place.
     #[allow(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -122,38 +127,38 @@ impl<'a> Field<'a> {
     )]
     pub(super) fn text(&self, point: f64) -> String {
         match self.scale() {
-            Scale::Order(order) => order.get(point as usize).cloned().unwrap_or_default(),
-            Scale::Instants => {
+            ValueScale::Order(order) => order.get(point as usize).cloned().unwrap_or_default(),
+            ValueScale::Instants => {
                 let day =
                     jiff::civil::date(1970, 1, 1).checked_add(jiff::Span::new().days(point as i64));
                 day.map_or(String::new(), |day| day.to_string())
             }
-            Scale::Numbers | Scale::Unordered => point.to_string(),
+            ValueScale::Numbers | ValueScale::Unordered => point.to_string(),
         }
     }
 
-    /// What each code of the domain says: one value.
-    pub(super) fn values(&self) -> Vec<Reach> {
+    /// The extent of each code of the domain: one value.
+    pub(super) fn values(&self) -> Vec<Extent> {
         match &self.domain {
             Domain::Ordered(ordered) => {
                 let numbers = ordered.values.iter().map(|&number| self.span((number, number), 0.0));
                 numbers.chain(ordered.missing.then(|| self.span(self.ends, 1.0))).collect()
             }
             Domain::Tree(tree) => (0..=tree.range(tree.root()).hi)
-                .map(|leaf| Reach::Leaves(vec![CodeRange::one(leaf)]))
+                .map(|leaf| Extent::Leaves(vec![CodeRange::one(leaf)]))
                 .collect(),
         }
     }
 
-    /// What a released cell says; none when it cannot be read.
-    pub(super) fn reach(&self, cell: Cell<'_>) -> Option<Reach> {
+    /// The extent of a released cell; none when it cannot be read.
+    pub(super) fn extent(&self, cell: ReleasedCell<'_>) -> Option<Extent> {
         match &self.domain {
             Domain::Ordered(ordered) => {
                 let (ends, missing) = self.line(cell, ordered)?;
                 Some(self.span(ends, missing))
-                    .filter(|reach| matches!(reach, Reach::Span { lo, hi, .. } if lo <= hi))
+                    .filter(|extent| matches!(extent, Extent::Span { lo, hi, .. } if lo <= hi))
             }
-            Domain::Tree(tree) => self.tree(cell, tree).map(Reach::Leaves),
+            Domain::Tree(tree) => self.tree(cell, tree).map(Extent::Leaves),
         }
     }
 
@@ -164,24 +169,26 @@ impl<'a> Field<'a> {
         }
     }
 
-    fn span(&self, (lo, hi): (f64, f64), missing: f64) -> Reach {
-        Reach::Span { lo, hi, missing, grain: self.grain() }
+    fn span(&self, (lo, hi): (f64, f64), missing: f64) -> Extent {
+        Extent::Span { lo, hi, missing, grain: self.grain() }
     }
 
-    fn scale(&self) -> Scale<'a> {
+    pub(super) fn scale(&self) -> ValueScale<'a> {
         match &self.domain {
-            Domain::Ordered(Ordered { unit: Unit::Whole | Unit::Decimal, .. }) => Scale::Numbers,
-            Domain::Ordered(Ordered { unit: Unit::Day | Unit::Second, .. }) => Scale::Instants,
-            Domain::Ordered(Ordered { unit: Unit::Place, .. }) => Scale::Order(
+            Domain::Ordered(Ordered { unit: Unit::Whole | Unit::Decimal, .. }) => {
+                ValueScale::Numbers
+            }
+            Domain::Ordered(Ordered { unit: Unit::Day | Unit::Second, .. }) => ValueScale::Instants,
+            Domain::Ordered(Ordered { unit: Unit::Place, .. }) => ValueScale::Order(
                 self.column.and_then(|column| column.order.as_deref()).unwrap_or_default(),
             ),
-            Domain::Tree(_) => Scale::Unordered,
+            Domain::Tree(_) => ValueScale::Unordered,
         }
     }
 
     /// The number of a place on the scale, in the unit of the column.
     #[allow(clippy::cast_precision_loss, reason = "as the source's own values are read")]
-    fn number(&self, place: i128) -> Option<f64> {
+    pub(super) fn number(&self, place: i128) -> Option<f64> {
         const SECOND: i128 = 1_000_000_000;
         let Domain::Ordered(ordered) = &self.domain else { return None };
         Some(match ordered.unit {
@@ -195,7 +202,7 @@ impl<'a> Field<'a> {
         })
     }
 
-    /// The ends that an interval has in this column.
+    /// The ends of an interval, in the unit of this column.
     fn ends_of(&self, Interval { lo, hi, closed }: Interval) -> Option<(f64, f64)> {
         let lo = lo.map_or(Some(f64::NEG_INFINITY), |lo| self.number(lo))?;
         let hi = hi.map_or(Some(f64::INFINITY), |hi| self.number(hi))?;
@@ -205,22 +212,22 @@ impl<'a> Field<'a> {
         })
     }
 
-    /// The share of a cell that says anything at all which is the missing value.
+    /// The weight of the missing value in a cell that allows any value.
     fn missing_share(ordered: &Ordered) -> f64 {
         if ordered.missing { 1.0 / (real(ordered.values.len() as u64) + 1.0) } else { 0.0 }
     }
 
-    /// The ends that a label shows: a group of the hierarchy, an interval, or one value. Open ends
-    /// go to those of the domain.
-    fn labelled(&self, text: &str) -> Option<(f64, f64)> {
+    /// The ends of a label: of a group of the hierarchy, an interval, or one value. Open ends
+    /// become those of the domain.
+    pub(super) fn ends_of_label(&self, text: &str) -> Option<(f64, f64)> {
         let ends = self
             .groups
             .get(text)
             .copied()
             .or_else(|| self.ends_of(interval(text, self.scale())?))?;
         let (least, greatest) = self.ends;
-        // Whoever shows `<20` has a value below 20: beyond the ends of the domain it is the end of
-        // the label itself.
+        // The value behind `<20` is below 20: where the domain ends earlier, the label's own end
+        // counts.
         Some(match (ends.0.is_finite(), ends.1.is_finite()) {
             (true, true) => within(self.grain(), ends),
             (false, true) => (least.min(ends.1), ends.1),
@@ -229,21 +236,20 @@ impl<'a> Field<'a> {
         })
     }
 
-    /// What a cell of an ordered column says: its ends, and the share of it that is the missing
-    /// value.
-    fn line(&self, cell: Cell<'_>, ordered: &Ordered) -> Option<((f64, f64), f64)> {
-        let any = || (self.ends, Field::missing_share(ordered));
+    /// The ends of a cell of an ordered column, and the share of it that is the missing value.
+    fn line(&self, cell: ReleasedCell<'_>, ordered: &Ordered) -> Option<((f64, f64), f64)> {
+        let any = || (self.ends, QueryField::missing_share(ordered));
         match cell {
-            Cell::Label(text) => match (present(text, self.spellings), self.form) {
+            ReleasedCell::Label(text) => match (present(text, self.spellings), self.form) {
                 (None, _) => Some((self.ends, 1.0)),
                 (Some(text), Form::Exact) => {
                     let number = self.number(self.scale().place(text)?)?;
                     Some(((number, number), 0.0))
                 }
                 (Some(ANY), Form::Generalized) => Some(any()),
-                (Some(text), Form::Generalized) => Some((self.labelled(text)?, 0.0)),
+                (Some(text), Form::Generalized) => Some((self.ends_of_label(text)?, 0.0)),
             },
-            Cell::Bounds { min, max, missing } => {
+            ReleasedCell::Bounds { min, max, missing } => {
                 match (missing, present(min, self.spellings), present(max, self.spellings)) {
                     (Some("yes") | None, None, None) => Some((self.ends, 1.0)),
                     (Some("maybe"), None, None) => Some(any()),
@@ -257,7 +263,7 @@ impl<'a> Field<'a> {
                         Some((
                             ends,
                             if missing == Some("maybe") {
-                                Field::missing_share(ordered)
+                                QueryField::missing_share(ordered)
                             } else {
                                 0.0
                             },
@@ -274,36 +280,35 @@ impl<'a> Field<'a> {
         present(text, self.spellings)
     }
 
-    /// What a cell of an ordered column says, ends as they are written; none when it cannot be
-    /// read.
-    pub(super) fn raw(&self, cell: Cell<'_>) -> Option<Raw> {
+    /// The values of a cell of an ordered column, ends as written; none when it cannot be read.
+    pub(super) fn written(&self, cell: ReleasedCell<'_>) -> Option<WrittenExtent> {
         let ends = |Interval { lo, hi, .. }: Interval| {
             let lo = lo.map_or(Some(f64::NEG_INFINITY), |lo| self.number(lo))?;
-            Some(Raw::Ends(lo, hi.map_or(Some(f64::INFINITY), |hi| self.number(hi))?))
+            Some(WrittenExtent::Ends(lo, hi.map_or(Some(f64::INFINITY), |hi| self.number(hi))?))
         };
         match cell {
-            Cell::Label(text) => match self.present(text) {
-                None => Some(Raw::Missing),
-                Some(ANY) => Some(Raw::Any),
+            ReleasedCell::Label(text) => match self.present(text) {
+                None => Some(WrittenExtent::Missing),
+                Some(ANY) => Some(WrittenExtent::Any),
                 Some(text) => match self.groups.get(text) {
-                    Some(&(lo, hi)) => Some(Raw::Ends(lo, hi)),
+                    Some(&(lo, hi)) => Some(WrittenExtent::Ends(lo, hi)),
                     None => ends(interval(text, self.scale())?),
                 },
             },
-            Cell::Bounds { missing: Some("maybe"), .. } => Some(Raw::Any),
-            Cell::Bounds { min, max, .. } => match (self.present(min), self.present(max)) {
+            ReleasedCell::Bounds { missing: Some("maybe"), .. } => Some(WrittenExtent::Any),
+            ReleasedCell::Bounds { min, max, .. } => match (self.present(min), self.present(max)) {
                 (Some(min), Some(max)) => {
                     let place = |text: &str| self.scale().place(text);
                     ends(Interval { lo: Some(place(min)?), hi: Some(place(max)?), closed: true })
                 }
-                _ => Some(Raw::Missing),
+                _ => Some(WrittenExtent::Missing),
             },
         }
     }
 
-    /// The leaves that a cell of a tree says.
-    fn tree(&self, cell: Cell<'_>, tree: &Taxonomy) -> Option<Vec<CodeRange>> {
-        let Cell::Label(text) = cell else { return None };
+    /// The leaves of a cell of a tree.
+    fn tree(&self, cell: ReleasedCell<'_>, tree: &Taxonomy) -> Option<Vec<CodeRange>> {
+        let ReleasedCell::Label(text) = cell else { return None };
         let Some(text) = text.filter(|text| present(Some(text), self.spellings).is_some()) else {
             return self.leaf("").map(|leaf| vec![CodeRange::one(leaf)]);
         };
@@ -311,7 +316,7 @@ impl<'a> Field<'a> {
         if self.form == Form::Exact {
             return leaf();
         }
-        // What stands in braces is a set, also where a value is written so.
+        // A text in braces is a set, even where a value is written so.
         self.set(text, tree).or_else(leaf).or_else(|| {
             let node = self.inner.get(text).copied().or_else(|| (text == ANY).then(|| tree.root()));
             node.map(|node| vec![tree.range(node)])
@@ -334,108 +339,10 @@ impl<'a> Field<'a> {
         Some(ranges)
     }
 
-    /// The leaf of a value; what means missing is the leaf without a label.
-    fn leaf(&self, text: &str) -> Option<Code> {
+    /// The leaf of a value; the missing value is the leaf without a label.
+    pub(super) fn leaf(&self, text: &str) -> Option<Code> {
         let label = if present(Some(text), self.spellings).is_none() { "" } else { text };
         self.leaves.get(label).copied()
-    }
-
-    /// What a condition means in this column, or why it means nothing.
-    pub(super) fn test(&self, condition: &Condition) -> std::result::Result<Test, String> {
-        match &self.domain {
-            Domain::Ordered(_) => self.spans(condition),
-            Domain::Tree(tree) => self.wanted(condition, tree).map(Test::Leaves),
-        }
-    }
-
-    fn spans(&self, condition: &Condition) -> std::result::Result<Test, String> {
-        let number = |text: &String| {
-            let number = self.scale().place(text).and_then(|place| self.number(place));
-            number.ok_or_else(|| match self.scale() {
-                Scale::Numbers => format!("`{text}` is no number"),
-                Scale::Instants => {
-                    format!("`{text}` is no date such as 2024-03-17 or 2024-03-17T10:00:00")
-                }
-                _ => format!("`{text}` is not in the order of the column"),
-            })
-        };
-        let mut missing = false;
-        let mut spans: Vec<(f64, f64)> = Vec::new();
-        match condition {
-            Condition::Range { from, to } => {
-                let from = from.as_ref().map_or(Ok(f64::NEG_INFINITY), number)?;
-                let to = to.as_ref().map_or(Ok(f64::INFINITY), number)?;
-                if from > to {
-                    return Err("the range runs backwards: give the lesser end first".to_string());
-                }
-                spans.push((from, to));
-            }
-            Condition::Values(values) => {
-                for text in values {
-                    match present(Some(text), self.spellings) {
-                        None => missing = true,
-                        Some(_) => spans.push((number(text)?, number(text)?)),
-                    }
-                }
-                spans.sort_by(|a, b| a.0.total_cmp(&b.0));
-                // The same number in two spellings is one value.
-                spans.dedup_by(|a, b| a.0 <= b.0);
-            }
-            Condition::Node { node } if node == ANY => {
-                missing = true;
-                spans.push((f64::NEG_INFINITY, f64::INFINITY));
-            }
-            Condition::Node { node } => {
-                let ends = self.labelled(node).filter(|(lo, hi)| lo <= hi);
-                spans.push(ends.ok_or_else(|| {
-                    format!("`{node}` is neither a group of the column's hierarchy nor an interval such as [20-29]")
-                })?);
-            }
-        }
-        Ok(Test::Spans { spans, missing })
-    }
-
-    fn wanted(
-        &self,
-        condition: &Condition,
-        tree: &Taxonomy,
-    ) -> std::result::Result<Vec<bool>, String> {
-        let mut wanted = vec![false; tree.leaves()];
-        match condition {
-            Condition::Range { .. } => {
-                return Err(
-                    "the column is categorical, it has no ranges: name values in quotes, [\"a\", \"b\"], or a group of its \
-                            hierarchy, { node = \"...\" }"
-                        .to_string(),
-                );
-            }
-            Condition::Values(values) => {
-                for text in values {
-                    let leaf = self.leaf(text).ok_or_else(|| match text.as_str() {
-                        "" => "the column has no missing values".to_string(),
-                        text if self.inner.contains_key(text) => {
-                            format!("`{text}` is a group of its hierarchy: write {{ node = \"{text}\" }}")
-                        }
-                        text => format!("there is no value `{text}`, neither in the source nor in a hierarchy of the column"),
-                    })?;
-                    wanted[leaf as usize] = true;
-                }
-            }
-            Condition::Node { node } => {
-                let known = self
-                    .inner
-                    .get(node)
-                    .or_else(|| self.leaves.get(node).filter(|_| !node.is_empty()))
-                    .copied();
-                let node = known.or_else(|| (node == ANY).then(|| tree.root())).ok_or_else(|| match tree.is_flat() {
-                    true => format!("there is no group `{node}`: the column has no hierarchy, its only group is `{ANY}`"),
-                    false => format!("there is no group `{node}` in the hierarchy of the column"),
-                })?;
-                let range = tree.range(node);
-                wanted[range.lo as usize..=range.hi as usize].fill(true);
-            }
-        }
-        Ok(wanted)
     }
 }
 
@@ -447,7 +354,7 @@ fn within(grain: Grain, (lo, hi): (f64, f64)) -> (f64, f64) {
     }
 }
 
-/// A column of labels that nobody gave a tree.
+/// A column of labels without a hierarchy.
 fn labels(spec: ColumnSpec<'_>, values: &Coded) -> (Domain, Vec<Code>) {
     let texts = encode::present(spec, values);
     let mut leaves: Vec<String> =

@@ -1,20 +1,20 @@
-//! How well a release answers questions: counts and sums, from the release and from its source,
-//! side by side.
+//! How well a release answers queries: counts and sums, estimated from the release and counted in
+//! its source.
 //!
-//! A query is COUNT(*) or SUM(column) over the rows that satisfy a conjunction of conditions, one a
-//! column. The truth is counted in the source. The estimate is made from the released cells alone,
-//! as if the values behind a cell were spread evenly over what it shows: a row counts as the
+//! A query is COUNT(*) or SUM(column) over the rows that satisfy a conjunction of conditions, at
+//! most one per column. The truth is counted in the source. The estimate uses the released cells
+//! alone, as if the values behind a cell were spread evenly over its extent: a row counts as the
 //! product, over the conditions, of the share of its cell that satisfies the condition.
 //!
-//! # What share of a cell satisfies a condition
+//! # Share of a cell that satisfies a condition
 //! - Whole numbers, dates and ordinal labels: points in both / points in the cell.
 //! - Decimals and timestamps: length of the overlap / length of the cell; a single value is in or
 //!   out.
 //! - Categories: leaves in both / leaves below the published node, or values in both / values of a
 //!   set `{a,b}`.
 //! - `*` is the whole domain: that of the column's hierarchy, else the values of the source, or the
-//!   stretch from its least to its greatest. `<20` and `>=80` end there too.
-//! - Columns published as they are (`keep`, `sensitive`) are exact: in or out.
+//!   range from its least to its greatest. `<20` and `>=80` end there too.
+//! - Passed-through columns (`keep`, `sensitive`) are exact: in or out.
 //!
 //! A sum takes, beside these shares, the mean of the summed column's cell: the middle of the range,
 //! or of its overlap with the condition if there is one on that column too.
@@ -22,14 +22,14 @@
 //! # Missing values
 //! A missing value satisfies no range, and of the values only the missing one (`""`). It adds
 //! nothing to a sum. In a tree it is a leaf like any other, so `*` counts it as one. On an ordered
-//! column `*` shows a class that may mix missing and present cells: the missing value then has the
-//! weight of one of the column's distinct values, 1/(d+1) of the cell where the source has d
-//! others, and the rest of the cell is spread over the range.
+//! column `*` is published for classes that may mix missing and present cells: the missing value
+//! then has the weight of one of the column's distinct values, 1/(d+1) of the cell where the source
+//! has d others, and the rest of the cell is spread over the range.
 //!
 //! # Complexity
 //! A query takes O(t + r) steps times its columns, with t and r distinct rows of source and release
 //! in the columns that any of the queries use. Queries are answered in parallel; each sums in the
-//! order of the tables, so the number of threads does not show.
+//! order of the tables, so the number of threads does not matter.
 //!
 //! # Reference
 //! Xu, Wang, Pei, Wang, Shi, Fu: Utility-Based Anonymization Using Local Recoding, KDD 2006.
@@ -39,6 +39,7 @@
 //! The papers have whole numbers and trees; decimals, sets, bounds and missing values are ours.
 
 mod columns;
+mod condition;
 mod draw;
 mod field;
 mod weigh;
@@ -56,13 +57,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use rayon::prelude::*;
 use serde::Serialize;
 
-use crate::audit::{Cell, Fold, Shown, cells, coded, surface};
+use crate::audit::{Fold, QuasiColumns, ReleasedCell, cells, coded, surface};
 use crate::codes::Codes;
 use crate::error::{Error, Result};
 use crate::request::{Request, did_you_mean, list};
 use crate::table::Table;
-use field::{Field, Form};
-use weigh::{Reach, Test, weights};
+use field::{Form, QueryField};
+use weigh::{Extent, Test, weights};
 
 /// COUNT(*), or SUM of a column, over the rows that satisfy all conditions.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -75,18 +76,18 @@ pub struct Query {
     pub conditions: BTreeMap<String, Condition>,
 }
 
-/// What a column must satisfy. Values are texts, as in a file: a number, a date, a label.
+/// A condition on a column. Values are texts, as in a file: a number, a date, a label.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum Condition {
-    /// From here to there, both included; an absent end is open. For ordered columns.
+    /// A range of an ordered column, both ends included; an absent end is open.
     Range {
-        /// The least value.
+        /// The least value that satisfies it.
         from: Option<String>,
-        /// The greatest value.
+        /// The greatest value that satisfies it.
         to: Option<String>,
     },
-    /// One of these; an empty text, or one that the configuration calls missing, is the missing
+    /// One of these values; an empty text, or one that the request calls missing, is the missing
     /// value.
     Values(Vec<String>),
     /// Everything below a node of the column's hierarchy.
@@ -96,45 +97,45 @@ pub enum Condition {
     },
 }
 
-/// What the source says and what the release lets one believe.
+/// The answer to a query, from the source and from the release.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Answer {
-    /// From the source.
+    /// The number of rows, or the sum, in the source.
     pub truth: f64,
-    /// From the release.
+    /// The estimate of the same number from the release.
     pub estimate: f64,
 }
 
 impl Answer {
-    /// The distance of the two.
+    /// The absolute error of the estimate.
     pub fn absolute(&self) -> f64 {
         (self.estimate - self.truth).abs()
     }
 
-    /// The distance over the truth; none where the truth is 0.
+    /// The relative error of the estimate; none where the truth is 0.
     pub fn error(&self) -> Option<f64> {
         (self.truth != 0.0).then(|| self.absolute() / self.truth.abs())
     }
 }
 
-/// The errors of a workload.
+/// The errors of the answers to a workload.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Summary {
-    /// How many queries there are.
+    /// The number of queries.
     pub queries: usize,
-    /// Those whose truth is 0: they have no relative error and stand in the absolute one only.
+    /// Queries whose truth is 0: they have no relative error and count in `mean_absolute` only.
     pub undefined: usize,
     /// The mean relative error; none when no query has one.
     pub mean_error: Option<f64>,
     /// The median of the relative errors.
     pub median_error: Option<f64>,
-    /// Nine in ten relative errors are at most this.
+    /// The 90th percentile of the relative errors.
     pub p90_error: Option<f64>,
-    /// The mean of the distances of estimate and truth; none without queries.
+    /// The mean absolute error; none without queries.
     pub mean_absolute: Option<f64>,
 }
 
-/// Sums up the errors of some answers.
+/// The errors of some answers, summarized.
 pub fn summarize(answers: &[Answer]) -> Summary {
     let mut errors: Vec<f64> = answers.iter().filter_map(Answer::error).collect();
     errors.sort_by(f64::total_cmp);
@@ -163,39 +164,31 @@ fn mean(numbers: &[f64]) -> Option<f64> {
 
 /// Answers every query from the source and from the release.
 ///
-/// The reader must have been told [`treatments`](crate::audit::treatments) with
-/// [`View::Source`](crate::audit::View::Source) and
-/// [`View::ReleaseAgainstSource`](crate::audit::View::ReleaseAgainstSource).
+/// The tables must be read with the [`treatments`](crate::audit::treatments) of
+/// [`AuditView::Source`](crate::audit::AuditView::Source) and
+/// [`AuditView::ReleaseAgainstSource`](crate::audit::AuditView::ReleaseAgainstSource).
 ///
+/// # Example
 /// ```
-/// use lookalike::{Request, audit::{View, treatments, unguard}, table, evaluate::query};
-///
-/// # fn main() -> lookalike::Result<()> {
-/// # let folder = tempfile::tempdir().unwrap();
-/// # let (data, safe) = (folder.path().join("data.csv"), folder.path().join("safe.csv"));
-/// # std::fs::write(&data, "age,sex\n34,f\n37,f\n51,m\n58,m\n").unwrap();
-/// # std::fs::write(&safe, "age,sex\n[34-37],f\n[34-37],f\n[51-58],m\n[51-58],m\n").unwrap();
-/// let request = Request::parse("k = 2\ncolumns.age.role = 'quasi'\ncolumns.sex.role = 'quasi'")?;
-/// let read = |path, view| {
-///     let table = io::open(path, None)?;
-///     let treatments = treatments(table.names(), &request, view);
-///     let mut table = table.read(&treatments)?;
-///     // Both are text files; only the release may have guards before formulas.
-///     if view != View::Source {
-///         unguard(&mut table);
-///     }
-///     lookalike::Result::Ok(table)
-/// };
-/// let queries = query::parse("[[query]]\nwhere = { age = [30, 35], sex = 'f' }")?;
-/// let answers = query::answer(&read(&data, View::Source)?, &read(&safe, View::ReleaseAgainstSource)?, &request, &queries)?;
+/// # use lookalike::{Request, audit::{AuditView, treatments}, evaluate::query, table};
+/// # let request = Request::parse("k = 2\ncolumns.age.role = 'quasi'")?;
+/// # let read = |text: &str, view| {
+/// #     let treatments = treatments(&["age".into()], &request, view);
+/// #     table::open_text(text.into(), "data.csv".as_ref())?.read(&treatments)
+/// # };
+/// let source = read("age\n34\n37\n51\n58\n", AuditView::Source)?;
+/// let release = "age\n[34-37]\n[34-37]\n[51-58]\n[51-58]\n";
+/// let release = read(release, AuditView::ReleaseAgainstSource)?;
+/// let queries = query::parse("[[query]]\nwhere = { age = [30, 35] }")?;
+/// let answers = query::answer(&source, &release, &request, &queries)?;
+/// // Two of the four ages from 34 to 37 satisfy the condition, in two rows.
 /// assert_eq!((answers[0].truth, answers[0].estimate), (1.0, 2.0 * 2.0 / 4.0));
-/// # Ok(())
-/// # }
+/// # Ok::<(), lookalike::Error>(())
 /// ```
 ///
 /// # Errors
-/// When a query asks for a column that is not released or for what its column does not have, when a
-/// cell of the release cannot be read, or when the two tables do not fit the configuration.
+/// When a query uses a column that is not released or a value that its column does not have, when a
+/// cell of the release cannot be read, or when the two tables do not fit the request.
 pub fn answer(
     source: &Table,
     release: &Table,
@@ -204,31 +197,34 @@ pub fn answer(
 ) -> Result<Vec<Answer>> {
     let used: BTreeSet<&str> = queries.iter().flat_map(Query::columns).collect();
     let names: Vec<&str> = used.into_iter().collect();
-    let shown = surface(release, request)?;
-    let exact =
-        |name: &str| shown.roles.keep.iter().chain(&shown.roles.sensitive).any(|kept| kept == name);
-    let quasi = |name: &str| shown.quasi.iter().find(|shown| shown.name() == name);
+    let surface = surface(release, request)?;
+    let exact = |name: &str| {
+        surface.roles.keep.iter().chain(&surface.roles.sensitive).any(|kept| kept == name)
+    };
+    let quasi = |name: &str| surface.quasi.iter().find(|quasi| quasi.name() == name);
     for (number, query) in (1..).zip(queries) {
         if let Some(name) = query.columns().find(|name| quasi(name).is_none() && !exact(name)) {
             let released: Vec<String> =
-                shown.quasi.iter().map(|shown| shown.name().to_string()).collect();
+                surface.quasi.iter().map(|quasi| quasi.name().to_string()).collect();
             let released =
-                [released, shown.roles.sensitive.clone(), shown.roles.keep.clone()].concat();
+                [released, surface.roles.sensitive.clone(), surface.roles.keep.clone()].concat();
             return Err(Error::request(format!(
                 "query {number}: {}",
                 not_released(name, &released)
             )));
         }
     }
-    let fields =
-        names.iter().map(|name| Field::new(name, source, request)).collect::<Result<Vec<_>>>()?;
+    let fields = names
+        .iter()
+        .map(|name| QueryField::new(name, source, request))
+        .collect::<Result<Vec<_>>>()?;
     let truth = originals(&fields, source)?;
     let columns = fields.iter().map(|field| match quasi(field.name) {
-        Some(shown) => released(field, shown, release),
-        None => released(field, &Shown::Label(field.name.to_string()), release),
+        Some(columns) => released(field, columns, release),
+        None => released(field, &QuasiColumns::Label(field.name.to_string()), release),
     });
     let columns = columns.collect::<Result<Vec<_>>>()?;
-    let estimate = Side::new(columns, release.rows);
+    let estimate = DistinctRows::new(columns, release.rows);
     let answers: Vec<Result<Answer>> = (1usize..=queries.len())
         .into_par_iter()
         .map(|number| {
@@ -238,12 +234,12 @@ pub fn answer(
             Ok(Answer { truth: total(&truth, &tests), estimate: total(&estimate, &tests) })
         })
         .collect();
-    // One after the other: of several faults the first is told, whichever thread was faster.
+    // In the order of the queries: of several faults the first is reported.
     answers.into_iter().collect()
 }
 
 impl Query {
-    /// The columns that the query looks at.
+    /// The columns that the query uses.
     fn columns(&self) -> impl Iterator<Item = &str> {
         self.conditions.keys().chain(&self.sum).map(String::as_str)
     }
@@ -251,29 +247,28 @@ impl Query {
 
 fn not_released(name: &str, released: &[String]) -> String {
     format!(
-        "column `{name}` is not in the release{} (it can be asked about {})",
+        "column `{name}` is not in the release{} (it has {})",
         did_you_mean(name, released),
         list(released)
     )
 }
 
-/// The different rows of a table in the columns that queries use, and what the cells of these
-/// columns say.
+/// The distinct rows of a table in the columns that queries use, and the extents of their cells.
 #[derive(Debug)]
-struct Side {
+struct DistinctRows {
     /// By column, by cell.
-    reaches: Vec<Vec<Reach>>,
+    extents: Vec<Vec<Extent>>,
     /// By column, by cell: how many rows have it.
     rows_of: Vec<Vec<u64>>,
-    /// Row by row, a cell a column.
+    /// The cells of the distinct rows, row by row.
     cells: Vec<u32>,
-    /// How many rows are equal to each.
+    /// For each distinct row the number of rows equal to it.
     counts: Vec<u32>,
 }
 
-impl Side {
-    /// From the cells of each column and, by row, which one it has.
-    fn new(columns: Vec<(Vec<Reach>, Codes)>, rows: usize) -> Side {
+impl DistinctRows {
+    /// From the cells of each column, and for each row the cell that it has.
+    fn new(columns: Vec<(Vec<Extent>, Codes)>, rows: usize) -> DistinctRows {
         let mut fold = Fold::new(rows);
         fold.refine(
             &columns
@@ -293,8 +288,8 @@ impl Side {
             rows
         });
         let rows_of = rows_of.collect();
-        Side {
-            reaches: columns.into_iter().map(|(cells, _)| cells).collect(),
+        DistinctRows {
+            extents: columns.into_iter().map(|(cells, _)| cells).collect(),
             rows_of,
             cells,
             counts: classes.sizes,
@@ -302,53 +297,57 @@ impl Side {
     }
 }
 
-/// The source as a table whose every cell shows one value.
-fn originals(fields: &[Field<'_>], source: &Table) -> Result<Side> {
+/// The source, each cell with the extent of one value.
+fn originals(fields: &[QueryField<'_>], source: &Table) -> Result<DistinctRows> {
     let columns = fields.iter().map(|field| {
         let codes = &coded(source, field.name)?.codes;
         Ok((field.values(), codes.iter().map(|code| field.codes[code as usize]).collect()))
     });
-    Ok(Side::new(columns.collect::<Result<Vec<_>>>()?, source.rows))
+    Ok(DistinctRows::new(columns.collect::<Result<Vec<_>>>()?, source.rows))
 }
 
-/// What the released cells of a column say, and which one each row has.
-fn released(field: &Field<'_>, shown: &Shown, release: &Table) -> Result<(Vec<Reach>, Codes)> {
-    let (of, cells) = cells(shown, release)?;
-    let reach = |(at, cell): (u32, &Cell<'_>)| {
-        field.reach(*cell).ok_or_else(|| {
+/// The extents of the released cells of a column, and for each row the cell that it has.
+fn released(
+    field: &QueryField<'_>,
+    columns: &QuasiColumns,
+    release: &Table,
+) -> Result<(Vec<Extent>, Codes)> {
+    let (of, cells) = cells(columns, release)?;
+    let extent = |(at, cell): (u32, &ReleasedCell<'_>)| {
+        field.extent(*cell).ok_or_else(|| {
             let row = of.iter().position(|other| other == at).map_or(0, |row| row + 1);
             let what = match field.form {
-                Form::Generalized => "says nothing that the source and the hierarchy of the column allow",
-                Form::Exact => "is no value of the source, although the column is published as it is",
+                Form::Generalized => "does not fit the source and the hierarchy of the column",
+                Form::Exact => "is no value of the source, although the column is passed through",
             };
             Error::data(format!(
-                "the release, column `{}`, data row {row}: the cell {what}; is this the release of that source, made with this \
-                 configuration? (lookalike verify RELEASE --source SOURCE tells)",
+                "the release, column `{}`, data row {row}: the cell {what}; is this the release \
+                 of that source, made with this configuration? (check with lookalike verify \
+                 RELEASE --source SOURCE)",
                 field.name
             ))
         })
     };
-    let reaches = (0..).zip(&cells).map(reach).collect::<Result<Vec<_>>>()?;
-    Ok((reaches, of.into_owned()))
+    let extents = (0..).zip(&cells).map(extent).collect::<Result<Vec<_>>>()?;
+    Ok((extents, of.into_owned()))
 }
 
-/// What a query wants of each of the fields that it is about: by field, its test and whether it is
-/// summed.
-type Tests = Vec<(usize, Option<Test>, Part)>;
+/// The tests of a query: the field, its test, and whether the field is summed.
+type Tests = Vec<(usize, Option<Test>, Weighting)>;
 
-/// What a column adds to a row's answer.
+/// The weight of a column in the answer of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Part {
-    /// The share of it that satisfies the condition.
+enum Weighting {
+    /// The share of the cell that satisfies the condition.
     Share,
-    /// That share times its mean value.
+    /// That share times the mean of its values, for the summed column.
     Value,
 }
 
-/// Meets a query with the columns; else the column at fault and why.
+/// The tests of a query; else the column at fault and why.
 fn tests<'q>(
     query: &'q Query,
-    fields: &[Field<'_>],
+    fields: &[QueryField<'_>],
 ) -> std::result::Result<Tests, (&'q str, String)> {
     let place = |name: &str| {
         fields.iter().position(|field| field.name == name).expect("every used column has a field")
@@ -357,7 +356,7 @@ fn tests<'q>(
     for (name, condition) in &query.conditions {
         let at = place(name);
         let test = fields[at].test(condition).map_err(|why| (name.as_str(), why))?;
-        tests.push((at, Some(test), Part::Share));
+        tests.push((at, Some(test), Weighting::Share));
     }
     if let Some(name) = &query.sum {
         let at = place(name);
@@ -365,32 +364,32 @@ fn tests<'q>(
             return Err((name, "only numbers can be summed".to_string()));
         }
         match tests.iter_mut().find(|(other, ..)| *other == at) {
-            Some((_, _, part)) => *part = Part::Value,
-            None => tests.push((at, None, Part::Value)),
+            Some((_, _, part)) => *part = Weighting::Value,
+            None => tests.push((at, None, Weighting::Value)),
         }
     }
     Ok(tests)
 }
 
 /// The sum over the rows of the products of their cells' weights.
-fn total(side: &Side, tests: &Tests) -> f64 {
-    let weigh = |(at, test, part): &(usize, Option<Test>, Part)| {
-        (*at, weights(&side.reaches[*at], test.as_ref(), *part))
+fn total(rows: &DistinctRows, tests: &Tests) -> f64 {
+    let weigh = |(at, test, weighting): &(usize, Option<Test>, Weighting)| {
+        (*at, weights(&rows.extents[*at], test.as_ref(), *weighting))
     };
     let mut tables: Vec<(usize, Vec<f64>)> = tests.iter().map(weigh).collect();
-    // The column that rules out most goes first.
+    // The column that rules out most rows comes first.
     tables.sort_by_cached_key(|(at, table)| {
-        side.rows_of[*at]
+        rows.rows_of[*at]
             .iter()
             .zip(table)
             .filter(|(_, weight)| **weight != 0.0)
             .map(|(rows, _)| *rows)
             .sum::<u64>()
     });
-    let width = side.reaches.len();
+    let width = rows.extents.len();
     let mut sum = 0.0;
-    for (row, &count) in side.counts.iter().enumerate() {
-        let cells = &side.cells[row * width..][..width];
+    for (row, &count) in rows.counts.iter().enumerate() {
+        let cells = &rows.cells[row * width..][..width];
         let mut weight = f64::from(count);
         for (at, table) in &tables {
             weight *= table[cells[*at] as usize];

@@ -1,11 +1,11 @@
-//! What a cell says of a column, and what share of that satisfies a condition.
+//! The extent of a cell in its column, and the share of it that satisfies a condition.
 
-use super::Part;
+use super::Weighting;
 use crate::codes::{CodeRange, real};
 
-/// What a cell says.
+/// The extent of a cell: the values that it allows.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Reach {
+pub(super) enum Extent {
     /// On an ordered column: from `lo` to `hi`, or missing.
     Span {
         lo: f64,
@@ -19,27 +19,27 @@ pub(super) enum Reach {
     Leaves(Vec<CodeRange>),
 }
 
-/// How much of a line there is.
+/// How the size of a span is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Grain {
-    /// Whole numbers, days, places: they are counted. The ends of a span are points.
+    /// As a number of points: whole numbers, days, places. The ends of a span are points.
     Points,
-    /// Anything between: it is measured.
+    /// As a length: decimals, instants.
     Length,
 }
 
-/// A condition, met with its column.
+/// A condition in the terms of its column.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Test {
-    /// Any of these stretches, both ends included, or missing. No two overlap.
+    /// Any of these spans, both ends included, or missing. No two overlap.
     Spans { spans: Vec<(f64, f64)>, missing: bool },
-    /// By leaf, whether it is wanted.
+    /// For each leaf whether it satisfies the condition.
     Leaves(Vec<bool>),
 }
 
 /// For each cell the share of it that satisfies the test, or for the summed column that share times
 /// its mean value.
-pub(super) fn weights(reaches: &[Reach], test: Option<&Test>, part: Part) -> Vec<f64> {
+pub(super) fn weights(extents: &[Extent], test: Option<&Test>, weighting: Weighting) -> Vec<f64> {
     match test {
         Some(Test::Leaves(wanted)) => {
             let mut before = vec![0];
@@ -49,43 +49,43 @@ pub(super) fn weights(reaches: &[Reach], test: Option<&Test>, part: Part) -> Vec
             }));
             let inside =
                 |range: &CodeRange| before[range.hi as usize + 1] - before[range.lo as usize];
-            reaches.iter().map(|reach| among(reach, inside)).collect()
+            extents.iter().map(|extent| among(extent, inside)).collect()
         }
         Some(Test::Spans { spans, missing }) => {
-            reaches.iter().map(|reach| within(reach, spans, *missing, part)).collect()
+            extents.iter().map(|extent| within(extent, spans, *missing, weighting)).collect()
         }
         None => {
             let anywhere = [(f64::NEG_INFINITY, f64::INFINITY)];
-            reaches.iter().map(|reach| within(reach, &anywhere, true, part)).collect()
+            extents.iter().map(|extent| within(extent, &anywhere, true, weighting)).collect()
         }
     }
 }
 
-fn among(reach: &Reach, inside: impl Fn(&CodeRange) -> u32) -> f64 {
-    let Reach::Leaves(ranges) = reach else { unreachable!("a tree has leaves") };
+fn among(extent: &Extent, inside: impl Fn(&CodeRange) -> u32) -> f64 {
+    let Extent::Leaves(ranges) = extent else { unreachable!("a tree has leaves") };
     let count = |of: &dyn Fn(&CodeRange) -> u32| {
         ranges.iter().map(|range| u64::from(of(range))).sum::<u64>()
     };
     real(count(&inside)) / real(count(&|range| range.hi - range.lo + 1))
 }
 
-fn within(reach: &Reach, spans: &[(f64, f64)], with_missing: bool, part: Part) -> f64 {
-    let Reach::Span { lo, hi, missing, grain } = *reach else { unreachable!("a line has spans") };
+fn within(extent: &Extent, spans: &[(f64, f64)], with_missing: bool, weighting: Weighting) -> f64 {
+    let Extent::Span { lo, hi, missing, grain } = *extent else { unreachable!("a line has spans") };
     let weigh = |&span: &(f64, f64)| {
         let (share, middle) = overlap((lo, hi), span, grain);
-        match part {
-            Part::Share => share,
-            Part::Value => share * middle,
+        match weighting {
+            Weighting::Share => share,
+            Weighting::Value => share * middle,
         }
     };
     let present =
         if missing < 1.0 { (1.0 - missing) * spans.iter().map(weigh).sum::<f64>() } else { 0.0 };
     // A missing value adds nothing to a sum.
-    let absent = if with_missing && part == Part::Share { missing } else { 0.0 };
+    let absent = if with_missing && weighting == Weighting::Share { missing } else { 0.0 };
     present + absent
 }
 
-/// The share of the cell that lies in the span, and the middle of what does.
+/// The share of the cell that lies in the span, and the middle of the overlap.
 fn overlap(cell: (f64, f64), span: (f64, f64), grain: Grain) -> (f64, f64) {
     let (from, to) = match grain {
         Grain::Points => (span.0.ceil(), span.1.floor()),
@@ -97,7 +97,7 @@ fn overlap(cell: (f64, f64), span: (f64, f64), grain: Grain) -> (f64, f64) {
     }
     let share = match grain {
         Grain::Points => (hi - lo + 1.0) / (cell.1 - cell.0 + 1.0),
-        // A single value has no length; here it is in.
+        // A single value has no length; here it lies in the span.
         Grain::Length if cell.0 >= cell.1 => 1.0,
         Grain::Length => (hi - lo) / (cell.1 - cell.0),
     };

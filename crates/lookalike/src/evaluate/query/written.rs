@@ -1,8 +1,8 @@
-//! Queries as people write them, in TOML:
+//! Queries in TOML:
 //!
 //! ```toml
 //! [[query]]
-//! where = { age = [20, 30], sex = "Female", occupation = ["Sales", "Tech-support"], marital = { node = "Married" } }
+//! where = { age = [20, 30], sex = "Female", marital = { node = "Married" } }
 //!
 //! [[query]]
 //! sum = "age"
@@ -10,7 +10,7 @@
 //! ```
 //!
 //! Two numbers or two dates without quotes are a range, both ends included; so is `{ from = .., to
-//! = .. }`, where one end may be left out and may be in quotes. Anything else is a value or a list
+//! = .. }`, where one end may be absent and may be in quotes. Anything else is a value or a list
 //! of values; `""` is the missing one.
 
 use std::path::Path;
@@ -23,7 +23,7 @@ use crate::error::{Error, Result};
 /// Reads a file of queries.
 ///
 /// # Errors
-/// When it cannot be read, is no TOML, or a query makes no sense; the message says which.
+/// When it cannot be read, is no TOML, or a query is not valid; the message names the query.
 pub fn read(path: &Path) -> Result<Vec<Query>> {
     let text = std::fs::read_to_string(path).map_err(|source| Error::io(path, source))?;
     parse(&text).map_err(|error| Error::request(format!("{}: {error}", path.display())))
@@ -31,8 +31,18 @@ pub fn read(path: &Path) -> Result<Vec<Query>> {
 
 /// Reads the text of a file of queries.
 ///
+/// # Example
+/// ```
+/// use lookalike::evaluate::query::{Condition, parse};
+///
+/// let queries = parse("[[query]]\nsum = 'age'\nwhere = { sex = 'f' }")?;
+/// assert_eq!(queries[0].sum.as_deref(), Some("age"));
+/// assert_eq!(queries[0].conditions["sex"], Condition::Values(vec!["f".to_string()]));
+/// # Ok::<(), lookalike::Error>(())
+/// ```
+///
 /// # Errors
-/// When it is no TOML, or a query makes no sense; the message says which.
+/// When it is no TOML, or a query is not valid; the message names the query.
 pub fn parse(text: &str) -> Result<Vec<Query>> {
     let mut file: Table =
         toml::from_str(text).map_err(|error| Error::request(error.to_string().trim_end()))?;
@@ -60,7 +70,7 @@ pub fn parse(text: &str) -> Result<Vec<Query>> {
     (1..).zip(queries).map(query).collect()
 }
 
-/// One query; else what is wrong and where in it.
+/// One query; else the fault and its place in the query.
 fn query(value: Value) -> std::result::Result<Query, String> {
     let Value::Table(mut keys) = value else {
         return Err(": begin it with a line [[query]]".to_string());
@@ -92,7 +102,8 @@ fn query(value: Value) -> std::result::Result<Query, String> {
     })
 }
 
-const FORMS: &str = "write a range [20, 30] or { from = \"a\", to = \"b\" }, values \"a\" or [\"a\", \"b\"], or a group { node = \"a\" }";
+const FORMS: &str = "write a range [20, 30] or { from = \"a\", to = \"b\" }, values \"a\" or \
+                     [\"a\", \"b\"], or a group { node = \"a\" }";
 
 fn condition(value: &Value) -> std::result::Result<Condition, String> {
     let forms = || FORMS.to_string();
@@ -115,10 +126,15 @@ fn condition(value: &Value) -> std::result::Result<Condition, String> {
             let texts = items.iter().map(scalar).collect::<Option<Vec<_>>>().ok_or_else(forms)?;
             let quoted = items.iter().filter(|item| matches!(item, Value::String(_))).count();
             match (quoted, &texts[..]) {
-                (0, [from, to]) => Ok(Condition::Range { from: Some(from.clone()), to: Some(to.clone()) }),
-                (0, _) => Err("a list without quotes is a range and has two ends, [20, 30]; put values in quotes".to_string()),
+                (0, [from, to]) => {
+                    Ok(Condition::Range { from: Some(from.clone()), to: Some(to.clone()) })
+                }
+                (0, _) => Err("a list without quotes is a range and has two ends, [20, 30]; put \
+                               values in quotes"
+                    .to_string()),
                 (quoted, texts) if quoted == texts.len() => Ok(Condition::Values(texts.to_vec())),
-                _ => Err("some of the list stand in quotes, some do not: put values in quotes".to_string()),
+                _ => Err("some of the list are in quotes, some are not: put values in quotes"
+                    .to_string()),
             }
         }
         scalar_value => Ok(Condition::Values(vec![scalar(scalar_value).ok_or_else(forms)?])),
@@ -189,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_is_told_with_its_place() {
+    fn faults_are_reported_with_their_place() {
         for (text, why) in [
             ("", "there is no query"),
             ("query = 5", "`query` is no list"),

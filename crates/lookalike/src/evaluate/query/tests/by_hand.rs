@@ -109,7 +109,11 @@ fn calendar_units_and_groups_of_a_file_have_the_ends_of_what_they_name() {
 #[test]
 fn leaves_below_a_node_are_counted_even_those_that_no_row_has() {
     let mut file = tempfile::NamedTempFile::new().unwrap();
-    file.write_all(b"state;public;*\nlocal;public;*\nfederal;public;*\nprivate;private;*\nself;other;*\nnone;other;*\n").unwrap();
+    file.write_all(
+        b"state;public;*\nlocal;public;*\nfederal;public;*\nprivate;private;*\n\
+        self;other;*\nnone;other;*\n",
+    )
+    .unwrap();
     let line = format!(", hierarchy = {:?}", file.path());
     let source = ["state", "private", "self"];
     same(share(&source, "public", &line, "\"state\""), 1.0 / 3.0);
@@ -202,14 +206,18 @@ fn a_sum_takes_the_middle_of_the_range_or_of_what_the_condition_leaves() {
 
 const PATIENTS: &str =
     "age,town,ill,pay\n20,Bonn,flu,10.5\n25,Ulm,flu,20\n29,Ulm,gout,30\n40,Kiel,flu,\n";
-const RELEASE: &str = "age,town,ill,pay\n[20-29],\"{Bonn,Ulm}\",flu,10.5\n[20-29],\"{Bonn,Ulm}\",flu,20.0\n[20-29],\"{Bonn,Ulm}\",gout,30\n";
-const COLUMNS: &str = "k = 1\n[columns]\nage = { role = \"quasi\" }\ntown = { role = \"quasi\" }\nill = { role = \"sensitive\" }\n\
+const RELEASE: &str = "age,town,ill,pay\n[20-29],\"{Bonn,Ulm}\",flu,10.5\n\
+    [20-29],\"{Bonn,Ulm}\",flu,20.0\n[20-29],\"{Bonn,Ulm}\",gout,30\n";
+const COLUMNS: &str = "k = 1\n[columns]\nage = { role = \"quasi\" }\ntown = { role = \"quasi\" }\n\
+    ill = { role = \"sensitive\" }\n\
                        pay = { role = \"keep\" }\n[output]\npublish = \"set\"";
 
 #[test]
 fn shares_multiply_kept_columns_are_exact_and_suppressed_rows_are_gone() {
-    let queries = "[[query]]\n[[query]]\nwhere = { age = [20, 24], town = \"Ulm\", ill = \"flu\" }\n[[query]]\nsum = \"age\"\n\
-                   where = { town = \"Ulm\" }\n[[query]]\nsum = \"pay\"\nwhere = { age = [25, 50] }\n[[query]]\nwhere.pay = [10, 20]\n";
+    let queries = "[[query]]\n[[query]]\nwhere = { age = [20, 24], town = \"Ulm\", ill = \"flu\" \
+        }\n[[query]]\nsum = \"age\"\n\
+                   where = { town = \"Ulm\" }\n[[query]]\nsum = \"pay\"\nwhere = { age = [25, 50] \
+                   }\n[[query]]\nwhere.pay = [10, 20]\n";
     let answers = ask(PATIENTS, RELEASE, COLUMNS, queries).unwrap();
     let expected = [
         (4.0, 3.0),
@@ -272,8 +280,8 @@ fn errors_are_relative_to_the_truth_and_summed_up() {
 }
 
 #[test]
-fn queries_at_fault_are_told_with_number_and_column() {
-    let told =
+fn faults_of_queries_are_reported_with_number_and_column() {
+    let message =
         |query: &str| why(PATIENTS, RELEASE, COLUMNS, &format!("[[query]]\n[[query]]\n{query}"));
     for (query, expected) in [
         (
@@ -297,7 +305,7 @@ fn queries_at_fault_are_told_with_number_and_column() {
             "query 2, column `town`: there is no group `South`: the column has no hierarchy",
         ),
     ] {
-        assert!(told(query).starts_with(expected), "{query}: {}", told(query));
+        assert!(message(query).starts_with(expected), "{query}: {}", message(query));
     }
     let dated = |condition: &str| {
         let request = "k = 1\ncolumns.a.role = \"quasi\"";
@@ -312,7 +320,7 @@ fn queries_at_fault_are_told_with_number_and_column() {
 }
 
 #[test]
-fn of_several_faults_the_first_is_told() {
+fn of_several_faults_the_first_is_reported() {
     let bad: String = (0..200).map(|n| format!("[[query]]\nwhere.town = \"no{n}\"\n")).collect();
     for _ in 0..20 {
         assert!(why(PATIENTS, RELEASE, COLUMNS, &bad).starts_with("query 1, "));
@@ -320,8 +328,8 @@ fn of_several_faults_the_first_is_told() {
 }
 
 #[test]
-fn a_release_that_does_not_fit_is_told_without_its_cells() {
-    let spoilt = [
+fn a_release_that_does_not_fit_is_reported_without_its_cells() {
+    let damaged = [
         ("[20-29]", "[no-where]", "column `age`, data row 1"),
         ("Ulm}\",gout", "canary}\",gout", "column `town`, data row 3"),
         ("\"{Bonn,Ulm}\",flu,20", "canary,flu,20", "column `town`, data row 2"),
@@ -329,7 +337,7 @@ fn a_release_that_does_not_fit_is_told_without_its_cells() {
         ("30", "canary", "column `pay`, data row 3"),
     ];
     let all = "[[query]]\nwhere = { age = [1, 99], town = \"Ulm\", ill = \"flu\", pay = [0, 9] }";
-    for (from, to, place) in spoilt {
+    for (from, to, place) in damaged {
         let error = why(PATIENTS, &RELEASE.replacen(from, to, 1), COLUMNS, all);
         assert!(error.starts_with(&format!("the release, {place}: the cell ")), "{error}");
         assert!(!error.contains("canary") && !error.contains("where"), "{error}");
@@ -355,7 +363,8 @@ fn a_release_that_does_not_fit_is_told_without_its_cells() {
 fn drawn_queries_are_not_empty_and_do_not_depend_on_each_other() {
     let source = table(&crate::testing::random_table(5, 60));
     let request = Request::parse(
-        "k = 1\n[columns]\nage = { role = \"quasi\" }\nheight = { role = \"quasi\" }\ncity = { role = \"quasi\" }\nillness = { role = \"keep\" }",
+        "k = 1\n[columns]\nage = { role = \"quasi\" }\nheight = { role = \"quasi\" }\ncity = { \
+         role = \"quasi\" }\nillness = { role = \"keep\" }",
     )
     .unwrap();
     let drawn = |queries, sum: Option<&str>, on: &[&str]| {
@@ -384,7 +393,7 @@ fn drawn_queries_are_not_empty_and_do_not_depend_on_each_other() {
         (
             None,
             "nothing",
-            "column `nothing` is not in the release (it can be asked about `age`, `height`, `city`, `illness`)",
+            "column `nothing` is not in the release (it has `age`, `height`, `city`, `illness`)",
         ),
         (Some("city"), "age", "column `city` has no numbers"),
         (Some("age"), "age", "no column is left for conditions"),
@@ -412,6 +421,7 @@ fn the_conditions_of_a_query_are_written_as_they_are_read() {
     let text =
         "[[query]]\nsum = \"a\"\nwhere = { b = [1, 2], c = { node = \"x\" }, d = [\"y\", \"\"] }";
     let json = serde_json::to_value(&parsed(text)[0]).unwrap();
-    let expected = serde_json::json!({ "sum": "a", "where": { "b": { "from": "1", "to": "2" }, "c": { "node": "x" }, "d": ["y", ""] } });
+    let expected = serde_json::json!({ "sum": "a", "where": {
+         "b": { "from": "1", "to": "2" }, "c": { "node": "x" }, "d": ["y", ""] } });
     assert_eq!(json, expected);
 }

@@ -75,8 +75,10 @@ fn weigh(meaning: &Meaning, wanted: Option<&Wanted>) -> (f64, f64) {
 /// (prefixes), ill (kept), pay (kept).
 type Row = [String; 6];
 const NAMES: [&str; 6] = ["age", "height", "city", "zip", "ill", "pay"];
-const CONFIG: &str = "k = 1\n[columns]\nage = { role = \"quasi\" }\nheight = { role = \"quasi\" }\ncity = { role = \"quasi\" }\n\
-                      zip = { role = \"quasi\", hierarchy = { prefix = [2, 1] } }\nill = { role = \"sensitive\" }\npay = { role = \"keep\" }\n";
+const CONFIG: &str = "k = 1\n[columns]\nage = { role = \"quasi\" }\nheight = { role = \"quasi\" \
+    }\ncity = { role = \"quasi\" }\n\
+                      zip = { role = \"quasi\", hierarchy = { prefix = [2, 1] } }\nill = { role = \
+                      \"sensitive\" }\npay = { role = \"keep\" }\n";
 
 fn source(rng: &mut Rng) -> Vec<Row> {
     let rows = 3 + rng.below(12);
@@ -257,7 +259,7 @@ fn the_fast_estimates_are_those_of_the_slow_estimator() {
         let rows = source(&mut rng);
         let mut meanings = Vec::new();
         let mut shown: Vec<Row> = Vec::new();
-        // Some rows are left out, as suppression does.
+        // Some rows are suppressed.
         for row in rows.iter().filter(|_| rng.below(8) > 0).collect::<Vec<_>>() {
             let mut cells = row.clone();
             let mut meaning = original(row);

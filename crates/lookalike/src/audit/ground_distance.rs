@@ -6,15 +6,15 @@
 
 use rustc_hash::FxHashMap;
 
-use super::path::{Hierarchy, open};
+use super::path::{AuditHierarchy, open};
 use super::reading::{place_of_instant, place_of_number};
-use super::rules::{Sameness, Sensitive, Tally};
+use super::rules::{ClassCounts, Sameness, Sensitive};
 use crate::error::{Error, Result};
 use crate::request::{Distance, Request};
 
-/// How far values are apart, prepared for one sensitive column.
+/// The ground distance between the values of one sensitive column.
 #[derive(Debug)]
-pub(super) enum Ground {
+pub(super) enum GroundDistance {
     Equal,
     Ordered {
         /// For each value its place among the values of the table; values that spell one number
@@ -28,7 +28,7 @@ pub(super) enum Ground {
     Tree {
         /// For each value its node.
         leaf: Vec<usize>,
-        /// For each node its parent and its height; children before parents, the root last.
+        /// For each node its parent and its height; children come before parents, the root last.
         nodes: Vec<(usize, i128)>,
     },
 }
@@ -66,14 +66,14 @@ impl Fraction {
     }
 }
 
-pub(super) fn ground(
+pub(super) fn ground_distance(
     distance: Distance,
     column: &str,
     sensitive: &Sensitive<'_>,
     request: &Request,
-) -> Result<Ground> {
+) -> Result<GroundDistance> {
     match distance {
-        Distance::Equal => Ok(Ground::Equal),
+        Distance::Equal => Ok(GroundDistance::Equal),
         Distance::Ordered => ordered(column, sensitive, request),
         Distance::Hierarchical => tree(column, sensitive, request),
     }
@@ -81,10 +81,10 @@ pub(super) fn ground(
 
 /// Values in the order of their numbers, of the configured list, or of time; the missing value
 /// comes last.
-fn ordered(column: &str, sensitive: &Sensitive<'_>, request: &Request) -> Result<Ground> {
+fn ordered(column: &str, sensitive: &Sensitive<'_>, request: &Request) -> Result<GroundDistance> {
     let line = request.column(column);
     let order = line.and_then(|line| line.order.as_ref());
-    // A kind that is said goes before an order, and an order before what the texts look like.
+    // An explicit kind goes before an order, and an order before the form of the texts.
     let key = |text: &str| match (sensitive.sameness, order) {
         (Sameness::Number, _) => place_of_number(text),
         (Sameness::Instant, _) => place_of_instant(text),
@@ -98,8 +98,8 @@ fn ordered(column: &str, sensitive: &Sensitive<'_>, request: &Request) -> Result
         let key = text.as_ref().map(|text| {
             let why = || {
                 Error::data(format!(
-                    "row {}, column `{column}`: the cell has no place in an order, which the ordered distance needs; \
-                     set order = [...] or distance = \"equal\"",
+                    "row {}, column `{column}`: the cell has no place in an order, which the \
+                     ordered distance needs; set order = [...] or distance = \"equal\"",
                     u64::from(*row) + 1
                 ))
             };
@@ -126,12 +126,12 @@ fn ordered(column: &str, sensitive: &Sensitive<'_>, request: &Request) -> Result
         }
         sums.push(sums[at] + up_to[at]);
     }
-    Ok(Ground::Ordered { place, up_to, sums })
+    Ok(GroundDistance::Ordered { place, up_to, sums })
 }
 
 /// The column's hierarchy as nodes with heights: a leaf has 0, any other node one more than its
 /// highest child.
-fn tree(column: &str, sensitive: &Sensitive<'_>, request: &Request) -> Result<Ground> {
+fn tree(column: &str, sensitive: &Sensitive<'_>, request: &Request) -> Result<GroundDistance> {
     let Some(hierarchy) = request.column(column).and_then(|line| line.hierarchy.as_ref()) else {
         return Err(Error::request(format!(
             "column `{column}`: the hierarchical distance needs a hierarchy"
@@ -141,7 +141,7 @@ fn tree(column: &str, sensitive: &Sensitive<'_>, request: &Request) -> Result<Gr
     let mut tree = Nodes::default();
     // For each line of a file its leaf.
     let mut leaves = Vec::new();
-    if let Hierarchy::File(lines) = &hierarchy {
+    if let AuditHierarchy::File(lines) = &hierarchy {
         let rooted = lines.root().is_some();
         for (_, labels) in &lines.lines {
             let above: Vec<&str> =
@@ -155,16 +155,18 @@ fn tree(column: &str, sensitive: &Sensitive<'_>, request: &Request) -> Result<Gr
     let mut leaf = Vec::with_capacity(sensitive.values.len());
     for (text, row) in sensitive.values.iter().zip(&sensitive.first_row) {
         let listed = match (text, &hierarchy) {
-            (Some(text), Hierarchy::File(lines)) => lines.find(text).map(|line| leaves[line]),
+            (Some(text), AuditHierarchy::File(lines)) => lines.find(text).map(|line| leaves[line]),
             (Some(text), _) => hierarchy.nodes(text).and_then(|nodes| {
                 let above =
                     nodes.iter().filter(|node| *node != text).map(String::as_str).chain(["*"]);
                 tree.add(&above.collect::<Vec<_>>())
             }),
-            (None, Hierarchy::File(lines)) if lines.find_missing(&request.missing).is_some() => {
+            (None, AuditHierarchy::File(lines))
+                if lines.find_missing(&request.missing).is_some() =>
+            {
                 lines.find_missing(&request.missing).map(|line| leaves[line])
             }
-            // Without a line of its own the missing value hangs from the root, beside all others.
+            // Without a line of its own the missing value is a child of the root.
             (None, _) => {
                 let root = tree.root.clone().unwrap_or("*".to_string());
                 tree.add(&[&root])
@@ -222,7 +224,7 @@ impl Nodes {
         self.parent.len() - 1
     }
 
-    fn finish(self, leaf: Vec<usize>) -> Ground {
+    fn finish(self, leaf: Vec<usize>) -> GroundDistance {
         let mut order: Vec<usize> = (0..self.parent.len()).collect();
         order.sort_by_key(|&node| (self.height[node], self.parent[node].is_none()));
         let mut at = vec![0; order.len()];
@@ -233,18 +235,22 @@ impl Nodes {
                 (self.parent[node].map_or(usize::MAX, |parent| at[parent]), self.height[node])
             })
             .collect();
-        Ground::Tree { leaf: leaf.into_iter().map(|node| at[node]).collect(), nodes }
+        GroundDistance::Tree { leaf: leaf.into_iter().map(|node| at[node]).collect(), nodes }
     }
 }
 
 /// The earth mover's distance from the class to the whole table.
-pub(super) fn distance(ground: &Ground, class: &Tally<'_>, sensitive: &Sensitive<'_>) -> Fraction {
+pub(super) fn distance(
+    ground: &GroundDistance,
+    class: &ClassCounts<'_>,
+    sensitive: &Sensitive<'_>,
+) -> Fraction {
     let (size, rows) = (i128::from(class.size), i128::from(sensitive.rows));
     let total = |value: u32| i128::from(sensitive.totals[value as usize]);
     let count = |value: u32| i128::from(class.counts[value as usize]);
     let (moved, longest) = match ground {
-        // What the class has too much of is what it has too little of elsewhere.
-        Ground::Equal => (
+        // The surplus of the class equals its deficit elsewhere.
+        GroundDistance::Equal => (
             class
                 .present
                 .iter()
@@ -252,14 +258,14 @@ pub(super) fn distance(ground: &Ground, class: &Tally<'_>, sensitive: &Sensitive
                 .sum(),
             1,
         ),
-        Ground::Ordered { place, up_to, sums } => {
+        GroundDistance::Ordered { place, up_to, sums } => {
             let mut steps: Vec<(usize, i128)> = class
                 .present
                 .iter()
                 .map(|&value| (place[value as usize] as usize, count(value)))
                 .collect();
             steps.sort_unstable();
-            // Between two values of the class its share up to there stays put while that of the
+            // Between two values of the class its cumulative share is constant while that of the
             // table grows: the sum of the absolute differences splits where the table overtakes the
             // class.
             let between = |from: usize, to: usize, class_up_to: i128| {
@@ -278,7 +284,7 @@ pub(super) fn distance(ground: &Ground, class: &Tally<'_>, sensitive: &Sensitive
             }
             (moved + between(at, last, so_far), i128::try_from(last).unwrap_or(0).max(1))
         }
-        Ground::Tree { leaf, nodes } => {
+        GroundDistance::Tree { leaf, nodes } => {
             let mut extra = vec![0i128; nodes.len()];
             for (value, &leaf) in (0..).zip(leaf) {
                 extra[leaf] += count(value) * rows - total(value) * size;

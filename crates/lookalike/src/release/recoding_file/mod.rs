@@ -1,4 +1,4 @@
-//! A global recoding in a file, so that rows which come later are published as those before them:
+//! A global recoding in a file, so that later rows are published in the same way as earlier ones:
 //!
 //! ```toml
 //! version = 1
@@ -17,48 +17,48 @@
 //!
 //! Numbers, dates and ordinal labels have `from` and `to`, both included, categories their
 //! `values`. The missing value is `missing = true` of an ordered column and `""` among values.
-//! Losses are stored, not found again: they are shares of the domain of the table that the file was
-//! made from, which later rows alone do not tell, and so the losses of all releases of one file can
-//! be compared.
+//! Losses are stored, not computed again: they are shares of the domain of the table that the file
+//! was made from, which later rows need not cover. So the losses of all releases by one file can be
+//! compared.
 //!
-//! The file lists values of the table. No message about it holds any of them.
+//! The file lists values of the table. No message about it quotes any of them.
+
+mod apply;
+
+pub use apply::apply;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
-use crate::audit::first_untold;
-use crate::codes::{Code, CodeRange};
+use crate::codes::Code;
 use crate::domain::attribute::{Attribute, Domain, Ordered, Unit};
-use crate::domain::encode::{DAY, number, seconds};
+use crate::domain::encode::{number, seconds};
 use crate::domain::scheme::{Block, Blocks, Generalization};
 use crate::error::{Error, Result};
-use crate::problem::partition;
-use crate::problem::recoding::Recoding;
-use crate::problem::{Problem, percent_up};
 use crate::request::{ColumnRequest, Kind, Request, Role, list};
 
-/// A recoding file. What [`parse`] returns has blocks that are whole and apart.
+/// A recoding file: for each quasi-identifier its blocks. [`parse`] checks that blocks are complete
+/// and do not overlap.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct RecodingFile {
     version: u32,
-    columns: BTreeMap<String, Column>,
+    columns: BTreeMap<String, FileColumn>,
 }
 
 /// The blocks of a quasi-identifier.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-struct Column {
+struct FileColumn {
     kind: Kind,
-    /// How high its hierarchy is.
+    /// Levels of its hierarchy above the values.
     levels: u32,
     blocks: Vec<FileBlock>,
 }
 
-/// Values that are published alike.
+/// Values that are published as one label.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 struct FileBlock {
@@ -75,14 +75,30 @@ struct FileBlock {
     risen: u32,
 }
 
-const HEAD: &str = "\
-# A global recoding, made by `lookalike anonymize --recoding`; `lookalike apply` publishes further rows by it.
-# It lists values of the table: keep it as secret as the table.
-";
+const HEAD: &str = concat!(
+    "# A global recoding, made by `lookalike anonymize --recoding`; ",
+    "`lookalike apply` publishes further rows by it.\n",
+    "# It lists values of the table: keep it as secret as the table.\n",
+);
 
 const VERSION: u32 = 1;
 
-/// The text of the file for what was found for these attributes.
+/// The text of the recoding file for a generalization of these attributes.
+///
+/// # Example
+/// ```
+/// # use lookalike::{*, release::recoding_file, table::Treatment};
+/// # let request = Request::parse("k = 2\ncolumns.age.role = 'quasi'")?;
+/// # let source = table::open_text("age\n21\n34\n39\n".into(), "data.csv".as_ref())?;
+/// # let roles = request.roles(source.names())?;
+/// # let problem = Problem::new(&source.read(&[Treatment::Code])?, &roles, &request)?;
+/// let options = SearchOptions::new(Algorithm::Incognito, 1);
+/// let found = solve(&problem, options, &Budget::unlimited()).recoding;
+/// let generalization = found.generalization().expect("incognito recodes globally");
+/// let text = recoding_file::text(problem.attributes(), generalization);
+/// assert!(text.contains("[columns.age]") && recoding_file::parse(&text, &request).is_ok());
+/// # Ok::<(), lookalike::Error>(())
+/// ```
 pub fn text(attributes: &[Attribute], found: &Generalization) -> String {
     let column = |(attribute, blocks): (&Attribute, &Blocks)| {
         (attribute.name.clone(), column(attribute, blocks))
@@ -94,7 +110,7 @@ pub fn text(attributes: &[Attribute], found: &Generalization) -> String {
     format!("{HEAD}{}", toml::to_string(&file).expect("texts, numbers and lists of them are TOML"))
 }
 
-fn column(attribute: &Attribute, blocks: &Blocks) -> Column {
+fn column(attribute: &Attribute, blocks: &Blocks) -> FileColumn {
     let all: Vec<FileBlock> = match &attribute.domain {
         Domain::Tree(tree) => {
             let mut values = vec![Vec::new(); blocks.blocks.len()];
@@ -130,10 +146,10 @@ fn column(attribute: &Attribute, blocks: &Blocks) -> Column {
         }
     };
     let levels = blocks.blocks.first().map_or(0, |block| block.risen.1);
-    Column { kind: kind(attribute), levels, blocks: all }
+    FileColumn { kind: kind(attribute), levels, blocks: all }
 }
 
-/// A block but for its values.
+/// A block without its values.
 fn bare(block: &Block) -> FileBlock {
     let (show, loss, risen) = (block.label.clone(), block.loss, block.risen.0);
     FileBlock { show, values: None, from: None, to: None, missing: false, loss, risen }
@@ -150,7 +166,22 @@ fn kind(attribute: &Attribute) -> Kind {
     }
 }
 
-/// Reads a file that is meant for a request.
+/// Reads a recoding file and checks it against a request.
+///
+/// # Example
+/// ```
+/// # use lookalike::{Request, release::recoding_file};
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let path = folder.path().join("recoding.toml");
+/// # let text = "version = 1\n[columns.age]\nkind = 'numeric'\nlevels = 1\n\
+/// #     [[columns.age.blocks]]\nshow = '[20-39]'\nfrom = '20'\nto = '39'\nloss = 1\nrisen = 1";
+/// # std::fs::write(&path, text).unwrap();
+/// let request = Request::parse("k = 2\ncolumns.age.role = 'quasi'")?;
+/// assert!(recoding_file::read(&path, &request).is_ok());
+/// let other = Request::parse("k = 2\ncolumns.zip.role = 'quasi'")?;
+/// assert!(recoding_file::read(&path, &other).is_err());
+/// # Ok::<(), lookalike::Error>(())
+/// ```
 ///
 /// # Errors
 /// As [`parse`], and when the file cannot be read.
@@ -159,18 +190,18 @@ pub fn read(path: &Path, request: &Request) -> Result<RecodingFile> {
     parse(&text, request).map_err(|error| Error::request(format!("{}: {error}", path.display())))
 }
 
-/// Reads the text of a file that is meant for a request.
+/// Reads the text of a recoding file and checks it against a request.
 ///
 /// # Errors
-/// When it is no recoding file of a version that this program knows, its blocks overlap or lack
-/// something, or its columns are not the quasi-identifiers of the request.
+/// When it is no recoding file of a known version, its blocks overlap or are incomplete, or its
+/// columns are not the quasi-identifiers of the request.
 pub fn parse(text: &str, request: &Request) -> Result<RecodingFile> {
-    /// Of any version.
+    /// The part that files of every version have.
     #[derive(Deserialize)]
     struct Any {
         version: Option<u32>,
     }
-    // The parser's own words would quote the line.
+    // The parser's own message would quote the line.
     let fault = |error: &toml::de::Error| {
         let line = |at: usize| {
             text.as_bytes()[..at.min(text.len())].iter().filter(|&&byte| byte == b'\n').count() + 1
@@ -178,7 +209,8 @@ pub fn parse(text: &str, request: &Request) -> Result<RecodingFile> {
         let place =
             error.span().map_or(String::new(), |span| format!("line {}: ", line(span.start)));
         Error::request(format!(
-            "{place}not as in a recoding file (docs/configuration.md has the form): make it anew, anonymize --recoding FILE"
+            "{place}not as in a recoding file (docs/configuration.md has the form): make it anew, \
+             anonymize --recoding FILE"
         ))
     };
     match toml::from_str::<Any>(text).map_err(|error| fault(&error))?.version {
@@ -212,8 +244,8 @@ pub fn parse(text: &str, request: &Request) -> Result<RecodingFile> {
     Ok(file)
 }
 
-impl Column {
-    /// Blocks are whole and apart; else what is wrong, and in which of them.
+impl FileColumn {
+    /// Checks that blocks are complete and do not overlap; else the fault and the block.
     fn check(&self, line: Option<&ColumnRequest>) -> std::result::Result<(), String> {
         if self.blocks.is_empty() {
             return Err(" has no blocks".into());
@@ -238,7 +270,7 @@ impl Column {
                 return bad("risen is at most the levels of the column");
             }
             if !labels.insert(&block.show) {
-                return bad("an earlier block shows the same");
+                return bad("an earlier block has the same label");
             }
             if !block.values.iter().flatten().all(|value| values.insert(value)) {
                 return bad("it has a value twice, or one of an earlier block");
@@ -251,7 +283,7 @@ impl Column {
         self.spans(line).map(drop)
     }
 
-    /// The ends of the ordered blocks as numbers, rising, each with the block's place.
+    /// The ends of the ordered blocks as numbers, ascending, each with the block's place.
     fn spans(
         &self,
         line: Option<&ColumnRequest>,
@@ -292,8 +324,8 @@ impl Column {
 }
 
 impl RecodingFile {
-    /// Tells the request what kinds the columns have where it leaves that open: a few new rows may
-    /// look like another kind.
+    /// Sets the kinds of columns in the request where it leaves them open: a few new rows may look
+    /// like another kind.
     pub fn settle_kinds(&self, request: &mut Request) {
         for (name, column) in &self.columns {
             let line = request.columns.get_mut(name);
@@ -305,174 +337,11 @@ impl RecodingFile {
     }
 }
 
-/// Publishes a table by a recoding file. Rows of classes that do not hold are left out.
-///
-/// The file must have been [`read`] for this request.
-///
-/// # Errors
-/// [`Data`](crate::ErrorKind::Data) when no block has a value,
-/// [`Infeasible`](crate::ErrorKind::Infeasible) when more rows would be left out than may be,
-/// [`Request`](crate::ErrorKind::Request) when a column is of another kind or a label does not say
-/// what its block has.
-pub fn apply(file: &RecodingFile, problem: &Problem, request: &Request) -> Result<Recoding> {
-    let attributes = problem
-        .attributes()
-        .iter()
-        .enumerate()
-        .map(|(at, attribute)| blocks(file, problem, at, attribute, request));
-    let recoding = Recoding::global(
-        problem,
-        Generalization { attributes: attributes.collect::<Result<_>>()? },
-    );
-    let (gone, rows) = (partition::rows(recoding.suppressed()), problem.row_count());
-    if gone <= problem.allowance() {
-        return Ok(recoding);
-    }
-    let share = percent_up(gone, rows);
-    // Rows cannot be left out under t, nor all of them.
-    let is_close = request.columns.values().any(|line| line.t.is_some());
-    let way = if is_close || gone == rows {
-        String::new()
-    } else {
-        format!(", or allow that share (--suppress {share})")
-    };
-    Err(Error::infeasible(format!(
-        "{share} of the rows are in classes that do not hold by this recoding file, more than may be left out: apply it to more rows at once{way}"
-    )))
-}
-
-/// The blocks of an attribute in the codes of the problem: those that occur.
-fn blocks(
-    file: &RecodingFile,
-    problem: &Problem,
-    at: usize,
-    attribute: &Attribute,
-    request: &Request,
-) -> Result<Blocks> {
-    let name = &attribute.name;
-    let unfit = |why: String| Error::request(format!("column `{name}`{why}"));
-    let column =
-        file.columns.get(name).ok_or_else(|| unfit(" is not in the recoding file".into()))?;
-    if column.kind != kind(attribute) {
-        let named = format!("{:?}", column.kind).to_lowercase();
-        return Err(unfit(format!(
-            " is {named} in the recoding file and of another kind here: say --kind {name}={named}"
-        )));
-    }
-    let spans = column.spans(request.column(name)).map_err(unfit)?;
-    let place_of = column.places(attribute, &spans);
-    let mut first_row = vec![None; attribute.codes()];
-    for tuple in (0u32..).take(problem.tuples()) {
-        let (row, seen) =
-            (problem.rows_of(tuple)[0], &mut first_row[problem.code(at, tuple) as usize]);
-        *seen = Some(seen.map_or(row, |earlier: u32| earlier.min(row)));
-    }
-    let uncovered = first_row
-        .iter()
-        .zip(&place_of)
-        .filter(|(_, place)| place.is_none())
-        .filter_map(|(row, _)| *row)
-        .min();
-    if let Some(row) = uncovered {
-        return Err(Error::data(format!(
-            "column `{name}`, data row {}: no block of the recoding file has the value; mend the cell, or make the file anew from rows \
-             that have it (anonymize --recoding FILE)",
-            row + 1
-        )));
-    }
-    let mut found =
-        Blocks { of_code: vec![None; attribute.codes()], blocks: Vec::new(), is_of_values: false };
-    let mut number_of = vec![None; column.blocks.len()];
-    let occurring =
-        || (0..).zip(&first_row).filter(|(_, row)| row.is_some()).map(|(code, _): (Code, _)| code);
-    for code in occurring() {
-        let Some(place) = place_of[code as usize] else { continue };
-        let next = u32::try_from(found.blocks.len()).expect("fewer blocks than codes");
-        let number = *number_of[place].get_or_insert(next);
-        if number == next {
-            let FileBlock { show, loss, risen, .. } = &column.blocks[place];
-            let risen = (*risen, column.levels);
-            found.blocks.push(Block {
-                label: show.clone(),
-                ends: CodeRange::one(code),
-                loss: *loss,
-                risen,
-            });
-        }
-        found.blocks[number as usize].ends.hi = code;
-    }
-    let numbers = place_of.iter().map(|place| place.and_then(|place| number_of[place]));
-    found.of_code = numbers.collect();
-    // The labels were written by whoever wrote the file: they must say of the values here what a
-    // reader will take them to say.
-    let told: Vec<(Option<String>, u32)> = occurring()
-        .map(|code| {
-            (
-                value(attribute, code),
-                found.of_code[code as usize].expect("every value that occurs has a block"),
-            )
-        })
-        .collect();
-    let labels: Vec<&str> = found.blocks.iter().map(|block| block.label.as_str()).collect();
-    let line = request.column(name).ok_or_else(|| unfit(" has no role".into()))?;
-    if let Some(value) = first_untold(&told, &labels, line, &request.missing)? {
-        let place = number_of
-            .iter()
-            .position(|number| *number == Some(told[value].1))
-            .expect("a block of the file");
-        return Err(unfit(format!(
-            ", block {} of the recoding file: what it shows does not cover a value that it has: take the hierarchy that the file was made \
-             with, or make the file anew",
-            place + 1
-        )));
-    }
-    Ok(found)
-}
-
-/// How the table writes a value; none for the missing one.
-fn value(attribute: &Attribute, code: Code) -> Option<String> {
-    match &attribute.domain {
-        Domain::Tree(tree) => {
-            Some(tree.leaf_label(code)).filter(|label| !label.is_empty()).map(String::from)
-        }
-        Domain::Ordered(ordered) => ordered.texts.get(code as usize).cloned(),
-    }
-}
-
-impl Column {
-    /// For each code of the attribute the place of its block in the file.
-    fn places(&self, attribute: &Attribute, spans: &[(f64, f64, usize)]) -> Vec<Option<usize>> {
-        match &attribute.domain {
-            Domain::Tree(tree) => {
-                let mut of_value: FxHashMap<&str, usize> = FxHashMap::default();
-                for (at, block) in self.blocks.iter().enumerate() {
-                    of_value
-                        .extend(block.values.iter().flatten().map(|value| (value.as_str(), at)));
-                }
-                (0..)
-                    .take(tree.leaves())
-                    .map(|code| of_value.get(tree.leaf_label(code)).copied())
-                    .collect()
-            }
-            Domain::Ordered(ordered) => {
-                let scale = if ordered.unit == Unit::Day { DAY } else { 1.0 };
-                let span = |value: f64| {
-                    let (_, to, at) =
-                        *spans[..spans.partition_point(|span| span.0 <= value)].last()?;
-                    (value <= to).then_some(at)
-                };
-                let missing = self.blocks.iter().position(|block| block.missing);
-                let values = ordered.values.iter().map(|value| span(value * scale));
-                values.chain(ordered.missing.then_some(missing)).collect()
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::domain::scheme::Shape;
+    use crate::problem::{Problem, partition};
     use crate::rng::Rng;
     use crate::table::Table;
     use crate::testing;
@@ -505,7 +374,8 @@ mod tests {
         testing::table(&text)
     }
 
-    const WORK: &str = "State;Government;*\nLocal;Government;*\nFederal;Government;*\nPrivate;Private;*\n\
+    const WORK: &str = "State;Government;*\nLocal;Government;*\nFederal;Government;*\n\
+        Private;Private;*\n\
                         Inc;Self-employed;*\nNot-inc;Self-employed;*\nNever;Unemployed;*\n";
 
     fn toml(hierarchy: &Path) -> String {
@@ -562,7 +432,7 @@ mod tests {
     }
 
     #[test]
-    fn a_spoilt_file_is_refused_or_does_what_it_says_and_is_never_quoted() {
+    fn a_damaged_file_is_refused_or_applied_and_is_never_quoted() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("work.csv");
         std::fs::write(&file, WORK).unwrap();
@@ -598,12 +468,12 @@ mod tests {
                 }
                 Err(error) => {
                     refused += 1;
-                    let told = error.to_string();
+                    let message = error.to_string();
                     assert!(
-                        !told.contains("canary")
-                            && !told.contains("Ulm")
-                            && !told.contains("Government"),
-                        "seed {seed}: {told}"
+                        !message.contains("canary")
+                            && !message.contains("Ulm")
+                            && !message.contains("Government"),
+                        "seed {seed}: {message}"
                     );
                 }
             }
@@ -621,10 +491,10 @@ mod tests {
     const REQUEST: &str = "k = 2\ncolumns = { age = { role = 'quasi' }, sex = { role = 'quasi' } }";
 
     #[test]
-    fn blocks_must_be_whole_and_apart() {
+    fn blocks_must_be_complete_and_must_not_overlap() {
         let request = Request::parse(REQUEST).unwrap();
         parse(GOOD, &request).unwrap();
-        for (from, to, told) in [
+        for (from, to, expected) in [
             ("version = 1\n", "", "it has no version"),
             ("version = 1", "version = 2", "version 2 is unknown"),
             ("version = 1", "version = \"canary\"", "line 1: not as in a recoding file"),
@@ -672,7 +542,7 @@ mod tests {
             (
                 "show = \"d\"",
                 "show = \"{f, m}\"",
-                "column `sex`, block 2: an earlier block shows the same",
+                "column `sex`, block 2: an earlier block has the same label",
             ),
             ("loss = 0.5", "loss = nan", "column `age`, block 1: loss lies between"),
             ("loss = 0.5", "loss = 1.5", "column `age`, block 1: loss lies between"),
@@ -692,7 +562,9 @@ mod tests {
             assert!(matches!(error.kind(), crate::ErrorKind::Request { .. }));
             let error = error.to_string();
             assert!(
-                error.contains(told) && !error.contains("canary\"") && !error.contains("canary\n"),
+                error.contains(expected)
+                    && !error.contains("canary\"")
+                    && !error.contains("canary\n"),
                 "{to}: {error}"
             );
         }
@@ -702,7 +574,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_inside_is_covered_and_gaps_are_told_by_their_first_row() {
+    fn values_inside_blocks_are_covered_and_gaps_are_reported_by_their_first_row() {
         let applied = |ages: &[&str], edit: &dyn Fn(&str) -> String| {
             let rows: String = ages.iter().map(|age| format!("{age},f\n{age},m\n")).collect();
             let mut request = Request::parse(REQUEST).unwrap();
@@ -721,18 +593,19 @@ mod tests {
         );
         assert!(applied(&["", ""], &same).is_ok(), "the file says that it is numeric");
         for outside in ["0.9", "5.5", "7", "9.01"] {
-            let told = applied(&["9", "1", outside], &same).unwrap_err().to_string();
+            let message = applied(&["9", "1", outside], &same).unwrap_err().to_string();
             assert!(
-                told.starts_with("column `age`, data row 5: no block") && !told.contains(outside),
-                "{told}"
+                message.starts_with("column `age`, data row 5: no block")
+                    && !message.contains(outside),
+                "{message}"
             );
         }
-        // Labels that do not say what they stand for.
-        for (from, to, told) in [
+        // Labels that do not cover their values.
+        for (from, to, expected) in [
             (
                 "show = \"[8-9]\"",
                 "show = \"[7-8]\"",
-                "column `age`, block 3 of the recoding file: what it shows does not cover",
+                "column `age`, block 3 of the recoding file: its label does not cover",
             ),
             ("show = \"[8-9]\"", "show = \"old\"", "column `age`, block 3"),
             ("show = \"\"", "show = \"none\"", "column `age`, block 2"),
@@ -740,7 +613,7 @@ mod tests {
         ] {
             let error =
                 applied(&["9", ""], &|text| text.replace(from, to)).unwrap_err().to_string();
-            assert!(error.contains(told), "{error}");
+            assert!(error.contains(expected), "{error}");
         }
     }
 }

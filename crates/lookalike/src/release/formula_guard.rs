@@ -1,8 +1,8 @@
-//! The apostrophe that keeps a spreadsheet from running a text as a formula, as docs/format.md has
-//! it.
+//! The apostrophe that keeps a spreadsheet from running a text as a formula, as defined in
+//! docs/format.md.
 //!
 //! A text of apostrophes and a formula gets one apostrophe more, so two different texts never
-//! become the same, and whoever reads the file takes exactly one off.
+//! become the same, and a reader of the file removes exactly one.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -10,19 +10,19 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use arrow_array::{ArrayRef, StringArray};
 
-/// Guards the text cells of a release and counts them.
+/// Guards the text cells of a release and counts the guarded ones.
 #[derive(Debug)]
-pub(crate) struct Guard {
+pub(crate) struct FormulaGuard {
     pub(crate) on: bool,
     cells: AtomicU64,
 }
 
-impl Guard {
-    pub(crate) fn new(on: bool) -> Guard {
-        Guard { on, cells: AtomicU64::new(0) }
+impl FormulaGuard {
+    pub(crate) fn new(on: bool) -> FormulaGuard {
+        FormulaGuard { on, cells: AtomicU64::new(0) }
     }
 
-    /// How many cells got an apostrophe so far.
+    /// The number of cells that got an apostrophe so far.
     pub(crate) fn cells(&self) -> u64 {
         self.cells.load(Ordering::Relaxed)
     }
@@ -53,12 +53,12 @@ pub(crate) fn guarded(text: &str) -> Cow<'_, str> {
 /// True for any number of apostrophes before a formula.
 #[inline]
 fn is_guarded(text: &str) -> bool {
-    // Nearly every text is told by its first byte.
+    // The first byte decides for nearly every text.
     matches!(text.as_bytes().first(), Some(b'=' | b'@' | b'+' | b'-' | b'\'' | b'\t' | b'\r'))
         && is_formula(text.trim_start_matches('\''))
 }
 
-/// True for a text that a spreadsheet would run.
+/// True for a text that a spreadsheet would run as a formula.
 fn is_formula(text: &str) -> bool {
     match text.as_bytes().first() {
         Some(b'=' | b'@' | b'\t' | b'\r') => true,
@@ -82,7 +82,7 @@ mod tests {
             "=1+1", "'=1+1", "@x", "-5", "+4.2", "-x", "'tis", "a=b", "'-5", "- 50000", "-", "--5",
             "",
         ];
-        let guard = Guard::new(true);
+        let guard = FormulaGuard::new(true);
         let written = guard.apply(Arc::new(StringArray::from(cells.to_vec())));
         let written: Vec<&str> =
             written.as_any().downcast_ref::<StringArray>().unwrap().iter().flatten().collect();

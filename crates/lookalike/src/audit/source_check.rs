@@ -1,0 +1,353 @@
+//! The truth of a release: every released row has a source row of its own that it covers, and
+//! nothing else was changed.
+//!
+//! A released row does not say which source row it came from. Rows are therefore grouped by the
+//! cells that were passed through unchanged; within a group each released row must be matched with
+//! a source row of its own, so that all cells cover. Where a match exists the release is a true
+//! statement about the source, however it was made.
+
+use std::borrow::Cow;
+
+use arrow_schema::DataType;
+use rustc_hash::FxHashMap;
+use serde::Serialize;
+
+use super::coded;
+use super::cover::Cover;
+use super::join::Quasi;
+use super::reading::{exact_number, place_of_instant, present};
+use super::released_cell::cells;
+use super::source_match::by_matching;
+use super::surface::{QuasiColumns, surface};
+use crate::codes::{Codes, RowId};
+use crate::error::{Error, Result};
+use crate::request::{Order, Request, Rest, Role, list};
+use crate::table::{Column, Table};
+
+/// Limits on the effort of the comparison with the source.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CheckLimits {
+    /// The most coverage tests in the whole audit.
+    pub(super) tests: u64,
+    /// The most pairs of box and tuple that are kept in one group.
+    pub(super) edges: usize,
+}
+
+/// About ten seconds and a few hundred megabytes at most.
+pub(super) const LIMITS: CheckLimits = CheckLimits { tests: 500_000_000, edges: 10_000_000 };
+
+/// How released rows were compared with the source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub enum Method {
+    /// Row by row: the release is in the order of the source and has all of its rows.
+    #[serde(rename = "cell by cell")]
+    CellByCell,
+    /// Some assignment of released rows to source rows covers every cell.
+    #[serde(rename = "by matching")]
+    ByMatching,
+    /// Along the rings of a proof.
+    #[serde(rename = "by proof")]
+    ByProof,
+}
+
+/// The comparison of a release with its source, in the field `truth` of a verdict.
+#[derive(Clone, Debug, Serialize)]
+pub struct SourceCheck {
+    /// Source rows that are not in the release.
+    pub suppressed: u64,
+    /// True when the request allows so many, and no row was added.
+    pub suppression_allowed: bool,
+    /// The method of the comparison.
+    pub cells_checked: Method,
+    /// Released rows that have a source row of their own.
+    pub rows_matched: u64,
+    /// Released rows for which only necessary conditions were checked.
+    pub rows_only_bounded: u64,
+    /// Released rows without a source row that they cover. Where only necessary conditions were
+    /// checked, at least so many, source rows that no released row covers included.
+    pub violations: u64,
+    /// True when the cells of all passed-through columns are the same in release and source.
+    pub carried_unchanged: bool,
+    /// Checks that were made, checks that were not, and findings; a sentence each.
+    pub statements: Vec<Statement>,
+}
+
+/// One sentence about the comparison.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Statement {
+    /// Its meaning for the release.
+    pub finding: Finding,
+    /// The sentence, without any value of a cell.
+    pub text: String,
+}
+
+/// The result of a check.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Finding {
+    /// Checked; no fault found.
+    Ok,
+    /// Checked in part; no fault found.
+    Partly,
+    /// A fault: the release is not true.
+    Broken,
+}
+
+impl SourceCheck {
+    /// True when nothing was found against the release.
+    pub fn holds(&self) -> bool {
+        self.violations == 0 && self.carried_unchanged && self.suppression_allowed
+    }
+}
+
+/// A passed-through column, which must be unchanged: for each code of either table the number of
+/// its text, common to both.
+pub(super) struct Passthrough<'a> {
+    release: (&'a Codes, Vec<u32>),
+    source: (&'a Codes, Vec<u32>),
+    pub(super) distinct: usize,
+}
+
+impl Passthrough<'_> {
+    pub(super) fn in_release(&self, row: usize) -> u32 {
+        self.release.1[self.release.0.get(row) as usize]
+    }
+
+    pub(super) fn in_source(&self, row: usize) -> u32 {
+        self.source.1[self.source.0.get(row) as usize]
+    }
+}
+
+/// Both tables side by side, and the findings before any row is compared.
+pub(super) struct Sides<'a> {
+    pub(super) truth: SourceCheck,
+    pub(super) passthrough: Vec<Passthrough<'a>>,
+    pub(super) quasi: Vec<Quasi<'a>>,
+}
+
+pub(super) fn check(
+    release: &Table,
+    source: &Table,
+    request: &Request,
+    limits: CheckLimits,
+) -> Result<SourceCheck> {
+    let mut sides = sides(release, source, request)?;
+    compare(&mut sides, (release.rows, source.rows), request.output.order, limits);
+    Ok(sides.truth)
+}
+
+/// Compares the rows; `rows` are the numbers of released and of source rows.
+pub(super) fn compare(
+    sides: &mut Sides<'_>,
+    rows: (usize, usize),
+    order: Order,
+    limits: CheckLimits,
+) {
+    let Sides { truth, passthrough, quasi } = sides;
+    if order == Order::Input && rows.0 == rows.1 {
+        cell_by_cell(quasi, passthrough, truth);
+    } else {
+        by_matching(quasi, passthrough, rows, limits, truth);
+    }
+}
+
+pub(super) fn sides<'a>(
+    release: &'a Table,
+    source: &'a Table,
+    request: &Request,
+) -> Result<Sides<'a>> {
+    let released = surface(release, request)?;
+    if RowId::try_from(release.rows + source.rows).is_err() {
+        return Err(Error::data("release and source have more than 4,294,967,295 rows together"));
+    }
+    let (rows, source_rows) = (release.rows as u64, source.rows as u64);
+    let suppressed = source_rows.saturating_sub(rows);
+    let suppression_allowed =
+        rows <= source_rows && request.suppress()?.at_least_share(suppressed, source_rows);
+    let mut truth = SourceCheck {
+        suppressed,
+        suppression_allowed,
+        cells_checked: Method::ByMatching,
+        rows_matched: 0,
+        rows_only_bounded: 0,
+        violations: 0,
+        carried_unchanged: true,
+        statements: vec![suppression(rows, source_rows, suppression_allowed)],
+    };
+    let mut passthrough = Vec::new();
+    for name in released.roles.sensitive.iter().chain(&released.roles.keep) {
+        match (release.column(name), source.column(name)) {
+            (Some(column), Some(original)) => {
+                passthrough.push(alike(column, original, &request.missing)?)
+            }
+            _ => truth.reject(format!("column `{name}` of the release is not in the source")),
+        }
+    }
+    let lost: Vec<String> = source
+        .columns
+        .iter()
+        .map(|column| column.name.clone())
+        .filter(|name| is_lost(name, release, request))
+        .collect();
+    if !lost.is_empty() {
+        truth.reject(format!(
+            "not in the release, although the request keeps them: {}",
+            list(&lost)
+        ));
+    }
+    let quasi = released
+        .quasi
+        .iter()
+        .map(|columns| quasi(columns, release, source, request))
+        .collect::<Result<Vec<_>>>()?;
+    Ok(Sides { truth, passthrough, quasi })
+}
+
+impl SourceCheck {
+    /// Notes that a passed-through column was changed.
+    fn reject(&mut self, text: String) {
+        self.carried_unchanged = false;
+        self.state(Finding::Broken, text);
+    }
+
+    pub(super) fn state(&mut self, finding: Finding, text: impl Into<String>) {
+        self.statements.push(Statement { finding, text: text.into() });
+    }
+}
+
+fn suppression(rows: u64, source_rows: u64, allowed: bool) -> Statement {
+    let finding = if allowed { Finding::Ok } else { Finding::Broken };
+    let text = match source_rows.checked_sub(rows) {
+        None => format!("the release has {} more rows than the source", rows - source_rows),
+        Some(0) => "no row was suppressed".to_string(),
+        Some(suppressed) if allowed => {
+            format!(
+                "{suppressed} of {source_rows} rows were suppressed, within the limit of the \
+                 request"
+            )
+        }
+        Some(suppressed) => format!(
+            "{suppressed} of {source_rows} rows were suppressed, more than the request allows \
+             (--suppress)"
+        ),
+    };
+    Statement { finding, text }
+}
+
+/// True for a column of the source that should be passed through, and is not in the release.
+fn is_lost(name: &str, release: &Table, request: &Request) -> bool {
+    let kept = match request.column(name) {
+        Some(column) => matches!(column.role, Role::Keep | Role::Sensitive),
+        None => request.rest == Some(Rest::Keep),
+    };
+    kept && release.column(name).is_none()
+}
+
+/// Numbers the texts of a passed-through column in the same way in both tables. Cells are equal
+/// when their texts are; only between files that type the column differently may one number or
+/// instant have two spellings.
+fn alike<'a>(
+    released: &'a Column,
+    original: &'a Column,
+    missing: &[String],
+) -> Result<Passthrough<'a>> {
+    let is_text = |column: &Column| {
+        matches!(column.data_type, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)
+    };
+    let respelt =
+        released.data_type != original.data_type && !(is_text(released) && is_text(original));
+    let name = &released.name;
+    let codes = |column: &'a Column| {
+        column.coded.as_ref().ok_or_else(|| {
+            Error::data(format!("column `{name}` was read without codes: the audit needs them"))
+        })
+    };
+    let (released, original) = (codes(released)?, codes(original)?);
+    let mut numbers: FxHashMap<Option<Cow<'a, str>>, u32> = FxHashMap::default();
+    let mut next = 0;
+    let mut number = |cell: &'a Option<String>| {
+        let text = present(cell.as_deref(), missing).map(|text| {
+            if !respelt {
+                return Cow::Borrowed(text);
+            }
+            exact_number(text)
+                .or_else(|| Some(format!("\0{}", place_of_instant(text)?)))
+                .map_or(Cow::Borrowed(text), Cow::Owned)
+        });
+        *numbers.entry(text).or_insert_with(|| {
+            next += 1;
+            next - 1
+        })
+    };
+    let release = released.values.iter().map(&mut number).collect();
+    let source = original.values.iter().map(&mut number).collect();
+    Ok(Passthrough {
+        release: (&released.codes, release),
+        source: (&original.codes, source),
+        distinct: next as usize,
+    })
+}
+
+/// One quasi-identifier on both sides, its released cells read against its original values.
+fn quasi<'a>(
+    columns: &QuasiColumns,
+    release: &'a Table,
+    source: &'a Table,
+    request: &Request,
+) -> Result<Quasi<'a>> {
+    let name = columns.name();
+    let column = request
+        .column(name)
+        .ok_or_else(|| Error::request(format!("column `{name}` has no role")))?;
+    if source.column(name).is_none() {
+        return Err(Error::data(format!("the source has no column `{name}`")));
+    }
+    let original = coded(source, name)?;
+    let (cells, texts) = cells(columns, release)?;
+    let cover = Cover::new(original, &texts, column, &request.missing)?;
+    Ok(Quasi {
+        cells,
+        distinct_cells: texts.len(),
+        values: &original.codes,
+        distinct_values: original.values.len(),
+        cover,
+    })
+}
+
+fn cell_by_cell(quasi: &[Quasi<'_>], passthrough: &[Passthrough<'_>], truth: &mut SourceCheck) {
+    let rows = quasi[0].cells.len();
+    let mut changed = 0u64;
+    for row in 0..rows {
+        let same = passthrough.iter().all(|column| column.in_release(row) == column.in_source(row));
+        let covered = quasi
+            .iter()
+            .all(|quasi| quasi.cover.covers(quasi.cells.get(row), quasi.values.get(row)));
+        changed += u64::from(!same);
+        truth.violations += u64::from(!(same && covered));
+    }
+    truth.cells_checked = Method::CellByCell;
+    truth.rows_matched = rows as u64 - truth.violations;
+    truth.conclude(changed, "every row covers the source row in its place and has its other cells");
+}
+
+impl SourceCheck {
+    /// States the result: `good` if there is no fault.
+    pub(super) fn conclude(&mut self, changed: u64, good: &str) {
+        if changed > 0 {
+            self.reject(format!(
+                "{changed} released rows have cells in the other columns that no source row \
+                 accounts for"
+            ));
+        }
+        match self.violations {
+            0 => self.state(Finding::Ok, good),
+            rows => self.state(
+                Finding::Broken,
+                format!(
+                    "{rows} released rows have no source row that they cover and that has their \
+                     other cells"
+                ),
+            ),
+        }
+    }
+}
