@@ -33,7 +33,7 @@ use crate::audit::first_untold;
 use crate::codes::{Code, CodeRange};
 use crate::domain::attribute::{Attribute, Domain, Ordered, Unit};
 use crate::domain::encode::{DAY, number, seconds};
-use crate::domain::scheme::{Block, Blocks, Generalization};
+use crate::domain::scheme::{Blocks, Generalization, ValueBlock};
 use crate::error::{Error, Result};
 use crate::problem::partition;
 use crate::problem::recoding::Recoding;
@@ -111,7 +111,7 @@ fn column(attribute: &Attribute, blocks: &Blocks) -> Column {
                 .collect()
         }
         Domain::Ordered(Ordered { values, texts, .. }) => {
-            let ends = |block: &Block| {
+            let ends = |block: &ValueBlock| {
                 let missing = block.ends.hi as usize == values.len();
                 let last = block
                     .ends
@@ -129,13 +129,13 @@ fn column(attribute: &Attribute, blocks: &Blocks) -> Column {
             blocks.blocks.iter().map(ends).collect()
         }
     };
-    let levels = blocks.blocks.first().map_or(0, |block| block.risen.1);
+    let levels = blocks.blocks.first().map_or(0, |block| block.levels_up.1);
     Column { kind: kind(attribute), levels, blocks: all }
 }
 
 /// A block but for its values.
-fn bare(block: &Block) -> FileBlock {
-    let (show, loss, risen) = (block.label.clone(), block.loss, block.risen.0);
+fn bare(block: &ValueBlock) -> FileBlock {
+    let (show, loss, risen) = (block.label.clone(), block.loss, block.levels_up.0);
     FileBlock { show, values: None, from: None, to: None, missing: false, loss, risen }
 }
 
@@ -391,12 +391,12 @@ fn blocks(
         let number = *number_of[place].get_or_insert(next);
         if number == next {
             let FileBlock { show, loss, risen, .. } = &column.blocks[place];
-            let risen = (*risen, column.levels);
-            found.blocks.push(Block {
+            let levels_up = (*risen, column.levels);
+            found.blocks.push(ValueBlock {
                 label: show.clone(),
                 ends: CodeRange::one(code),
                 loss: *loss,
-                risen,
+                levels_up,
             });
         }
         found.blocks[number as usize].ends.hi = code;
