@@ -6,11 +6,12 @@ use lookalike::audit::{self, Verdict, View};
 use lookalike::evaluate::loss::{Loss, loss};
 use lookalike::release::{Cells, Release};
 use lookalike::rng::{Key, Rng};
+use lookalike::search::global::Techniques;
 use lookalike::synthetic::{self, Synthetic};
 use lookalike::table::Table;
 use lookalike::{
-    Algorithm, Budget, Problem, Request, Result, SearchOptions, Techniques, problem,
-    release::proof, solve, table,
+    Algorithm, Budget, Problem, Request, Result, SearchOptions, problem, release::proof, solve,
+    table,
 };
 
 /// What became of a table.
