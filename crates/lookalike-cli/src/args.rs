@@ -19,8 +19,8 @@ use clap::{Args, Parser, Subcommand};
 use lookalike::Algorithm;
 use lookalike::request::ratio::Ratio;
 use lookalike::request::{Publish, Rest};
+use lookalike::search::global::{Branching, Cost, Techniques};
 use lookalike::synthetic::Synthetic;
-use lookalike::{Branching, Cost, Techniques};
 
 use lookalike::run::Effort;
 

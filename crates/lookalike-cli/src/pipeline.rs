@@ -17,11 +17,12 @@ use lookalike::release::recoding_file::{self, RecodingFile};
 use lookalike::release::{self, CellFormat, Release};
 use lookalike::request::{Order, Publish, Roles};
 use lookalike::rng::Key;
+use lookalike::search::global::{Cost, Optimum, Techniques};
 use lookalike::table::Table;
 use lookalike::table::{self, Access, FileType, Format, Pending};
 use lookalike::{
-    Algorithm, Budget, Cost, Error, ErrorKind, Optimum, Outcome, Problem, Request, Result,
-    SearchOptions, Status, Techniques, problem::partition, release::proof,
+    Algorithm, Budget, Error, ErrorKind, Outcome, Problem, Request, Result, SearchOptions, Status,
+    problem::partition, release::proof,
 };
 
 use crate::files::{self, Output};
@@ -411,10 +412,7 @@ pub(crate) fn search(
         ));
     }
     let usual = SearchOptions::new(algorithm, seed);
-    let cost = request
-        .cost
-        .as_deref()
-        .map_or(Ok(usual.cost), |name| Cost::from_str(name).map_err(usage))?;
+    let cost = request.cost.as_deref().map_or(Ok(usual.cost), Cost::from_str)?;
     Ok(SearchOptions {
         rounds: request.rounds()?.unwrap_or(usual.rounds),
         cost,

@@ -39,6 +39,7 @@ pub mod codes;
 pub mod domain;
 pub mod error;
 pub mod evaluate;
+mod names;
 pub mod problem;
 pub mod release;
 pub mod request;
@@ -57,7 +58,6 @@ pub use request::Request;
 pub use search::bound::{bound, tight};
 pub use search::boxes::split::far_pair_shares;
 pub use search::budget::Budget;
-pub use search::global::{Branching, Cost, Optimum, Techniques};
 pub use search::{Algorithm, Outcome, SearchOptions, Status, solve};
 
 /// The Rust blocks of the project's README are run as documentation tests.

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use lookalike::audit::{Finding, NonHomogeneous, RuleVerdict, Verdict};
-use lookalike::{Algorithm, Optimum, Request, Result, Status, rng, table};
+use lookalike::search::global::Optimum;
+use lookalike::{Algorithm, Request, Result, Status, rng, table};
 use serde_json::{Map, Value, json};
 
 use crate::args::{Anonymize, Global};

@@ -14,7 +14,7 @@ const BATCH: u64 = 1 << 16;
 
 /// Runs the command.
 pub(crate) fn run(args: &Synth) -> Result<ExitCode> {
-    let kind = Synthetic::from_name(&args.kind).expect("the parser knows the names");
+    let kind: Synthetic = args.kind.parse().expect("the parser knows the names");
     write(kind, args.rows.unwrap_or(kind.default_rows()), args.seed, &args.output, args.force)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use crate::codes::{CodeRange, real};
 use crate::domain::attribute::Attribute;
-use crate::domain::scheme::Block;
+use crate::domain::scheme::ValueBlock;
 use crate::problem::Problem;
 use crate::problem::partition::{self, Piece};
 use crate::problem::recoding::Recoding;
@@ -128,7 +128,7 @@ fn block<'a>(
     recoding: &'a Recoding,
     at: usize,
     piece: Piece,
-) -> Option<&'a Block> {
+) -> Option<&'a ValueBlock> {
     recoding.generalization()?.attributes[at].of(problem.code(at, piece.tuple))
 }
 
@@ -192,7 +192,7 @@ fn distortion(problem: &Problem, recoding: &Recoding) -> f64 {
             let range = recoding.shown(class)[at];
             for piece in pieces {
                 let (up, top) = match block(problem, recoding, at, *piece) {
-                    Some(block) => block.risen,
+                    Some(block) => block.levels_up,
                     None => attribute.risen(problem.code(at, piece.tuple), range),
                 };
                 risen += f64::from(piece.count) * f64::from(up);

@@ -7,7 +7,7 @@ use crate::domain::encode::{self, ColumnSpec};
 use crate::domain::hierarchy;
 use crate::domain::taxonomy::{Node, Taxonomy};
 use crate::error::{Error, Result};
-use crate::problem::privacy::{Ground, GroundNode, Model};
+use crate::problem::privacy::{GroundDistance, GroundNode, Model};
 use crate::request::ratio::Ratio;
 use crate::request::{Distance, HierarchySpec, Kind, ModelSpec, Request, Roles, RuleSpec};
 use crate::table::{Coded, Table};
@@ -111,8 +111,8 @@ impl SensitiveColumns {
             }
             ModelSpec::Closeness { column, t, distance } => {
                 let ground = match distance {
-                    Distance::Equal => Ground::Equal,
-                    Distance::Ordered => Ground::Ordered,
+                    Distance::Equal => GroundDistance::Equal,
+                    Distance::Ordered => GroundDistance::Ordered,
                     Distance::Hierarchical => ground(
                         self.columns[at(column)].taxonomy.as_ref().expect("built with the column"),
                     ),
@@ -237,7 +237,7 @@ fn sensitive_tree(spec: ColumnSpec, coded: &Coded) -> Result<Taxonomy> {
 }
 
 /// The inner nodes of a tree, children before their parents, each with its height above the leaves.
-fn ground(tree: &Taxonomy) -> Ground {
+fn ground(tree: &Taxonomy) -> GroundDistance {
     let mut nodes = Vec::new();
     fn walk(tree: &Taxonomy, node: Node, nodes: &mut Vec<GroundNode>) -> u32 {
         let below = tree.children(node).map(|child| walk(tree, child, nodes)).max();
@@ -248,5 +248,5 @@ fn ground(tree: &Taxonomy) -> Ground {
         height
     }
     walk(tree, tree.root(), &mut nodes);
-    Ground::Hierarchical { nodes }
+    GroundDistance::Hierarchical { nodes }
 }

@@ -7,6 +7,7 @@ pub mod bound;
 pub(crate) mod boxes;
 pub mod budget;
 pub mod global;
+mod grouping;
 mod local;
 mod outcome;
 mod stages;

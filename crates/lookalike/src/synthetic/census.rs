@@ -1,4 +1,4 @@
-//! A made-up census: age, sex, race, marital status, education, birthplace, occupation, class of
+//! A synthetic census: age, sex, race, marital status, education, birthplace, occupation, class of
 //! work, and an income.
 //!
 //! Domain sizes are those of the American Community Survey; the marginals are skewed and correlated
@@ -30,7 +30,7 @@ const EDUCATION: [&str; 24] = [
 ];
 const HIGH_SCHOOL: usize = 15;
 
-/// Where adults stopped learning: aged 18 to 24, 25 to 64 born here, 25 to 64 born abroad, 65 and
+/// Weights of the education of adults: aged 18 to 24, 25 to 64 born here, 25 to 64 born abroad, 65 and
 /// over.
 #[rustfmt::skip]
 const EDUCATION_WEIGHTS: [[u64; 24]; 4] = [
@@ -44,7 +44,7 @@ const EDUCATION_WEIGHTS: [[u64; 24]; 4] = [
 const AGE_WEIGHTS: [u64; 20] =
     [110, 118, 126, 130, 126, 128, 134, 132, 126, 120, 124, 128, 130, 116, 96, 68, 42, 26, 14, 20];
 
-/// Of men and women from 15, 20, 25, 35, 55 and 75 on.
+/// Weights of the marital status of men and women, from the ages 15, 20, 25, 35, 55 and 75 on.
 const MARITAL_WEIGHTS: [[[u64; 5]; 2]; 6] = [
     [[4, 0, 0, 0, 996], [8, 0, 0, 1, 991]],
     [[60, 0, 4, 4, 932], [100, 1, 8, 7, 884]],
@@ -54,10 +54,10 @@ const MARITAL_WEIGHTS: [[[u64; 5]; 2]; 6] = [
     [[680, 200, 80, 5, 35], [330, 500, 120, 5, 45]],
 ];
 
-/// Foreign-born adults of each race, in a hundred; children a quarter of that.
+/// The percentage of adults of each race who were born abroad; for children a quarter of it.
 const FOREIGN: [u64; 9] = [6, 11, 3, 1, 20, 70, 20, 40, 24];
 
-/// Birthplaces outside the country (which is `USA`), in five parts of the world, the commonest
+/// Birthplaces outside the country (which is `USA`), in five parts of the world, the most frequent
 /// first.
 const ABROAD: [&str; 5] = [
     "MEX SLV GTM COL HND DOM CUB VEN ECU BRA PER NIC ARG CHL CRI PAN BOL URY PRY BLZ GUY SUR PRI GUF FLK",
@@ -71,7 +71,7 @@ const ABROAD: [&str; 5] = [
     "AUS FJI NZL TON WSM GUM FSM MHL PLW MNP ASM PNG PYF SLB VUT NCL KIR TUV NRU COK NIU TKL WLF NFK",
 ];
 
-/// How often people of each race who were born abroad were born in each part of the world.
+/// For people of each race who were born abroad, the weight of each part of the world.
 const ABROAD_WEIGHTS: [[u64; 5]; 9] = [
     [30, 60, 4, 5, 1],
     [6, 4, 88, 1, 1],
@@ -93,8 +93,8 @@ pub(super) enum Sector {
     Farm,
 }
 
-/// Groups of occupations: its letters, how often it is met by schooling (none, high school,
-/// college, bachelor, beyond), how many of a hundred are women, who employs it.
+/// Groups of occupations: its letters, its weights by education (none, high school, college,
+/// bachelor, above), the percentage of women, and its sector.
 pub(super) const OCCUPATIONS: [(&str, [u64; 5], u64, Sector); 24] = [
     ("MGR", [20, 50, 90, 180, 170], 42, Sector::Business),
     ("BUS", [4, 16, 36, 90, 60], 55, Sector::Business),
@@ -129,7 +129,7 @@ pub(super) const PRIVATE: usize = 0;
 pub(super) const FEDERAL: usize = 4;
 const NEVER: usize = 8;
 
-/// Who employs people of each sector.
+/// Weights of the class of work in each sector.
 const WORK_WEIGHTS: [[u64; 8]; 5] = [
     [800, 40, 20, 20, 25, 50, 40, 1],
     [180, 120, 420, 180, 90, 10, 2, 0],
@@ -138,18 +138,18 @@ const WORK_WEIGHTS: [[u64; 8]; 5] = [
     [560, 4, 2, 4, 5, 330, 60, 35],
 ];
 
-/// Out of work for years, of a hundred people from 16, 20, 25, 55, 65 and 75 on.
+/// The percentage out of work for years, from the ages 16, 20, 25, 55, 65 and 75 on.
 const NOT_WORKING: [u64; 6] = [60, 18, 14, 30, 68, 92];
 
 /// The weights above, ready to draw from.
-pub(super) struct Model {
+pub(super) struct CensusModel {
     age: Pick,
     race: Pick,
     marital: Vec<[Pick; 2]>,
     education: Vec<Pick>,
     continent: Vec<Pick>,
     country: Vec<Pick>,
-    /// Place of each part's first country in `birthplaces`.
+    /// Index of each part's first country in `birthplaces`.
     first_country: Vec<usize>,
     birthplaces: Vec<&'static str>,
     /// By schooling, then by sex.
@@ -159,7 +159,7 @@ pub(super) struct Model {
     work: Vec<Pick>,
 }
 
-pub(super) static MODEL: LazyLock<Model> = LazyLock::new(|| {
+pub(super) static MODEL: LazyLock<CensusModel> = LazyLock::new(|| {
     let ages: Vec<u64> = (0..=95).map(|age| AGE_WEIGHTS[age / 5]).collect();
     let mut birthplaces = vec!["USA"];
     let (mut country, mut first_country) = (Vec::new(), Vec::new());
@@ -175,7 +175,7 @@ pub(super) static MODEL: LazyLock<Model> = LazyLock::new(|| {
         };
         Pick::new(&OCCUPATIONS.iter().map(weight).collect::<Vec<u64>>())
     };
-    Model {
+    CensusModel {
         age: Pick::new(&ages),
         race: Pick::new(&RACE_WEIGHTS),
         marital: MARITAL_WEIGHTS
@@ -199,14 +199,14 @@ pub(super) static MODEL: LazyLock<Model> = LazyLock::new(|| {
     }
 });
 
-impl Model {
-    /// How many parts of the world begin at or before a birthplace: 0 is the country itself.
+impl CensusModel {
+    /// The part of the world of a birthplace, counted from 1; 0 is the country itself.
     pub(super) fn part(&self, birthplace: usize) -> usize {
         band(birthplace, &self.first_country)
     }
 }
 
-/// One row: places in the lists above; `None` where the question does not apply.
+/// One row: indices in the lists above; `None` where the question does not apply.
 pub(super) struct Person {
     pub(super) age: usize,
     pub(super) sex: usize,
@@ -220,7 +220,7 @@ pub(super) struct Person {
     pub(super) income: Option<u64>,
 }
 
-pub(super) fn person(model: &Model, rng: &mut Rng) -> Person {
+pub(super) fn person(model: &CensusModel, rng: &mut Rng) -> Person {
     let age = model.age.draw(rng);
     let sex = usize::from(chance(rng, if age < 65 { 49 } else { 56 }));
     let race = model.race.draw(rng);
@@ -241,7 +241,7 @@ pub(super) fn person(model: &Model, rng: &mut Rng) -> Person {
     Person { age, sex, race, marital, education, birthplace, occupation, work, income }
 }
 
-fn education(model: &Model, rng: &mut Rng, age: usize, abroad: bool) -> Option<usize> {
+fn education(model: &CensusModel, rng: &mut Rng, age: usize, abroad: bool) -> Option<usize> {
     match age {
         0..3 => None,
         3..5 => Some(usize::from(chance(rng, 48))),
@@ -253,7 +253,7 @@ fn education(model: &Model, rng: &mut Rng, age: usize, abroad: bool) -> Option<u
     }
 }
 
-/// The five steps of schooling that decide who works as what.
+/// The five levels of education that the occupation depends on.
 fn schooling(education: usize) -> usize {
     match education {
         ..HIGH_SCHOOL => 0,
@@ -264,9 +264,9 @@ fn schooling(education: usize) -> usize {
     }
 }
 
-/// Occupation and who employs it.
+/// Occupation and class of work.
 fn work(
-    model: &Model,
+    model: &CensusModel,
     rng: &mut Rng,
     age: usize,
     sex: usize,
@@ -275,7 +275,7 @@ fn work(
     let Some(education) = education.filter(|_| age >= 16) else { return (None, None) };
     let idle = NOT_WORKING[band(age, &[20, 25, 55, 65, 75])];
     let step = schooling(education);
-    // The less schooling, the more often without work.
+    // The lower the education, the more often without work.
     if chance(rng, idle + (4 - step as u64) * (100 - idle) / 20) {
         return if chance(rng, 3) { (None, Some(NEVER)) } else { (None, None) };
     }
@@ -284,7 +284,7 @@ fn work(
     (Some(group * JOBS_IN_GROUP + model.job.draw(rng)), Some(model.work[sector as usize].draw(rng)))
 }
 
-/// The step of an income.
+/// The step of an income, see [`amount`].
 fn income(
     rng: &mut Rng,
     age: usize,
@@ -305,7 +305,7 @@ fn income(
     };
     let seniority = (age.clamp(18, 50) as u64 - 8) * 10 / 4;
     let middle = middle * seniority / 100 + 1;
-    // Two draws give a hump with a long right side, one in twenty goes further.
+    // Two draws give a peak with a long right side; one income in twenty is multiplied.
     let level = (rng.below(middle) + rng.below(middle) + middle) / 2;
     if chance(rng, 5) { level * (2 + rng.below(3)) } else { level }
 }

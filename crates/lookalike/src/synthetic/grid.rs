@@ -1,8 +1,8 @@
-//! Points of a grid: columns of whole numbers from 1 to 16 that know nothing of each other, spread
-//! evenly or bell-shaped.
+//! Points of a grid: independent columns of whole numbers from 1 to 16, uniformly or normally
+//! distributed.
 //!
-//! A bell is cut off at the ends of the domain. Its weights are rounded to whole millionths of the
-//! greatest, so that the last digit of an exponential does not show.
+//! The normal distribution is cut off at the ends of the domain. Its weights are rounded to whole
+//! millionths of the greatest, so that the last digit of an exponential has no effect.
 //!
 //! # Reference
 //! Xu, Wang, Pei, Wang, Shi, Fu: Utility-Based Anonymization Using Local Recoding, KDD 2006,
@@ -15,24 +15,24 @@ use arrow_schema::{DataType, Field, Schema, SchemaRef};
 
 use super::{Pick, row_generators};
 
-/// How many numbers a column has.
+/// The number of values of a column.
 const NUMBERS: u8 = 16;
-/// The weight of the likeliest number, about.
+/// The weight that a number in the very middle would have.
 const MOST: f64 = 1e6;
 
-/// Which points.
+/// The distribution of the points.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Grid {
-    /// How many columns: `a1`, `a2` and so on.
+pub struct PointGrid {
+    /// The number of columns: `a1`, `a2` and so on.
     pub columns: usize,
-    /// The standard deviation around the middle of the domain, above 0; none when every number is
-    /// as likely as any other.
+    /// The standard deviation around the middle of the domain, above 0; none for the uniform
+    /// distribution.
     pub sigma: Option<f64>,
 }
 
-impl Grid {
-    pub(super) const UNIFORM: Grid = Grid { columns: 4, sigma: None };
-    pub(super) const GAUSSIAN: Grid = Grid { columns: 4, sigma: Some(1.0) };
+impl PointGrid {
+    pub(super) const UNIFORM: PointGrid = PointGrid { columns: 4, sigma: None };
+    pub(super) const GAUSSIAN: PointGrid = PointGrid { columns: 4, sigma: Some(1.0) };
 
     #[allow(
         clippy::cast_possible_truncation,
@@ -52,8 +52,8 @@ impl Grid {
     }
 }
 
-/// The columns of the grid.
-pub fn grid_schema(grid: &Grid) -> SchemaRef {
+/// The names and types of the columns of the grid.
+pub fn grid_schema(grid: &PointGrid) -> SchemaRef {
     let fields: Vec<Field> =
         (1..=grid.columns).map(|at| Field::new(format!("a{at}"), DataType::Int64, false)).collect();
     Arc::new(Schema::new(fields))
@@ -61,7 +61,7 @@ pub fn grid_schema(grid: &Grid) -> SchemaRef {
 
 /// The `rows` points that begin with row `first_row`, counted from 0. Panics when the standard
 /// deviation is so small that no number has any weight.
-pub fn grid_batch(grid: &Grid, seed: u64, first_row: u64, rows: usize) -> RecordBatch {
+pub fn grid_batch(grid: &PointGrid, seed: u64, first_row: u64, rows: usize) -> RecordBatch {
     let pick = Pick::new(&grid.weights());
     let mut columns = vec![Vec::with_capacity(rows); grid.columns];
     for mut rng in row_generators(seed, first_row, rows) {
@@ -81,7 +81,7 @@ mod tests {
 
     use super::*;
 
-    fn numbers(grid: Grid) -> Vec<i64> {
+    fn numbers(grid: PointGrid) -> Vec<i64> {
         let batch = grid_batch(&grid, 5, 0, 20_000);
         assert_eq!(batch.num_columns(), grid.columns);
         batch.column(0).as_primitive::<Int64Type>().values().to_vec()
@@ -89,7 +89,7 @@ mod tests {
 
     #[test]
     fn numbers_fill_the_domain_evenly_or_crowd_around_its_middle() {
-        let of = |sigma| numbers(Grid { columns: 3, sigma });
+        let of = |sigma| numbers(PointGrid { columns: 3, sigma });
         let share = |numbers: &[i64], from: i64, to: i64| {
             numbers.iter().filter(|number| (from..=to).contains(*number)).count() as f64
                 / numbers.len() as f64
@@ -109,8 +109,8 @@ mod tests {
     #[test]
     fn a_further_column_does_not_change_the_ones_before() {
         assert_eq!(
-            numbers(Grid { columns: 1, sigma: None })[0],
-            numbers(Grid { columns: 4, sigma: None })[0]
+            numbers(PointGrid { columns: 1, sigma: None })[0],
+            numbers(PointGrid { columns: 4, sigma: None })[0]
         );
     }
 }

@@ -1,7 +1,7 @@
-//! Made-up admissions to a hospital, for demonstrations: who, when, from where, and why.
+//! Synthetic admissions to a hospital, for demonstrations: who, when, from where, and why.
 //!
 //! People come from a few districts that differ in age: students, families, pensioners. Diagnoses
-//! go with age, wards with diagnoses, neither so strictly that one tells the other.
+//! depend on age and wards on diagnoses, but neither determines the other.
 
 use std::sync::{Arc, LazyLock};
 
@@ -22,8 +22,8 @@ const SURNAMES: &str = "Abbott Barlow Castell Dunmore Eastman Farrow Gilroy Hart
 const SEX: [&str; 2] = ["male", "female"];
 const MARITAL: [&str; 4] = ["single", "married", "divorced", "widowed"];
 
-/// Districts: first three digits of the postcode, how many come from there, their typical age and
-/// its spread either way.
+/// Districts: first three digits of the postcode, weight, typical age, and its spread in either
+/// direction.
 const DISTRICTS: [(&str, u64, u64, u64); 6] = [
     ("537", 34, 41, 40),
     ("535", 22, 47, 38),
@@ -36,7 +36,7 @@ const DISTRICTS: [(&str, u64, u64, u64); 6] = [
 const POSTCODES: [(&str, u64); 7] =
     [("11", 40), ("03", 24), ("15", 14), ("04", 10), ("19", 6), ("26", 4), ("92", 2)];
 
-/// Diagnoses: how often up to the age of 17, 39, 64, and beyond; the usual ward.
+/// Diagnoses: weights up to the age of 17, 39, 64, and above; the usual ward.
 const DIAGNOSES: [(&str, [u64; 4], usize); 12] = [
     ("hypertension", [2, 40, 190, 260], 0),
     ("influenza", [260, 190, 120, 110], 1),
@@ -53,7 +53,8 @@ const DIAGNOSES: [(&str, [u64; 4], usize); 12] = [
 ];
 const WARDS: [&str; 5] = ["North 1", "North 2", "South 1", "South 2", "West"];
 
-struct Model {
+/// The weights above, ready to draw from.
+struct HospitalModel {
     names: [Vec<&'static str>; 2],
     surnames: Vec<&'static str>,
     district: Pick,
@@ -64,7 +65,7 @@ struct Model {
     day: Pick,
 }
 
-static MODEL: LazyLock<Model> = LazyLock::new(|| {
+static MODEL: LazyLock<HospitalModel> = LazyLock::new(|| {
     let days: Vec<_> = date(2023, 1, 1)
         .series(jiff::ToSpan::days(1))
         .take_while(|day| day.year() < 2025)
@@ -76,7 +77,7 @@ static MODEL: LazyLock<Model> = LazyLock::new(|| {
         (_, 1..6) => 10,
         _ => 6,
     };
-    Model {
+    HospitalModel {
         names: FIRST_NAMES.map(|names| names.split_whitespace().collect()),
         surnames: SURNAMES.split_whitespace().collect(),
         district: Pick::new(&DISTRICTS.map(|(_, weight, ..)| weight)),
@@ -93,12 +94,12 @@ static MODEL: LazyLock<Model> = LazyLock::new(|| {
     }
 });
 
-/// A place in a list, each equally likely.
+/// A member of a list, uniformly drawn.
 fn any(rng: &mut Rng, list: &[&'static str]) -> &'static str {
     list[rng.place(list.len())]
 }
 
-/// An age around the district's: the mean of three draws is a hump.
+/// An age around the district's: the mean of three uniform draws is nearly normal.
 fn age(rng: &mut Rng, typical: u64, spread: u64) -> u64 {
     let around: u64 = (0..3).map(|_| rng.below(2 * spread + 1)).sum::<u64>() / 3;
     (typical + around).saturating_sub(spread).min(98)

@@ -1,8 +1,20 @@
-//! Seeded made-up tables for demonstrations, tests and benchmarks. Nobody in them exists.
+//! Seeded synthetic tables for demonstrations, tests and benchmarks. Nobody in them exists.
 //!
-//! Row `i` depends on the seed and on `i` alone: any cutting into batches, made in any order or in
-//! parallel, gives the same table. The tables are drawn from integer weights, with no
+//! Row `i` depends on the seed and on `i` alone: any division into batches, made in any order or in
+//! parallel, gives the same table. The values are drawn from integer weights, without
 //! floating-point functions whose last digit differs between machines.
+//!
+//! # Example
+//! ```
+//! use lookalike::synthetic::{Synthetic, batch, schema};
+//!
+//! let hospital: Synthetic = "hospital".parse()?;
+//! let rows = batch(hospital, 1, 0, 100);
+//! assert_eq!((rows.num_rows(), rows.num_columns()), (100, 8));
+//! assert_eq!(rows.schema(), schema(hospital));
+//! assert_eq!(rows.slice(40, 10), batch(hospital, 1, 40, 10));
+//! # Ok::<(), lookalike::Error>(())
+//! ```
 
 mod census;
 mod grid;
@@ -12,11 +24,12 @@ mod workers;
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 
+use crate::names::names;
 use crate::rng::Rng;
 
-pub use grid::{Grid, grid_batch, grid_schema};
+pub use grid::{PointGrid, grid_batch, grid_schema};
 
-/// The tables that can be made.
+/// The synthetic tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Synthetic {
     /// Admissions to a hospital: small, readable, with names and diagnoses.
@@ -30,42 +43,23 @@ pub enum Synthetic {
     /// Workers in numbers, with the columns and domain sizes of INCOME (He et al. 2012): eight
     /// quasi-identifiers and an income.
     Income,
-    /// Four columns of whole numbers from 1 to 16, every one as likely as any other (Xu et al.
-    /// 2006).
+    /// Four columns of whole numbers from 1 to 16, uniformly distributed (Xu et al. 2006).
     Uniform,
-    /// The same, but bell-shaped around the middle with a standard deviation of 1.
+    /// The same, but normally distributed around the middle with a standard deviation of 1.
     Gaussian,
 }
 
+names!(Synthetic, "table", {
+    Hospital => "hospital",
+    Census => "census",
+    Sal => "sal",
+    Income => "income",
+    Uniform => "uniform",
+    Gaussian => "gaussian",
+});
+
 impl Synthetic {
-    /// Every table that can be made.
-    pub const ALL: [Synthetic; 6] = [
-        Synthetic::Hospital,
-        Synthetic::Census,
-        Synthetic::Sal,
-        Synthetic::Income,
-        Synthetic::Uniform,
-        Synthetic::Gaussian,
-    ];
-
-    /// The name it is asked for by.
-    pub fn name(self) -> &'static str {
-        match self {
-            Synthetic::Hospital => "hospital",
-            Synthetic::Census => "census",
-            Synthetic::Sal => "sal",
-            Synthetic::Income => "income",
-            Synthetic::Uniform => "uniform",
-            Synthetic::Gaussian => "gaussian",
-        }
-    }
-
-    /// The table of that name.
-    pub fn from_name(name: &str) -> Option<Synthetic> {
-        Synthetic::ALL.into_iter().find(|kind| kind.name() == name)
-    }
-
-    /// How many rows it has when nobody says.
+    /// The number of rows unless another is requested.
     pub fn default_rows(self) -> u64 {
         match self {
             Synthetic::Hospital => 2_000,
@@ -77,15 +71,15 @@ impl Synthetic {
     }
 }
 
-/// The columns of the table.
+/// The names and types of the columns.
 pub fn schema(kind: Synthetic) -> SchemaRef {
     match kind {
         Synthetic::Hospital => hospital::schema(),
         Synthetic::Census => census::schema(),
         Synthetic::Sal => workers::schema(&workers::SAL),
         Synthetic::Income => workers::schema(&workers::INCOME),
-        Synthetic::Uniform => grid_schema(&Grid::UNIFORM),
-        Synthetic::Gaussian => grid_schema(&Grid::GAUSSIAN),
+        Synthetic::Uniform => grid_schema(&PointGrid::UNIFORM),
+        Synthetic::Gaussian => grid_schema(&PointGrid::GAUSSIAN),
     }
 }
 
@@ -96,29 +90,30 @@ pub fn batch(kind: Synthetic, seed: u64, first_row: u64, rows: usize) -> RecordB
         Synthetic::Census => census::batch(seed, first_row, rows),
         Synthetic::Sal => workers::batch(&workers::SAL, seed, first_row, rows),
         Synthetic::Income => workers::batch(&workers::INCOME, seed, first_row, rows),
-        Synthetic::Uniform => grid_batch(&Grid::UNIFORM, seed, first_row, rows),
-        Synthetic::Gaussian => grid_batch(&Grid::GAUSSIAN, seed, first_row, rows),
+        Synthetic::Uniform => grid_batch(&PointGrid::UNIFORM, seed, first_row, rows),
+        Synthetic::Gaussian => grid_batch(&PointGrid::GAUSSIAN, seed, first_row, rows),
     }
 }
 
-/// One generator for each row of a batch.
+/// One random generator for each row of a batch.
 fn row_generators(seed: u64, first_row: u64, rows: usize) -> impl Iterator<Item = Rng> {
     (first_row..first_row + rows as u64).map(move |row| Rng::at(seed, row))
 }
 
-/// Draws places in a list of weights, each as often as its weight says, in constant time.
+/// Draws places in a list, with probabilities in proportion to their weights, in constant time.
 ///
-/// Every place has one slot of equal size; the part of a slot that its own place does not fill
+/// Every place has one slot of equal size; the rest of a slot that its own place does not fill
 /// belongs to one other place. (Walker's alias method, as Vose builds it: IEEE Transactions on
 /// Software Engineering 1991.)
 struct Pick {
-    slots: Vec<Slot>,
+    slots: Vec<AliasSlot>,
 }
 
-struct Slot {
-    /// The place keeps draws below this part of 2^32.
+/// One slot of a [`Pick`].
+struct AliasSlot {
+    /// Draws below this part of 2^32 give the place itself.
     keep: u64,
-    /// Who gets the others.
+    /// All other draws give this place.
     other: usize,
 }
 
@@ -130,11 +125,11 @@ impl Pick {
         let mut left: Vec<u64> = weights.iter().map(|weight| weight * n).collect();
         let (mut poor, mut rich): (Vec<usize>, Vec<usize>) =
             (0..weights.len()).partition(|&i| left[i] < slot);
-        let mut slots: Vec<Slot> =
-            (0..weights.len()).map(|i| Slot { keep: 1 << 32, other: i }).collect();
+        let mut slots: Vec<AliasSlot> =
+            (0..weights.len()).map(|i| AliasSlot { keep: 1 << 32, other: i }).collect();
         while let (Some(p), Some(&r)) = (poor.pop(), rich.last()) {
-            // Rounded up, so that a weight of 0 alone is never drawn and one above 0 always can be.
-            slots[p] = Slot { keep: (left[p] << 32).div_ceil(slot), other: r };
+            // Rounded up, so that only places of weight 0 can never be drawn.
+            slots[p] = AliasSlot { keep: (left[p] << 32).div_ceil(slot), other: r };
             left[r] -= slot - left[p];
             if left[r] < slot {
                 poor.extend(rich.pop());
@@ -163,12 +158,12 @@ fn zipf(n: usize) -> Vec<u64> {
     (1..=n as u64).map(|rank| 100_000_000 / rank).collect()
 }
 
-/// How many of the ends a number has reached.
+/// The number of ends that are at or below a number.
 fn band<T: PartialOrd + Copy>(number: T, ends: &[T]) -> usize {
     ends.iter().filter(|&end| number >= *end).count()
 }
 
-/// True in `percent` of a hundred draws.
+/// True with a probability of `percent` percent.
 fn chance(rng: &mut Rng, percent: u64) -> bool {
     rng.below(100) < percent
 }
@@ -222,8 +217,13 @@ mod tests {
 
     #[test]
     fn names_are_found_again() {
-        assert!(Synthetic::ALL.iter().all(|kind| Synthetic::from_name(kind.name()) == Some(*kind)));
-        assert_eq!(Synthetic::from_name("nothing"), None);
+        assert!(
+            Synthetic::ALL.iter().all(|kind| kind.name().parse::<Synthetic>().unwrap() == *kind)
+        );
+        assert_eq!(
+            "nothing".parse::<Synthetic>().unwrap_err().to_string(),
+            "there is no table `nothing`; there are hospital, census, sal, income, uniform, gaussian"
+        );
     }
 
     #[test]

@@ -1,12 +1,12 @@
-//! Two made-up tables of workers: stand-ins for SAL and INCOME, which came from IPUMS and may not
-//! be passed on.
+//! Two synthetic tables of workers. They replace SAL and INCOME, which came from IPUMS and may not
+//! be redistributed.
 //!
 //! Columns, their order and the sizes of their domains are those of the paper. The people are not:
-//! they are the made-up people of the census table who work, so skew and correlations are that
-//! table's, and figures measured here are not the paper's. Every value is a number, as the
-//! experiments order every domain: an age in years, an income, else a code from 1. Codes that
-//! belong together stand side by side: occupations of a group, birthplaces of a part of the world
-//! (after those at home).
+//! they are the synthetic people of the census table who work, so skew and correlations are that
+//! table's, and figures measured here are not the paper's. Every value is a number, because the
+//! experiments order every domain: an age in years, an income, otherwise a code from 1. Related
+//! codes are neighbours: occupations of a group, birthplaces of a part of the world (after those at
+//! home).
 //!
 //! # Reference
 //! He, Chen, Chen, Dong, Wang, Huang: Clustering-Based k-Anonymity, PAKDD 2012, table 3.
@@ -20,7 +20,7 @@ use super::census::{self, FEDERAL, JOBS_IN_GROUP, OCCUPATIONS, PRIVATE};
 use super::{Pick, chance, row_generators, zipf};
 use crate::rng::Rng;
 
-/// One row.
+/// One row, in codes.
 struct Worker {
     age: usize,
     gender: usize,
@@ -33,9 +33,10 @@ struct Worker {
     income: usize,
 }
 
-type Column = (&'static str, fn(&Worker) -> usize);
+/// The name of a column and its value in a row.
+type WorkerColumn = (&'static str, fn(&Worker) -> usize);
 
-const SAL_COLUMNS: [Column; 8] = [
+const SAL_COLUMNS: [WorkerColumn; 8] = [
     ("age", |worker| worker.age),
     ("gender", |worker| worker.gender),
     ("education", |worker| worker.education),
@@ -46,7 +47,7 @@ const SAL_COLUMNS: [Column; 8] = [
     ("occupation", |worker| worker.job),
 ];
 
-const INCOME_COLUMNS: [Column; 9] = [
+const INCOME_COLUMNS: [WorkerColumn; 9] = [
     ("age", |worker| worker.age),
     ("occupation", |worker| worker.job),
     ("birthplace", |worker| worker.place),
@@ -66,13 +67,13 @@ const OLDEST: usize = 93;
 const EDUCATION: [usize; 24] =
     [1, 1, 1, 2, 2, 2, 2, 3, 3, 4, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17];
 
-/// Married, widowed, divorced, separated, single; 2 is left for the married who live apart.
+/// Married, widowed, divorced, separated, single; code 2 is for the married who live apart.
 const MARITAL: [usize; 5] = [1, 5, 4, 3, 6];
 
-/// How many of a hundred birthplaces abroad lie in each part of the world.
+/// The percentage of the birthplaces abroad in each part of the world.
 const PARTS: [usize; 5] = [28, 26, 18, 24, 4];
 
-/// Codes that belong together, the commonest first.
+/// Related codes, the most frequent first.
 struct Slice {
     first: usize,
     pick: Pick,
@@ -84,7 +85,7 @@ impl Slice {
     }
 }
 
-/// Cuts `codes` codes from `first` on into slices whose lengths are to each other as the shares.
+/// Divides `codes` codes from `first` on into slices with lengths in proportion to the shares.
 fn slices(first: usize, codes: usize, shares: &[usize]) -> Vec<Slice> {
     let all: usize = shares.iter().sum();
     let end = |slice: usize| codes * shares[..slice].iter().sum::<usize>() / all;
@@ -98,7 +99,7 @@ fn slices(first: usize, codes: usize, shares: &[usize]) -> Vec<Slice> {
 
 /// One of the two tables.
 pub(super) struct Workers {
-    columns: &'static [Column],
+    columns: &'static [WorkerColumn],
     /// The country itself, then the parts of the world.
     places: Vec<Slice>,
     /// By group of occupations.
@@ -107,7 +108,7 @@ pub(super) struct Workers {
 }
 
 impl Workers {
-    fn new(columns: &'static [Column], [homes, places, jobs, works]: [usize; 4]) -> Workers {
+    fn new(columns: &'static [WorkerColumn], [homes, places, jobs, works]: [usize; 4]) -> Workers {
         let mut all_places = slices(1, homes, &[1]);
         all_places.extend(slices(1 + homes, places - homes, &PARTS));
         Workers {
@@ -120,11 +121,11 @@ impl Workers {
 
     fn worker(&self, rng: &mut Rng) -> Worker {
         let model = &*census::MODEL;
-        // Most people of the census work; the others are passed over.
+        // Most people of the census work; the others are skipped.
         loop {
             let person = census::person(model, rng);
-            let asked = (person.education, person.occupation, person.work, person.income);
-            let (Some(education), Some(occupation), Some(work), Some(income)) = asked else {
+            let answers = (person.education, person.occupation, person.work, person.income);
+            let (Some(education), Some(occupation), Some(work), Some(income)) = answers else {
                 continue;
             };
             if person.age > OLDEST {
@@ -147,8 +148,8 @@ impl Workers {
                 },
                 place: self.places[model.part(person.birthplace)].draw(rng),
                 job: self.jobs[occupation / JOBS_IN_GROUP].draw(rng),
-                // No worker has less than two steps, and some steps are no one's. The last amount
-                // stands for all above it.
+                // Steps below 2 count as 2, and half of all workers are one step higher. The last
+                // amount stands for all above it.
                 income: 1_000
                     + 100
                         * usize::try_from((income.saturating_sub(2) + rng.below(2)).min(90))
@@ -176,7 +177,7 @@ pub(super) fn batch(table: &Workers, seed: u64, first_row: u64, rows: usize) -> 
     let workers: Vec<Worker> =
         row_generators(seed, first_row, rows).map(|mut rng| table.worker(&mut rng)).collect();
     let number = |code: usize| i64::try_from(code).expect("a small number");
-    let column = |(_, of): &Column| {
+    let column = |(_, of): &WorkerColumn| {
         Arc::new(workers.iter().map(|worker| number(of(worker))).collect::<Int64Array>())
             as ArrayRef
     };

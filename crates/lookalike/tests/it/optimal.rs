@@ -7,8 +7,9 @@ use std::path::Path;
 
 use lookalike::domain::scheme::Scheme;
 use lookalike::problem::treatments;
+use lookalike::search::global::Cost;
 use lookalike::table::{Coded, Treatment};
-use lookalike::{Algorithm, Budget, Cost, Problem, Request, SearchOptions, Status, solve, table};
+use lookalike::{Algorithm, Budget, Problem, Request, SearchOptions, Status, solve, table};
 
 use crate::support::real_tables;
 

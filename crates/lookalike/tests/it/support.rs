@@ -7,11 +7,12 @@ use lookalike::evaluate::loss::{Loss, loss};
 use lookalike::release::{CellFormat, Release};
 use lookalike::request::Roles;
 use lookalike::rng::{Key, Rng};
+use lookalike::search::global::Techniques;
 use lookalike::synthetic::{self, Synthetic};
 use lookalike::table::Table;
 use lookalike::{
-    Algorithm, Budget, Outcome, Problem, Request, Result, SearchOptions, Techniques, problem,
-    release::proof, solve, table,
+    Algorithm, Budget, Outcome, Problem, Request, Result, SearchOptions, problem, release::proof,
+    solve, table,
 };
 
 /// The release of a table, and its audit.

@@ -7,10 +7,11 @@ use lookalike::evaluate::loss::{Loss, loss};
 use lookalike::evaluate::query::{self, Query, Workload};
 use lookalike::problem::bound::Bound;
 use lookalike::request::{Order, Rest, Role, Roles};
+use lookalike::search::global::Techniques;
 use lookalike::table::{Table, Treatment};
 use lookalike::{
-    Algorithm, Budget, Outcome, Problem, Request, Result, Status, Techniques, problem,
-    problem::partition, solve, table,
+    Algorithm, Budget, Outcome, Problem, Request, Result, Status, problem, problem::partition,
+    solve, table,
 };
 
 use crate::progress::Progress;

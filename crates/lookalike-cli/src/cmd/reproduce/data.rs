@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use lookalike::synthetic::{self, Grid, Synthetic};
+use lookalike::synthetic::{self, PointGrid, Synthetic};
 use lookalike::table::{Table, Treatment};
 use lookalike::{Error, ErrorKind, Result, table};
 
@@ -189,7 +189,7 @@ pub(super) fn survey(folder: &Path) -> Result<Option<Data>> {
 }
 
 /// So many points of a grid.
-pub(super) fn grid(grid: Grid, rows: usize, seed: u64) -> Result<Data> {
+pub(super) fn grid(grid: PointGrid, rows: usize, seed: u64) -> Result<Data> {
     let name =
         grid.sigma.map_or("uniform".to_string(), |sigma| format!("gaussian, sigma = {sigma}"));
     let table = table::in_memory(&synthetic::grid_schema(&grid), 1, |_| {
@@ -306,8 +306,9 @@ mod tests {
 
     #[test]
     fn the_fingerprint_follows_the_cells() {
-        let grid =
-            |sigma, rows| super::grid(Grid { columns: 2, sigma }, rows, 1).unwrap().fingerprint;
+        let grid = |sigma, rows| {
+            super::grid(PointGrid { columns: 2, sigma }, rows, 1).unwrap().fingerprint
+        };
         assert_eq!(grid(None, 50), grid(None, 50));
         assert_ne!(grid(None, 50), grid(None, 51));
         assert_ne!(grid(None, 50), grid(Some(3.0), 50));

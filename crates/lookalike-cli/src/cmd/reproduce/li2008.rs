@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use lookalike::request::ratio::Ratio;
 use lookalike::request::{ColumnRequest, Kind, Rest, Role, Share};
-use lookalike::{Algorithm, Branching, Cost, Request, SearchOptions, Techniques};
+use lookalike::search::global::{Branching, Cost, Techniques};
+use lookalike::{Algorithm, Request, SearchOptions};
 
 use super::Report;
 use super::claims::{

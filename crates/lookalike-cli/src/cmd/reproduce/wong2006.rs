@@ -3,7 +3,8 @@
 
 use lookalike::request::ratio::Ratio;
 use lookalike::request::{ColumnRequest, Kind, Rest, Role, Share};
-use lookalike::{Algorithm, Cost, Request, SearchOptions};
+use lookalike::search::global::Cost;
+use lookalike::{Algorithm, Request, SearchOptions};
 
 use super::Report;
 use super::claims::{Claim, Finding, Remarks, all, at_most, claim, moves, named, times};

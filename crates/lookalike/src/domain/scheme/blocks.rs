@@ -1,45 +1,46 @@
-//! What a global recoding publishes: for each attribute blocks of values, each with its label and
-//! its price.
+//! The published values of a global recoding: for each attribute blocks of values, each with its
+//! label and its loss.
 
 use super::Shape;
 use crate::codes::{Code, CodeRange};
 use crate::domain::attribute::{Attribute, Domain, set_label};
 use crate::domain::taxonomy::{Node, Taxonomy};
 
-/// For each attribute how its values are published.
+/// A global recoding: for each attribute the published blocks of its values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Generalization {
-    /// One an attribute, in the problem's order.
+    /// One partition for each attribute, in the problem's order.
     pub attributes: Vec<Blocks>,
 }
 
-/// A partition of the values of an attribute.
+/// A partition of the values of an attribute into published blocks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Blocks {
     /// For each code its block; none for a value that does not occur and that no label covers.
     pub of_code: Vec<Option<u32>>,
     /// The blocks, in the order of their least values.
-    pub blocks: Vec<Block>,
-    /// True when blocks are sets or runs of values, false when they are groups of the hierarchy.
+    pub blocks: Vec<ValueBlock>,
+    /// True when blocks are sets or intervals of values, false when they are groups of the
+    /// hierarchy.
     pub is_of_values: bool,
 }
 
-/// Values that are published alike.
+/// Values that are published by one label.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Block {
-    /// What is published for them.
+pub struct ValueBlock {
+    /// The published value.
     pub label: String,
     /// The least and the greatest code of those that occur.
     pub ends: CodeRange,
     /// The certainty penalty of the label, 0 to 1.
     pub loss: f64,
-    /// How many levels of the hierarchy a value rises to it, and how many it could at most.
-    pub risen: (u32, u32),
+    /// Levels of the hierarchy from a value up to the block, and up to the root.
+    pub levels_up: (u32, u32),
 }
 
 impl Blocks {
-    /// The block of a code, if it has one.
-    pub fn of(&self, code: Code) -> Option<&Block> {
+    /// The block of a code; none for a value that does not occur and that no label covers.
+    pub fn of(&self, code: Code) -> Option<&ValueBlock> {
         self.of_code[code as usize].map(|block| &self.blocks[block as usize])
     }
 
@@ -56,7 +57,7 @@ impl Blocks {
             .iter()
             .filter(|atoms| !atoms.is_empty())
             .for_each(|atoms| blocks.push(attribute, shape, atoms));
-        // A label may cover values of another block that occur: these have their own.
+        // A label may cover values of another block that occur: they keep their own block.
         for (place, atoms) in (0..).zip(together.iter().filter(|atoms| !atoms.is_empty())) {
             for CodeRange { lo, hi } in atoms.iter().map(|&atom| shape.atoms[atom]) {
                 blocks.of_code[lo as usize..=hi as usize].fill(Some(place));
@@ -65,8 +66,8 @@ impl Blocks {
         blocks
     }
 
-    /// The same blocks as far as they have these codes, which rise; with labels that say no more
-    /// than these.
+    /// The same blocks restricted to these codes, given in ascending order; the labels disclose no
+    /// other value.
     pub(crate) fn restricted(&self, attribute: &Attribute, codes: &[Code]) -> Blocks {
         let shape = Shape { is_of_values: self.is_of_values, ..Shape::new(attribute, codes) };
         let mut firsts: Vec<Option<u32>> = vec![None; self.blocks.len()];
@@ -93,15 +94,16 @@ impl Blocks {
                 set_label(tiles.iter().map(|&node| tree.label(node)))
             }
         };
-        let risen = attribute.risen(ends.lo, ends);
-        self.blocks.push(Block { label, ends, loss: price(attribute, shape, atoms), risen });
+        let levels_up = attribute.risen(ends.lo, ends);
+        let loss = block_loss(attribute, shape, atoms);
+        self.blocks.push(ValueBlock { label, ends, loss, levels_up });
     }
 }
 
-/// The certainty penalty of a block of atoms, which rise. Of a taxonomy it is the share of the
-/// leaves under what is shown, a set of nodes being its nodes together; it never falls as a block
-/// grows.
-pub(crate) fn price(attribute: &Attribute, shape: &Shape, atoms: &[usize]) -> f64 {
+/// The certainty penalty, 0 to 1, of a block of atoms, given in ascending order. In a taxonomy it is
+/// the share of the leaves under the published nodes, of a set the sum over its nodes. It never
+/// falls as a block grows.
+pub(crate) fn block_loss(attribute: &Attribute, shape: &Shape, atoms: &[usize]) -> f64 {
     let ends =
         CodeRange { lo: shape.atoms[atoms[0]].lo, hi: shape.atoms[atoms[atoms.len() - 1]].hi };
     match &attribute.domain {
@@ -114,9 +116,9 @@ pub(crate) fn price(attribute: &Attribute, shape: &Shape, atoms: &[usize]) -> f6
     }
 }
 
-/// The greatest nodes whose occurring leaves are all among the atoms: together they show exactly
-/// these. One value shows itself. Where blocks are sets of values, all leaves of a node must be
-/// among them: listed one by one they cost less than a group that has others.
+/// The greatest nodes whose occurring leaves are all among the atoms: together they publish exactly
+/// these. One value is published as itself. Where blocks are sets of values, all leaves of a node
+/// must be among the atoms: a list of values loses less than a group with further values.
 fn tiles(tree: &Taxonomy, shape: &Shape, atoms: &[usize]) -> Vec<Node> {
     let mut tiles = Vec::new();
     let mut from = 0;

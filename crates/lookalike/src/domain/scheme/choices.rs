@@ -1,31 +1,31 @@
-//! A scheme as choices: for two neighbours, two siblings, a group or a level whether they are
-//! joined or stay apart.
+//! A scheme as a list of choices. A choice is about two neighbours, two siblings, a group or a
+//! level: they are joined, or they are kept apart.
 //!
-//! Every valid partition is exactly one way to make all choices, so whoever takes one open choice
-//! after the other, both ways, meets every partition once. Choices depend on each other: joining
-//! across the border of two groups joins everything inside them (and keeping apart inside a group
-//! keeps it from its neighbours), and in the schemes of sets "together" is an equivalence.
-//! [`Choices::settle`] draws these conclusions. With some choices still open, the joined ones make
-//! the finest partition that can come of it, and the joined and open ones together one that is at
-//! least as coarse as all of them.
+//! Every valid partition corresponds to exactly one way to decide all choices, so a search that
+//! decides one open choice after the other, both ways, visits every partition once. Choices depend
+//! on each other: joining across the border of two groups joins everything inside them (and keeping
+//! apart inside a group keeps the group apart from its neighbours), and in the schemes of sets
+//! "joined" is an equivalence relation. [`Choices::settle`] draws these conclusions. As long as some
+//! choices are open, the joined choices give the finest partition that can result, and the joined
+//! and open choices together give one that is at least as coarse as every result.
 //!
-//! Taken in their order, all choices before one that is joined being kept apart, they are the
-//! enumeration tree of Li and Li 2008: a block is filled before the next one is begun. Their figure
-//! 6 asks only the blocks between the two that are merged to be single values; then {1,2},{3,4} is
-//! met twice, and of four values there are 16 partitions instead of 15. All blocks after the
-//! earlier one must be single values, which is what keeping earlier choices apart amounts to.
+//! In their order, with all choices before a joined one kept apart, they form the enumeration tree
+//! of Li and Li 2008: a block is completed before the next one begins. Their figure 6 requires only
+//! the blocks between the two merged ones to be single values; then {1,2},{3,4} is visited twice,
+//! and four values have 16 partitions instead of 15. All blocks after the earlier one must be single
+//! values; keeping the earlier choices apart has this effect.
 
 use super::shape::Inner;
 use super::{Scheme, Shape};
 
-/// How a choice is made.
+/// The decision on one choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Verdict {
+pub(crate) enum Decision {
     Joined,
     Apart,
 }
 
-/// From which end a search starts.
+/// The direction of an enumeration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Direction {
     /// From single values, joining.
@@ -35,34 +35,43 @@ pub(crate) enum Direction {
 }
 
 impl Direction {
-    /// What a step of the search does.
-    pub(crate) fn step(self) -> Verdict {
+    /// The decision that one step of the enumeration makes.
+    pub(crate) fn step(self) -> Decision {
         match self {
-            Direction::BottomUp => Verdict::Joined,
-            Direction::TopDown => Verdict::Apart,
+            Direction::BottomUp => Decision::Joined,
+            Direction::TopDown => Decision::Apart,
         }
     }
 }
 
-impl Verdict {
-    pub(crate) fn other(self) -> Verdict {
+impl Decision {
+    pub(crate) fn other(self) -> Decision {
         match self {
-            Verdict::Joined => Verdict::Apart,
-            Verdict::Apart => Verdict::Joined,
+            Decision::Joined => Decision::Apart,
+            Decision::Apart => Decision::Joined,
         }
     }
 }
 
-/// Which choices are made, and how.
+/// The choices that count as joined when a state is read as a partition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// The joined ones: the finest partition that can result from the state.
+    Joined,
+    /// The joined and the open ones: at least as coarse as every partition that can result.
+    JoinedAndOpen,
+}
+
+/// The decisions so far: two sets of choices without a common member, one bit for each choice.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct State {
+pub(crate) struct ChoiceState {
     joined: Box<[u64]>,
     apart: Box<[u64]>,
 }
 
-impl State {
-    pub(crate) fn is(&self, choice: u32, verdict: Verdict) -> bool {
-        let bits = if verdict == Verdict::Joined { &self.joined } else { &self.apart };
+impl ChoiceState {
+    pub(crate) fn is(&self, choice: u32, decision: Decision) -> bool {
+        let bits = if decision == Decision::Joined { &self.joined } else { &self.apart };
         bits[choice as usize / 64] >> (choice % 64) & 1 == 1
     }
 
@@ -71,36 +80,37 @@ impl State {
         (self.joined[at] | self.apart[at]) >> (choice % 64) & 1 == 0
     }
 
-    fn set(&mut self, choice: u32, verdict: Verdict) {
-        let bits = if verdict == Verdict::Joined { &mut self.joined } else { &mut self.apart };
+    fn set(&mut self, choice: u32, decision: Decision) {
+        let bits = if decision == Decision::Joined { &mut self.joined } else { &mut self.apart };
         bits[choice as usize / 64] |= 1 << (choice % 64);
     }
 }
 
-/// One choice.
+/// One choice, and the choices that depend on it.
 #[derive(Debug)]
 struct Choice {
     attribute: usize,
-    /// Atoms that come together when it is joined.
+    /// Pairs of atoms that it joins directly.
     links: Vec<(u32, u32)>,
-    /// What is joined with it.
+    /// Choices that are joined whenever it is.
     joins: Vec<u32>,
-    /// What stays apart with it.
+    /// Choices that are kept apart whenever it is.
     parts: Vec<u32>,
-    /// Which two of which siblings it is about, in the schemes of sets.
-    pair: Option<Pair>,
+    /// The two siblings that it is about, in the schemes of sets.
+    pair: Option<SiblingPair>,
 }
 
+/// Two children of one node.
 #[derive(Clone, Copy, Debug)]
-struct Pair {
-    /// The choice about the first two of these siblings.
+struct SiblingPair {
+    /// The choice about the first two of all siblings.
     from: u32,
     siblings: u32,
     one: u32,
     other: u32,
 }
 
-impl Pair {
+impl SiblingPair {
     /// The choice about two of the siblings.
     fn choice(self, one: u32, other: u32) -> u32 {
         let (one, other) = (one.min(other), one.max(other));
@@ -117,8 +127,8 @@ pub(crate) struct Choices {
     /// All of them in the order of the enumeration.
     order: Vec<u32>,
     atoms: Vec<usize>,
-    /// In the schemes of sets, for each two atoms of an attribute the choice that decides whether
-    /// they may be together; empty otherwise.
+    /// In the schemes of sets, for every two atoms of an attribute the choice that decides whether
+    /// one block may contain both; empty otherwise.
     between: Vec<Vec<u32>>,
 }
 
@@ -165,7 +175,7 @@ impl Choices {
         u32::try_from(self.choices.len()).expect("fewer than 2^32 choices")
     }
 
-    fn push(&mut self, links: Vec<(u32, u32)>, joins: Vec<u32>, pair: Option<Pair>) {
+    fn push(&mut self, links: Vec<(u32, u32)>, joins: Vec<u32>, pair: Option<SiblingPair>) {
         self.choices.push(Choice {
             attribute: self.of.len(),
             links,
@@ -175,7 +185,7 @@ impl Choices {
         });
     }
 
-    /// One choice a level: everything below it is joined.
+    /// Basic hierarchical: one choice for each level; joined, everything below it is joined.
     fn levels(&mut self, shape: &Shape) {
         for (at, level) in shape.levels().into_iter().enumerate() {
             let here = shape.inner.iter().filter(|inner| inner.level == level);
@@ -189,7 +199,7 @@ impl Choices {
         }
     }
 
-    /// One choice an inner node: all of its children are joined.
+    /// Group hierarchical: one choice for each inner node; joined, all of its children are.
     fn nodes(&mut self, shape: &Shape) {
         let from = self.next();
         for inner in &shape.inner {
@@ -205,7 +215,8 @@ impl Choices {
         }
     }
 
-    /// One choice for each two siblings, or each two neighbours among them: joined they are whole.
+    /// Guided: one choice for every two siblings, or every two neighbours among them; joined, both
+    /// are one block.
     fn guided(&mut self, scheme: Scheme, shape: &Shape) {
         let is_of_sets = matches!(scheme, Scheme::Sps | Scheme::Gsps);
         let atoms = shape.atoms.len();
@@ -220,7 +231,7 @@ impl Choices {
                 for (other, second) in (one + 1..last).zip(&children[one as usize + 1..]) {
                     let inside = [first, second].into_iter().filter_map(|child| child.inner);
                     let joins = inside.flat_map(|inner| within[inner as usize].clone()).collect();
-                    let pair = is_of_sets.then_some(Pair { from, siblings, one, other });
+                    let pair = is_of_sets.then_some(SiblingPair { from, siblings, one, other });
                     if is_of_sets {
                         let (left, right) = (ranges[one as usize], ranges[other as usize]);
                         for (a, b) in
@@ -238,19 +249,19 @@ impl Choices {
         *self.between.last_mut().expect("this attribute's") = between;
     }
 
-    /// How many choices there are.
+    /// Number of choices over all attributes.
     pub(crate) fn count(&self) -> usize {
         self.choices.len()
     }
 
-    /// Nothing is chosen.
-    pub(crate) fn open(&self) -> State {
+    /// The state with every choice open.
+    pub(crate) fn open(&self) -> ChoiceState {
         let empty = || vec![0; self.choices.len().div_ceil(64)].into_boxed_slice();
-        State { joined: empty(), apart: empty() }
+        ChoiceState { joined: empty(), apart: empty() }
     }
 
     /// The open choices, in the order of the enumeration.
-    pub(crate) fn open_in<'a>(&'a self, state: &'a State) -> impl Iterator<Item = u32> + 'a {
+    pub(crate) fn open_in<'a>(&'a self, state: &'a ChoiceState) -> impl Iterator<Item = u32> + 'a {
         self.order.iter().copied().filter(|&choice| state.is_open(choice))
     }
 
@@ -259,7 +270,7 @@ impl Choices {
         self.choices[choice as usize].attribute
     }
 
-    /// The atoms that a choice would bring together directly.
+    /// The pairs of atoms that a choice would join directly.
     pub(crate) fn links(&self, choice: u32) -> &[(u32, u32)] {
         &self.choices[choice as usize].links
     }
@@ -269,17 +280,17 @@ impl Choices {
         !self.between[attribute].is_empty()
     }
 
-    /// True when nothing keeps two atoms of an attribute of sets apart.
+    /// True when no decision keeps two atoms apart; for attributes whose blocks are sets.
     pub(crate) fn may_join(
         &self,
-        state: &State,
+        state: &ChoiceState,
         attribute: usize,
         one: usize,
         other: usize,
     ) -> bool {
         one == other
             || !state
-                .is(self.between[attribute][one * self.atoms[attribute] + other], Verdict::Apart)
+                .is(self.between[attribute][one * self.atoms[attribute] + other], Decision::Apart)
     }
 
     /// The choices about an attribute.
@@ -287,21 +298,21 @@ impl Choices {
         self.of[attribute].clone()
     }
 
-    /// Makes a choice and all that follow from it; false when that contradicts the others. Then the
-    /// state is of no use any more.
-    pub(crate) fn settle(&self, state: &mut State, choice: u32, verdict: Verdict) -> bool {
-        let mut todo = vec![(choice, verdict)];
-        while let Some((choice, verdict)) = todo.pop() {
+    /// Decides a choice and all that follow from it; false when that contradicts earlier decisions.
+    /// Then the state must not be used any more.
+    pub(crate) fn settle(&self, state: &mut ChoiceState, choice: u32, decision: Decision) -> bool {
+        let mut todo = vec![(choice, decision)];
+        while let Some((choice, decision)) = todo.pop() {
             if !state.is_open(choice) {
-                if state.is(choice, verdict) {
+                if state.is(choice, decision) {
                     continue;
                 }
                 return false;
             }
-            state.set(choice, verdict);
+            state.set(choice, decision);
             let Choice { joins, parts, pair, .. } = &self.choices[choice as usize];
-            let follow = if verdict == Verdict::Joined { joins } else { parts };
-            todo.extend(follow.iter().map(|&other| (other, verdict)));
+            let follow = if decision == Decision::Joined { joins } else { parts };
+            todo.extend(follow.iter().map(|&other| (other, decision)));
             let Some(pair) = pair else { continue };
             for third in
                 (0..pair.siblings).filter(|&third| third != pair.one && third != pair.other)
@@ -309,13 +320,13 @@ impl Choices {
                 let (left, right) = (pair.choice(pair.one, third), pair.choice(pair.other, third));
                 for (known, unknown) in [(left, right), (right, left)] {
                     match (
-                        verdict,
-                        state.is(known, Verdict::Joined),
-                        state.is(known, Verdict::Apart),
+                        decision,
+                        state.is(known, Decision::Joined),
+                        state.is(known, Decision::Apart),
                     ) {
-                        (Verdict::Joined, true, _) => todo.push((unknown, Verdict::Joined)),
-                        (Verdict::Joined, _, true) | (Verdict::Apart, true, _) => {
-                            todo.push((unknown, Verdict::Apart))
+                        (Decision::Joined, true, _) => todo.push((unknown, Decision::Joined)),
+                        (Decision::Joined, _, true) | (Decision::Apart, true, _) => {
+                            todo.push((unknown, Decision::Apart))
                         }
                         _ => {}
                     }
@@ -325,9 +336,8 @@ impl Choices {
         true
     }
 
-    /// The block of each atom of an attribute, named by its least atom: of what is joined, and with
-    /// `open` of what may yet be.
-    pub(crate) fn blocks(&self, state: &State, attribute: usize, open: bool) -> Vec<u32> {
+    /// The block of each atom of an attribute, named by its least atom.
+    pub(crate) fn blocks(&self, state: &ChoiceState, attribute: usize, extent: Extent) -> Vec<u32> {
         let mut least: Vec<u32> = (0..).take(self.atoms[attribute]).collect();
         fn find(least: &mut [u32], mut atom: u32) -> u32 {
             while least[atom as usize] != atom {
@@ -337,7 +347,8 @@ impl Choices {
             atom
         }
         for choice in self.about(attribute) {
-            if state.is(choice, Verdict::Joined) || (open && state.is_open(choice)) {
+            let is_open_too = extent == Extent::JoinedAndOpen && state.is_open(choice);
+            if is_open_too || state.is(choice, Decision::Joined) {
                 for &(one, other) in self.links(choice) {
                     let (one, other) = (find(&mut least, one), find(&mut least, other));
                     least[one.max(other) as usize] = one.min(other);
@@ -348,18 +359,18 @@ impl Choices {
     }
 
     /// The blocks of every attribute.
-    pub(crate) fn all_blocks(&self, state: &State, open: bool) -> Vec<Vec<u32>> {
-        (0..self.atoms.len()).map(|attribute| self.blocks(state, attribute, open)).collect()
+    pub(crate) fn all_blocks(&self, state: &ChoiceState, extent: Extent) -> Vec<Vec<u32>> {
+        (0..self.atoms.len()).map(|attribute| self.blocks(state, attribute, extent)).collect()
     }
 
-    /// The next steps from a state: each open choice in turn taken, those before it refused. And
-    /// what is left when all are refused: the one partition that the state itself stands for.
+    /// The next steps from a state: each open choice in turn taken, those before it refused. The
+    /// second result is the state with all of them refused: one partition.
     pub(crate) fn steps(
         &self,
-        state: &State,
+        state: &ChoiceState,
         direction: Direction,
         order: &[u32],
-    ) -> (Vec<State>, State) {
+    ) -> (Vec<ChoiceState>, ChoiceState) {
         let (mut steps, mut rest) = (Vec::new(), state.clone());
         for &choice in order {
             if !rest.is_open(choice) {
@@ -370,10 +381,7 @@ impl Choices {
                 steps.push(step);
             }
             let is_left = self.settle(&mut rest, choice, direction.step().other());
-            debug_assert!(
-                is_left,
-                "a choice that is open can be refused: what follows from the others was drawn"
-            );
+            debug_assert!(is_left, "an open choice can be refused: all conclusions were drawn");
         }
         (steps, rest)
     }

@@ -1,5 +1,9 @@
-//! Global recoding: a value is always published the same way. A scheme says which partitions of a
-//! domain are allowed.
+//! Global recoding: a value is published the same way in every row. A scheme is the set of
+//! partitions of a domain that are allowed.
+//!
+//! A partition consists of blocks; all values of a block are published by one label. Here are the
+//! schemes themselves, the tree of values that they partition ([`Shape`]), their partitions as
+//! single choices (`choices.rs`), and the published blocks ([`Blocks`]).
 //!
 //! # References
 //! T. Li, N. Li: Towards Optimal k-Anonymization, DKE 2008, sections 2 and 3: the six schemes,
@@ -8,19 +12,29 @@
 
 mod blocks;
 mod choices;
-mod count;
 mod shape;
 
-pub(crate) use blocks::price;
-pub use blocks::{Block, Blocks, Generalization};
-pub(crate) use choices::{Choices, Direction, State, Verdict};
+pub(crate) use blocks::block_loss;
+pub use blocks::{Blocks, Generalization, ValueBlock};
+pub(crate) use choices::{ChoiceState, Choices, Decision, Direction, Extent};
 pub use shape::Shape;
 
-use std::fmt;
-use std::str::FromStr;
+use crate::names::names;
 
-/// Which partitions of a domain are valid. The order that the ordered schemes use is that of the
-/// codes: of the values, or of the leaves of the taxonomy.
+/// The set of valid partitions of a domain. The ordered schemes use the order of the codes: that of
+/// the values, or that of the leaves of the taxonomy.
+///
+/// # Example
+/// ```
+/// use lookalike::domain::scheme::Scheme;
+///
+/// let scheme: Scheme = "gops".parse()?;
+/// assert_eq!(scheme, Scheme::Gops);
+/// assert_eq!(scheme.to_string(), "gops");
+/// let why = "gop".parse::<Scheme>().unwrap_err().to_string();
+/// assert_eq!(why, "there is no scheme `gop`; there are bhs, ghs, gops, ops, gsps, sps");
+/// # Ok::<(), lookalike::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scheme {
     /// Basic hierarchical: all values at one level of the hierarchy.
@@ -31,32 +45,26 @@ pub enum Scheme {
     Ops,
     /// Set partitioning: any sets.
     Sps,
-    /// Guided set partitioning: sets, but values of two groups are together only if both groups are
-    /// whole.
+    /// Guided set partitioning: sets, but a set with values of two groups contains both groups
+    /// entirely.
     Gsps,
-    /// Guided ordered partitioning: intervals, but none goes over the border of two groups unless
-    /// both are whole.
+    /// Guided ordered partitioning: intervals, but one that crosses the border of two groups
+    /// contains both groups entirely.
     Gops,
 }
 
+names!(Scheme, "scheme", {
+    Bhs => "bhs",
+    Ghs => "ghs",
+    Gops => "gops",
+    Ops => "ops",
+    Gsps => "gsps",
+    Sps => "sps",
+});
+
 impl Scheme {
-    /// Every scheme.
-    pub const ALL: [Scheme; 6] =
-        [Scheme::Bhs, Scheme::Ghs, Scheme::Gops, Scheme::Ops, Scheme::Gsps, Scheme::Sps];
-
-    /// The name in configurations and on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Scheme::Bhs => "bhs",
-            Scheme::Ghs => "ghs",
-            Scheme::Gops => "gops",
-            Scheme::Ops => "ops",
-            Scheme::Gsps => "gsps",
-            Scheme::Sps => "sps",
-        }
-    }
-
-    /// The scheme for values on a line: sets of numbers are intervals.
+    /// The scheme for ordered values, where sets become intervals: `sps` is `ops` and `gsps` is
+    /// `gops`; the others stay.
     #[must_use]
     pub fn on_a_line(self) -> Scheme {
         match self {
@@ -66,7 +74,7 @@ impl Scheme {
         }
     }
 
-    /// True when a block may go from one atom to another.
+    /// True when the atoms from one to another, both included, may be a block.
     pub(crate) fn allows_interval(self, shape: &Shape, from: usize, to: usize) -> bool {
         let is_inside = |(first, end): (usize, usize)| from <= first && end <= to + 1;
         let is_outside = |(first, end): (usize, usize)| end <= from || to < first;
@@ -80,33 +88,12 @@ impl Scheme {
                         .enumerate()
                         .any(|(at, _)| shape.range(at) == (from, to + 1))
             }
-            // Of every node the block has one child at most in part, and then no other.
+            // Of the children of a node, the block touches one, or it contains all that it touches.
             Scheme::Gops | Scheme::Gsps => shape.inner.iter().enumerate().all(|(at, _)| {
                 let touched = || shape.child_ranges(at).filter(|&child| !is_outside(child));
                 touched().count() < 2 || touched().all(is_inside)
             }),
         }
-    }
-
-    /// How many partitions of this domain are valid; none when there are 2^128 or more.
-    pub fn count(self, shape: &Shape) -> Option<u128> {
-        count::count(self, shape)
-    }
-}
-
-impl fmt::Display for Scheme {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl FromStr for Scheme {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Scheme, String> {
-        let names = || Scheme::ALL.map(Scheme::name).join(", ");
-        let found = Scheme::ALL.into_iter().find(|scheme| scheme.name() == text);
-        found.ok_or_else(|| format!("there is no scheme `{text}`; there are {}", names()))
     }
 }
 

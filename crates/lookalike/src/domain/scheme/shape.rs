@@ -1,31 +1,31 @@
-//! The tree over those values of an attribute that occur: what the schemes partition.
+//! The tree over those values of an attribute that occur: the domain that the schemes partition.
 //!
-//! Subtrees without a value that occurs are gone, and a node with one child is its child: neither
-//! changes a partition of the values.
+//! Subtrees without a value that occurs are removed, and a node with one child is replaced by the
+//! child: neither changes the partitions of the values.
 
 use super::Scheme;
 use crate::codes::{Code, CodeRange};
 use crate::domain::attribute::{Attribute, Domain, Ordered};
 use crate::domain::taxonomy::{Node, Taxonomy};
 
-/// A tree over atoms: values, or runs of values that are always published alike.
+/// A tree over atoms: values, or runs of values that no recoding can distinguish.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// The codes of each atom, rising; codes between two atoms do not occur.
+    /// The codes of each atom, in ascending order; codes between two atoms do not occur.
     pub(crate) atoms: Vec<CodeRange>,
     /// The inner nodes, children before their parents, so that the root, if there are two atoms,
     /// comes last.
     pub(crate) inner: Vec<Inner>,
-    /// True when blocks are sets or runs of values: then one is published by a group's label only
-    /// if all values of the group occur and are in it. Otherwise blocks are groups, which may have
-    /// values that do not occur.
+    /// True when blocks are sets or intervals of values: then the label of a group is published
+    /// only for a block with all values of the group, all of which occur. Otherwise blocks are
+    /// groups, which may have values that do not occur.
     pub(crate) is_of_values: bool,
 }
 
 /// An inner node of a [`Shape`]: at least two children.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Inner {
-    /// How high it stands in the hierarchy.
+    /// Its level in the hierarchy, at least 1; leaves are at level 0.
     pub(crate) level: u32,
     /// From left to right.
     pub(crate) children: Vec<Child>,
@@ -41,7 +41,7 @@ pub(crate) struct Child {
 }
 
 impl Shape {
-    /// The tree over the given codes of an attribute, which rise.
+    /// The tree over the given codes of an attribute, in ascending order.
     pub fn new(attribute: &Attribute, present: &[Code]) -> Shape {
         let mut shape = Shape { atoms: Vec::new(), inner: Vec::new(), is_of_values: false };
         for &code in present {
@@ -60,12 +60,12 @@ impl Shape {
         shape
     }
 
-    /// The same for a scheme, which decides what blocks are.
+    /// The same tree for a scheme, which decides whether blocks are groups or sets of values.
     pub(crate) fn under(self, scheme: Scheme) -> Shape {
         Shape { is_of_values: !matches!(scheme, Scheme::Bhs | Scheme::Ghs), ..self }
     }
 
-    /// All atoms directly under one root.
+    /// Puts all atoms directly under one root.
     pub(super) fn flat(&mut self) {
         let atoms = 0..u32::try_from(self.atoms.len()).expect("fewer atoms than codes");
         if atoms.len() > 1 {
@@ -97,7 +97,7 @@ impl Shape {
         }
     }
 
-    /// Adds what lies under a node that has at least one of the atoms, all of which lie under it.
+    /// Adds the subtree of a node over these atoms, at least one, all of which lie under the node.
     fn grow(&mut self, tree: &Taxonomy, node: Node, atoms: std::ops::Range<usize>) -> Child {
         let first = u32::try_from(atoms.start).expect("fewer atoms than codes");
         if atoms.len() == 1 {
@@ -126,14 +126,14 @@ impl Shape {
         }
     }
 
-    /// The first atom of an inner node, and the one behind its last.
+    /// The atoms of an inner node: the first, and one beyond the last.
     pub(crate) fn range(&self, inner: usize) -> (usize, usize) {
         let children = &self.inner[inner].children;
         let end = self.child_ranges(inner).last().map_or(0, |(_, end)| end);
         (children.first().map_or(0, |child| child.first as usize), end)
     }
 
-    /// The same for each of its children.
+    /// The atoms of each of its children, in the same form.
     pub(crate) fn child_ranges(&self, inner: usize) -> impl Iterator<Item = (usize, usize)> + '_ {
         self.inner[inner].children.iter().map(|child| match child.inner {
             None => (child.first as usize, child.first as usize + 1),
@@ -141,8 +141,8 @@ impl Shape {
         })
     }
 
-    /// From single atoms to one block, the least atom of each atom's block at every level where
-    /// something changes.
+    /// The partitions of full-domain recoding, from single atoms to one block, one for each level
+    /// at which something changes. A partition is given by the least atom of each atom's block.
     pub(crate) fn ladder(&self) -> Vec<Vec<u32>> {
         let mut ladder: Vec<Vec<u32>> = vec![(0..).take(self.atoms.len()).collect()];
         for level in self.levels() {
@@ -157,7 +157,7 @@ impl Shape {
         ladder
     }
 
-    /// The levels at which something changes, rising.
+    /// The levels at which something changes, in ascending order.
     pub(crate) fn levels(&self) -> Vec<u32> {
         let mut levels: Vec<u32> = self.inner.iter().map(|inner| inner.level).collect();
         levels.sort_unstable();

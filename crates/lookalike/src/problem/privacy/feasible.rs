@@ -1,8 +1,8 @@
-//! Before any search: can the rules be met at all, what is the nearest request that can, and which
-//! rows stand in the way.
+//! Before any search: whether the rules can be met at all, the nearest request that can be, and the
+//! rows to suppress.
 //!
-//! A table can be released exactly when the whole of it as one class holds, by the union law on
-//! [`Privacy::holds`].
+//! A table can be released exactly when the whole table as one class satisfies the rules, by the
+//! union law on [`Privacy::holds`].
 
 use super::{
     LN_UNIT, Model, Privacy, Tally, count_together, entropy_holds, entropy_units, recursive_holds,
@@ -19,21 +19,21 @@ pub struct Excess {
     pub column: usize,
     /// The value; of several that are counted together, the most frequent.
     pub code: Code,
-    /// How many of its rows must go at the least, never 0.
+    /// The least number of its rows to suppress, never 0.
     pub rows: u64,
 }
 
-/// Suggested parameters are written in millionths.
+/// Suggested parameters are rounded to millionths.
 const MILLION: u64 = 1_000_000;
 
 impl Privacy {
-    /// Accepts the whole table as one class, or says for each rule that fails what the nearest
-    /// feasible parameter is. `names` are the names of the sensitive columns. Every parameter that
-    /// is suggested can itself be met.
+    /// Accepts the whole table as one class, or gives for each rule that fails the nearest feasible
+    /// parameter. `names` are the names of the sensitive columns. Every suggested parameter can
+    /// itself be met.
     ///
     /// # Errors
-    /// [`Infeasible`](crate::ErrorKind::Infeasible) when the whole table does not hold: then no
-    /// release of it does.
+    /// [`Infeasible`](crate::ErrorKind::Infeasible) when the whole table does not satisfy the rules:
+    /// then no release of it does.
     pub fn nearest(&self, whole: &Tally, names: &[String]) -> Result<()> {
         if whole.size() == 0 {
             return Err(Error::infeasible("the table has no rows to release"));
@@ -43,19 +43,18 @@ impl Privacy {
         if why.is_empty() { Ok(()) } else { Err(Error::infeasible(why.join("; "))) }
     }
 
-    /// When the whole table does not hold but would after leaving out rows: a value that must
-    /// become rarer, and by how many rows at the least. None when it holds, or when no removal can
-    /// help (too few rows or too few values).
+    /// When the whole table does not satisfy the rules but would after suppression: a value that is
+    /// too frequent, and the least number of its rows to suppress. None when the rules are
+    /// satisfied, or when no suppression can help (too few rows or too few values).
     ///
-    /// For alpha and recursive every part of the table that holds lacks at least these rows of this
-    /// value. For entropy, and for values that are counted together, some largest part that holds
-    /// does. So removing them and asking again, until there is no answer, leaves out no row too
-    /// many for one rule; two rounds a value suffice.
+    /// For alpha and recursive, every subset of the table that satisfies the rule is without at
+    /// least these rows of this value. For entropy, and for values that are counted together, this
+    /// is true of some largest such subset. So suppressing them and asking again, until the answer
+    /// is none, suppresses no row too many for one rule; two rounds for each value suffice.
     pub fn excess(&self, whole: &Tally) -> Option<Excess> {
         let failing: Vec<&Model> =
             self.models.iter().filter(|model| !self.model_holds(model, whole)).collect();
-        // Every failing rule must have a way out: removing rows for one is in vain if another has
-        // none.
+        // Suppression for one failing rule is in vain if it cannot help another one.
         let ways: Option<Vec<Excess>> =
             failing.into_iter().map(|model| excess(model, whole)).collect();
         ways?.into_iter().next()
@@ -64,8 +63,8 @@ impl Privacy {
 
 fn excess(model: &Model, whole: &Tally) -> Option<Excess> {
     match model {
-        // Removal cannot add rows or values; closeness is measured against all rows, so none of
-        // them may go.
+        // Suppression cannot add rows or values; closeness is measured against all rows, so none of
+        // them may be suppressed.
         Model::K(_) | Model::Distinct { .. } | Model::Closeness { .. } => None,
         Model::Alpha { column, alpha, values: Some(values) } => {
             let together = count_together(whole, *column, values);
@@ -75,7 +74,7 @@ fn excess(model: &Model, whole: &Tally) -> Option<Excess> {
             let (num, den, size) =
                 (u128::from(alpha.num()), u128::from(alpha.den()), u128::from(whole.size()));
             // The least r with (together - r) / (size - r) <= alpha; alpha is below 1, or the rule
-            // would hold.
+            // would be satisfied.
             let rows = (u128::from(together) * den - num * size).div_ceil(den - num);
             let (code, count) =
                 most_frequent(values.iter().map(|&code| (code, whole.count(*column, code))))?;
@@ -91,17 +90,17 @@ fn excess(model: &Model, whole: &Tally) -> Option<Excess> {
         Model::Recursive { column, c, l } => cut(*column, whole, 0, |counts| {
             recursive_holds(*c, top_and_tail(*l, counts.iter().copied()))
         }),
-        // Between two levels some of the tops may stay: see `cut`.
+        // Between two levels some of the greatest counts may stay: see `cut`.
         Model::Entropy { column, l } => cut(*column, whole, 1, |counts| {
             entropy_holds(*l, counts.iter().sum(), counts.iter().copied())
         }),
     }
 }
 
-/// Cuts all counts down to a common level, the greatest at which the rule holds, and tells how far
-/// the most frequent value stands above it. Such a cut makes the most even distribution that can be
-/// had by removing that many rows, ever more even as the level falls, so if not even level 1 holds
-/// nothing does. `spare` is 1 for a rule that may hold with some counts one above the level.
+/// Cuts all counts down to a common level, the greatest that satisfies the rule, and returns how far
+/// the most frequent value is above it. The cut gives the most even distribution after suppressing
+/// that many rows, and a lower level a more even one, so if level 1 does not satisfy the rule,
+/// nothing does. `spare` is 1 for a rule that some counts one above the level may still satisfy.
 fn cut(column: usize, whole: &Tally, spare: u64, holds: impl Fn(&[u64]) -> bool) -> Option<Excess> {
     let (code, count) = most_frequent(whole.present(column))?;
     let holds_at = |level: u64| {
@@ -115,7 +114,7 @@ fn most_frequent(counts: impl Iterator<Item = (Code, u64)>) -> Option<(Code, u64
     counts.max_by_key(|&(code, count)| (count, std::cmp::Reverse(code)))
 }
 
-/// Which rule fails on the whole table, and the nearest one that does not.
+/// The message for a rule that fails on the whole table, with the nearest parameter that does not.
 fn nearest(model: &Model, whole: &Tally, names: &[String]) -> String {
     let size = whole.size();
     match model {
@@ -132,8 +131,8 @@ fn nearest(model: &Model, whole: &Tally, names: &[String]) -> String {
             };
             let divisor = gcd(part, size);
             let mut why = format!(
-                "alpha = {alpha} on column `{}` cannot be met: {who} {part} of {size} rows, so the smallest feasible alpha is {}/{} \
-                 (or {})",
+                "alpha = {alpha} on column `{}` cannot be met: {who} {part} of {size} rows, so the \
+                 smallest feasible alpha is {}/{} (or {})",
                 names[*column],
                 part / divisor,
                 size / divisor,
@@ -152,14 +151,16 @@ fn nearest(model: &Model, whole: &Tally, names: &[String]) -> String {
             let have = whole.distinct(*column);
             let name = &names[*column];
             format!(
-                "distinct l = {l} on column `{name}` cannot be met: it has {have} different values, so the greatest feasible l is {have}"
+                "distinct l = {l} on column `{name}` cannot be met: it has {have} different values, \
+                 so the greatest feasible l is {have}"
             )
         }
         Model::Entropy { column, l } => {
             let best = decimal(greatest_entropy_l(*column, whole));
             let name = &names[*column];
             format!(
-                "entropy l = {l} on column `{name}` cannot be met by the whole table: the greatest feasible l is {best}"
+                "entropy l = {l} on column `{name}` cannot be met by the whole table: the greatest \
+                 feasible l is {best}"
             )
         }
         Model::Recursive { column, c, l } => {
@@ -168,18 +169,19 @@ fn nearest(model: &Model, whole: &Tally, names: &[String]) -> String {
         Model::Closeness { column, t, .. } => {
             let name = &names[*column];
             format!(
-                "t = {t} on column `{name}` cannot be met: rows were left out of the table that classes are measured against; keep them all"
+                "t = {t} on column `{name}` cannot be met: rows were left out of the table that \
+                 classes are measured against; keep them all"
             )
         }
     }
 }
 
-/// In millionths, rounded down so that it can itself be met.
+/// The greatest feasible l in millionths, rounded down so that it can itself be met.
 #[allow(
     clippy::cast_possible_truncation,
     clippy::cast_precision_loss,
     clippy::cast_sign_loss,
-    reason = "the entropy of 2^32 rows is below 23, and the result is tried before it is given"
+    reason = "the entropy of 2^32 rows is below 23, and the result is checked before it is returned"
 )]
 fn greatest_entropy_l(column: usize, whole: &Tally) -> u128 {
     let counts = || whole.present(column).map(|(_, count)| count);
@@ -206,7 +208,7 @@ fn recursive_nearest(c: Ratio, l: u64, column: usize, whole: &Tally, name: &str)
     let have = whole.distinct(column);
     let few = || format!("with l = {l} no c is feasible, as it has {have} different values");
     let mut ways = vec![least_c(l).unwrap_or_else(few)];
-    // Tails shrink as l grows, so what holds at some l holds at all smaller ones.
+    // The tail shrinks as l grows, so a table that satisfies one l satisfies all smaller ones.
     match greatest(have.min(l), |l| recursive_holds(c, top_and_tail(l, counts()))) {
         Some(l) => ways.push(format!("with c = {c} the greatest feasible l is {l}")),
         None if l > 1 => ways.extend(least_c(1)),
@@ -215,8 +217,8 @@ fn recursive_nearest(c: Ratio, l: u64, column: usize, whole: &Tally, name: &str)
     format!("recursive c = {c}, l = {l} on column `{name}` cannot be met: {}", ways.join("; "))
 }
 
-/// The greatest number from 1 to `most` of which `holds` is true, if it is true of all below that
-/// one.
+/// The greatest number from 1 to `most` for which `holds` is true, if it is true for all smaller
+/// ones; by bisection.
 fn greatest(most: u64, holds: impl Fn(u64) -> bool) -> Option<u64> {
     let (mut low, mut high) = (0, most + 1);
     while high - low > 1 {
@@ -228,9 +230,9 @@ fn greatest(most: u64, holds: impl Fn(u64) -> bool) -> Option<u64> {
 
 #[derive(Clone, Copy)]
 enum Rounding {
-    /// The least that is not below.
+    /// To the least millionth that is not below the number.
     Up,
-    /// The least that is above.
+    /// To the least millionth that is above the number.
     Above,
 }
 

@@ -1,17 +1,37 @@
-//! The privacy models: one predicate on the counts of a class.
+//! The privacy rules: one predicate on the counts of an equivalence class (class for short).
+//!
+//! # A new rule
+//! A rule is named in the request, translated to codes, decided here for the search, and decided
+//! again by the audit from the published text. These files change, in this order:
+//!
+//! 1. `request/column.rs`: the key of the request file, a field of `ColumnRequest`.
+//! 2. `request/rule.rs`: a variant of `ModelSpec`, its sensitive column, and the check of its
+//!    parameters in `Request::rules`.
+//! 3. `problem/sensitive.rs`: from names to codes, from `ModelSpec` to [`Model`].
+//! 4. This file: a variant of [`Model`], its arms in `model_holds` and [`Privacy::least_rows`], and
+//!    the reason why it obeys the union law of [`Privacy::holds`].
+//! 5. `deficit.rs` and `feasible.rs` beside this file: how far a class is from the rule, and the
+//!    nearest request that can be met.
+//! 6. `tests.rs` beside this file: the rule by its definition, in `margin` and `random_models`; the
+//!    laws are then tested for it too.
+//! 7. `audit/rules.rs`: the same rule once more, without any code of this room.
+//! 8. `lookalike-cli`, `args.rs` and `request.rs`: the flag.
+//!
+//! No `match` that decides a rule has a wildcard: once `ModelSpec` and [`Model`] have the variant,
+//! the compiler names the places in 3 to 5 and in 7.
 //!
 //! # Complexity
-//! k is O(1). Alpha, distinct, entropy, recursive and t with equal distances cost the values that
-//! occur in the class; t with ordered distances costs the domain, with hierarchical ones the domain
-//! and its tree.
+//! k takes O(1). Alpha, distinct, entropy, recursive and t with equal distances take O(values that
+//! occur in the class); t with ordered distances takes O(domain), with hierarchical ones O(domain
+//! and its tree).
 //!
 //! # References
 //! (alpha,k): Wong, Li, Fu, Wang, KDD 2006. Frequency l: He et al., PAKDD 2012, definition 3.
 //! Distinct, entropy and recursive l: Machanavajjhala, Gehrke, Kifer, Venkitasubramaniam, ICDE
 //! 2006. t-closeness: Li, Li, Venkatasubramanian, ICDE 2007.
 
+mod deficit;
 mod feasible;
-mod lack;
 mod tally;
 
 pub use feasible::Excess;
@@ -20,7 +40,7 @@ pub use tally::Tally;
 use crate::codes::{Code, CodeRange};
 use crate::request::ratio::Ratio;
 
-/// What must hold on a class. A `column` is the place of a sensitive column in the [`Tally`].
+/// A rule on one class. `column` is the index of a sensitive column in the [`Tally`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Model {
     /// At least this many rows.
@@ -29,7 +49,7 @@ pub enum Model {
     Alpha {
         /// The sensitive column.
         column: usize,
-        /// The greatest share.
+        /// The greatest share, 0 to 1.
         alpha: Ratio,
         /// The values that are counted together, each once; with none, every value is counted
         /// alone.
@@ -39,14 +59,14 @@ pub enum Model {
     Distinct {
         /// The sensitive column.
         column: usize,
-        /// How many.
+        /// The least number of different values.
         l: u64,
     },
     /// The entropy of the values is at least ln l.
     Entropy {
         /// The sensitive column.
         column: usize,
-        /// The effective number of values.
+        /// The effective number of values, at least 1.
         l: Ratio,
     },
     /// Recursive (c,l)-diversity: the greatest count is below `c` times the sum of the l-th
@@ -64,22 +84,23 @@ pub enum Model {
     Closeness {
         /// The sensitive column.
         column: usize,
-        /// The greatest distance.
+        /// The greatest distance, 0 to 1.
         t: Ratio,
-        /// How far apart two values are.
-        ground: Ground,
+        /// The distance of two values.
+        ground: GroundDistance,
     },
 }
 
-/// How far apart two values of a sensitive column are, from 0 to 1.
+/// The distance of two values of a sensitive column, 0 to 1: the ground distance of the earth
+/// mover's distance.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Ground {
+pub enum GroundDistance {
     /// Any two differ by 1.
     Equal,
-    /// By their ranks, over the greatest difference of ranks; codes are in value order and values
-    /// that no row has take no rank.
+    /// The difference of their ranks over the greatest one. Codes are in value order; a value
+    /// without rows has no rank.
     Ordered,
-    /// By the height of their lowest common ancestor, over the height of the root.
+    /// The height of their lowest common ancestor over the height of the root.
     Hierarchical {
         /// The inner nodes, children before parents and from left to right, so that the root comes
         /// last. The codes are the leaves, at height 0, in tree order. The root covers every code
@@ -88,68 +109,70 @@ pub enum Ground {
     },
 }
 
-/// An inner node of a [`Ground::Hierarchical`].
+/// An inner node of a [`GroundDistance::Hierarchical`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GroundNode {
     /// The codes below it.
     pub range: CodeRange,
-    /// How high it stands, at least 1 and never below a child's height.
+    /// Its height, at least 1 and never below a child's height.
     pub height: u32,
 }
 
-/// All rules of one set of classes, together with what the whole table looks like.
+/// All rules of one set of classes, together with the counts of the whole table.
 #[derive(Clone, Debug)]
 pub struct Privacy {
-    /// What must hold, all of it.
-    pub models: Vec<Model>,
-    /// How often each value of each sensitive column occurs in the whole table: what closeness is
-    /// measured against.
-    pub totals: Vec<Vec<u64>>,
-    /// The sum of the totals of a column, kept so that a class is judged without walking through
-    /// its domain.
+    models: Vec<Model>,
+    /// The count of each value of each sensitive column in the whole table: closeness compares with
+    /// them. Every column sums to `rows`.
+    totals: Vec<Vec<u64>>,
     rows: u64,
 }
 
 impl Privacy {
-    /// These models on a table with these counts; the counts may be left empty if no model looks at
-    /// sensitive values.
+    /// These models, all of which must be satisfied, on a table with these counts: for each
+    /// sensitive column one count for each code. The counts may be empty if no model has a column.
+    ///
+    /// # Panics
+    /// When the columns do not have the same number of rows.
     pub fn new(models: Vec<Model>, totals: Vec<Vec<u64>>) -> Privacy {
         let rows = totals.first().map_or(0, |column| column.iter().sum());
-        debug_assert!(
+        assert!(
             totals.iter().all(|column| column.iter().sum::<u64>() == rows),
             "every row has a value in every column"
         );
         Privacy { models, totals, rows }
     }
 
-    /// True when every model holds on the class. An empty class does not hold.
+    /// True when the class satisfies every model. An empty class satisfies none.
     ///
-    /// **The union law: if two classes hold, their union holds.** Every algorithm relies on it, and
-    /// because of it a table can be released exactly when the whole of it as one class holds. A
-    /// model that breaks it may not join. Why it is true:
+    /// **The union law: if two classes satisfy a model, so does their union.** Every algorithm
+    /// relies on it, and it implies that a table can be released exactly when the whole table as
+    /// one class satisfies the rules. A model without this property must not be added. Why it is
+    /// true:
     ///
     /// - k: sizes add up.
-    /// - alpha: the share in a union lies between the shares in its parts.
-    /// - distinct: a union has every value of its parts.
-    /// - entropy: it is concave, so that of a mixture is at least the mean of its parts'.
-    ///   (Logarithms are rounded: see the tolerance.)
-    /// - recursive: the greatest count of a union is at most the sum of the parts', and so is the
-    ///   sum of the l - 1 greatest, which leaves at least the sum of the tails.
-    /// - closeness: moving each part's earth moves the union's, so the distance is at most the mean
-    ///   of the parts'.
+    /// - alpha: the share in a union lies between the shares in its two classes.
+    /// - distinct: a union has every value of both classes.
+    /// - entropy: it is concave, so the entropy of a mixture is at least the weighted mean of the
+    ///   entropies. (Logarithms are rounded: see `ENTROPY_TOLERANCE`.)
+    /// - recursive: the greatest count of a union is at most the sum of the two greatest counts, and
+    ///   the same is true of the sum of the l - 1 greatest, so the tail is at least the sum of the
+    ///   two tails.
+    /// - closeness: the two transports together are a transport for the union, so the distance is at
+    ///   most the weighted mean of the distances.
     ///
-    /// All but entropy is decided in integers, for tables of up to 2^32 rows.
+    /// All models but entropy are decided in integers, for tables of up to 2^32 rows.
     pub fn holds(&self, class: &Tally) -> bool {
         class.size() > 0 && self.models.iter().all(|model| self.model_holds(model, class))
     }
 
-    /// The greatest k that is asked for, at least 1.
+    /// The greatest k of the rules, at least 1.
     pub fn k(&self) -> u64 {
         let ks = self.models.iter().map(|model| if let Model::K(k) = model { *k } else { 1 });
         ks.fold(1, u64::max)
     }
 
-    /// No class of fewer rows holds.
+    /// A lower bound on the rows of any class that satisfies the rules, at least 1.
     pub fn least_rows(&self) -> u64 {
         let least = self.models.iter().map(|model| match model {
             Model::K(k) => *k,
@@ -162,7 +185,7 @@ impl Privacy {
         least.fold(1, u64::max)
     }
 
-    /// False when the size of a class decides alone, so that nobody need count sensitive values.
+    /// False when the size of a class alone decides, so that sensitive values need not be counted.
     pub fn needs_sensitive(&self) -> bool {
         self.models.iter().any(|model| !matches!(model, Model::K(_)))
     }
@@ -190,23 +213,23 @@ impl Privacy {
     }
 
     /// The earth mover's distance of a class to the whole table as an exact fraction, 0/0 when
-    /// there is but one value.
+    /// there is only one value.
     ///
-    /// With c of n rows in the class and C of N in the table, a value has c N - C n too much earth,
-    /// in units of 1 / (n N).
-    fn distance(&self, column: usize, ground: &Ground, class: &Tally) -> (u128, u128) {
+    /// A value with c of n rows in the class and C of N in the table has a surplus of c N - C n, in
+    /// units of 1 / (n N).
+    fn distance(&self, column: usize, ground: &GroundDistance, class: &Tally) -> (u128, u128) {
         let totals = &self.totals[column];
         let surplus = |count: u64, total: u64| {
             i128::from(count) * i128::from(self.rows) - i128::from(total) * i128::from(class.size())
         };
         let earth = u128::from(self.rows) * u128::from(class.size());
         match ground {
-            Ground::Equal => {
+            GroundDistance::Equal => {
                 let too_much =
                     |(code, count)| surplus(count, totals[code as usize]).max(0).unsigned_abs();
                 (class.present(column).map(too_much).sum(), earth)
             }
-            Ground::Ordered => {
+            GroundDistance::Ordered => {
                 let (mut work, mut carried, mut steps) = (0, 0, 0_u128);
                 for (code, &total) in (0..).zip(totals).filter(|&(_, &total)| total > 0) {
                     carried += surplus(class.count(column, code), total);
@@ -215,7 +238,7 @@ impl Privacy {
                 }
                 (work, earth * steps.saturating_sub(1))
             }
-            Ground::Hierarchical { nodes } => {
+            GroundDistance::Hierarchical { nodes } => {
                 let surplus = (0..)
                     .zip(totals)
                     .map(|(code, &total)| (code, surplus(class.count(column, code), total)));
@@ -228,11 +251,11 @@ impl Privacy {
     }
 }
 
-/// What it costs to level out the surplus of every leaf, in units of height: at each node what its
-/// children have too much and too little cancels as far as it can, and the rest goes up.
+/// The work of a transport that levels out the surplus of every leaf, in units of height: at each
+/// node the surpluses and deficits of its children cancel as far as possible, and the rest goes up.
 fn work_in_tree(nodes: &[GroundNode], leaves: impl Iterator<Item = (Code, i128)>) -> u128 {
     let mut leaves = leaves.peekable();
-    // Subtrees whose parent has not come yet: their least code and what they could not level out.
+    // Subtrees whose parent comes later: their least code and their remaining surplus.
     let mut open: Vec<(Code, i128)> = Vec::new();
     let mut work = 0;
     for node in nodes {
@@ -247,8 +270,7 @@ fn work_in_tree(nodes: &[GroundNode], leaves: impl Iterator<Item = (Code, i128)>
         work += u128::from(node.height) * too_much.min(too_little).unsigned_abs();
         open.push((node.range.lo, too_much - too_little));
     }
-    // A leaf outside the root would be left out of the distance and let a class pass that should
-    // not.
+    // A leaf outside the root would be missing from the distance, and a class could pass wrongly.
     assert!(
         leaves.next().is_none() && open.len() <= 1,
         "the last ground node is the root and covers every code"
@@ -279,15 +301,15 @@ fn recursive_holds(c: Ratio, (top, tail): (u64, u64)) -> bool {
     u128::from(top) * u128::from(c.den()) < u128::from(c.num()) * u128::from(tail)
 }
 
-/// The unit of logarithms, 2^-48: as fine as `f64` is at ln 2^32, the logarithm of the longest
+/// The unit of logarithms is 2^-48: the precision of `f64` at ln 2^32, the logarithm of the longest
 /// table.
 const LN_UNIT: f64 = 281_474_976_710_656.0;
 
-/// How many units of logarithm, about 3e-14 in all, the entropy may fall short. A logarithm is
-/// wrong by one unit at most and by a half more once it is rounded, and three of them meet: that of
-/// the class, the mean of those of the counts, and that of l. Without this, three equally frequent
-/// values would not have entropy ln 3. It is no more than that: at l = 3 a class of 3 million rows
-/// that is one row off an equal split is still told apart.
+/// The entropy may be below its limit by so many units of logarithm, about 3e-14 in all. A logarithm
+/// has an error of at most one unit, and of a half more once it is rounded, and three of them meet:
+/// that of the class size, the mean of those of the counts, and that of l. Without the tolerance,
+/// three equally frequent values would not have entropy ln 3. It is no wider: at l = 3 a class of 3
+/// million rows that is one row off an equal split is still rejected.
 const ENTROPY_TOLERANCE: i128 = 8;
 
 /// The logarithm in whole units: sums of integers do not depend on the order of their terms.
@@ -299,7 +321,7 @@ fn ln_units(x: f64) -> i128 {
     (x.ln() * LN_UNIT).round() as i128
 }
 
-/// The size times the entropy, in units of logarithm: n ln n - sum of c ln c.
+/// The size times the entropy, in units of logarithm: n ln n minus the sum of c ln c.
 #[allow(clippy::cast_precision_loss, reason = "counts are below 2^53")]
 fn entropy_units(size: u64, counts: impl Iterator<Item = u64>) -> i128 {
     let weighted = |count: u64| i128::from(count) * ln_units(count as f64);

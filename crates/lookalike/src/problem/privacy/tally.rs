@@ -1,43 +1,48 @@
-//! What a class is to a privacy model: its size and how often each sensitive value occurs in it.
+//! The input of a privacy model: the size of a class and the count of each sensitive value in it.
 
 use crate::codes::Code;
 
 /// The counts of one class.
 ///
-/// Counts are kept densely, one cell a value of each sensitive column, with a list of the values
-/// that occur: adding a row, asking for a count and taking a row away cost O(1) a column, and
-/// everything else costs only what was added. The dense part takes 16 bytes a value, so a tally is
-/// a workplace to fill, ask and clear; do not keep one for each of a million classes.
+/// Each sensitive column has a dense array of counts, one for each value, and a list of the values
+/// that occur. Adding a row, reading a count and removing a row take O(1) for each column; `clear`
+/// and the iterators take O(values that occur). The array takes 16 bytes for each value of the
+/// domain, so a tally is filled, read and cleared again: do not keep one for each of a million
+/// classes.
 #[derive(Clone, Debug)]
 pub struct Tally {
     size: u64,
-    columns: Vec<Counts>,
+    columns: Vec<ColumnCounts>,
 }
 
+/// The counts of one sensitive column.
 #[derive(Clone, Debug)]
-struct Counts {
-    cells: Vec<Cell>,
+struct ColumnCounts {
+    /// By code.
+    counts: Vec<CodeCount>,
     /// The codes with a count above 0, each once.
     present: Vec<Code>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Cell {
+struct CodeCount {
     count: u64,
-    /// Where the code stands in `present`; means nothing while the count is 0.
+    /// Its index in `present`; undefined while the count is 0.
     place: u32,
 }
 
 impl Tally {
-    /// An empty class; `domains` says how many values each sensitive column has.
+    /// An empty class; `domains` is the number of values of each sensitive column.
     pub fn new(domains: &[usize]) -> Tally {
-        let empty =
-            |&domain: &usize| Counts { cells: vec![Cell::default(); domain], present: Vec::new() };
+        let empty = |&domain: &usize| ColumnCounts {
+            counts: vec![CodeCount::default(); domain],
+            present: Vec::new(),
+        };
         Tally { size: 0, columns: domains.iter().map(empty).collect() }
     }
 
-    /// Adds `count` equal rows with these codes, one a sensitive column. Panics if a column has no
-    /// code, or one beyond its domain.
+    /// Adds `count` equal rows with these codes, one for each sensitive column. Panics if the number
+    /// of codes is another, or a code is beyond its domain.
     pub fn add(&mut self, codes: &[Code], count: u32) {
         assert_eq!(codes.len(), self.columns.len(), "a row has one code for each sensitive column");
         self.size += u64::from(count);
@@ -46,7 +51,7 @@ impl Tally {
         }
     }
 
-    /// Takes away `count` equal rows with these codes. Panics if the class does not have that many.
+    /// Removes `count` equal rows with these codes. Panics if the class does not have that many.
     pub fn remove(&mut self, codes: &[Code], count: u32) {
         assert_eq!(codes.len(), self.columns.len(), "a row has one code for each sensitive column");
         self.size =
@@ -56,68 +61,57 @@ impl Tally {
         }
     }
 
-    /// Adds all rows of another class over the same columns.
-    pub fn merge(&mut self, other: &Tally) {
-        assert_eq!(other.columns.len(), self.columns.len(), "both classes count the same columns");
-        self.size += other.size;
-        for (column, others) in self.columns.iter_mut().zip(&other.columns) {
-            for &code in &others.present {
-                column.add(code, others.cells[code as usize].count);
-            }
-        }
-    }
-
-    /// Takes away all rows, at the cost of the values that occurred.
+    /// Removes all rows in O(values that occur).
     pub fn clear(&mut self) {
         self.size = 0;
         for column in &mut self.columns {
             for code in column.present.drain(..) {
-                column.cells[code as usize].count = 0;
+                column.counts[code as usize].count = 0;
             }
         }
     }
 
-    /// How many rows the class has.
+    /// Rows of the class.
     pub fn size(&self) -> u64 {
         self.size
     }
 
-    /// How many rows have this value.
+    /// Rows of the class with this value.
     pub fn count(&self, column: usize, code: Code) -> u64 {
-        self.columns[column].cells[code as usize].count
+        self.columns[column].counts[code as usize].count
     }
 
-    /// How many different values occur.
+    /// Number of different values in the class.
     pub fn distinct(&self, column: usize) -> u64 {
         self.columns[column].present.len() as u64
     }
 
-    /// The values that occur with their counts, in no particular order: sort before showing them.
+    /// The values that occur with their counts, in no particular order: sort them for output.
     pub fn present(&self, column: usize) -> impl Iterator<Item = (Code, u64)> + Clone + '_ {
         let column = &self.columns[column];
-        column.present.iter().map(|&code| (code, column.cells[code as usize].count))
+        column.present.iter().map(|&code| (code, column.counts[code as usize].count))
     }
 }
 
-impl Counts {
+impl ColumnCounts {
     fn add(&mut self, code: Code, count: u64) {
-        let cell = &mut self.cells[code as usize];
-        if cell.count == 0 && count > 0 {
-            cell.place = u32::try_from(self.present.len())
+        let of = &mut self.counts[code as usize];
+        if of.count == 0 && count > 0 {
+            of.place = u32::try_from(self.present.len())
                 .expect("there are fewer present codes than codes");
             self.present.push(code);
         }
-        cell.count += count;
+        of.count += count;
     }
 
     fn remove(&mut self, code: Code, count: u64) {
-        let cell = &mut self.cells[code as usize];
-        cell.count = cell.count.checked_sub(count).expect("a class loses only rows that it has");
-        if cell.count == 0 && count > 0 {
-            let place = cell.place;
+        let of = &mut self.counts[code as usize];
+        of.count = of.count.checked_sub(count).expect("a class loses only rows that it has");
+        if of.count == 0 && count > 0 {
+            let place = of.place;
             self.present.swap_remove(place as usize);
             if let Some(&moved) = self.present.get(place as usize) {
-                self.cells[moved as usize].place = place;
+                self.counts[moved as usize].place = place;
             }
         }
     }
@@ -148,7 +142,7 @@ mod tests {
                         rows.clear();
                     }
                     1 if rows.len() < 100 => {
-                        tally.merge(&tally.clone());
+                        rows.iter().for_each(|row| tally.add(row, 1));
                         rows.extend(rows.clone());
                     }
                     2..8 if !rows.is_empty() => {
@@ -178,17 +172,6 @@ mod tests {
                 }
             }
         }
-    }
-
-    #[test]
-    fn merging_adds_the_counts_of_both() {
-        let mut one = Tally::new(&[3]);
-        one.add(&[0], 2);
-        let mut other = Tally::new(&[3]);
-        other.add(&[0], 1);
-        other.add(&[2], 5);
-        one.merge(&other);
-        assert_eq!((one.size(), sorted(&one, 0)), (8, vec![(0, 3), (2, 5)]));
     }
 
     #[test]

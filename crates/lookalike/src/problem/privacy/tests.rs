@@ -54,7 +54,7 @@ fn recursive(c: &str, l: u64) -> Model {
     Model::Recursive { column: 0, c: ratio(c), l }
 }
 
-fn closeness(t: &str, ground: Ground) -> Model {
+fn closeness(t: &str, ground: GroundDistance) -> Model {
     Model::Closeness { column: 0, t: ratio(t), ground }
 }
 
@@ -82,12 +82,12 @@ fn grow(random: &mut Random, lo: Code, hi: Code, nodes: &mut Vec<GroundNode>) ->
     height
 }
 
-fn random_tree(random: &mut Random, domain: usize) -> Ground {
+fn random_tree(random: &mut Random, domain: usize) -> GroundDistance {
     let mut nodes = Vec::new();
     while nodes.is_empty() {
         grow(random, 0, Code::try_from(domain - 1).unwrap(), &mut nodes);
     }
-    Ground::Hierarchical { nodes }
+    GroundDistance::Hierarchical { nodes }
 }
 
 fn random_ratio(random: &mut Random, least: u64, most: u64) -> Ratio {
@@ -109,8 +109,16 @@ pub(super) fn random_models(random: &mut Random, domain: usize) -> Vec<Model> {
         Model::Distinct { column: 0, l: 1 + random.next() % wide },
         Model::Entropy { column: 0, l: random_ratio(random, 1, wide.max(2)) },
         Model::Recursive { column: 0, c: random_ratio(random, 0, 4), l: 1 + random.next() % wide },
-        Model::Closeness { column: 0, t: random_ratio(random, 0, 1), ground: Ground::Equal },
-        Model::Closeness { column: 0, t: random_ratio(random, 0, 1), ground: Ground::Ordered },
+        Model::Closeness {
+            column: 0,
+            t: random_ratio(random, 0, 1),
+            ground: GroundDistance::Equal,
+        },
+        Model::Closeness {
+            column: 0,
+            t: random_ratio(random, 0, 1),
+            ground: GroundDistance::Ordered,
+        },
         Model::Closeness {
             column: 0,
             t: random_ratio(random, 0, 1),
@@ -164,7 +172,7 @@ fn margin(model: &Model, counts: &[u64], totals: &[u64]) -> f64 {
 
 /// The distance of two values in whole units, and how many units make 1, straight from the
 /// definitions.
-fn ground_distance(ground: &Ground, totals: &[u64], a: usize, b: usize) -> (i64, i64) {
+fn ground_distance(ground: &GroundDistance, totals: &[u64], a: usize, b: usize) -> (i64, i64) {
     if a == b {
         return (0, 1);
     }
@@ -172,9 +180,9 @@ fn ground_distance(ground: &Ground, totals: &[u64], a: usize, b: usize) -> (i64,
         i64::try_from(totals[..end].iter().filter(|&&total| total > 0).count()).unwrap()
     };
     match ground {
-        Ground::Equal => (1, 1),
-        Ground::Ordered => ((rank(a) - rank(b)).abs(), rank(totals.len()) - 1),
-        Ground::Hierarchical { nodes } => {
+        GroundDistance::Equal => (1, 1),
+        GroundDistance::Ordered => ((rank(a) - rank(b)).abs(), rank(totals.len()) - 1),
+        GroundDistance::Hierarchical { nodes } => {
             let both = |node: &&GroundNode| {
                 [a, b].iter().all(|&code| node.range.contains(Code::try_from(code).unwrap()))
             };
@@ -191,7 +199,7 @@ fn ground_distance(ground: &Ground, totals: &[u64], a: usize, b: usize) -> (i64,
 /// The earth mover's distance by solving the transport problem: earth goes along the cheapest path
 /// that is left, back along what was carried before if need be (successive shortest paths, found by
 /// Bellman and Ford), until none is left.
-fn transported(ground: &Ground, counts: &[u64], totals: &[u64]) -> f64 {
+fn transported(ground: &GroundDistance, counts: &[u64], totals: &[u64]) -> f64 {
     let (n, rows) = (counts.iter().sum::<u64>(), totals.iter().sum::<u64>());
     let width = counts.len();
     let mut here: Vec<u64> = counts.iter().map(|count| count * rows).collect();
@@ -279,9 +287,9 @@ fn kind(model: &Model) -> usize {
         Model::Distinct { .. } => 3,
         Model::Entropy { .. } => 4,
         Model::Recursive { .. } => 5,
-        Model::Closeness { ground: Ground::Equal, .. } => 6,
-        Model::Closeness { ground: Ground::Ordered, .. } => 7,
-        Model::Closeness { ground: Ground::Hierarchical { .. }, .. } => 8,
+        Model::Closeness { ground: GroundDistance::Equal, .. } => 6,
+        Model::Closeness { ground: GroundDistance::Ordered, .. } => 7,
+        Model::Closeness { ground: GroundDistance::Hierarchical { .. }, .. } => 8,
     }
 }
 
@@ -332,7 +340,9 @@ fn the_distance_is_the_least_work_of_any_transport_to_the_last_unit() {
             continue;
         }
         let totals = sum(&counts, &random_counts(&mut random, domain));
-        for ground in [Ground::Equal, Ground::Ordered, random_tree(&mut random, domain)] {
+        for ground in
+            [GroundDistance::Equal, GroundDistance::Ordered, random_tree(&mut random, domain)]
+        {
             let privacy = Privacy::new(Vec::new(), vec![totals.clone()]);
             let (work, longest) = privacy.distance(0, &ground, &class(&counts));
             let fast = if work == 0 { 0.0 } else { work as f64 / longest as f64 };
@@ -378,7 +388,7 @@ fn the_answer_does_not_depend_on_the_order_of_rows_or_models() {
 fn a_class_lacks_something_exactly_when_it_does_not_hold() {
     each_random_case(31, 3000, |model, counts, _, totals| {
         let privacy = Privacy::new(vec![model.clone()], vec![totals.to_vec()]);
-        let lacks = privacy.lacks(&class(counts));
+        let lacks = privacy.deficit(&class(counts));
         let holds = privacy.holds(&class(counts));
         assert!(if holds { lacks < 1e-6 } else { lacks > -1e-6 }, "{model:?} {counts:?}: {lacks}");
     });
@@ -399,15 +409,15 @@ fn a_row_helps_when_the_class_then_lacks_less() {
         (entropy("2.5"), [4, 2, 0], 2, 0),
         (recursive("1", 2), [3, 1, 0], 1, 0),
         (recursive("2", 3), [3, 1, 0], 2, 0),
-        (closeness("0.1", Ground::Equal), [3, 1, 1], 2, 0),
-        (closeness("0.1", Ground::Ordered), [3, 1, 0], 2, 0),
+        (closeness("0.1", GroundDistance::Equal), [3, 1, 1], 2, 0),
+        (closeness("0.1", GroundDistance::Ordered), [3, 1, 0], 2, 0),
     ];
     for (model, counts, good, bad) in cases {
         let privacy = Privacy::new(vec![model.clone()], vec![vec![10, 10, 10]]);
         let with = |code: Option<Code>| {
             let mut class = class(&counts);
             code.into_iter().for_each(|code| class.add(&[code], 1));
-            privacy.lacks(&class)
+            privacy.deficit(&class)
         };
         assert!(
             with(None) > 0.0 && with(Some(good)) < with(None) && with(Some(bad)) >= with(None),
@@ -418,11 +428,11 @@ fn a_row_helps_when_the_class_then_lacks_less() {
     // decides.
     let privacy = Privacy::new(vec![Model::K(9), alpha("0.5")], vec![vec![10, 10]]);
     assert!(
-        (privacy.lacks(&class(&[1, 0])) - 8.0).abs() < 1e-12
-            && (privacy.lacks(&class(&[2, 0])) - 7.0).abs() < 1e-12
+        (privacy.deficit(&class(&[1, 0])) - 8.0).abs() < 1e-12
+            && (privacy.deficit(&class(&[2, 0])) - 7.0).abs() < 1e-12
     );
     assert!(
-        (privacy.lacks(&class(&[6, 1])) - 5.0).abs() < 1e-12,
+        (privacy.deficit(&class(&[6, 1])) - 5.0).abs() < 1e-12,
         "twelve rows are needed for six to be half"
     );
 }

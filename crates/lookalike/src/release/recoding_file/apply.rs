@@ -7,7 +7,7 @@ use crate::audit::first_uncovered;
 use crate::codes::{Code, CodeRange, RowId};
 use crate::domain::attribute::{Attribute, Domain, Unit};
 use crate::domain::encode::DAY;
-use crate::domain::scheme::{Block, Blocks, Generalization};
+use crate::domain::scheme::{Blocks, Generalization, ValueBlock};
 use crate::error::{Error, Result};
 use crate::problem::partition;
 use crate::problem::recoding::Recoding;
@@ -154,7 +154,7 @@ impl FileColumn {
         occurring: &[Code],
         place_of: &[Option<usize>],
     ) -> (Blocks, Vec<Option<u32>>) {
-        let mut blocks: Vec<Block> = Vec::new();
+        let mut blocks: Vec<ValueBlock> = Vec::new();
         let mut number_of = vec![None; self.blocks.len()];
         for &code in occurring {
             let Some(place) = place_of[code as usize] else { continue };
@@ -162,11 +162,11 @@ impl FileColumn {
             let number = *number_of[place].get_or_insert(next);
             if number == next {
                 let FileBlock { show, loss, risen, .. } = &self.blocks[place];
-                blocks.push(Block {
+                blocks.push(ValueBlock {
                     label: show.clone(),
                     ends: CodeRange::one(code),
                     loss: *loss,
-                    risen: (*risen, self.levels),
+                    levels_up: (*risen, self.levels),
                 });
             }
             blocks[number as usize].ends.hi = code;

@@ -35,7 +35,7 @@ use serde::{Deserialize, Serialize};
 use crate::codes::Code;
 use crate::domain::attribute::{Attribute, Domain, Ordered, Unit};
 use crate::domain::encode::{number, seconds};
-use crate::domain::scheme::{Block, Blocks, Generalization};
+use crate::domain::scheme::{Blocks, Generalization, ValueBlock};
 use crate::error::{Error, Result};
 use crate::request::{ColumnRequest, Kind, Request, Role, list};
 
@@ -127,7 +127,7 @@ fn column(attribute: &Attribute, blocks: &Blocks) -> FileColumn {
                 .collect()
         }
         Domain::Ordered(Ordered { values, texts, .. }) => {
-            let ends = |block: &Block| {
+            let ends = |block: &ValueBlock| {
                 let missing = block.ends.hi as usize == values.len();
                 let last = block
                     .ends
@@ -145,13 +145,13 @@ fn column(attribute: &Attribute, blocks: &Blocks) -> FileColumn {
             blocks.blocks.iter().map(ends).collect()
         }
     };
-    let levels = blocks.blocks.first().map_or(0, |block| block.risen.1);
+    let levels = blocks.blocks.first().map_or(0, |block| block.levels_up.1);
     FileColumn { kind: kind(attribute), levels, blocks: all }
 }
 
 /// A block without its values.
-fn bare(block: &Block) -> FileBlock {
-    let (show, loss, risen) = (block.label.clone(), block.loss, block.risen.0);
+fn bare(block: &ValueBlock) -> FileBlock {
+    let (show, loss, risen) = (block.label.clone(), block.loss, block.levels_up.0);
     FileBlock { show, values: None, from: None, to: None, missing: false, loss, risen }
 }
 
@@ -266,7 +266,7 @@ impl FileColumn {
             if !(0.0..=1.0).contains(&block.loss) {
                 return bad("loss lies between 0 and 1");
             }
-            if block.risen > self.levels {
+            if block.levels_up > self.levels {
                 return bad("risen is at most the levels of the column");
             }
             if !labels.insert(&block.show) {

@@ -1,79 +1,65 @@
-//! What a global recoding costs, as sums over rows: what the search makes as small as it can.
-
-use std::fmt;
-use std::str::FromStr;
+//! The cost of a global recoding as a sum over rows: the objective of the exact searches.
 
 use crate::codes::{CodeRange, real};
 use crate::domain::attribute::Attribute;
-use crate::domain::scheme::{Shape, price};
+use crate::domain::scheme::{Shape, block_loss};
+use crate::names::names;
 use crate::problem::Problem;
 
-/// What a search makes as small as it can.
+/// The objective of the global searches, to be minimized.
+///
+/// # Example
+/// ```
+/// use lookalike::search::global::Cost;
+///
+/// let cost: Cost = "hdm".parse()?;
+/// assert_eq!(cost, Cost::Hdm);
+/// assert_eq!(Cost::ALL.map(Cost::name), ["ncp", "hdm", "dm", "distortion"]);
+/// assert!("nothing".parse::<Cost>().is_err());
+/// # Ok::<(), lookalike::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Cost {
-    /// Certainty penalty: the weighted share of the domain that is shown instead of the value.
+    /// Normalized certainty penalty: the weighted share of the domain that the published value
+    /// covers.
     #[default]
     Ncp,
-    /// Hierarchical discernibility: how many rows a value is no longer told apart from.
+    /// Hierarchical discernibility: the number of rows that a value can no longer be distinguished
+    /// from.
     Hdm,
     /// Discernibility: squared class sizes.
     Dm,
-    /// Levels risen in the hierarchies.
+    /// Distortion: generalization levels in the hierarchies.
     Distortion,
 }
 
-impl Cost {
-    /// Every cost.
-    pub const ALL: [Cost; 4] = [Cost::Ncp, Cost::Hdm, Cost::Dm, Cost::Distortion];
+names!(Cost, "cost", {
+    Ncp => "ncp",
+    Hdm => "hdm",
+    Dm => "dm",
+    Distortion => "distortion",
+});
 
-    /// The name in configurations and on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Cost::Ncp => "ncp",
-            Cost::Hdm => "hdm",
-            Cost::Dm => "dm",
-            Cost::Distortion => "distortion",
-        }
-    }
-}
-
-impl fmt::Display for Cost {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl FromStr for Cost {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Cost, String> {
-        let names = || Cost::ALL.map(Cost::name).join(", ");
-        let found = Cost::ALL.into_iter().find(|cost| cost.name() == text);
-        found.ok_or_else(|| format!("there is no cost `{text}`; there are {}", names()))
-    }
-}
-
-/// The price of rows under a cost. All sums are over rows and attributes; [`Costing::reported`]
-/// divides them as the measure wants.
+/// The cost of rows, blocks and entries. All sums are over rows and attributes;
+/// [`Costing::reported`] divides them as the measure's definition requires.
 ///
-/// Apart from DM, the price of a row is the sum over attributes of something that depends on its
-/// value and on its block alone, and never falls as the block grows. For HDM, with N_v rows of its
-/// value and N_e of its block, that is (N_e - N_v) / (N - N_v), which is N_e a - N_v a with a = 1 /
-/// (N - N_v): an entry of a class table keeps the sums of a for each attribute and the sum of all
-/// N_v a.
+/// Except for DM, the cost of a row is a sum over attributes. A summand depends on the row's value
+/// and its block alone, and never falls as the block grows. For HDM, with N_v rows of the value and
+/// N_e of the block, it is (N_e - N_v) / (N - N_v), which is N_e a - N_v a with a = 1 / (N - N_v):
+/// an entry of a class table keeps the sums of a for each attribute and the sum of all N_v a.
 #[derive(Debug)]
 pub(crate) struct Costing<'a> {
     pub(crate) cost: Cost,
     attributes: &'a [Attribute],
     shapes: &'a [Shape],
-    /// For each attribute and atom, how many rows of the whole table have it.
+    /// For each attribute and atom, its rows in the whole table.
     pub(crate) rows_of: Vec<Vec<f64>>,
-    /// For each attribute and code the factor a of HDM, and how many rows have the code.
+    /// For each attribute and code the factor a of HDM, and the rows of the code.
     factors: Vec<Vec<(f64, f64)>>,
     rows: f64,
-    /// The price of a row that is left out.
+    /// The cost of a suppressed row.
     pub(crate) full: f64,
-    /// By attribute the most that a row can cost; nothing for DM.
+    /// For each attribute the greatest cost of a row; 0 for DM.
     pub(crate) full_of: Vec<f64>,
 }
 
@@ -117,12 +103,12 @@ impl<'a> Costing<'a> {
         }
     }
 
-    /// True when the price of a row is a sum over attributes.
+    /// True when the cost of a row is a sum over attributes.
     pub(crate) fn is_separable(&self) -> bool {
         self.cost != Cost::Dm
     }
 
-    /// Adds what an entry keeps for this many rows with these codes.
+    /// Appends the sums of an entry for this many rows with these codes.
     pub(crate) fn sums(&self, codes: impl Iterator<Item = u32>, rows: u32, sums: &mut Vec<f64>) {
         if self.cost == Cost::Hdm {
             let mut own = 0.0;
@@ -135,13 +121,13 @@ impl<'a> Costing<'a> {
         }
     }
 
-    /// For each atom of an attribute the price of its block: rows of the block for HDM, of one row
-    /// otherwise.
-    pub(crate) fn prices(&self, at: usize, least: &[u32]) -> Vec<f64> {
-        let mut prices = vec![0.0; least.len()];
+    /// For each atom of an attribute the cost of its block: the rows of the block for HDM, otherwise
+    /// the cost of one row.
+    pub(crate) fn block_costs(&self, at: usize, least: &[u32]) -> Vec<f64> {
+        let mut block_costs = vec![0.0; least.len()];
         if self.cost == Cost::Hdm {
             for (atom, &first) in least.iter().enumerate() {
-                prices[first as usize] += self.rows_of[at][atom];
+                block_costs[first as usize] += self.rows_of[at][atom];
             }
         } else if self.is_separable() {
             for first in 0..least.len() {
@@ -149,23 +135,23 @@ impl<'a> Costing<'a> {
                     let block: Vec<usize> = (first..least.len())
                         .filter(|&atom| least[atom] as usize == first)
                         .collect();
-                    prices[first] = self.block_price(at, &block);
+                    block_costs[first] = self.block_cost(at, &block);
                 }
             }
         }
         for atom in 0..least.len() {
-            prices[atom] = prices[least[atom] as usize];
+            block_costs[atom] = block_costs[least[atom] as usize];
         }
-        prices
+        block_costs
     }
 
-    /// The price of one block.
-    pub(crate) fn block_price(&self, at: usize, block: &[usize]) -> f64 {
+    /// The cost of one block, in the same unit.
+    pub(crate) fn block_cost(&self, at: usize, block: &[usize]) -> f64 {
         let (attribute, shape) = (&self.attributes[at], &self.shapes[at]);
         match self.cost {
             Cost::Dm => 0.0,
             Cost::Hdm => block.iter().map(|&atom| self.rows_of[at][atom]).sum(),
-            Cost::Ncp => attribute.weight * price(attribute, shape, block),
+            Cost::Ncp => attribute.weight * block_loss(attribute, shape, block),
             Cost::Distortion => {
                 let ends = CodeRange {
                     lo: shape.atoms[block[0]].lo,
@@ -176,25 +162,27 @@ impl<'a> Costing<'a> {
         }
     }
 
-    /// The price of all rows of an entry, if it is not left out; nothing for DM.
-    pub(crate) fn of_entry(
+    /// The cost of all rows of an entry that is not suppressed; 0 for DM.
+    pub(crate) fn entry_cost(
         &self,
-        prices: &[Vec<f64>],
+        block_costs: &[Vec<f64>],
         atoms: &[u32],
         rows: u32,
         sums: &[f64],
     ) -> f64 {
-        let prices = prices.iter().zip(atoms).map(|(prices, &atom)| prices[atom as usize]);
+        let block_costs =
+            block_costs.iter().zip(atoms).map(|(block_costs, &atom)| block_costs[atom as usize]);
         match self.cost {
             Cost::Dm => 0.0,
             Cost::Hdm => {
-                prices.zip(sums).map(|(price, sum)| price * sum).sum::<f64>() - sums[sums.len() - 1]
+                block_costs.zip(sums).map(|(cost, sum)| cost * sum).sum::<f64>()
+                    - sums[sums.len() - 1]
             }
-            Cost::Ncp | Cost::Distortion => f64::from(rows) * prices.sum::<f64>(),
+            Cost::Ncp | Cost::Distortion => f64::from(rows) * block_costs.sum::<f64>(),
         }
     }
 
-    /// The measure itself, from a sum over rows.
+    /// The measure as reported, from a sum over rows.
     pub(crate) fn reported(&self, sum: f64) -> f64 {
         match self.cost {
             Cost::Dm | Cost::Ncp => sum,

@@ -1,5 +1,5 @@
-//! What searches over global recodings stand on: the choices, the class table of single values, the
-//! rules, and the exact cost of a partition.
+//! The search space of global recodings: the choices, the class table of single values, the rules,
+//! and the exact cost of a partition.
 
 use crate::codes::{Code, CodeRange};
 use crate::domain::scheme::{Blocks, Choices, Generalization, Scheme, Shape};
@@ -7,12 +7,12 @@ use crate::problem::Problem;
 use crate::problem::partition::{self, Piece};
 use crate::problem::privacy::{Privacy, Tally};
 use crate::search::global::cost::{Cost, Costing};
-use crate::search::global::table::{ClassTable, Classes, Scratch, sorted};
+use crate::search::global::table::{ClassBuffers, ClassTable, EntryClasses, sorted};
 
 /// For each attribute and atom the least atom of its block: a partition of every domain.
 pub(crate) type Parts = Vec<Vec<u32>>;
 
-/// Everything that stays the same during a search.
+/// The constant data of one search.
 #[derive(Debug)]
 pub(crate) struct Space<'a> {
     problem: &'a Problem,
@@ -21,35 +21,36 @@ pub(crate) struct Space<'a> {
     pub(crate) schemes: Vec<Scheme>,
     pub(crate) choices: Choices,
     pub(crate) costing: Costing<'a>,
-    /// Sensitive values by the combination's number.
-    secrets: Vec<Vec<Code>>,
-    /// How many rows may be left out beside those that must be.
+    /// The sensitive values of each combination, by its number in the class table.
+    sensitive: Vec<Vec<Code>>,
+    /// Rows that may be suppressed beside the mandatory ones.
     pub(crate) allowance: u64,
-    /// What the rows cost that must be left out.
+    /// The cost of the rows whose suppression is mandatory.
     pub(crate) mandatory: f64,
-    /// No class of fewer rows holds.
+    /// No class of fewer rows satisfies the rules.
     pub(crate) least_rows: u64,
-    /// For each attribute the price of every interval of atoms, a square, infinite where the scheme
-    /// has no such block; empty for sets and where there are too many.
+    /// For each attribute the cost of every interval of atoms, a square, infinite where the scheme
+    /// has no such block; empty for sets and for more than `MOST_ATOMS` atoms.
     intervals: Vec<Vec<f64>>,
 }
 
-/// Prices of intervals are kept of so many atoms at most.
-pub(crate) const MOST_IN_INTERVALS: usize = 128;
+/// Attributes of more atoms have no table of interval costs and no extra cost in the bound.
+pub(crate) const MOST_ATOMS: usize = 128;
 
-/// What a partition costs.
+/// The cost of a partition.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Value {
-    /// Infinite when more rows would be left out than may be.
+pub(crate) struct PartitionCost {
+    /// Infinite when more rows would be suppressed than the allowance.
     pub(crate) cost: f64,
-    /// The same if any number of rows could be left out.
-    pub(crate) lax: f64,
-    pub(crate) left_out: u64,
+    /// The cost if the allowance were unlimited.
+    pub(crate) unlimited: f64,
+    /// Rows of classes that do not satisfy the rules.
+    pub(crate) suppressed: u64,
 }
 
 impl<'a> Space<'a> {
-    /// The space and the finest class table; none when combinations of values are too many to be
-    /// counted.
+    /// The space and the finest class table; none when there are 2^128 combinations of values or
+    /// more.
     pub(crate) fn new(
         problem: &'a Problem,
         shapes: &'a [Shape],
@@ -60,8 +61,8 @@ impl<'a> Space<'a> {
         let privacy = &problem.stages_in_order()[0].privacy;
         let costing = Costing::new(problem, shapes, cost);
         let pieces = problem.pieces_without(problem.mandatory());
-        let (table, secrets) = finest(problem, shapes, &costing, privacy, &pieces);
-        let cells = shapes.iter().map(|shape| shape.atoms.len()).chain([secrets.len().max(1)]);
+        let (table, sensitive) = finest(problem, shapes, &costing, privacy, &pieces);
+        let cells = shapes.iter().map(|shape| shape.atoms.len()).chain([sensitive.len().max(1)]);
         cells.map(|cells| cells as u128).try_fold(1u128, u128::checked_mul)?;
         let pairs: Vec<(Scheme, &Shape)> = schemes.iter().copied().zip(shapes).collect();
         let choices = Choices::new(&pairs);
@@ -69,14 +70,14 @@ impl<'a> Space<'a> {
             let (from, to) = (cell / atoms, cell % atoms);
             let is_valid = from <= to && schemes[at].allows_interval(&shapes[at], from, to);
             if is_valid {
-                costing.block_price(at, &(from..=to).collect::<Vec<_>>())
+                costing.block_cost(at, &(from..=to).collect::<Vec<_>>())
             } else {
                 f64::INFINITY
             }
         };
         let intervals = |(at, shape): (usize, &Shape)| {
             let atoms = if choices.is_of_sets(at) { 0 } else { shape.atoms.len() };
-            if atoms <= MOST_IN_INTERVALS {
+            if atoms <= MOST_ATOMS {
                 (0..atoms * atoms).map(|cell| interval(at, atoms, cell)).collect()
             } else {
                 Vec::new()
@@ -90,7 +91,7 @@ impl<'a> Space<'a> {
             shapes,
             schemes: schemes.to_vec(),
             choices,
-            secrets,
+            sensitive,
             allowance: problem.allowance() - mandatory,
             mandatory: costing.full * crate::codes::real(mandatory),
             least_rows: privacy.least_rows(),
@@ -99,18 +100,19 @@ impl<'a> Space<'a> {
         Some((space, table))
     }
 
-    /// The price of a block from one atom to another; infinite when there is no such block.
-    pub(crate) fn interval_price(&self, at: usize, from: usize, to: usize) -> f64 {
+    /// The cost of a block from one atom to another, both included; infinite when the scheme has no
+    /// such block.
+    pub(crate) fn interval_cost(&self, at: usize, from: usize, to: usize) -> f64 {
         self.intervals[at][from * self.shapes[at].atoms.len() + to]
     }
 
-    /// True when classes are judged by their sizes alone.
+    /// True when the size of a class alone decides whether it satisfies the rules.
     pub(crate) fn is_by_size(&self) -> bool {
         !self.privacy.needs_sensitive()
     }
 
-    /// For each class whether it holds.
-    pub(crate) fn holding(&self, table: &ClassTable, classes: &Classes) -> Vec<bool> {
+    /// For each class whether it satisfies the rules.
+    pub(crate) fn holding(&self, table: &ClassTable, classes: &EntryClasses) -> Vec<bool> {
         if self.is_by_size() {
             return classes.sizes.iter().map(|&size| size >= self.least_rows).collect();
         }
@@ -121,7 +123,7 @@ impl<'a> Space<'a> {
             }
             tally.clear();
             for entry in entries.iter().map(|&entry| entry as usize) {
-                tally.add(&self.secrets[table.secrets[entry] as usize], table.rows[entry]);
+                tally.add(&self.sensitive[table.sensitive[entry] as usize], table.rows[entry]);
             }
             self.privacy.holds(&tally)
         };
@@ -130,53 +132,62 @@ impl<'a> Space<'a> {
         order.chunk_by(|&a, &b| class(a as usize) == class(b as usize)).map(&mut holds).collect()
     }
 
-    /// The price of each attribute's blocks.
-    pub(crate) fn prices(&self, parts: &Parts) -> Vec<Vec<f64>> {
-        (0..parts.len()).map(|at| self.costing.prices(at, &parts[at])).collect()
+    /// The cost of each attribute's blocks.
+    pub(crate) fn block_costs(&self, parts: &Parts) -> Vec<Vec<f64>> {
+        (0..parts.len()).map(|at| self.costing.block_costs(at, &parts[at])).collect()
     }
 
-    /// What a partition costs exactly; the table must not be coarser than it.
-    pub(crate) fn value(&self, table: &ClassTable, parts: &Parts, scratch: &mut Scratch) -> Value {
-        let mut classes = Classes::default();
-        table.classify(parts, scratch, &mut classes);
-        self.value_of(table, &self.prices(parts), &classes, &self.holding(table, &classes))
+    /// The exact cost of a partition; the table must not be coarser.
+    pub(crate) fn value(
+        &self,
+        table: &ClassTable,
+        parts: &Parts,
+        buffers: &mut ClassBuffers,
+    ) -> PartitionCost {
+        let mut classes = EntryClasses::default();
+        table.classify(parts, buffers, &mut classes);
+        self.value_of(table, &self.block_costs(parts), &classes, &self.holding(table, &classes))
     }
 
-    /// The same where the classes are known, and which of them hold.
+    /// The same with known classes, where `holds` says which of them satisfy the rules.
     pub(crate) fn value_of(
         &self,
         table: &ClassTable,
-        prices: &[Vec<f64>],
-        classes: &Classes,
+        block_costs: &[Vec<f64>],
+        classes: &EntryClasses,
         holds: &[bool],
-    ) -> Value {
-        let (mut lax, mut left_out) = (self.mandatory, 0);
+    ) -> PartitionCost {
+        let (mut unlimited, mut suppressed) = (self.mandatory, 0);
         for entry in 0..table.len() {
             let (class, rows) = (classes.of[entry] as usize, table.rows[entry]);
             if !holds[class] {
-                left_out += u64::from(rows);
-                lax += f64::from(rows) * self.costing.full;
+                suppressed += u64::from(rows);
+                unlimited += f64::from(rows) * self.costing.full;
             } else if self.costing.is_separable() {
-                lax += self.costing.of_entry(
-                    prices,
+                unlimited += self.costing.entry_cost(
+                    block_costs,
                     table.atoms_of(entry),
                     rows,
                     table.sums_of(entry),
                 );
             } else {
-                lax += f64::from(rows) * crate::codes::real(classes.sizes[class]);
+                unlimited += f64::from(rows) * crate::codes::real(classes.sizes[class]);
             }
         }
-        Value { cost: if left_out <= self.allowance { lax } else { f64::INFINITY }, lax, left_out }
+        PartitionCost {
+            cost: if suppressed <= self.allowance { unlimited } else { f64::INFINITY },
+            unlimited,
+            suppressed,
+        }
     }
 }
 
-/// All atoms of every attribute together.
+/// The partition with one block for each attribute.
 pub(crate) fn one_block(shapes: &[Shape]) -> Parts {
     shapes.iter().map(|shape| vec![0; shape.atoms.len()]).collect()
 }
 
-/// What is published under a partition.
+/// The published blocks of a partition.
 pub(crate) fn generalization(problem: &Problem, shapes: &[Shape], parts: &Parts) -> Generalization {
     let attributes = problem.attributes().iter().zip(shapes).zip(parts);
     Generalization {
@@ -199,8 +210,8 @@ pub(crate) fn shapes(problem: &Problem) -> Vec<Shape> {
     problem.attributes().iter().enumerate().map(shape).collect()
 }
 
-/// The class table of single atoms, and the combinations of sensitive values that its entries
-/// number.
+/// The class table of single atoms, and the combinations of sensitive values by the numbers that its
+/// entries have.
 fn finest(
     problem: &Problem,
     shapes: &[Shape],
@@ -220,9 +231,9 @@ fn finest(
         atoms: Vec::with_capacity(pieces.len() * shapes.len()),
         rows: pieces.iter().map(|piece| piece.count).collect(),
         sums: Vec::new(),
-        secrets: Vec::new(),
+        sensitive: Vec::new(),
     };
-    let mut secrets: Vec<Vec<Code>> = Vec::new();
+    let mut sensitive: Vec<Vec<Code>> = Vec::new();
     let mut known = rustc_hash::FxHashMap::default();
     let mut codes = vec![0; problem.sensitive_columns()];
     for piece in pieces {
@@ -231,13 +242,13 @@ fn finest(
         costing.sums((0..shapes.len()).map(code), piece.count, &mut table.sums);
         if privacy.needs_sensitive() {
             problem.sensitive_codes(piece.tuple, &mut codes);
-            let next = u32::try_from(secrets.len()).expect("fewer combinations than rows");
+            let next = u32::try_from(sensitive.len()).expect("fewer combinations than rows");
             let number = *known.entry(codes.clone()).or_insert_with(|| {
-                secrets.push(codes.clone());
+                sensitive.push(codes.clone());
                 next
             });
-            table.secrets.push(number);
+            table.sensitive.push(number);
         }
     }
-    (table, secrets)
+    (table, sensitive)
 }

@@ -1,17 +1,19 @@
 //! Class tables: for every combination of blocks that occurs, how many rows have it. A coarser
-//! table is rolled up from a finer one.
+//! table is rolled up from a finer one. A class here is an equivalence class: all rows of one
+//! combination of blocks.
 
-use rustc_hash::FxHashMap;
+use crate::search::grouping::{GroupTable, hash};
 
-/// Up to this many cells, or this many an entry, classes are found by their place in an array;
-/// beyond, by hashing.
+/// Up to this many combinations, classes are found by their place in an array; beyond, by hashing.
 const DENSE: u64 = 1 << 16;
+
+/// The same, for each entry of the table: whichever of the two limits is greater.
 const DENSE_AN_ENTRY: u64 = 8;
 
+/// A place of the array without a class.
 const NONE: u32 = u32::MAX;
 
-/// Rows by what they have on every attribute, and by their sensitive values where rules look at
-/// them.
+/// Rows by their block on every attribute, and by their sensitive values where rules need them.
 #[derive(Debug)]
 pub(crate) struct ClassTable {
     pub(crate) width: usize,
@@ -19,32 +21,42 @@ pub(crate) struct ClassTable {
     pub(crate) atoms: Vec<u32>,
     /// Rows of each entry.
     pub(crate) rows: Vec<u32>,
-    /// Entry by entry, sums over its rows: the costing knows of what. May be empty.
+    /// Entry by entry, sums over its rows, as `Costing::sums` defines them. Empty for most costs.
     pub(crate) sums: Vec<f64>,
-    /// For each entry the combination of sensitive values; empty when no rule looks at them.
-    pub(crate) secrets: Vec<u32>,
+    /// For each entry the number of its combination of sensitive values; empty when no rule needs
+    /// them.
+    pub(crate) sensitive: Vec<u32>,
 }
 
-/// Which class each entry of a table belongs to.
+/// The class of each entry of a table.
 #[derive(Debug, Default)]
-pub(crate) struct Classes {
+pub(crate) struct EntryClasses {
     pub(crate) of: Vec<u32>,
     /// Rows of each class.
     pub(crate) sizes: Vec<u64>,
 }
 
-/// What a thread writes on.
+/// Memory that one thread reuses from table to table.
 #[derive(Debug, Default)]
-pub(crate) struct Scratch {
-    /// The class at each place, of the array or of the hash table; everywhere `NONE` between two
-    /// uses.
+pub(crate) struct ClassBuffers {
+    /// The class at each place of the array; everywhere `NONE` between two uses.
     ids: Vec<u32>,
-    /// The combination of each class, as a number.
-    keys: Vec<u64>,
-    wide: FxHashMap<u128, u32>,
-    /// What an atom adds to the number of its combination, for attribute after attribute.
-    steps: Vec<u64>,
-    classes: Classes,
+    /// The places of `ids` in use.
+    used: Vec<usize>,
+    hashed: GroupTable<u64>,
+    wide: GroupTable<u128>,
+    /// For attribute after attribute, the number of each atom's block among the blocks.
+    digits: Vec<u64>,
+    classes: EntryClasses,
+}
+
+/// An attribute of more than one block, as a digit in the number of a combination.
+struct Digit {
+    attribute: usize,
+    /// Its first place among the digits.
+    from: usize,
+    /// The product of the number of blocks of all attributes before.
+    stride: u128,
 }
 
 impl ClassTable {
@@ -69,10 +81,10 @@ impl ClassTable {
     pub(crate) fn classify(
         &self,
         least: &[Vec<u32>],
-        scratch: &mut Scratch,
-        classes: &mut Classes,
+        buffers: &mut ClassBuffers,
+        classes: &mut EntryClasses,
     ) {
-        let count = self.number(least, &[], scratch, &mut classes.of);
+        let count = self.number(least, &[], buffers, &mut classes.of);
         classes.sizes.clear();
         classes.sizes.resize(count, 0);
         for (&class, &rows) in classes.of.iter().zip(&self.rows) {
@@ -84,28 +96,28 @@ impl ClassTable {
     pub(crate) fn classify_all(
         &self,
         least: &[Vec<u32>],
-        scratch: &mut Scratch,
-        classes: &mut Classes,
+        buffers: &mut ClassBuffers,
+        classes: &mut EntryClasses,
     ) {
-        if self.secrets.is_empty() {
+        if self.sensitive.is_empty() {
             classes.of = (0..).take(self.len()).collect();
             classes.sizes = self.rows.iter().map(|&rows| u64::from(rows)).collect();
         } else {
-            self.classify(least, scratch, classes);
+            self.classify(least, buffers, classes);
         }
     }
 
     /// The table under a partition of each attribute.
-    pub(crate) fn rolled_up(&self, least: &[Vec<u32>], scratch: &mut Scratch) -> ClassTable {
-        let mut classes = std::mem::take(&mut scratch.classes);
-        let count = self.number(least, &self.secrets, scratch, &mut classes.of);
+    pub(crate) fn rolled_up(&self, least: &[Vec<u32>], buffers: &mut ClassBuffers) -> ClassTable {
+        let mut classes = std::mem::take(&mut buffers.classes);
+        let count = self.number(least, &self.sensitive, buffers, &mut classes.of);
         let sums = self.sums.len() / self.len().max(1);
         let mut table = ClassTable {
             width: self.width,
             atoms: Vec::with_capacity(count * self.width),
             rows: Vec::with_capacity(count),
             sums: vec![0.0; count * sums],
-            secrets: Vec::with_capacity(if self.secrets.is_empty() { 0 } else { count }),
+            sensitive: Vec::with_capacity(if self.sensitive.is_empty() { 0 } else { count }),
         };
         for (entry, (&class, &rows)) in classes.of.iter().zip(&self.rows).enumerate() {
             if class as usize == table.rows.len() {
@@ -116,7 +128,7 @@ impl ClassTable {
                         .map(|(&atom, least)| least[atom as usize]),
                 );
                 table.rows.push(rows);
-                table.secrets.extend(self.secrets.get(entry));
+                table.sensitive.extend(self.sensitive.get(entry));
             } else {
                 table.rows[class as usize] += rows;
             }
@@ -129,112 +141,126 @@ impl ClassTable {
                     .for_each(|(sum, more)| *sum += more);
             }
         }
-        scratch.classes = classes;
+        buffers.classes = classes;
         table
     }
 
-    /// Numbers the different combinations of blocks (and of the secrets, if any are given) in the
-    /// order in which they first occur, and says how many there are.
+    /// Numbers the different combinations of blocks (and of sensitive values, if any are given) in
+    /// the order in which they first occur, and returns how many there are.
     fn number(
         &self,
         least: &[Vec<u32>],
-        secrets: &[u32],
-        scratch: &mut Scratch,
+        sensitive: &[u32],
+        buffers: &mut ClassBuffers,
         of: &mut Vec<u32>,
     ) -> usize {
-        let Scratch { ids, keys, wide, steps, .. } = scratch;
         of.clear();
-        let mut cells = secrets.iter().max().map_or(1, |&most| u128::from(most) + 1);
-        // The attributes with more than one block, each with its first place among the steps and
-        // what a block adds.
-        let mut telling: Vec<(usize, usize, u128)> = Vec::with_capacity(self.width);
-        steps.clear();
-        for (at, least) in least.iter().enumerate() {
-            let from = steps.len();
-            let mut blocks = 0;
-            for (atom, &first) in least.iter().enumerate() {
-                let place =
-                    if first as usize == atom { blocks } else { steps[from + first as usize] };
-                blocks += u64::from(first as usize == atom);
-                steps.push(place);
-            }
-            if blocks > 1 {
-                telling.push((at, from, cells));
-                cells = cells
-                    .checked_mul(u128::from(blocks))
-                    .expect("the door has seen to it that combinations can be counted");
-            } else {
-                steps.truncate(from);
-            }
-        }
-        let secret = |entry: usize| secrets.get(entry).copied().unwrap_or(0);
-        let rows = self.atoms.chunks_exact(self.width).enumerate();
+        let (digits, cells) = combinations(least, sensitive, &mut buffers.digits);
         let Ok(cells) = u64::try_from(cells) else {
-            let step = |atoms: &[u32], (at, from, stride): (usize, usize, u128)| {
-                u128::from(steps[from + atoms[at] as usize]) * stride
-            };
-            wide.clear();
-            for (entry, atoms) in rows {
-                let key = u128::from(secret(entry))
-                    + telling.iter().map(|&telling| step(atoms, telling)).sum::<u128>();
-                let next = u32::try_from(wide.len()).expect("fewer classes than rows");
-                of.push(*wide.entry(key).or_insert(next));
-            }
-            return wide.len();
+            return self.number_wide(&digits, sensitive, buffers, of);
         };
-        for (next, &(_, from, stride)) in (1..).zip(&telling) {
-            let to = telling.get(next).map_or(steps.len(), |&(_, to, _)| to);
-            let stride = u64::try_from(stride).expect("no more than all cells");
-            steps[from..to].iter_mut().for_each(|step| *step *= stride);
+        for (next, &Digit { from, stride, .. }) in (1..).zip(&digits) {
+            let to = digits.get(next).map_or(buffers.digits.len(), |next| next.from);
+            let stride = u64::try_from(stride).expect("at most the number of combinations");
+            buffers.digits[from..to].iter_mut().for_each(|digit| *digit *= stride);
         }
-        let telling: Vec<(usize, &[u64])> =
-            telling.iter().map(|&(at, from, _)| (at, &steps[from..])).collect();
-        let key = |entry: usize, atoms: &[u32]| {
-            let steps = telling.iter().map(|(at, steps)| steps[atoms[*at] as usize]);
-            u64::from(secret(entry)) + steps.sum::<u64>()
+        let summands = std::mem::take(&mut buffers.digits);
+        let columns: Vec<(usize, &[u64])> =
+            digits.iter().map(|digit| (digit.attribute, &summands[digit.from..])).collect();
+        let key = |(entry, atoms): (usize, &[u32])| {
+            let summands = columns.iter().map(|(at, summands)| summands[atoms[*at] as usize]);
+            u64::from(sensitive.get(entry).copied().unwrap_or(0)) + summands.sum::<u64>()
         };
-        keys.clear();
-        let is_dense = cells <= DENSE.max(DENSE_AN_ENTRY * self.len() as u64);
-        let places =
-            if is_dense { cells } else { (2 * self.len() as u64).next_power_of_two().max(2) };
-        let places = usize::try_from(places).expect("few");
-        if ids.len() < places {
-            ids.resize(places, NONE);
-        }
-        let next = |keys: &[u64]| u32::try_from(keys.len()).expect("fewer classes than rows");
-        if is_dense {
-            let place = |key: u64| usize::try_from(key).expect("there are few cells");
-            for (entry, atoms) in rows {
-                let key = key(entry, atoms);
-                let id = &mut ids[place(key)];
-                if *id == NONE {
-                    *id = next(keys);
-                    keys.push(key);
-                }
-                of.push(*id);
-            }
-            keys.iter().for_each(|&key| ids[place(key)] = NONE);
+        let keys = self.atoms.chunks_exact(self.width).enumerate().map(key);
+        let count = if cells <= DENSE.max(DENSE_AN_ENTRY * self.len() as u64) {
+            number_dense(keys, cells, buffers, of)
         } else {
-            let (ids, shift) = (&mut ids[..places], 64 - places.ilog2());
-            for (entry, atoms) in rows {
-                let key = key(entry, atoms);
-                // The upper bits of a product with an odd number near 2^64 / the golden ratio are
-                // spread best.
-                let mut place = usize::try_from(key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> shift)
-                    .expect("few places");
-                while ids[place] != NONE && keys[ids[place] as usize] != key {
-                    place = (place + 1) & (places - 1);
-                }
-                if ids[place] == NONE {
-                    ids[place] = next(keys);
-                    keys.push(key);
-                }
-                of.push(ids[place]);
-            }
-            ids.fill(NONE);
-        }
-        keys.len()
+            buffers.hashed.clear(self.len());
+            of.extend(keys.map(|key| buffers.hashed.group(key, hash(key))));
+            buffers.hashed.len()
+        };
+        buffers.digits = summands;
+        count
     }
+
+    /// The same where the number of a combination needs more than 64 bits.
+    fn number_wide(
+        &self,
+        digits: &[Digit],
+        sensitive: &[u32],
+        buffers: &mut ClassBuffers,
+        of: &mut Vec<u32>,
+    ) -> usize {
+        let ClassBuffers { wide, digits: places, .. } = buffers;
+        wide.clear(self.len());
+        for (entry, atoms) in self.atoms.chunks_exact(self.width).enumerate() {
+            let summand = |digit: &Digit| {
+                u128::from(places[digit.from + atoms[digit.attribute] as usize]) * digit.stride
+            };
+            let key = u128::from(sensitive.get(entry).copied().unwrap_or(0))
+                + digits.iter().map(summand).sum::<u128>();
+            let [low, high] = [key & u128::from(u64::MAX), key >> 64]
+                .map(|half| u64::try_from(half).expect("64 bits"));
+            of.push(wide.group(key, hash(hash(low) ^ high)));
+        }
+        wide.len()
+    }
+}
+
+/// The attributes of more than one block as digits, with the number of each atom's block in
+/// `places`; and the number of combinations that they make with the sensitive values.
+fn combinations(
+    least: &[Vec<u32>],
+    sensitive: &[u32],
+    places: &mut Vec<u64>,
+) -> (Vec<Digit>, u128) {
+    let mut cells = sensitive.iter().max().map_or(1, |&most| u128::from(most) + 1);
+    let mut digits = Vec::with_capacity(least.len());
+    places.clear();
+    for (attribute, least) in least.iter().enumerate() {
+        let from = places.len();
+        let mut blocks = 0;
+        for (atom, &first) in least.iter().enumerate() {
+            let is_first = first as usize == atom;
+            let place = if is_first { blocks } else { places[from + first as usize] };
+            blocks += u64::from(is_first);
+            places.push(place);
+        }
+        if blocks > 1 {
+            digits.push(Digit { attribute, from, stride: cells });
+            cells = cells
+                .checked_mul(u128::from(blocks))
+                .expect("`Space::new` has checked that combinations can be counted");
+        } else {
+            places.truncate(from);
+        }
+    }
+    (digits, cells)
+}
+
+/// Numbers keys below `cells` by their place in an array.
+fn number_dense(
+    keys: impl Iterator<Item = u64>,
+    cells: u64,
+    buffers: &mut ClassBuffers,
+    of: &mut Vec<u32>,
+) -> usize {
+    let ClassBuffers { ids, used, .. } = buffers;
+    let place = |key: u64| usize::try_from(key).expect("there are few cells");
+    if ids.len() < place(cells) {
+        ids.resize(place(cells), NONE);
+    }
+    used.clear();
+    for key in keys {
+        let id = &mut ids[place(key)];
+        if *id == NONE {
+            *id = u32::try_from(used.len()).expect("fewer classes than rows");
+            used.push(place(key));
+        }
+        of.push(*id);
+    }
+    used.iter().for_each(|&place| ids[place] = NONE);
+    used.len()
 }
 
 /// Entries by a key below `keys`, those of one key in the order in which they come.
@@ -275,7 +301,7 @@ mod tests {
         for (width, atoms, entries) in
             [(2, 6, 300), (4, 40, 3_000), (16, 32, 2_000), (1, 1, 5), (3, 4, 0)]
         {
-            for secrets in [0, 3] {
+            for sensitive in [0, 3] {
                 let mut rng = Rng::new(width as u64);
                 let mut lots = |count: usize, below: u64| -> Vec<u32> {
                     (0..count).map(|_| u32::try_from(rng.below(below)).unwrap()).collect()
@@ -291,7 +317,7 @@ mod tests {
                         .collect(),
                     rows: lots(entries, 9),
                     sums: lots(entries * 2, 100).into_iter().map(f64::from).collect(),
-                    secrets: if secrets > 0 { lots(entries, secrets) } else { Vec::new() },
+                    sensitive: if sensitive > 0 { lots(entries, sensitive) } else { Vec::new() },
                 };
                 table
                     .atoms
@@ -319,26 +345,26 @@ mod tests {
                 let mut sizes: BTreeMap<Vec<u32>, u64> = BTreeMap::new();
                 for entry in 0..entries {
                     let (rows, sums) = expected
-                        .entry((block_of(entry), table.secrets.get(entry).copied()))
+                        .entry((block_of(entry), table.sensitive.get(entry).copied()))
                         .or_insert_with(|| (0, vec![0.0; 2]));
                     *rows += table.rows[entry];
                     sums.iter_mut().zip(table.sums_of(entry)).for_each(|(sum, more)| *sum += more);
                     *sizes.entry(block_of(entry)).or_default() += u64::from(table.rows[entry]);
                 }
-                let mut scratch = Scratch::default();
+                let mut buffers = ClassBuffers::default();
                 for _ in 0..2 {
-                    let rolled = table.rolled_up(&least, &mut scratch);
+                    let rolled = table.rolled_up(&least, &mut buffers);
                     assert_eq!(rolled.len(), expected.len());
                     for entry in 0..rolled.len() {
                         let key =
-                            (rolled.atoms_of(entry).to_vec(), rolled.secrets.get(entry).copied());
+                            (rolled.atoms_of(entry).to_vec(), rolled.sensitive.get(entry).copied());
                         assert_eq!(
                             expected[&key],
                             (rolled.rows[entry], rolled.sums_of(entry).to_vec())
                         );
                     }
-                    let mut classes = Classes::default();
-                    table.classify(&least, &mut scratch, &mut classes);
+                    let mut classes = EntryClasses::default();
+                    table.classify(&least, &mut buffers, &mut classes);
                     assert_eq!((classes.of.len(), classes.sizes.len()), (entries, sizes.len()));
                     for (entry, &class) in classes.of.iter().enumerate() {
                         assert_eq!(classes.sizes[class as usize], sizes[&block_of(entry)]);

@@ -35,6 +35,7 @@ use crate::rng::Rng;
 use crate::search::boxes::nearest::{Seeker, Tree};
 use crate::search::boxes::split;
 use crate::search::boxes::{Boxes, Objective};
+use crate::search::grouping::{GroupTable, hash};
 use crate::search::task::Task;
 
 /// At most so many patterns are listed.
@@ -105,51 +106,6 @@ struct Kept {
     sets: Vec<(u32, u32)>,
 }
 
-/// A table from keys to groups that is emptied at once: what an earlier round wrote does not count.
-#[derive(Default)]
-struct Slots {
-    slots: Vec<Slot>,
-    round: u32,
-}
-
-#[derive(Clone, Copy, Default)]
-struct Slot {
-    key: u64,
-    before: u32,
-    group: u32,
-    round: u32,
-}
-
-impl Slots {
-    /// Empties the table and makes room for so many keys.
-    fn clear(&mut self, keys: usize) {
-        self.round += 1;
-        if self.slots.len() < 2 * keys {
-            self.slots = vec![Slot::default(); (2 * keys).next_power_of_two()];
-        }
-    }
-
-    /// The group of a key within an earlier group; `next` if the key is new.
-    #[inline]
-    fn group(&mut self, before: u32, key: u64, next: u32) -> u32 {
-        // The high bits of the product are stirred most.
-        let stirred = (key ^ u64::from(before) << 32).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let mask = self.slots.len() - 1;
-        let mut at = usize::try_from(stirred >> 32).expect("32 bits") & mask;
-        loop {
-            let slot = &mut self.slots[at];
-            if slot.round != self.round {
-                *slot = Slot { key, before, group: next, round: self.round };
-                return next;
-            }
-            if slot.key == key && slot.before == before {
-                return slot.group;
-            }
-            at = (at + 1) & mask;
-        }
-    }
-}
-
 /// Sets of equal rows, and what has become of them.
 struct Peeler<'a> {
     task: &'a Task<'a>,
@@ -166,7 +122,8 @@ struct Peeler<'a> {
     second: Vec<usize>,
     /// For levels of the first attributes: sets whose group is large enough.
     kept: FxHashMap<Vec<u8>, Kept>,
-    slots: Slots,
+    /// From the group before and the levels' number to the group.
+    groups: GroupTable<(u64, u32)>,
     classes: Vec<Vec<Piece>>,
     /// What no class has fewer rows than.
     least: u64,
@@ -214,7 +171,7 @@ impl<'a> Peeler<'a> {
             first,
             second,
             kept: FxHashMap::default(),
-            slots: Slots::default(),
+            groups: GroupTable::default(),
             classes: Vec::new(),
             least: task.privacy.k().max(task.privacy.least_rows()),
         }
@@ -377,7 +334,7 @@ impl<'a> Peeler<'a> {
         let width = self.penalty.width();
         let mut sizes: Vec<u64> = Vec::new();
         let mut groups = Vec::with_capacity(sets.len());
-        self.slots.clear(sets.len());
+        self.groups.clear(sets.len());
         for &(set, before) in sets {
             let row = &self.cells[set as usize * width..][..width];
             // Two keys may happen to be equal only if there are very many groups: a class is none
@@ -386,9 +343,9 @@ impl<'a> Peeler<'a> {
                 key.wrapping_mul(level.count)
                     .wrapping_add(u64::from(level.groups[row[at] as usize]))
             };
-            let next = u32::try_from(sizes.len()).expect("there are fewer groups than rows");
-            let group = self.slots.group(before, levels.iter().fold(0, add), next);
-            if group == next {
+            let key = levels.iter().fold(0, add);
+            let group = self.groups.group((key, before), hash(key ^ u64::from(before) << 32));
+            if group as usize == sizes.len() {
                 sizes.push(0);
             }
             sizes[group as usize] += self.rows[set as usize];

@@ -368,11 +368,11 @@ impl Specializer<'_> {
         let privacy = self.task.privacy;
         let mut codes = vec![0; self.task.problem.sensitive_columns()];
         self.task.problem.sensitive_codes(piece.tuple, &mut codes);
-        let mut lacks = privacy.lacks(to);
+        let mut lacks = privacy.deficit(to);
         for taken in 0..piece.count {
             from.remove(&codes, 1);
             to.add(&codes, 1);
-            let then = privacy.lacks(to);
+            let then = privacy.deficit(to);
             if then >= lacks || !privacy.holds(from) {
                 from.add(&codes, 1);
                 to.remove(&codes, 1);

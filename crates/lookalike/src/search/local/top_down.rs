@@ -125,7 +125,7 @@ impl Cutter<'_> {
     fn lacking(&self, block: &Block, tally: &mut Tally) -> u64 {
         tally.clear();
         self.task.problem.count_into(tally, &block.pieces);
-        self.task.privacy.least_lacking(tally)
+        self.task.privacy.least_deficit(tally)
     }
 
     /// Sees to the groups that do not hold, in an order that the seed decides. Leaves some only

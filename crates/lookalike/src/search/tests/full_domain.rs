@@ -36,12 +36,12 @@ fn shown(problem: &Problem, at: usize, code: Code, level: u32) -> CodeRange {
 
 /// One node: what is shown for each piece that can be released, rows left out, and the cost of the
 /// rest and of them.
-struct Node {
-    left_out: u64,
+struct LatticeNode {
+    suppressed: u64,
     cost: f64,
 }
 
-fn node(problem: &Problem, shapes: &[Shape], cost: Cost, levels: &[u32]) -> Node {
+fn node(problem: &Problem, shapes: &[Shape], cost: Cost, levels: &[u32]) -> LatticeNode {
     let pieces = problem.pieces_without(problem.mandatory());
     let width = levels.len();
     let box_of = |tuple: u32| -> Vec<CodeRange> {
@@ -92,12 +92,12 @@ fn node(problem: &Problem, shapes: &[Shape], cost: Cost, levels: &[u32]) -> Node
             .sum(),
     };
     let privacy = &problem.stages_in_order()[0].privacy;
-    let mut found = Node { left_out: 0, cost: full * real(rows(problem.mandatory())) };
+    let mut found = LatticeNode { suppressed: 0, cost: full * real(rows(problem.mandatory())) };
     for (shows, class) in &classes {
         let mut tally = problem.tally();
         problem.count_into(&mut tally, class);
         if !privacy.holds(&tally) {
-            found.left_out += rows(class);
+            found.suppressed += rows(class);
             found.cost += full * real(rows(class));
             continue;
         }
@@ -187,13 +187,13 @@ fn incognito_finds_the_minimal_nodes_and_the_cheapest_that_the_whole_lattice_has
         let left = problem.allowance() - rows(problem.mandatory());
         let is_by_size = !problem.stages_in_order()[0].privacy.needs_sensitive();
         let limit = if is_by_size { left } else { 0 };
-        let nodes: BTreeMap<Vec<u32>, Node> = lattice(&shapes)
+        let nodes: BTreeMap<Vec<u32>, LatticeNode> = lattice(&shapes)
             .into_iter()
             .map(|levels| (levels.clone(), node(problem, &shapes, cost, &levels)))
             .collect();
         let holding: Vec<&Vec<u32>> = nodes
             .iter()
-            .filter(|(_, node)| node.left_out <= limit)
+            .filter(|(_, node)| node.suppressed <= limit)
             .map(|(levels, _)| levels)
             .collect();
         let is_below = |one: &Vec<u32>, other: &Vec<u32>| {
@@ -210,7 +210,8 @@ fn incognito_finds_the_minimal_nodes_and_the_cheapest_that_the_whole_lattice_has
             assert_eq!(found.minimal, minimal, "{what}");
             assert!(is_close(found.value, best), "{} for {best}, {what}", found.value);
             assert!(
-                is_close(nodes[&found.levels].cost, best) && nodes[&found.levels].left_out <= limit,
+                is_close(nodes[&found.levels].cost, best)
+                    && nodes[&found.levels].suppressed <= limit,
                 "{what}"
             );
             let is_asked = problem.mandatory().is_empty();
@@ -293,7 +294,7 @@ fn a_lattice_too_large_to_search_is_gone_down_one_way() {
     assert!(!found.is_proven && found.minimal.is_empty());
     let shapes = shapes(&problem);
     let at = |levels: &[u32]| node(&problem, &shapes, Cost::Ncp, levels);
-    assert_eq!(at(&found.levels).left_out, 0);
+    assert_eq!(at(&found.levels).suppressed, 0);
     assert!(is_close(at(&found.levels).cost, found.value));
     // No direct specialization holds.
     let raised: Vec<usize> = (0..16).filter(|&column| found.levels[column] > 0).collect();
@@ -301,6 +302,6 @@ fn a_lattice_too_large_to_search_is_gone_down_one_way() {
     for column in raised {
         let mut lower = found.levels.clone();
         lower[column] = 0;
-        assert!(at(&lower).left_out > 0);
+        assert!(at(&lower).suppressed > 0);
     }
 }

@@ -125,7 +125,7 @@ impl Plain<'_> {
             let mut rest = staying[index].clone();
             rest.remove(rest.iter().position(|&other| other == tuple).unwrap());
             let more = [left.as_slice(), &[tuple]].concat();
-            let lacks = |rows: &[u32]| self.task.privacy.lacks(&self.tally(rows));
+            let lacks = |rows: &[u32]| self.task.privacy.deficit(&self.tally(rows));
             if self.holds(&rest) && lacks(&more) < lacks(&left) {
                 (staying[index], left) = (rest, more);
             }

@@ -5,7 +5,7 @@ mod claims;
 
 use lookalike::evaluate::query::Workload;
 use lookalike::request::{ColumnRequest, Kind, Rest, Role};
-use lookalike::synthetic::Grid;
+use lookalike::synthetic::PointGrid;
 use lookalike::{Algorithm, Problem, Request, far_pair_shares};
 
 use super::Report;
@@ -39,8 +39,8 @@ pub(super) fn run(lab: &Lab, adult: Option<&Rows>) -> Outcomes<Report> {
     let adult = adult.map(|rows| data::adult_table("adult", rows)).transpose()?;
     let on_adult = adult.as_ref().map(|data| by_k_on_adult(lab, data, &mut report)).transpose()?;
     let rows = lab.choose(10_000, 2_000);
-    let uniform = data::grid(Grid { columns: 4, sigma: None }, rows, SEED)?;
-    let gaussian = data::grid(Grid { columns: 4, sigma: Some(1.0) }, rows, SEED)?;
+    let uniform = data::grid(PointGrid { columns: 4, sigma: None }, rows, SEED)?;
+    let gaussian = data::grid(PointGrid { columns: 4, sigma: Some(1.0) }, rows, SEED)?;
     let shapes = Shapes {
         uniform: by_k(lab, &uniform, false)?,
         gaussian: by_k(lab, &gaussian, true)?,
@@ -171,7 +171,7 @@ fn by_k(lab: &Lab, data: &Data, is_asked: bool) -> Outcomes<Vec<Sweep>> {
 fn by_sigma(lab: &Lab, rows: usize) -> Outcomes<Vec<Sweep>> {
     let places: &[f64] = lab.choose(&[0.5, 1.0, 1.5, 2.0, 3.0, 4.0], &[0.5, 1.0, 2.0, 4.0]);
     sweep(lab, &METHODS, places, |lab, method, sigma| {
-        let data = data::grid(Grid { columns: 4, sigma: Some(sigma) }, rows, SEED)?;
+        let data = data::grid(PointGrid { columns: 4, sigma: Some(sigma) }, rows, SEED)?;
         lab.run(&Job::new(PAPER, &data, Request { k: Some(10), ..grid_config(4, &[]) }, method))
     })
 }
@@ -180,7 +180,7 @@ fn by_columns(lab: &Lab, rows: usize) -> Outcomes<Vec<Sweep>> {
     let places: &[f64] = lab.choose(&[2.0, 3.0, 4.0, 5.0, 6.0, 8.0], &[2.0, 4.0, 6.0]);
     sweep(lab, &METHODS, places, |lab, method, columns| {
         let columns = usize::try_from(whole(columns)).unwrap_or(4);
-        let data = data::grid(Grid { columns, sigma: Some(1.0) }, rows, SEED)?;
+        let data = data::grid(PointGrid { columns, sigma: Some(1.0) }, rows, SEED)?;
         lab.run(&Job::new(
             PAPER,
             &data,
@@ -197,7 +197,7 @@ fn by_size(lab: &Lab) -> Outcomes<Vec<Sweep>> {
     );
     sweep(lab, &METHODS, places, |lab, method, rows| {
         let rows = usize::try_from(whole(rows)).unwrap_or(10_000);
-        let data = data::grid(Grid { columns: 4, sigma: None }, rows, SEED)?;
+        let data = data::grid(PointGrid { columns: 4, sigma: None }, rows, SEED)?;
         lab.run(&Job::new(PAPER, &data, Request { k: Some(10), ..grid_config(4, &[]) }, method))
     })
 }

@@ -8,8 +8,8 @@ fn an_empty_class_does_not_hold() {
         Model::K(1),
         alpha("1"),
         entropy("1"),
-        closeness("1", Ground::Equal),
-        closeness("1", Ground::Ordered),
+        closeness("1", GroundDistance::Equal),
+        closeness("1", GroundDistance::Ordered),
     ] {
         assert!(!holds(model, &[0, 0], &[1, 1]));
     }
@@ -101,14 +101,14 @@ fn the_salary_example_of_t_closeness_has_its_published_distances() {
     // Nine salaries, 3k to 11k: {3k,4k,5k} is 0.375 away from the table, {6k,8k,11k} 0.167.
     let salaries = [1; 9];
     let (low, mixed) = ([1, 1, 1, 0, 0, 0, 0, 0, 0], [0, 0, 0, 1, 0, 1, 0, 0, 1]);
-    assert!(holds(closeness("0.375", Ground::Ordered), &low, &salaries));
-    assert!(!holds(closeness("0.374999999", Ground::Ordered), &low, &salaries));
-    assert!(holds(closeness("1/6", Ground::Ordered), &mixed, &salaries));
-    assert!(!holds(closeness("0.166666", Ground::Ordered), &mixed, &salaries));
+    assert!(holds(closeness("0.375", GroundDistance::Ordered), &low, &salaries));
+    assert!(!holds(closeness("0.374999999", GroundDistance::Ordered), &low, &salaries));
+    assert!(holds(closeness("1/6", GroundDistance::Ordered), &mixed, &salaries));
+    assert!(!holds(closeness("0.166666", GroundDistance::Ordered), &mixed, &salaries));
     // Two thirds of either class must change its value.
     assert!(
-        holds(closeness("2/3", Ground::Equal), &low, &salaries)
-            && !holds(closeness("0.66", Ground::Equal), &mixed, &salaries)
+        holds(closeness("2/3", GroundDistance::Equal), &low, &salaries)
+            && !holds(closeness("0.66", GroundDistance::Equal), &mixed, &salaries)
     );
 }
 
@@ -117,7 +117,9 @@ fn earth_moves_cheaply_within_a_branch_and_dearly_across() {
     let tree = |t| {
         closeness(
             t,
-            Ground::Hierarchical { nodes: vec![node(0, 1, 1), node(2, 3, 1), node(0, 3, 2)] },
+            GroundDistance::Hierarchical {
+                nodes: vec![node(0, 1, 1), node(2, 3, 1), node(0, 3, 2)],
+            },
         )
     };
     // A quarter of the class from one leaf to its sibling: a quarter of 1/2.
@@ -134,14 +136,16 @@ fn earth_moves_cheaply_within_a_branch_and_dearly_across() {
 
 #[test]
 fn one_value_is_at_no_distance_and_absent_values_take_no_rank() {
-    for ground in
-        [Ground::Equal, Ground::Ordered, Ground::Hierarchical { nodes: vec![node(0, 0, 1)] }]
-    {
+    for ground in [
+        GroundDistance::Equal,
+        GroundDistance::Ordered,
+        GroundDistance::Hierarchical { nodes: vec![node(0, 0, 1)] },
+    ] {
         assert!(holds(closeness("0", ground), &[3], &[9]));
     }
-    assert!(holds(closeness("1/2", Ground::Ordered), &[2, 0, 0], &[2, 0, 2]));
+    assert!(holds(closeness("1/2", GroundDistance::Ordered), &[2, 0, 0], &[2, 0, 2]));
     assert!(
-        !holds(closeness("0.49", Ground::Ordered), &[2, 0, 0], &[2, 0, 2]),
+        !holds(closeness("0.49", GroundDistance::Ordered), &[2, 0, 0], &[2, 0, 2]),
         "two values are at distance 1, whatever stands between"
     );
 }
@@ -150,7 +154,7 @@ fn one_value_is_at_no_distance_and_absent_values_take_no_rank() {
 #[should_panic(expected = "covers every code")]
 fn a_ground_tree_that_misses_a_code_is_refused() {
     holds(
-        closeness("1", Ground::Hierarchical { nodes: vec![node(0, 1, 1)] }),
+        closeness("1", GroundDistance::Hierarchical { nodes: vec![node(0, 1, 1)] }),
         &[1, 1, 1],
         &[1, 1, 1],
     );
@@ -162,8 +166,10 @@ fn tables_of_four_billion_rows_do_not_overflow() {
     let totals = [half, half, 1];
     let long = Ratio::new(u64::MAX - 1, u64::MAX).unwrap();
     let short = Ratio::new(1, u64::MAX).unwrap();
-    let tree = Ground::Hierarchical { nodes: vec![node(0, 1, u32::MAX - 1), node(0, 2, u32::MAX)] };
-    for ground in [Ground::Equal, Ground::Ordered, tree] {
+    let tree = GroundDistance::Hierarchical {
+        nodes: vec![node(0, 1, u32::MAX - 1), node(0, 2, u32::MAX)],
+    };
+    for ground in [GroundDistance::Equal, GroundDistance::Ordered, tree] {
         assert!(holds(
             Model::Closeness { column: 0, t: short, ground: ground.clone() },
             &totals,

@@ -144,7 +144,10 @@ fn every_rule_that_fails_is_named_with_what_is_feasible() {
     );
     assert_eq!(why(vec![Model::K(1)], &[0]), "the table has no rows to release");
     assert_eq!(
-        why(vec![closeness("0", Ground::Ordered), closeness("0", Ground::Equal)], &[5, 3, 2]),
+        why(
+            vec![closeness("0", GroundDistance::Ordered), closeness("0", GroundDistance::Equal)],
+            &[5, 3, 2]
+        ),
         ""
     );
 }

@@ -1,179 +1,198 @@
-//! How little any partition can cost that is at least as coarse as one and at most as coarse as
-//! another.
+//! A lower bound on the cost of all partitions between a finest and a coarsest one.
 //!
-//! A row whose class is too small even in the coarsest partition is left out whatever is chosen,
-//! and costs the full price. Any other costs at least what it does in the finest one: prices never
-//! fall as blocks grow, and for DM a class has at least as many rows as the rules ask for. What the
-//! rows must pay beyond that, because their classes do not hold yet, is reckoned in `charge.rs`.
+//! A row whose class is too small even in the coarsest partition is suppressed in all of them, and
+//! has the full cost. Any other row costs at least as much as in the finest partition: costs never
+//! fall as blocks grow, and for DM a class has at least as many rows as the rules require. The cost
+//! beyond that, of rows whose classes do not satisfy the rules yet, is bounded in `extra.rs`.
 
 use std::sync::Arc;
 
-use super::charge::{self, Charge};
-use super::reach::{Gains, Runs};
+use super::extra::{ExtraCost, extra_cost};
+use super::node::SearchNode;
+use super::reach::{BlockRuns, Gains, gains};
 use super::{Branching, Techniques};
 use crate::codes::real;
-use crate::domain::scheme::{State, Verdict};
-use crate::search::global::{ClassTable, Classes, Parts, Scratch, Space, Value};
+use crate::domain::scheme::{ChoiceState, Decision, Extent};
+use crate::search::global::{ClassBuffers, ClassTable, EntryClasses, PartitionCost, Parts, Space};
 
-/// A state of the choices, looked at from both sides.
+/// The bounds of a node: of all partitions that its choices leave open.
 #[derive(Debug)]
-pub(super) struct Look {
-    /// The classes of the finest partition.
+pub(super) struct NodeBounds {
+    /// The class table of the finest partition.
     pub(super) table: Arc<ClassTable>,
     pub(super) fine: Parts,
     pub(super) coarse: Parts,
-    pub(super) prices: Vec<Vec<f64>>,
-    /// By entry.
-    pub(super) entries: Vec<Entry>,
-    /// The bound without the charge.
+    pub(super) block_costs: Vec<Vec<f64>>,
+    /// By entry of the table.
+    pub(super) entries: Vec<EntryBounds>,
+    /// The bound without the extra cost.
     plain: f64,
     pub(super) bound: f64,
-    charges: Vec<Charge>,
-    /// By attribute, how much the plain bound rises when a choice is kept apart, and the one with
-    /// the charge.
+    extra: Vec<ExtraCost>,
+    /// By attribute, the rise when a choice is kept apart: of the plain bound, and of the bound with
+    /// the extra cost.
     gains: Vec<[Gains; 2]>,
-    /// What the finest and the coarsest partition cost.
-    pub(super) finest: Value,
-    pub(super) coarsest: Value,
+    /// The exact costs of the finest and the coarsest partition.
+    pub(super) finest: PartitionCost,
+    pub(super) coarsest: PartitionCost,
 }
 
-/// What is known of an entry of the table.
+/// The bounds of an entry of the table.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Entry {
-    /// The least that it costs, beside the charge.
-    pub(super) price: f64,
-    /// What it costs in the coarsest partition, if it is not left out: the most that it can be made
-    /// to pay.
+pub(super) struct EntryBounds {
+    /// Its least cost, without the extra cost.
+    pub(super) least: f64,
+    /// Its cost in the coarsest partition, if it is not suppressed: its greatest cost.
     pub(super) most: f64,
-    /// Its class holds in the finest partition.
+    /// Its class satisfies the rules in the finest partition.
     pub(super) holds: bool,
-    /// It is left out in every partition.
-    pub(super) is_lost: bool,
-    /// The attributes on which its block must be joined, or it is left out; a bit each.
-    pub(super) must: u64,
-    /// The attributes that it may be charged for, and how much for each: together that is what
-    /// leaving it out costs.
-    pub(super) charged: u64,
+    /// It is suppressed in every partition.
+    pub(super) is_suppressed: bool,
+    /// The attributes on which its block must be joined, or it is suppressed; one bit for each.
+    pub(super) must_join: u64,
+    /// The attributes that share the cost of suppressing it; one bit for each.
+    pub(super) shared_by: u64,
+    /// The share of each of them.
     pub(super) share: f64,
 }
 
-impl Look {
-    pub(super) fn at(
+/// One attribute of a node, with everything that its extra cost and its gains are computed from.
+#[derive(Clone, Copy)]
+pub(super) struct AttributeView<'a> {
+    pub(super) space: &'a Space<'a>,
+    pub(super) state: &'a ChoiceState,
+    pub(super) bounds: &'a NodeBounds,
+    pub(super) runs: &'a BlockRuns,
+    pub(super) at: usize,
+}
+
+impl NodeBounds {
+    /// Bounds a node. When the plain bound shows already that nothing is below `best`, the extra
+    /// cost and the gains are not computed.
+    pub(super) fn new(
+        space: &Space,
+        techniques: &Techniques,
+        SearchNode { state, table, .. }: &SearchNode,
+        best: f64,
+        buffers: &mut ClassBuffers,
+    ) -> NodeBounds {
+        let width = space.shapes.len();
+        let (mut bounds, coarse_classes) =
+            NodeBounds::of_ends(space, techniques, table, state, buffers);
+        let runs: Vec<BlockRuns> =
+            (0..width).map(|at| BlockRuns::new(&bounds, at, &coarse_classes)).collect();
+        for (at, runs) in runs.iter().enumerate() {
+            runs.mark(space, techniques, state, &mut bounds, at);
+        }
+        let suppressed_rows = bounds.add_up(space);
+        let cannot = suppressed_rows > space.allowance
+            || (!space.is_by_size() && space.allowance == 0 && bounds.coarsest.suppressed > 0);
+        if cannot {
+            (bounds.plain, bounds.bound) = (f64::INFINITY, f64::INFINITY);
+        }
+        let best = best.min(bounds.finest.cost).min(bounds.coarsest.cost);
+        if super::is_no_better(bounds.bound, best) {
+            return bounds;
+        }
+        let view = |at: usize| AttributeView { space, state, bounds: &bounds, runs: &runs[at], at };
+        let extra: Vec<ExtraCost> =
+            (0..width).map(|at| extra_cost(&view(at), techniques)).collect();
+        bounds.bound += extra.iter().map(ExtraCost::sum).sum::<f64>();
+        bounds.extra = extra;
+        if techniques.useful || techniques.branching == Branching::Halves {
+            let left = space.allowance - suppressed_rows;
+            let view =
+                |at: usize| AttributeView { space, state, bounds: &bounds, runs: &runs[at], at };
+            bounds.gains = (0..width).map(|at| gains(&view(at), left)).collect();
+        }
+        bounds
+    }
+
+    /// The exact costs of the finest and the coarsest partition, overall and by entry, and the
+    /// classes of the coarsest one. The bound itself is still 0.
+    fn of_ends(
         space: &Space,
         techniques: &Techniques,
         table: &ClassTable,
-        state: &State,
-        best: f64,
-        scratch: &mut Scratch,
-    ) -> Look {
-        let width = space.shapes.len();
-        let (fine, coarse) =
-            (space.choices.all_blocks(state, false), space.choices.all_blocks(state, true));
-        let table = table.rolled_up(&fine, scratch);
-        let prices = space.prices(&fine);
-        let (mut small, mut large) = (Classes::default(), Classes::default());
-        table.classify_all(&fine, scratch, &mut small);
-        table.classify(&coarse, scratch, &mut large);
+        state: &ChoiceState,
+        buffers: &mut ClassBuffers,
+    ) -> (NodeBounds, EntryClasses) {
+        let fine = space.choices.all_blocks(state, Extent::Joined);
+        let coarse = space.choices.all_blocks(state, Extent::JoinedAndOpen);
+        let table = table.rolled_up(&fine, buffers);
+        let block_costs = space.block_costs(&fine);
+        let (mut small, mut large) = (EntryClasses::default(), EntryClasses::default());
+        table.classify_all(&fine, buffers, &mut small);
+        table.classify(&coarse, buffers, &mut large);
         let holds = space.holding(&table, &small);
-        let finest = space.value_of(&table, &prices, &small, &holds);
-        let dearest = space.prices(&coarse);
-        let coarsest = space.value_of(&table, &dearest, &large, &space.holding(&table, &large));
-
+        let finest = space.value_of(&table, &block_costs, &small, &holds);
+        let coarse_costs = space.block_costs(&coarse);
+        let coarsest =
+            space.value_of(&table, &coarse_costs, &large, &space.holding(&table, &large));
+        let is_separable = space.costing.is_separable();
         let entry = |at: usize| {
             let size = small.sizes[small.of[at] as usize];
-            let priced = |prices: &[Vec<f64>]| {
-                space.costing.of_entry(
-                    prices,
-                    table.atoms_of(at),
-                    table.rows[at],
-                    table.sums_of(at),
-                )
-            };
-            let least = f64::from(table.rows[at]) * real(size.max(space.least_rows));
-            let is_separable = space.costing.is_separable();
-            Entry {
-                price: if is_separable { priced(&prices) } else { least },
-                most: if is_separable { priced(&dearest) } else { least },
+            let (atoms, rows, sums) = (table.atoms_of(at), table.rows[at], table.sums_of(at));
+            let cost = |costs: &[Vec<f64>]| space.costing.entry_cost(costs, atoms, rows, sums);
+            let least_of_dm = f64::from(rows) * real(size.max(space.least_rows));
+            EntryBounds {
+                least: if is_separable { cost(&block_costs) } else { least_of_dm },
+                most: if is_separable { cost(&coarse_costs) } else { least_of_dm },
                 holds: holds[small.of[at] as usize],
-                is_lost: techniques.both_sides
+                is_suppressed: techniques.both_sides
                     && large.sizes[large.of[at] as usize] < space.least_rows,
-                must: 0,
-                charged: 0,
+                must_join: 0,
+                shared_by: 0,
                 share: 0.0,
             }
         };
         let entries = (0..table.len()).map(entry).collect();
-        let (charges, gains) = (Vec::new(), Vec::new());
-        let table = Arc::new(table);
-        let mut look = Look {
-            table,
+        let bounds = NodeBounds {
+            table: Arc::new(table),
             fine,
             coarse,
-            prices,
+            block_costs,
             entries,
             plain: 0.0,
             bound: 0.0,
-            charges,
-            gains,
+            extra: Vec::new(),
+            gains: Vec::new(),
             finest,
             coarsest,
         };
-        let runs: Vec<Runs> = (0..width).map(|at| Runs::new(&look, at, &large)).collect();
-        for (at, runs) in runs.iter().enumerate() {
-            runs.mark(space, techniques, state, &mut look, at);
-        }
-        let lost_rows = look.add_up(space);
-        let cannot = lost_rows > space.allowance
-            || (!space.is_by_size() && space.allowance == 0 && coarsest.left_out > 0);
-        if cannot {
-            (look.plain, look.bound) = (f64::INFINITY, f64::INFINITY);
-        }
-        if super::is_no_better(look.bound, best.min(finest.cost).min(coarsest.cost)) {
-            return look;
-        }
-        look.charges = (0..width)
-            .map(|at| charge::charge(space, techniques, state, &look, at, &runs[at]))
-            .collect();
-        look.bound += look.charges.iter().map(Charge::sum).sum::<f64>();
-        if techniques.useful || techniques.branching == Branching::Halves {
-            let left = space.allowance - lost_rows;
-            look.gains = runs
-                .iter()
-                .enumerate()
-                .map(|(at, runs)| runs.gains(space, state, &look, at, left))
-                .collect();
-        }
-        look
+        (bounds, large)
     }
 
-    /// Sums up the plain bound, shares out what leaving rows out costs, and counts the rows that
-    /// are lost.
+    /// Sums up the plain bound, shares the cost of suppression among the attributes, and counts the
+    /// rows that are suppressed in every partition.
     fn add_up(&mut self, space: &Space) -> u64 {
-        let mut lost_rows = 0;
+        let mut suppressed_rows = 0;
         self.plain = space.mandatory;
         let all = u64::MAX >> 64usize.saturating_sub(space.shapes.len());
         for (entry, &rows) in self.entries.iter_mut().zip(&self.table.rows) {
             let full = f64::from(rows) * space.costing.full;
-            lost_rows += u64::from(if entry.is_lost { rows } else { 0 });
-            self.plain += if entry.is_lost { full } else { entry.price };
-            // With sensitive rules a class that holds may yet be left out, with others that do not.
-            if entry.is_lost || (entry.holds && (space.is_by_size() || space.allowance == 0)) {
+            suppressed_rows += u64::from(if entry.is_suppressed { rows } else { 0 });
+            self.plain += if entry.is_suppressed { full } else { entry.least };
+            // Under rules on sensitive values a class that satisfies them may still be suppressed,
+            // joined with another that does not.
+            if entry.is_suppressed || (entry.holds && (space.is_by_size() || space.allowance == 0))
+            {
                 continue;
             }
             if space.allowance == 0 {
-                // Where nothing may be left out a share only says that there are rows.
-                (entry.charged, entry.share) = (entry.must, f64::from(rows));
+                // Where no row may be suppressed, a share only marks that there are rows.
+                (entry.shared_by, entry.share) = (entry.must_join, f64::from(rows));
             } else {
-                entry.charged = if entry.must == 0 { all } else { entry.must };
-                entry.share = (full - entry.price) / f64::from(entry.charged.count_ones());
+                entry.shared_by = if entry.must_join == 0 { all } else { entry.must_join };
+                entry.share = (full - entry.least) / f64::from(entry.shared_by.count_ones());
             }
         }
         self.bound = self.plain;
-        lost_rows
+        suppressed_rows
     }
 
-    /// How much keeping a choice apart may raise the bound: no bound, since what is charged may be
-    /// counted twice, but better to choose by.
+    /// An estimate of the rise when a choice is kept apart: not a bound, because the extra cost may be
+    /// counted twice, but better for selecting a choice.
     pub(super) fn guess(&self, space: &Space, choice: u32) -> f64 {
         let at = space.choices.attribute(choice);
         let block = |atom: u32| self.fine[at][atom as usize];
@@ -181,8 +200,14 @@ impl Look {
         space.choices.links(choice).iter().map(gain).fold(0.0, f64::max)
     }
 
-    /// A bound for when this choice too is made.
-    pub(super) fn probe(&self, space: &Space, state: &State, choice: u32, verdict: Verdict) -> f64 {
+    /// A bound for the node with one more decision.
+    pub(super) fn probe(
+        &self,
+        space: &Space,
+        state: &ChoiceState,
+        choice: u32,
+        decision: Decision,
+    ) -> f64 {
         let at = space.choices.attribute(choice);
         let links = space
             .choices
@@ -190,26 +215,25 @@ impl Look {
             .iter()
             .map(|&(one, other)| (self.fine[at][one as usize], self.fine[at][other as usize]));
         let links = links.filter(|(one, other)| one != other);
-        match verdict {
-            Verdict::Joined => {
+        match decision {
+            Decision::Joined => {
                 let mut next = state.clone();
-                if !space.choices.settle(&mut next, choice, verdict) {
+                if !space.choices.settle(&mut next, choice, decision) {
                     return f64::INFINITY;
                 }
-                let blocks = space.choices.blocks(&next, at, false);
-                let charged = links
-                    .map(|(one, other)| self.charges[at].joined(one, other))
-                    .fold(0.0, f64::max);
-                (self.bound + charged)
-                    .max(self.plain + self.charges[at].rise(space, self, at, &blocks))
+                let blocks = space.choices.blocks(&next, at, Extent::Joined);
+                let extra =
+                    links.map(|(one, other)| self.extra[at].joined(one, other)).fold(0.0, f64::max);
+                (self.bound + extra).max(self.plain + self.extra[at].rise(space, self, at, &blocks))
             }
-            Verdict::Apart => {
+            Decision::Apart => {
                 let mut bound = self.bound;
                 for (one, other) in links {
-                    let [plain, charged] = &self.gains[at];
+                    let [plain, with_extra] = &self.gains[at];
                     bound = bound.max(self.plain + plain.of(one, other));
                     bound = bound.max(
-                        self.bound + charged.of(one, other).max(self.charges[at].apart(one, other)),
+                        self.bound
+                            + with_extra.of(one, other).max(self.extra[at].apart(one, other)),
                     );
                 }
                 bound

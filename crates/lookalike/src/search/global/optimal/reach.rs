@@ -1,41 +1,42 @@
-//! How many rows a class can come to, as far as one attribute has a say, all others being as coarse
-//! as they can be.
+//! The greatest size that a class can reach as far as one attribute decides, with all others as
+//! coarse as they can be.
 //!
-//! One pass over the entries of a table, sorted by the coarsest classes and in each by the blocks
-//! of one attribute, answers for all choices about this attribute at once which rows would be lost
-//! if it were kept apart.
+//! One pass over the entries of a table, sorted by the coarsest classes and within them by the
+//! blocks of one attribute, answers for all choices about this attribute at once which rows would
+//! be suppressed if it were kept apart.
 
 use super::Techniques;
-use super::bound::{Entry, Look};
+use super::bound::{AttributeView, EntryBounds, NodeBounds};
+use super::extra::SAFETY;
 use crate::codes::real;
-use crate::domain::scheme::State;
-use crate::search::global::{Classes, Space, sorted};
+use crate::domain::scheme::ChoiceState;
+use crate::search::global::{EntryClasses, Space, sorted};
 
-/// The entries by coarsest class, and in each by their block of one attribute.
+/// The entries sorted by coarsest class, and within a class by their block of one attribute.
 #[derive(Debug)]
-pub(super) struct Runs {
+pub(super) struct BlockRuns {
     order: Vec<u32>,
-    parts: Vec<Part>,
-    /// Where the parts of each class begin, and where the last ones end.
+    runs: Vec<BlockRun>,
+    /// The first run of each class, and one beyond the last.
     starts: Vec<u32>,
 }
 
-/// Entries of one class that have one block.
+/// The entries of one coarsest class with one block.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Part {
+pub(super) struct BlockRun {
     pub(super) block: u32,
     pub(super) rows: u64,
-    /// Where its entries begin and end.
+    /// Its entries in the order: the first, and one beyond the last.
     from: u32,
     to: u32,
 }
 
-/// By how much a bound rises when blocks are kept apart.
+/// The rise of a bound when blocks are kept apart.
 #[derive(Debug)]
 pub(super) enum Gains {
-    /// When all blocks below a place are kept from those at and above it, by the place.
+    /// By place: when all blocks below it are kept apart from those at and above it.
     Places(Vec<f64>),
-    /// When one block is kept from another: block by block.
+    /// For every two blocks: when the first is kept apart from the second.
     Pairs(usize, Vec<f64>),
 }
 
@@ -51,9 +52,9 @@ impl Gains {
     }
 }
 
-impl Runs {
-    pub(super) fn new(look: &Look, at: usize, large: &Classes) -> Runs {
-        let (table, fine) = (&look.table, &look.fine[at]);
+impl BlockRuns {
+    pub(super) fn new(bounds: &NodeBounds, at: usize, large: &EntryClasses) -> BlockRuns {
+        let (table, fine) = (&bounds.table, &bounds.fine[at]);
         let block = |entry: usize| fine[table.atoms_of(entry)[at] as usize];
         // By block first, then by class: each pass keeps the order of the one before.
         let by_block = sorted(0..table.len(), |entry| block(entry) as usize, fine.len());
@@ -62,169 +63,187 @@ impl Runs {
             |entry| large.of[entry] as usize,
             large.sizes.len(),
         );
-        let mut runs = Runs {
+        let mut runs = BlockRuns {
             order,
-            parts: Vec::with_capacity(table.len()),
+            runs: Vec::with_capacity(table.len()),
             starts: Vec::with_capacity(large.sizes.len() + 1),
         };
         let mut last = (u32::MAX, u32::MAX);
         for (place, &entry) in (0..).zip(&runs.order) {
             let here = (large.of[entry as usize], block(entry as usize));
             if here.0 != last.0 {
-                runs.starts.push(u32::try_from(runs.parts.len()).expect("fewer parts than rows"));
+                runs.starts.push(u32::try_from(runs.runs.len()).expect("fewer runs than rows"));
             }
             if here != last {
-                runs.parts.push(Part { block: here.1, rows: 0, from: place, to: place });
+                runs.runs.push(BlockRun { block: here.1, rows: 0, from: place, to: place });
                 last = here;
             }
-            let part = runs.parts.last_mut().expect("one was pushed");
-            part.rows += u64::from(table.rows[entry as usize]);
-            part.to = place + 1;
+            let run = runs.runs.last_mut().expect("one was pushed");
+            run.rows += u64::from(table.rows[entry as usize]);
+            run.to = place + 1;
         }
-        runs.starts.push(u32::try_from(runs.parts.len()).expect("fewer parts than rows"));
+        runs.starts.push(u32::try_from(runs.runs.len()).expect("fewer runs than rows"));
         runs
     }
 
-    /// The parts of each coarsest class, by block.
-    pub(super) fn classes(&self) -> impl Iterator<Item = &[Part]> {
-        self.starts.windows(2).map(|pair| &self.parts[pair[0] as usize..pair[1] as usize])
+    /// The runs of each coarsest class, by block.
+    pub(super) fn classes(&self) -> impl Iterator<Item = &[BlockRun]> {
+        self.starts.windows(2).map(|pair| &self.runs[pair[0] as usize..pair[1] as usize])
     }
 
-    /// The entries of a part.
-    pub(super) fn entries(&self, part: &Part) -> impl Iterator<Item = usize> + '_ {
-        self.order[part.from as usize..part.to as usize].iter().map(|&entry| entry as usize)
+    /// The entries of a run.
+    pub(super) fn entries(&self, run: &BlockRun) -> impl Iterator<Item = usize> + '_ {
+        self.order[run.from as usize..run.to as usize].iter().map(|&entry| entry as usize)
     }
 
-    /// Notes which entries stay too small as long as their block is not joined, and in the schemes
-    /// of sets, where a block may be joined only with some of its coarsest class, which are lost.
+    /// Marks the entries whose class is too small as long as their block is not joined. In the
+    /// schemes of sets, where a block can be joined with a part of its coarsest class only, also
+    /// those that are suppressed in every partition.
     pub(super) fn mark(
         &self,
         space: &Space,
         techniques: &Techniques,
-        state: &State,
-        look: &mut Look,
+        state: &ChoiceState,
+        bounds: &mut NodeBounds,
         at: usize,
     ) {
         let is_of_sets = space.choices.is_of_sets(at);
         for class in self.classes() {
-            for part in class {
-                let must = part.rows < space.least_rows && at < 64;
-                let is_lost = is_of_sets
+            for run in class {
+                let must_join = run.rows < space.least_rows && at < 64;
+                let is_suppressed = is_of_sets
                     && techniques.both_sides
-                    && within(space, state, at, class, part) < space.least_rows;
-                if must || is_lost {
-                    for entry in self.entries(part) {
-                        look.entries[entry].must |= u64::from(must) << (at % 64);
-                        look.entries[entry].is_lost |= is_lost;
+                    && within(space, state, at, class, run) < space.least_rows;
+                if must_join || is_suppressed {
+                    for entry in self.entries(run) {
+                        bounds.entries[entry].must_join |= u64::from(must_join) << (at % 64);
+                        bounds.entries[entry].is_suppressed |= is_suppressed;
                     }
                 }
             }
-        }
-    }
-
-    /// What every choice gains when it is kept apart, over the plain prices and over the charged
-    /// ones: infinity when more rows would be lost than are left.
-    pub(super) fn gains(
-        &self,
-        space: &Space,
-        state: &State,
-        look: &Look,
-        at: usize,
-        left: u64,
-    ) -> [Gains; 2] {
-        // What a part would cost more if it were left out, over the plain price and over the
-        // charge, and its rows.
-        let gain = |part: &Part| -> [f64; 3] {
-            let mut sum = [0.0; 3];
-            for entry in self.entries(part) {
-                let Entry { price, most, is_lost, must, charged, .. } = look.entries[entry];
-                let rows = f64::from(look.table.rows[entry]);
-                if !is_lost {
-                    let more = rows * space.costing.full - price;
-                    let charged = match () {
-                        () if charged == 0 => more,
-                        () if must == 0 => (rows * space.costing.full - most).max(0.0),
-                        () => 0.0,
-                    };
-                    sum = [sum[0] + more, sum[1] + charged, sum[2] + rows];
-                }
-            }
-            sum
-        };
-        let atoms = look.fine[at].len();
-        let mut sums =
-            vec![[0.0; 3]; if space.choices.is_of_sets(at) { atoms * atoms } else { atoms + 2 }];
-        let add = |to: &mut [f64; 3], more: [f64; 3], sign: f64| {
-            to.iter_mut().zip(more).for_each(|(to, more)| *to += sign * more)
-        };
-        if space.choices.is_of_sets(at) {
-            for class in self.classes() {
-                for part in class {
-                    let reach = within(space, state, at, class, part);
-                    for mate in class.iter().filter(|mate| {
-                        mate.block != part.block && reach - mate.rows.min(reach) < space.least_rows
-                    }) {
-                        if space.choices.may_join(
-                            state,
-                            at,
-                            part.block as usize,
-                            mate.block as usize,
-                        ) {
-                            add(
-                                &mut sums[part.block as usize * atoms + mate.block as usize],
-                                gain(part),
-                                1.0,
-                            );
-                        }
-                    }
-                }
-            }
-        } else {
-            // Differences from place to place. Only the ends of a class can become too small.
-            for class in self.classes().filter(|class| class.len() > 1) {
-                for is_from_above in [false, true] {
-                    let (mut rows, mut sum) = (0, [0.0; 3]);
-                    for step in 0..class.len() - 1 {
-                        let at = if is_from_above { class.len() - 1 - step } else { step };
-                        rows += class[at].rows;
-                        if rows >= space.least_rows {
-                            break;
-                        }
-                        add(&mut sum, gain(&class[at]), 1.0);
-                        let pair = if is_from_above {
-                            [class[at - 1], class[at]]
-                        } else {
-                            [class[at], class[at + 1]]
-                        };
-                        add(&mut sums[pair[0].block as usize + 1], sum, 1.0);
-                        add(&mut sums[pair[1].block as usize + 1], sum, -1.0);
-                    }
-                }
-            }
-            for place in 1..sums.len() {
-                let before = sums[place - 1];
-                add(&mut sums[place], before, 1.0);
-            }
-        }
-        // Sums and differences of rows are exact; those of prices are not quite.
-        let rounded = |which: usize| -> Vec<f64> {
-            let of = |sum: &[f64; 3]| {
-                if sum[2] > real(left) { f64::INFINITY } else { sum[which].max(0.0) * (1.0 - 1e-9) }
-            };
-            sums.iter().map(of).collect()
-        };
-        if space.choices.is_of_sets(at) {
-            [0, 1].map(|which| Gains::Pairs(atoms, rounded(which)))
-        } else {
-            [0, 1].map(|which| Gains::Places(rounded(which)))
         }
     }
 }
 
-/// Rows of a coarsest class that a block may come together with, its own among them.
-fn within(space: &Space, state: &State, at: usize, class: &[Part], part: &Part) -> u64 {
+/// The rise of the bound when blocks are kept apart, over the plain costs and over the ones with
+/// the extra cost: infinite when more rows would be suppressed than `allowance`.
+pub(super) fn gains(view: &AttributeView, allowance: u64) -> [Gains; 2] {
+    let is_of_sets = view.space.choices.is_of_sets(view.at);
+    let sums = if is_of_sets { pair_sums(view) } else { place_sums(view) };
+    // Sums and differences of rows are exact; those of costs are rounded.
+    let rounded = |which: usize| -> Vec<f64> {
+        let of = |sum: &[f64; 3]| {
+            if sum[2] > real(allowance) {
+                f64::INFINITY
+            } else {
+                sum[which].max(0.0) * (1.0 - SAFETY)
+            }
+        };
+        sums.iter().map(of).collect()
+    };
+    [0, 1].map(|which| {
+        if is_of_sets {
+            Gains::Pairs(view.bounds.fine[view.at].len(), rounded(which))
+        } else {
+            Gains::Places(rounded(which))
+        }
+    })
+}
+
+/// For every two blocks: the sums of `suppression_rise` over the runs of the first that become
+/// too small without the second.
+fn pair_sums(view: &AttributeView) -> Vec<[f64; 3]> {
+    let AttributeView { space, state, bounds, runs, at } = *view;
+    let atoms = bounds.fine[at].len();
+    let mut sums = vec![[0.0; 3]; atoms * atoms];
+    for class in runs.classes() {
+        for run in class {
+            let reach = within(space, state, at, class, run);
+            for mate in class.iter().filter(|mate| {
+                mate.block != run.block && reach - mate.rows.min(reach) < space.least_rows
+            }) {
+                let (block, other) = (run.block as usize, mate.block as usize);
+                if space.choices.may_join(state, at, block, other) {
+                    add(&mut sums[block * atoms + other], suppression_rise(view, run));
+                }
+            }
+        }
+    }
+    sums
+}
+
+/// For every place between two blocks: the same over the runs on either side of it that become
+/// too small without the other side.
+fn place_sums(view: &AttributeView) -> Vec<[f64; 3]> {
+    let least_rows = view.space.least_rows;
+    // First as differences from place to place. Only the ends of a class can become too small.
+    let mut sums = vec![[0.0; 3]; view.bounds.fine[view.at].len() + 2];
+    for class in view.runs.classes().filter(|class| class.len() > 1) {
+        let last = class.len() - 1;
+        for is_from_above in [false, true] {
+            let (mut rows, mut sum) = (0, [0.0; 3]);
+            for step in 0..last {
+                // The run that the sum takes in, and the two that the place lies between.
+                let (run, left, right) = if is_from_above {
+                    (last - step, last - step - 1, last - step)
+                } else {
+                    (step, step, step + 1)
+                };
+                rows += class[run].rows;
+                if rows >= least_rows {
+                    break;
+                }
+                add(&mut sum, suppression_rise(view, &class[run]));
+                add(&mut sums[class[left].block as usize + 1], sum);
+                add(&mut sums[class[right].block as usize + 1], sum.map(|sum| -sum));
+            }
+        }
+    }
+    for place in 1..sums.len() {
+        let before = sums[place - 1];
+        add(&mut sums[place], before);
+    }
+    sums
+}
+
+/// The rise of the plain bound and of the bound with the extra cost if a run were suppressed,
+/// and its rows.
+fn suppression_rise(view: &AttributeView, run: &BlockRun) -> [f64; 3] {
+    let full = view.space.costing.full;
+    let mut sum = [0.0; 3];
+    for entry in view.runs.entries(run) {
+        let EntryBounds { least, most, is_suppressed, must_join, shared_by, .. } =
+            view.bounds.entries[entry];
+        let rows = f64::from(view.bounds.table.rows[entry]);
+        if !is_suppressed {
+            let plain = rows * full - least;
+            let extra = if shared_by == 0 {
+                plain
+            } else if must_join == 0 {
+                (rows * full - most).max(0.0)
+            } else {
+                0.0
+            };
+            add(&mut sum, [plain, extra, rows]);
+        }
+    }
+    sum
+}
+
+fn add(to: &mut [f64; 3], more: [f64; 3]) {
+    to.iter_mut().zip(more).for_each(|(to, more)| *to += more);
+}
+
+/// The rows of a coarsest class that a block can be joined with, its own included.
+fn within(
+    space: &Space,
+    state: &ChoiceState,
+    at: usize,
+    class: &[BlockRun],
+    run: &BlockRun,
+) -> u64 {
     let mates = class
         .iter()
-        .filter(|mate| space.choices.may_join(state, at, part.block as usize, mate.block as usize));
+        .filter(|mate| space.choices.may_join(state, at, run.block as usize, mate.block as usize));
     mates.map(|mate| mate.rows).sum()
 }

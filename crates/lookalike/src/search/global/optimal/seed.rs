@@ -1,13 +1,13 @@
-//! A good answer to begin with: a quick way down from one block, by levels or by halving; then,
-//! where the table is not too large, a greedy way up from single values, one choice at a time, and
-//! its best partition improved by changing one choice after the other.
+//! A good answer to start from. First a quick descent from one block, by levels or by halving. Then,
+//! where the table is not too large, a greedy ascent from single values, one choice at a time; its
+//! best partition is improved by changing one choice after the other.
 
 use rayon::prelude::*;
 
-use crate::domain::scheme::{Scheme, State, Verdict};
+use crate::domain::scheme::{ChoiceState, Decision, Extent, Scheme};
 use crate::rng::Rng;
 use crate::search::budget::Budget;
-use crate::search::global::{ClassTable, Parts, Scratch, Space, Value};
+use crate::search::global::{ClassBuffers, ClassTable, PartitionCost, Parts, Space};
 
 /// The best partition found so far.
 #[derive(Clone, Debug)]
@@ -16,42 +16,49 @@ pub(super) struct Incumbent {
     pub(super) parts: Parts,
 }
 
-/// The way up takes a step for each entry, for each choice, for each choice: no more than this.
+/// The ascent takes entries x choices x choices steps; it is skipped if they are more than this.
 const MOST_STEPS: usize = 2_000_000_000;
 
-/// With no more choices than this the search itself is as fast.
+/// The descent ends when its next partition costs more than this many times the best.
+const FAR: f64 = 2.0;
+
+/// With no more choices than this no perturbation is tried: the search itself is as fast.
 const FEW: usize = 24;
 
-/// How often a good answer is shaken and improved again.
+/// A perturbation changes so many choices.
+const CHANGES: u64 = 3;
+
+/// How often the ascent's answer is perturbed at random and improved again.
 const SHAKES: u64 = 2;
 
-/// A start's order among others: rows that may not be left out weigh like any that are, so that a
-/// way leads to what is allowed.
-fn rank(space: &Space, value: Value) -> f64 {
-    let over = value.left_out.saturating_sub(space.allowance);
-    value.lax + space.costing.full * crate::codes::real(over)
+/// The objective of the descent and the ascent: the cost with unlimited suppression, where every row
+/// beyond the allowance counts twice, so that the steps lead to allowed partitions.
+fn rank(space: &Space, value: PartitionCost) -> f64 {
+    let over = value.suppressed.saturating_sub(space.allowance);
+    value.unlimited + space.costing.full * crate::codes::real(over)
 }
 
+/// The best partition of the descent, the ascent and its perturbations, no worse than the start.
 pub(super) fn seed(
     space: &Space,
     table: &ClassTable,
     start: &Incumbent,
-    lots: u64,
+    seed: u64,
     budget: &Budget,
-    scratch: &mut Scratch,
+    buffers: &mut ClassBuffers,
 ) -> Incumbent {
     let mut best = start.clone();
     descend(space, table, &mut best, budget);
     if table.len() * space.choices.count() * space.choices.count() > MOST_STEPS {
         return best;
     }
-    let mut at = climb(space, table, &mut best, budget, scratch);
-    improve(space, table, &mut at, &mut best, budget, scratch);
-    let mut rng = Rng::new(lots);
+    let mut at = climb(space, table, &mut best, budget, buffers);
+    improve(space, table, &mut at, &mut best, budget, buffers);
+    let mut rng = Rng::new(seed);
     let settled = at;
     for _ in 0..if space.choices.count() > FEW { SHAKES } else { 0 } {
         let mut at = settled.clone();
-        for _ in 0..3 {
+        for _ in 0..CHANGES {
             let open: Vec<u32> = space.choices.open_in(&space.choices.open()).collect();
             if open.is_empty() || budget.is_spent() {
                 return best;
@@ -59,19 +66,20 @@ pub(super) fn seed(
             let choice = open[usize::try_from(rng.below(open.len() as u64)).expect("an index")];
             at = changed(space, &at, choice);
         }
-        improve(space, table, &mut at, &mut best, budget, scratch);
+        improve(space, table, &mut at, &mut best, budget, buffers);
     }
     best
 }
 
-fn keep(best: &mut Incumbent, value: Value, parts: &Parts) {
+/// Replaces the best partition by one that costs less.
+fn keep(best: &mut Incumbent, value: PartitionCost, parts: &Parts) {
     if value.cost < best.cost {
         *best = Incumbent { cost: value.cost, parts: parts.clone() };
     }
 }
 
-/// For an attribute ever coarser partitions, from single atoms to one block: its levels, or where
-/// any intervals are valid runs of about as many rows, twice as many from step to step.
+/// For an attribute ever coarser partitions, from single atoms to one block: its levels, or, where
+/// all intervals are valid, intervals of about equally many rows, twice as many in each step.
 fn ladder(space: &Space, at: usize) -> Parts {
     let shape = &space.shapes[at];
     let atoms = shape.atoms.len();
@@ -89,7 +97,7 @@ fn ladder(space: &Space, at: usize) -> Parts {
             #[allow(
                 clippy::cast_possible_truncation,
                 clippy::cast_sign_loss,
-                reason = "a share of a few runs"
+                reason = "a share of a small number of runs"
             )]
             let run = ((below + own / 2.0) / rows * crate::codes::real(runs as u64)) as usize;
             if run != last {
@@ -104,26 +112,25 @@ fn ladder(space: &Space, at: usize) -> Parts {
     ladder
 }
 
-/// From one block for each attribute down the ladders, always to what costs least.
+/// From one block for each attribute down the ladders, always to the partition that costs least.
 fn descend(space: &Space, table: &ClassTable, best: &mut Incumbent, budget: &Budget) {
     let ladders: Vec<Parts> = (0..space.shapes.len()).map(|at| ladder(space, at)).collect();
     let mut rungs: Vec<usize> = ladders.iter().map(|ladder| ladder.len() - 1).collect();
     loop {
-        let lower = |scratch: &mut Scratch, at: usize| {
+        let lower = |buffers: &mut ClassBuffers, at: usize| {
             if rungs[at] == 0 || budget.is_spent() {
                 return None;
             }
             let rung = |of: usize| rungs[of] - usize::from(of == at);
             let parts: Parts = (0..ladders.len()).map(|of| ladders[of][rung(of)].clone()).collect();
-            let value = space.value(table, &parts, scratch);
+            let value = space.value(table, &parts, buffers);
             Some((rank(space, value), at, value, parts))
         };
         let tried: Vec<_> =
-            (0..ladders.len()).into_par_iter().map_init(Scratch::default, lower).collect();
+            (0..ladders.len()).into_par_iter().map_init(ClassBuffers::default, lower).collect();
         let next = tried.into_iter().flatten().min_by(|one, other| one.0.total_cmp(&other.0));
-        // Far above the best there is nothing to be found further down: ever more rows are left
-        // out.
-        let Some((_, at, value, parts)) = next.filter(|next| next.0 <= 2.0 * best.cost) else {
+        // Further down ever more rows are suppressed.
+        let Some((_, at, value, parts)) = next.filter(|next| next.0 <= FAR * best.cost) else {
             return;
         };
         keep(best, value, &parts);
@@ -131,38 +138,38 @@ fn descend(space: &Space, table: &ClassTable, best: &mut Incumbent, budget: &Bud
     }
 }
 
-/// Joins what costs least, step by step, to the end; returns the best state on the way.
+/// Joins the choice that costs least, step by step, to the end; returns the best state visited.
 fn climb(
     space: &Space,
     table: &ClassTable,
     best: &mut Incumbent,
     budget: &Budget,
-    scratch: &mut Scratch,
-) -> State {
+    buffers: &mut ClassBuffers,
+) -> ChoiceState {
     let mut state = space.choices.open();
     let mut rolled: Option<ClassTable> = None;
     let mut on_the_way = (f64::INFINITY, state.clone());
     loop {
         let table = rolled.as_ref().unwrap_or(table);
-        let here = space.choices.all_blocks(&state, false);
-        let value = space.value(table, &here, scratch);
+        let here = space.choices.all_blocks(&state, Extent::Joined);
+        let value = space.value(table, &here, buffers);
         keep(best, value, &here);
         if rank(space, value) < on_the_way.0 {
             on_the_way = (rank(space, value), state.clone());
         }
-        let joined = |scratch: &mut Scratch, choice: u32| {
+        let joined = |buffers: &mut ClassBuffers, choice: u32| {
             let mut joined = state.clone();
-            if budget.is_spent() || !space.choices.settle(&mut joined, choice, Verdict::Joined) {
+            if budget.is_spent() || !space.choices.settle(&mut joined, choice, Decision::Joined) {
                 return None;
             }
             let at = space.choices.attribute(choice);
             let mut parts = here.clone();
-            parts[at] = space.choices.blocks(&joined, at, false);
-            Some((rank(space, space.value(table, &parts, scratch)), joined))
+            parts[at] = space.choices.blocks(&joined, at, Extent::Joined);
+            Some((rank(space, space.value(table, &parts, buffers)), joined))
         };
-        let tried: Vec<Option<(f64, State)>> = distinct(space, &state, &here)
+        let tried: Vec<Option<(f64, ChoiceState)>> = distinct(space, &state, &here)
             .into_par_iter()
-            .map_init(Scratch::default, joined)
+            .map_init(ClassBuffers::default, joined)
             .collect();
         let next = tried.into_iter().flatten().min_by(|one, other| one.0.total_cmp(&other.0));
         if budget.is_spent() {
@@ -170,12 +177,12 @@ fn climb(
         }
         let Some((_, joined)) = next else { return on_the_way.1 };
         state = joined;
-        rolled = Some(table.rolled_up(&space.choices.all_blocks(&state, false), scratch));
+        rolled = Some(table.rolled_up(&space.choices.all_blocks(&state, Extent::Joined), buffers));
     }
 }
 
-/// The open choices, but of those that would join the same two blocks only the first.
-pub(super) fn distinct(space: &Space, state: &State, fine: &Parts) -> Vec<u32> {
+/// The open choices; of several that would join the same two blocks only the first.
+pub(super) fn distinct(space: &Space, state: &ChoiceState, fine: &Parts) -> Vec<u32> {
     let mut seen = rustc_hash::FxHashSet::default();
     let is_new = |&choice: &u32| {
         let at = space.choices.attribute(choice);
@@ -187,33 +194,34 @@ pub(super) fn distinct(space: &Space, state: &State, fine: &Parts) -> Vec<u32> {
     space.choices.open_in(state).filter(is_new).collect()
 }
 
-/// The same state but for one choice and what follows from it.
-fn changed(space: &Space, state: &State, choice: u32) -> State {
+/// The same state with one choice changed, and everything that follows from it.
+fn changed(space: &Space, state: &ChoiceState, choice: u32) -> ChoiceState {
     let mut next = space.choices.open();
-    let verdict = if state.is(choice, Verdict::Joined) { Verdict::Apart } else { Verdict::Joined };
-    let is_settled = space.choices.settle(&mut next, choice, verdict);
+    let decision =
+        if state.is(choice, Decision::Joined) { Decision::Apart } else { Decision::Joined };
+    let is_settled = space.choices.settle(&mut next, choice, decision);
     debug_assert!(is_settled, "nothing contradicts a first choice");
     let all: Vec<u32> =
-        space.choices.open_in(&next).filter(|&other| state.is(other, Verdict::Joined)).collect();
+        space.choices.open_in(&next).filter(|&other| state.is(other, Decision::Joined)).collect();
     for other in all {
         if next.is_open(other) {
-            space.choices.settle(&mut next, other, Verdict::Joined);
+            space.choices.settle(&mut next, other, Decision::Joined);
         }
     }
     next
 }
 
-/// Changes one choice after the other as long as that lowers the cost.
+/// Changes one choice after the other as long as that lowers the objective.
 fn improve(
     space: &Space,
     table: &ClassTable,
-    state: &mut State,
+    state: &mut ChoiceState,
     best: &mut Incumbent,
     budget: &Budget,
-    scratch: &mut Scratch,
+    buffers: &mut ClassBuffers,
 ) {
     let mut here =
-        rank(space, space.value(table, &space.choices.all_blocks(state, false), scratch));
+        rank(space, space.value(table, &space.choices.all_blocks(state, Extent::Joined), buffers));
     loop {
         let mut is_better = false;
         for choice in space.choices.open_in(&space.choices.open()).collect::<Vec<_>>() {
@@ -221,8 +229,8 @@ fn improve(
                 return;
             }
             let next = changed(space, state, choice);
-            let parts = space.choices.all_blocks(&next, false);
-            let value = space.value(table, &parts, scratch);
+            let parts = space.choices.all_blocks(&next, Extent::Joined);
+            let value = space.value(table, &parts, buffers);
             keep(best, value, &parts);
             if rank(space, value) < here {
                 (here, *state, is_better) = (rank(space, value), next, true);

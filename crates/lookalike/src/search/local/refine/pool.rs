@@ -375,13 +375,13 @@ impl<'a> Judge<'a> {
     /// How far the members are from holding; counts them for [`Judge::lacks_with`].
     pub(super) fn lacks(&mut self, pool: &Pool, members: &[Member]) -> f64 {
         self.count(pool, members);
-        self.task.privacy.lacks(&self.tally)
+        self.task.privacy.deficit(&self.tally)
     }
 
     /// How far those that were counted last are from holding together with one row of a tuple.
     pub(super) fn lacks_with(&mut self, pool: &Pool, at: u32) -> f64 {
         self.add(pool, Member { at, count: 1 });
-        let lacks = self.task.privacy.lacks(&self.tally);
+        let lacks = self.task.privacy.deficit(&self.tally);
         self.tally.remove(&self.codes, 1);
         lacks
     }

@@ -1,4 +1,5 @@
-//! How far a class is from holding, so that a search that adds rows to it can tell which rows help.
+//! The deficit of a class: how far it is from satisfying the rules. A search that adds rows to a
+//! class uses it to find the rows that help.
 
 use super::{
     ENTROPY_TOLERANCE, LN_UNIT, Model, Privacy, Tally, count_together, entropy_units, ln_units,
@@ -8,28 +9,27 @@ use crate::codes::real;
 use crate::request::ratio::Ratio;
 
 impl Privacy {
-    /// What the rule lacks that lacks most, about in rows. Of two rows that could be added to a
-    /// class that does not hold, the one that makes this less brings it nearer to holding. At most
-    /// 0 for a class that holds, but for rounding; whether a class holds is for [`Privacy::holds`]
-    /// to say.
+    /// The greatest deficit over all rules, roughly in rows. Of two rows that could be added to a
+    /// class below the rules, the one that leaves the smaller deficit brings the class nearer to
+    /// them. At most 0, up to rounding, for a class that satisfies the rules; the decision is made
+    /// by [`Privacy::holds`] alone.
     ///
-    /// - k, distinct: the rows or values that are missing.
-    /// - alpha: the rows that other values must have more.
-    /// - recursive: the rows that the rare values must have more, and the values there must be
-    ///   before any is rare.
-    /// - entropy: the size times what the entropy is short of.
-    /// - closeness: the rows that would have to change their value, beyond those that may.
-    pub(crate) fn lacks(&self, class: &Tally) -> f64 {
+    /// - k, distinct: the missing rows or values.
+    /// - alpha: the rows missing from the other values.
+    /// - recursive: the rows missing from the tail, and the values missing before there is a tail.
+    /// - entropy: the size times the missing entropy.
+    /// - closeness: the rows that would have to change their value, beyond the allowed share.
+    pub(crate) fn deficit(&self, class: &Tally) -> f64 {
         self.models
             .iter()
-            .map(|model| self.model_lacks(model, class))
+            .map(|model| self.model_deficit(model, class))
             .fold(f64::NEG_INFINITY, f64::max)
     }
 
-    /// A class that does not hold cannot before so many rows are added to it, whatever they are; at
-    /// least 1.
-    pub(crate) fn least_lacking(&self, class: &Tally) -> u64 {
-        let lacking = self.models.iter().map(|model| match model {
+    /// For a class that does not satisfy the rules: a lower bound on the rows to add, whatever rows
+    /// they are; at least 1.
+    pub(crate) fn least_deficit(&self, class: &Tally) -> u64 {
+        let deficits = self.models.iter().map(|model| match model {
             Model::K(k) => k.saturating_sub(class.size()),
             Model::Alpha { column, alpha, values } => {
                 let most = || class.present(*column).map(|(_, count)| count).max().unwrap_or(0);
@@ -43,14 +43,14 @@ impl Privacy {
             Model::Distinct { column, l } => l.saturating_sub(class.distinct(*column)),
             Model::Entropy { .. } | Model::Recursive { .. } | Model::Closeness { .. } => 1,
         });
-        lacking.fold(1, u64::max)
+        deficits.fold(1, u64::max)
     }
 
     #[allow(
         clippy::cast_precision_loss,
-        reason = "a measure to compare with itself, no decision about a class"
+        reason = "a measure to compare with itself, never a decision about a class"
     )]
-    fn model_lacks(&self, model: &Model, class: &Tally) -> f64 {
+    fn model_deficit(&self, model: &Model, class: &Tally) -> f64 {
         let counts = |column| class.present(column).map(|(_, count)| count);
         let size = real(class.size());
         match model {
@@ -79,7 +79,7 @@ impl Privacy {
     }
 }
 
-/// The number of which `part` is this share.
+/// The size of which `part` is this share.
 fn over(part: u64, share: Ratio) -> f64 {
     if part == 0 { 0.0 } else { real(part) / share.to_f64() }
 }
@@ -89,7 +89,7 @@ mod tests {
     use super::*;
     use crate::problem::privacy::tests::{Random, class, random_counts, random_models};
 
-    /// By trying: all ways to add a few rows.
+    /// By brute force: all ways to add a few rows.
     fn can_hold_with(privacy: &Privacy, counts: &[u64], rows: u64, from: usize) -> bool {
         if rows == 0 {
             return privacy.holds(&class(counts));
@@ -121,7 +121,7 @@ mod tests {
                     small += u32::from(counts.iter().sum::<u64>() == privacy.least_rows());
                     continue;
                 }
-                let least = privacy.least_lacking(&class(&counts));
+                let least = privacy.least_deficit(&class(&counts));
                 assert!(least > 0);
                 for rows in 1..least.min(6) {
                     assert!(
