@@ -31,13 +31,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::audit::first_untold;
 use crate::codes::{Code, CodeRange};
-use crate::domain::attribute::{Attribute, Domain, Ordered, Unit};
-use crate::domain::encode::{DAY, number, seconds};
+use crate::domain::attribute::{Attribute, Domain, Unit};
 use crate::domain::scheme::{Block, Blocks, Generalization};
+use crate::domain::text::{DAY, number, seconds};
 use crate::error::{Error, Result};
+use crate::problem::Problem;
 use crate::problem::partition;
 use crate::problem::recoding::Recoding;
-use crate::problem::{Problem, percent_up};
 use crate::request::{ColumnRequest, Kind, Request, Role, list};
 
 /// A recoding file. What [`parse`] returns has blocks that are whole and apart.
@@ -110,7 +110,8 @@ fn column(attribute: &Attribute, blocks: &Blocks) -> Column {
                 .map(|(block, values)| FileBlock { values: Some(values), ..bare(block) })
                 .collect()
         }
-        Domain::Ordered(Ordered { values, texts, .. }) => {
+        Domain::Ordered(ordered) => {
+            let (values, texts) = (ordered.values(), ordered.texts());
             let ends = |block: &Block| {
                 let missing = block.ends.hi as usize == values.len();
                 let last = block
@@ -142,7 +143,7 @@ fn bare(block: &Block) -> FileBlock {
 fn kind(attribute: &Attribute) -> Kind {
     match &attribute.domain {
         Domain::Tree(_) => Kind::Categorical,
-        Domain::Ordered(ordered) => match ordered.unit {
+        Domain::Ordered(ordered) => match ordered.unit() {
             Unit::Whole | Unit::Decimal => Kind::Numeric,
             Unit::Day | Unit::Second => Kind::Date,
             Unit::Place => Kind::Ordinal,
@@ -328,7 +329,7 @@ pub fn apply(file: &RecodingFile, problem: &Problem, request: &Request) -> Resul
     if gone <= problem.allowance() {
         return Ok(recoding);
     }
-    let share = percent_up(gone, rows);
+    let share = crate::error::percent_up(gone, rows);
     // Rows cannot be left out under t, nor all of them.
     let is_close = request.columns.values().any(|line| line.t.is_some());
     let way = if is_close || gone == rows {
@@ -435,7 +436,7 @@ fn value(attribute: &Attribute, code: Code) -> Option<String> {
         Domain::Tree(tree) => {
             Some(tree.leaf_label(code)).filter(|label| !label.is_empty()).map(String::from)
         }
-        Domain::Ordered(ordered) => ordered.texts.get(code as usize).cloned(),
+        Domain::Ordered(ordered) => ordered.texts().get(code as usize).cloned(),
     }
 }
 
@@ -455,15 +456,15 @@ impl Column {
                     .collect()
             }
             Domain::Ordered(ordered) => {
-                let scale = if ordered.unit == Unit::Day { DAY } else { 1.0 };
+                let scale = if ordered.unit() == Unit::Day { DAY } else { 1.0 };
                 let span = |value: f64| {
                     let (_, to, at) =
                         *spans[..spans.partition_point(|span| span.0 <= value)].last()?;
                     (value <= to).then_some(at)
                 };
                 let missing = self.blocks.iter().position(|block| block.missing);
-                let values = ordered.values.iter().map(|value| span(value * scale));
-                values.chain(ordered.missing.then_some(missing)).collect()
+                let values = ordered.values().iter().map(|value| span(value * scale));
+                values.chain(ordered.has_missing().then_some(missing)).collect()
             }
         }
     }
@@ -550,7 +551,7 @@ mod tests {
             let mut rng = Rng::new(seed);
             let table = table(&mut rng, 80);
             let (roles, request) = testing::request(&table, &toml(&file));
-            let problem = Problem::new(&table, &roles, &request).unwrap();
+            let problem = testing::problem_of(&table, &roles, &request).unwrap();
             let found = random(&problem, &mut rng);
             let text = text(problem.attributes(), &found);
             let read = parse(&text, &request)
@@ -571,7 +572,7 @@ mod tests {
             let mut rng = Rng::new(seed);
             let table = table(&mut rng, 60);
             let (roles, request) = testing::request(&table, &toml(&file));
-            let problem = Problem::new(&table, &roles, &request).unwrap();
+            let problem = testing::problem_of(&table, &roles, &request).unwrap();
             let good = text(problem.attributes(), &random(&problem, &mut rng));
             let mut lines: Vec<String> = good.lines().map(String::from).collect();
             for _ in 0..=rng.below(2) {
@@ -710,7 +711,7 @@ mod tests {
             file.settle_kinds(&mut request);
             let table = testing::table(&format!("age,sex\n{rows}"));
             let roles = request.roles(&["age".into(), "sex".into()])?;
-            apply(&file, &Problem::new(&table, &roles, &request)?, &request)
+            apply(&file, &testing::problem_of(&table, &roles, &request)?, &request)
         };
         let same = |text: &str| text.to_string();
         let found = applied(&["2.5", "9", "", "5.0"], &same).unwrap();

@@ -93,7 +93,7 @@ impl Blocks {
                 set_label(tiles.iter().map(|&node| tree.label(node)))
             }
         };
-        let risen = attribute.risen(ends.lo, ends);
+        let risen = attribute.levels_up(ends.lo, ends);
         self.blocks.push(Block { label, ends, loss: price(attribute, shape, atoms), risen });
     }
 }

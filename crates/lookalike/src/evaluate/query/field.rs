@@ -111,7 +111,7 @@ impl<'a> Field<'a> {
 
     /// True for a column of numbers, which can be summed.
     pub(super) fn is_number(&self) -> bool {
-        matches!(&self.domain, Domain::Ordered(Ordered { unit: Unit::Whole | Unit::Decimal, .. }))
+        matches!(self.domain.unit(), Some(Unit::Whole | Unit::Decimal))
     }
 
     /// How a point of an ordered column, a whole number, day or place, is written in a condition.
@@ -136,8 +136,9 @@ impl<'a> Field<'a> {
     pub(super) fn values(&self) -> Vec<Reach> {
         match &self.domain {
             Domain::Ordered(ordered) => {
-                let numbers = ordered.values.iter().map(|&number| self.span((number, number), 0.0));
-                numbers.chain(ordered.missing.then(|| self.span(self.ends, 1.0))).collect()
+                let numbers =
+                    ordered.values().iter().map(|&number| self.span((number, number), 0.0));
+                numbers.chain(ordered.has_missing().then(|| self.span(self.ends, 1.0))).collect()
             }
             Domain::Tree(tree) => (0..=tree.range(tree.root()).hi)
                 .map(|leaf| Reach::Leaves(vec![CodeRange::one(leaf)]))
@@ -158,8 +159,8 @@ impl<'a> Field<'a> {
     }
 
     fn grain(&self) -> Grain {
-        match &self.domain {
-            Domain::Ordered(Ordered { unit: Unit::Decimal | Unit::Second, .. }) => Grain::Length,
+        match self.domain.unit() {
+            Some(Unit::Decimal | Unit::Second) => Grain::Length,
             _ => Grain::Points,
         }
     }
@@ -169,13 +170,13 @@ impl<'a> Field<'a> {
     }
 
     fn scale(&self) -> Scale<'a> {
-        match &self.domain {
-            Domain::Ordered(Ordered { unit: Unit::Whole | Unit::Decimal, .. }) => Scale::Numbers,
-            Domain::Ordered(Ordered { unit: Unit::Day | Unit::Second, .. }) => Scale::Instants,
-            Domain::Ordered(Ordered { unit: Unit::Place, .. }) => Scale::Order(
+        match self.domain.unit() {
+            Some(Unit::Whole | Unit::Decimal) => Scale::Numbers,
+            Some(Unit::Day | Unit::Second) => Scale::Instants,
+            Some(Unit::Place) => Scale::Order(
                 self.column.and_then(|column| column.order.as_deref()).unwrap_or_default(),
             ),
-            Domain::Tree(_) => Scale::Unordered,
+            None => Scale::Unordered,
         }
     }
 
@@ -184,7 +185,7 @@ impl<'a> Field<'a> {
     fn number(&self, place: i128) -> Option<f64> {
         const SECOND: i128 = 1_000_000_000;
         let Domain::Ordered(ordered) = &self.domain else { return None };
-        Some(match ordered.unit {
+        Some(match ordered.unit() {
             Unit::Whole | Unit::Decimal => number_at(place)?,
             Unit::Second => place.div_euclid(SECOND) as f64 + place.rem_euclid(SECOND) as f64 / 1e9,
             Unit::Day => {
@@ -207,7 +208,7 @@ impl<'a> Field<'a> {
 
     /// The share of a cell that says anything at all which is the missing value.
     fn missing_share(ordered: &Ordered) -> f64 {
-        if ordered.missing { 1.0 / (real(ordered.values.len() as u64) + 1.0) } else { 0.0 }
+        if ordered.has_missing() { 1.0 / (real(ordered.values().len() as u64) + 1.0) } else { 0.0 }
     }
 
     /// The ends that a label shows: a group of the hierarchy, an interval, or one value. Open ends
@@ -462,18 +463,18 @@ fn labels(spec: ColumnSpec<'_>, values: &Coded) -> (Domain, Vec<Code>) {
 /// The least and the greatest number of the domain: of the hierarchy's leaves if it names them,
 /// else of the source.
 fn ends(ordered: &Ordered) -> (f64, f64) {
-    let root = ordered.steps.as_ref().map(|steps| steps.ends[steps.taxonomy.root() as usize]);
-    let values = ordered.values.first().copied().zip(ordered.values.last().copied());
+    let root = ordered.intervals().map(|tree| tree.ends(tree.taxonomy().root()));
+    let values = ordered.values().first().copied().zip(ordered.values().last().copied());
     root.filter(|(lo, hi)| lo.is_finite() && hi.is_finite()).or(values).unwrap_or((0.0, 0.0))
 }
 
 /// The groups of a hierarchy file or a calendar; intervals are read as intervals.
 fn groups(ordered: &Ordered, column: Option<&ColumnRequest>) -> FxHashMap<String, (f64, f64)> {
-    match (&ordered.steps, column.and_then(|column| column.hierarchy.as_ref())) {
-        (Some(steps), Some(HierarchySpec::File(_) | HierarchySpec::Date(_))) => {
-            let tree = &steps.taxonomy;
+    match (ordered.intervals(), column.and_then(|column| column.hierarchy.as_ref())) {
+        (Some(intervals), Some(HierarchySpec::File(_) | HierarchySpec::Date(_))) => {
+            let tree = intervals.taxonomy();
             let inner = tree.range(tree.root()).hi + 1..=tree.root();
-            inner.map(|node| (tree.label(node).to_string(), steps.ends[node as usize])).collect()
+            inner.map(|node| (tree.label(node).to_string(), intervals.ends(node))).collect()
         }
         _ => FxHashMap::default(),
     }
