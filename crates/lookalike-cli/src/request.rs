@@ -296,7 +296,7 @@ fn parsed<T: FromStr>(flag: &str, what: &str, pair: &Pair) -> Result<T> {
 }
 
 fn share(flag: &str, pair: &Pair) -> Result<Share> {
-    let bad = |why: String| usage(format!("{flag} {}=...: {why}", pair.column));
+    let bad = |why: Error| usage(format!("{flag} {}=...: {why}", pair.column));
     pair.value.parse::<Ratio>().map(Share).map_err(bad)
 }
 

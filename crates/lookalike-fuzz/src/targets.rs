@@ -158,7 +158,7 @@ fn hierarchy(bytes: &[u8]) -> bool {
     let path = folder.path().join("h.csv");
     std::fs::write(&path, bytes).expect("a file");
     let Ok(rows) = hierarchy::read(&path) else { return false };
-    let leaves: Vec<String> = rows.rows.iter().take(12).map(|row| row[0].clone()).collect();
+    let leaves: Vec<String> = rows.values().take(12).map(String::from).collect();
     let body: String = leaves.iter().map(|leaf| format!("{},x\n", quoted(leaf))).collect();
     let mut request = Request::parse(
         "k = 2\n[columns]\nv = { role = 'quasi', kind = 'categorical' }\nw = { role = 'keep' }",

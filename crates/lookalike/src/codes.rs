@@ -7,7 +7,7 @@ pub type Code = u32;
 /// A row of the source table, counted from 0.
 pub type RowId = u32;
 
-/// All codes from `lo` to `hi`, both included: what a class shows on one attribute.
+/// All codes from `lo` to `hi`, both included: the published range of a class on one attribute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CodeRange {
     /// The least code.
@@ -40,7 +40,7 @@ impl CodeRange {
 }
 
 /// A vector of codes in the narrowest width that holds its greatest one: a column of two hundred
-/// values costs a byte a row, one of a million values four.
+/// values takes one byte per row, one of a million values four.
 #[derive(Clone, Debug)]
 pub enum Codes {
     /// Codes below 2^8.
@@ -94,7 +94,7 @@ impl Codes {
         }
     }
 
-    /// How many codes there are.
+    /// The number of codes.
     pub fn len(&self) -> usize {
         match self {
             Codes::U8(v) => v.len(),
@@ -103,7 +103,7 @@ impl Codes {
         }
     }
 
-    /// True when there are none.
+    /// True when there is no code.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -113,7 +113,7 @@ impl Codes {
         (0..self.len()).map(|i| self.get(i))
     }
 
-    /// How many bytes the codes take.
+    /// The size of the codes in bytes.
     pub fn bytes(&self) -> usize {
         match self {
             Codes::U8(v) => v.len(),
@@ -122,7 +122,7 @@ impl Codes {
         }
     }
 
-    /// Gives back what growing by doubling had set aside.
+    /// Frees the memory that was reserved for more codes.
     pub fn shrink_to_fit(&mut self) {
         match self {
             Codes::U8(v) => v.shrink_to_fit(),
@@ -140,7 +140,7 @@ impl FromIterator<Code> for Codes {
     }
 }
 
-/// A count of rows as a number to reckon with.
+/// A count of rows as a floating-point number.
 #[allow(clippy::cast_precision_loss, reason = "counts of rows stay below 2^53")]
 pub(crate) fn real(count: u64) -> f64 {
     count as f64

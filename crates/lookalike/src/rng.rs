@@ -4,8 +4,8 @@
 //! splitmix64. Whoever sees some of its numbers can work out the others.
 //!
 //! `Draws` decides which rows of equal ones go where and which of them are suppressed. The release
-//! shows the outcome, so nobody may be able to work out how it came about: ChaCha20 under a [`Key`]
-//! of 256 bits from the system, or from a seed to repeat a run.
+//! discloses the outcome, so the draws must be unpredictable: ChaCha20 under a [`Key`] of 256 bits
+//! from the system, or from a seed to repeat a run.
 //!
 //! # Reference
 //! Blackman, Vigna: Scrambled Linear Pseudorandom Number Generators, ACM TOMS 2021. Steele, Lea,
@@ -23,7 +23,7 @@ pub struct Rng {
     state: [u64; 4],
 }
 
-/// One step of splitmix64: a 64-bit counter whose every bit stirs every bit of the output.
+/// One step of splitmix64: every bit of a 64-bit counter changes every bit of the output.
 fn splitmix(counter: &mut u64) -> u64 {
     *counter = counter.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let z = (*counter ^ (*counter >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -38,10 +38,10 @@ impl Rng {
         Rng { state: std::array::from_fn(|_| splitmix(&mut counter)) }
     }
 
-    /// One of the seed's 2^64 streams, such as one for each row: neighbouring streams have nothing
-    /// in common.
+    /// One of the seed's 2^64 streams, such as one for each row; streams are independent of each
+    /// other.
     pub fn at(seed: u64, stream: u64) -> Rng {
-        // Stirred twice: seeds and streams that differ by little must not begin with overlapping
+        // Mixed twice: seeds and streams that differ by little must not begin with overlapping
         // counters.
         let mut counter = seed;
         let mut start = splitmix(&mut counter) ^ stream;
@@ -95,7 +95,7 @@ impl Rng {
     }
 }
 
-/// The secret behind what is drawn. Whoever has it can repeat the draws, so it is never printed.
+/// The secret key of all draws. Anyone who has it can repeat the draws, so it is never printed.
 #[derive(Clone, Copy)]
 pub struct Key([u8; 32]);
 
@@ -106,19 +106,19 @@ impl fmt::Debug for Key {
 }
 
 impl Key {
-    /// The key of a seed, or without one a new secret.
+    /// The key of a seed, or a new secret key without one.
     pub fn of(seed: Option<u64>) -> Key {
         seed.map_or_else(Key::from_system, Key::from_seed)
     }
 
-    /// A new secret. Panics where the system has no random numbers to give.
+    /// A new secret key. Panics where the system has no random numbers.
     pub fn from_system() -> Key {
         let mut bytes = [0; 32];
         getrandom::fill(&mut bytes).expect("the system gives random numbers");
         Key(bytes)
     }
 
-    /// The key of a seed, to repeat a run: no more secret than the seed is.
+    /// The key of a seed, to repeat a run: as secret as the seed.
     pub fn from_seed(seed: u64) -> Key {
         let mut bytes = *b"12345678 lookalike draws, form 1";
         bytes[..8].copy_from_slice(&seed.to_le_bytes());
@@ -133,10 +133,11 @@ impl Key {
     }
 }
 
-/// Streams of draws with a purpose of their own. Tasks of a search take streams by their seeds,
-/// which are random.
+// Streams of draws with a purpose of their own: dealing rows to classes, choosing the rows of
+// mandatory suppression, numbering tuples, suppressing. Tasks of a search take streams by their
+// seeds, which are random.
 pub(crate) const DEALING: u64 = 0;
-pub(crate) const TRIMMING: u64 = 1;
+pub(crate) const MANDATORY: u64 = 1;
 pub(crate) const NUMBERING: u64 = 2;
 pub(crate) const SUPPRESSING: u64 = 3;
 
@@ -182,14 +183,13 @@ fn shuffle<T>(items: &mut [T], mut below: impl FnMut(u64) -> u64) {
     }
 }
 
-/// A seed from the system's randomness, for those who gave none. Panics where the system has none
-/// to give.
+/// A seed from the system's randomness. Panics where the system has no random numbers.
 pub fn seed_from_system() -> u64 {
     getrandom::u64().expect("the system gives random numbers")
 }
 
-/// A number from 0 to `n - 1` straight from the system's randomness, each equally likely and none
-/// to be foretold. Panics if `n` is 0, and where the system has no randomness to give.
+/// A number from 0 to `n - 1` straight from the system's randomness, each equally likely and
+/// unpredictable. Panics if `n` is 0, and where the system has no random numbers.
 pub fn below_from_system(n: u64) -> u64 {
     below(n, seed_from_system)
 }

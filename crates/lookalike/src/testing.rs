@@ -6,12 +6,12 @@ use arrow_array::StringArray;
 use arrow_schema::DataType;
 
 use crate::codes::Codes;
-use crate::problem::Problem;
+use crate::problem::{Numbering, Problem};
 use crate::request::{Request, Roles};
 use crate::rng::Rng;
 use crate::table::{Coded, Column, Table};
 
-/// Every column coded and carried; an empty cell is missing.
+/// Every column coded and passed through; an empty cell is missing.
 pub(crate) fn table(text: &str) -> Table {
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let names: Vec<String> = reader.headers().unwrap().iter().map(String::from).collect();
@@ -41,7 +41,7 @@ pub(crate) fn table(text: &str) -> Table {
     Table { columns: (0..names.len()).map(column).collect(), rows: rows.len() }
 }
 
-/// The request in TOML, met with the table.
+/// The request in TOML, and the roles of the table's columns.
 pub(crate) fn request(table: &Table, toml: &str) -> (Roles, Request) {
     let request = Request::parse(toml).unwrap();
     let names: Vec<String> = table.columns.iter().map(|column| column.name.clone()).collect();
@@ -52,7 +52,18 @@ pub(crate) fn request(table: &Table, toml: &str) -> (Roles, Request) {
 pub(crate) fn problem(text: &str, toml: &str) -> crate::Result<Problem> {
     let table = table(text);
     let (roles, request) = request(&table, toml);
-    Problem::new(&table, &roles, &request)
+    problem_of(&table, &roles, &request)
+}
+
+/// The problem with tuples in the order of their codes, so that a test can name them by number; with
+/// a seed, in its random order.
+pub(crate) fn problem_of(
+    table: &Table,
+    roles: &Roles,
+    request: &Request,
+) -> crate::Result<Problem> {
+    let numbering = if request.seed.is_some() { Numbering::Random } else { Numbering::Sorted };
+    Problem::numbered(table, roles, request, numbering)
 }
 
 /// A seeded table with a numeric, a second numeric, a categorical quasi-identifier and a sensitive

@@ -123,7 +123,9 @@ fn write(of: &ColumnOf, how: HierarchySpec, kind: Kind, is_quiet: bool) -> Resul
     let table = column_of(&of.data, &of.column, &of.reading)?;
     let tree = match attribute(&table, &of.column, how, Some(kind))? {
         Domain::Tree(tree) => tree,
-        Domain::Ordered(ordered) => ordered.steps.expect("it was asked for").taxonomy,
+        Domain::Ordered(ordered) => {
+            ordered.intervals().expect("it was asked for").taxonomy().clone()
+        }
     };
     write_text(&of.output, of.force, &hierarchy::to_text(&tree))?;
     if !is_quiet && of.output != Path::new("-") {

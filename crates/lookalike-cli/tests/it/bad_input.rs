@@ -93,7 +93,7 @@ fn requests_that_make_no_sense() {
         flags_fail(
             &format!("{ROLES} -k 2 --alpha diagnosis={alpha}"),
             2,
-            "alpha of column `diagnosis` must lie above 0 and at most 1",
+            "alpha of column `diagnosis` must be above 0 and at most 1",
         );
     }
     flags_fail(&format!("{ROLES} -k 2 --alpha diagnosis=-1"), 2, "not a ratio");
@@ -102,7 +102,7 @@ fn requests_that_make_no_sense() {
         2,
         "has a rule for a sensitive column but another role",
     );
-    flags_fail(&format!("{ROLES} -k 2 --suppress 100%"), 2, "suppress must lie below 100%");
+    flags_fail(&format!("{ROLES} -k 2 --suppress 100%"), 2, "suppress must be below 100%");
     flags_fail(&format!("{ROLES} -k 2 --time soon"), 2, "time is a number and a unit");
     flags_fail(&format!("{ROLES} -k 2 --algorithm magic"), 2, "invalid value 'magic'");
     flags_fail(&format!("{ROLES} -k 2 --threads 0"), 2, "--threads must be at least 1");

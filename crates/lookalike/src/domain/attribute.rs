@@ -1,13 +1,19 @@
-//! One quasi-identifier: its values in order, and for any range of them what is published, what it
-//! costs and how it is written.
+//! One quasi-identifier: its values in order, and for any range of codes the range that is published
+//! instead ([`Attribute::cover`]), its loss ([`Attribute::loss`]) and its text
+//! ([`Attribute::label`]).
 //!
-//! The law that every search relies on: a range inside another never costs more.
+//! The text `[6-13]` is made here, by [`Attribute::label`], out of the texts of the least and the
+//! greatest value of the range; `*` stands for a range that mixes present and missing values. The
+//! labels of intervals (`[20-24]`) and of groups are made with the hierarchy, in
+//! [`hierarchy`](crate::domain::hierarchy); a set of labels is written by `set_label`.
+//!
+//! All searches rely on this law: a range inside another one never has a greater loss.
 
+use super::hierarchy::IntervalTree;
+use super::taxonomy::{Node, Taxonomy};
 use crate::codes::{Code, CodeRange};
-use crate::domain::hierarchy::Steps;
-use crate::domain::taxonomy::{Node, Taxonomy};
 
-/// What is published where a class has any value at all.
+/// The label that is published where a class may have any value.
 pub const ANY: &str = "*";
 
 /// A quasi-identifier.
@@ -15,7 +21,7 @@ pub const ANY: &str = "*";
 pub struct Attribute {
     /// The column's name.
     pub name: String,
-    /// How much its loss counts.
+    /// The factor of its loss, from 0 to 10^9.
     pub weight: f64,
     /// Its values.
     pub domain: Domain,
@@ -32,48 +38,51 @@ pub enum Domain {
 
 /// Values on a line; code i is the i-th least, and the missing value, if the column has one, comes
 /// after the greatest.
+///
+/// Invariant: the values rise, and there are as many texts.
 #[derive(Clone, Debug)]
 pub struct Ordered {
-    /// The values as numbers, rising: the number itself, days or seconds since 1970, or the place
-    /// in the given order.
-    pub values: Vec<f64>,
-    /// How each value is written.
-    pub texts: Vec<String>,
-    /// True when the column has a missing value: code `values.len()`, written as an empty cell.
-    pub missing: bool,
-    /// What stands between the ends of a range: a dash, unless some value has one itself.
-    pub between: &'static str,
-    /// What the numbers are.
-    pub unit: Unit,
-    /// The intervals of its hierarchy, if it has one.
-    pub steps: Option<Steps>,
-    /// True when these intervals are published instead of exact ends.
-    pub snap: bool,
-    /// The time zone in which instants are shown as bounds: an offset such as `+02:00`, a name, or
-    /// none where the column has none.
-    pub zone: Option<String>,
+    values: Vec<f64>,
+    texts: Vec<String>,
+    has_missing: bool,
+    /// The text between the ends of a range: a dash, unless some value has one itself.
+    between: &'static str,
+    unit: Unit,
+    intervals: Option<IntervalTree>,
+    snap: bool,
+    zone: Option<String>,
 }
 
-/// What the numbers of an ordered attribute are.
+/// The unit of the numbers of an ordered attribute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
-    /// Whole numbers.
+    /// Whole numbers, all below 9 * 10^15.
     Whole,
-    /// Numbers.
+    /// Any finite numbers.
     Decimal,
     /// Days since 1970-01-01.
     Day,
-    /// Seconds since 1970-01-01.
+    /// Seconds since 1970-01-01T00:00:00 UTC.
     Second,
-    /// Places in a given order.
+    /// Places in a given order, from 0.
     Place,
 }
 
+impl Domain {
+    /// The unit of ordered values; none for a tree.
+    pub(crate) fn unit(&self) -> Option<Unit> {
+        match self {
+            Domain::Ordered(ordered) => Some(ordered.unit),
+            Domain::Tree(_) => None,
+        }
+    }
+}
+
 impl Attribute {
-    /// How many codes there are.
+    /// The number of codes: of values, with the missing one.
     pub fn codes(&self) -> usize {
         match &self.domain {
-            Domain::Ordered(ordered) => ordered.values.len() + usize::from(ordered.missing),
+            Domain::Ordered(ordered) => ordered.values.len() + usize::from(ordered.has_missing),
             Domain::Tree(tree) => tree.leaves(),
         }
     }
@@ -89,8 +98,8 @@ impl Attribute {
         }
     }
 
-    /// The certainty penalty of showing `range` instead of one value: 0 is exact, 1 is anything.
-    /// Not weighted.
+    /// The normalized certainty penalty (NCP) of publishing `range` instead of one value, not
+    /// weighted: 0 is exact, 1 is any value.
     pub fn loss(&self, range: CodeRange) -> f64 {
         match &self.domain {
             Domain::Tree(_) if range.is_one() => 0.0,
@@ -100,8 +109,8 @@ impl Attribute {
         }
     }
 
-    /// How much of the line of values the range takes, 0 to 1; categories stand on it in tree
-    /// order. A yardstick for choosing where to cut, not what is lost.
+    /// The part of the line of values that the range takes, 0 to 1; categories stand on it in tree
+    /// order. A measure for choosing where to cut, not a loss.
     pub(crate) fn width(&self, range: CodeRange) -> f64 {
         match &self.domain {
             Domain::Tree(tree) if range.is_one() || tree.leaves() < 2 => 0.0,
@@ -129,7 +138,8 @@ impl Attribute {
         }
     }
 
-    /// How the range is written. Two different covers never share a label.
+    /// The text of a range that [`cover`](Attribute::cover) returned: `[6-13]`, `7`, the label of a
+    /// group, or `*`. Two different covers never share a label.
     pub fn label(&self, range: CodeRange) -> String {
         match &self.domain {
             Domain::Tree(tree) => set_label(std::iter::once(tree.label(tree.cover(range)))),
@@ -137,66 +147,132 @@ impl Attribute {
         }
     }
 
-    /// How many levels `code` rises when `range` is shown, and the most it can rise: for the
-    /// distortion ratio. A column without a taxonomy is a tree of height 1.
-    pub fn risen(&self, code: Code, range: CodeRange) -> (u32, u32) {
+    /// The number of levels from `code` up to the published `range`, and from `code` up to the root:
+    /// for the distortion ratio. A column without a taxonomy is a tree of height 1.
+    pub fn levels_up(&self, code: Code, range: CodeRange) -> (u32, u32) {
         match &self.domain {
-            Domain::Tree(tree) => (tree.risen(code, tree.cover(range)), tree.height()),
-            Domain::Ordered(ordered) => match ordered.published() {
-                None => (u32::from(!range.is_one()), 1),
-                Some(Steps { taxonomy, .. }) if ordered.mixes_missing(range) => {
-                    (taxonomy.height(), taxonomy.height())
-                }
-                Some(Steps { taxonomy, .. }) if code as usize == ordered.values.len() => {
-                    (0, taxonomy.height())
-                }
-                Some(Steps { taxonomy, .. }) => {
-                    (taxonomy.risen(code, taxonomy.cover(range)), taxonomy.height())
-                }
-            },
+            Domain::Tree(tree) => (tree.levels_up(code, tree.cover(range)), tree.height()),
+            Domain::Ordered(ordered) => {
+                let Some(tree) = ordered.published() else {
+                    return (u32::from(!range.is_one()), 1);
+                };
+                let taxonomy = tree.taxonomy();
+                let levels = if ordered.mixes_missing(range) {
+                    taxonomy.height()
+                } else if code as usize == ordered.values.len() {
+                    0
+                } else {
+                    taxonomy.levels_up(code, taxonomy.cover(range))
+                };
+                (levels, taxonomy.height())
+            }
         }
     }
 
-    /// True when a range shows nothing but `*`, so that listing its values says more.
+    /// True when every range of several values is published as `*`, so that the list of its values
+    /// says more.
     pub fn is_flat(&self) -> bool {
         matches!(&self.domain, Domain::Tree(tree) if tree.is_flat())
     }
 }
 
 impl Ordered {
+    /// Values without a missing one, intervals or a time zone. Panics unless the values rise and
+    /// there are as many texts.
+    pub(crate) fn new(values: Vec<f64>, texts: Vec<String>, unit: Unit) -> Ordered {
+        assert!(values.windows(2).all(|pair| pair[0] < pair[1]), "the values rise");
+        assert_eq!(values.len(), texts.len(), "every value has a text");
+        let has_dash = texts.iter().any(|text| text.contains('-'));
+        Ordered {
+            values,
+            texts,
+            has_missing: false,
+            between: if has_dash { " .. " } else { "-" },
+            unit,
+            intervals: None,
+            snap: false,
+            zone: None,
+        }
+    }
+
+    pub(crate) fn with_missing(self, has_missing: bool) -> Ordered {
+        Ordered { has_missing, ..self }
+    }
+
+    /// `snap` publishes these intervals instead of exact ends.
+    pub(crate) fn with_intervals(self, intervals: Option<IntervalTree>, snap: bool) -> Ordered {
+        Ordered { intervals, snap, ..self }
+    }
+
+    pub(crate) fn set_zone(&mut self, zone: Option<String>) {
+        self.zone = zone;
+    }
+
+    /// The values as numbers, rising: the number itself, days or seconds since 1970, or the place
+    /// in the given order.
+    pub fn values(&self) -> &[f64] {
+        &self.values
+    }
+
+    /// The text of each value.
+    pub fn texts(&self) -> &[String] {
+        &self.texts
+    }
+
+    /// True when the column has a missing value: code `values().len()`, published as an empty cell.
+    pub fn has_missing(&self) -> bool {
+        self.has_missing
+    }
+
+    /// The unit of the values.
+    pub fn unit(&self) -> Unit {
+        self.unit
+    }
+
+    /// The intervals of its hierarchy, if it has one.
+    pub fn intervals(&self) -> Option<&IntervalTree> {
+        self.intervals.as_ref()
+    }
+
+    /// The time zone in which instants are published as bounds: an offset such as `+02:00`, a name,
+    /// or none where the column has none.
+    pub fn zone(&self) -> Option<&str> {
+        self.zone.as_deref()
+    }
+
     /// The intervals that are published instead of exact ends, if any are.
-    pub(crate) fn published(&self) -> Option<&Steps> {
-        self.steps.as_ref().filter(|_| self.snap)
+    pub(crate) fn published(&self) -> Option<&IntervalTree> {
+        self.intervals.as_ref().filter(|_| self.snap)
     }
 
     fn mixes_missing(&self, range: CodeRange) -> bool {
-        self.missing && !range.is_one() && range.hi as usize == self.values.len()
+        self.has_missing && !range.is_one() && range.hi as usize == self.values.len()
     }
 
-    /// The interval that is published for a range, if one is: one value stands as it is, unless top
-    /// or bottom coding hides it.
-    fn interval(&self, range: CodeRange) -> Option<Node> {
-        let Steps { taxonomy, ends } = self.published()?;
+    /// The interval that is published for a range, with its tree, if one is: a single value is
+    /// published unchanged, unless top or bottom coding hides it.
+    fn interval(&self, range: CodeRange) -> Option<(&IntervalTree, Node)> {
+        let tree = self.published()?;
+        let taxonomy = tree.taxonomy();
         if !range.is_one() {
-            return Some(taxonomy.cover(range));
+            return Some((tree, taxonomy.cover(range)));
         }
         let is_number = (range.lo as usize) < self.values.len();
         let above =
             std::iter::successors(is_number.then_some(range.lo), |&node| taxonomy.parent(node));
         let is_open = |node: &Node| {
-            let (lo, hi) = ends[*node as usize];
+            let (lo, hi) = tree.ends(*node);
             *node != taxonomy.root() && !(lo.is_finite() && hi.is_finite())
         };
-        above.skip(1).find(is_open)
+        above.skip(1).find(is_open).map(|node| (tree, node))
     }
 
     fn cover(&self, range: CodeRange) -> CodeRange {
-        let (Some(node), Some(Steps { taxonomy, .. })) = (self.interval(range), &self.steps) else {
-            return range;
-        };
-        // The root of the intervals is written `*`, like a class that mixes missing and present:
+        let Some((tree, node)) = self.interval(range) else { return range };
+        let taxonomy = tree.taxonomy();
+        // The root of the intervals has the label `*`, like a class that mixes missing and present:
         // make them the same range.
-        let missing = u32::from(self.missing && node == taxonomy.root());
+        let missing = u32::from(self.has_missing && node == taxonomy.root());
         CodeRange { hi: taxonomy.range(node).hi + missing, ..taxonomy.range(node) }
     }
 
@@ -204,10 +280,10 @@ impl Ordered {
         let Some((&least, &greatest)) = self.values.first().zip(self.values.last()) else {
             return 0.0;
         };
-        let (lo, hi) = match (self.interval(range), &self.steps) {
-            (Some(node), Some(steps)) => steps.ends[node as usize],
-            _ if range.is_one() => return 0.0,
-            _ => (self.values[range.lo as usize], self.values[range.hi as usize]),
+        let (lo, hi) = match self.interval(range) {
+            Some((tree, node)) => tree.ends(node),
+            None if range.is_one() => return 0.0,
+            None => (self.values[range.lo as usize], self.values[range.hi as usize]),
         };
         if greatest > least { (hi.min(greatest) - lo.max(least)) / (greatest - least) } else { 0.0 }
     }
@@ -216,8 +292,8 @@ impl Ordered {
         if self.mixes_missing(range) {
             return ANY.to_string();
         }
-        if let (Some(node), Some(steps)) = (self.interval(range), &self.steps) {
-            return steps.taxonomy.label(node).to_string();
+        if let Some((tree, node)) = self.interval(range) {
+            return tree.taxonomy().label(node).to_string();
         }
         if range.is_one() {
             return self.texts.get(range.lo as usize).cloned().unwrap_or_default();
@@ -229,8 +305,8 @@ impl Ordered {
     }
 }
 
-/// How a set of values or nodes is written: `{a, b}`, and one alone as it is; unless it stands in
-/// braces itself, which only a set may.
+/// The text of a set of values or groups: `{a, b}`. A single member has no braces, unless it has
+/// some itself, which only a set may.
 pub(crate) fn set_label<'a>(members: impl ExactSizeIterator<Item = &'a str>) -> String {
     let members: Vec<&str> = members.collect();
     match *members {
@@ -239,12 +315,12 @@ pub(crate) fn set_label<'a>(members: impl ExactSizeIterator<Item = &'a str>) -> 
     }
 }
 
-/// True for what a reader takes for a set.
+/// True for a label that reads like a set.
 pub(crate) fn is_in_braces(label: &str) -> bool {
     label.starts_with('{') && label.ends_with('}')
 }
 
-/// A member of a set: quoted where it would be mistaken for something else.
+/// A member of a set: quoted where it would read like several members or like a set.
 fn member(label: &str) -> String {
     if label.is_empty() || label.starts_with(' ') || label.contains([',', '{', '}', '"']) {
         format!("\"{}\"", label.replace('"', "\"\""))

@@ -1,8 +1,19 @@
-//! What values mean: order, hierarchy, label, and the loss of a range. It has seen no rows.
+//! The meaning of values: kind, order, hierarchy, label, and the loss of a range. It knows no rows.
+//!
+//! | file | content |
+//! |---|---|
+//! | `text` | numbers, dates and times from text |
+//! | `kind` | the kind of a column, or a guess |
+//! | `encode` | texts to codes |
+//! | [`attribute`] | codes to published ranges, losses and labels such as `[6-13]` |
+//! | [`taxonomy`], [`hierarchy`] | trees of values, and where they come from |
+//! | [`scheme`], `penalty` | partitions of a domain, losses of boxes |
 
 pub mod attribute;
 pub(crate) mod encode;
 pub mod hierarchy;
+pub(crate) mod kind;
 pub(crate) mod penalty;
 pub mod scheme;
 pub mod taxonomy;
+pub(crate) mod text;

@@ -135,17 +135,17 @@ impl Cost {
             Domain::Tree(tree) if tree.is_flat() => Cost::Flat(weight),
             Domain::Tree(tree) => Cost::of_tree(attribute, tree, NONE),
             Domain::Ordered(ordered) => {
-                let values = &ordered.values;
-                let missing = if ordered.missing { code(values.len()) } else { NONE };
-                if let Some(steps) = ordered.published() {
-                    return Cost::of_tree(attribute, &steps.taxonomy, missing);
+                let values = ordered.values();
+                let missing = if ordered.has_missing() { code(values.len()) } else { NONE };
+                if let Some(intervals) = ordered.published() {
+                    return Cost::of_tree(attribute, intervals.taxonomy(), missing);
                 }
                 let span = values
                     .last()
                     .zip(values.first())
                     .map_or(0.0, |(greatest, least)| greatest - least);
                 let scale = if span > 0.0 { weight / span } else { 0.0 };
-                Cost::Line { values: values.clone(), scale, weight, missing }
+                Cost::Line { values: values.to_vec(), scale, weight, missing }
             }
         }
     }

@@ -2,14 +2,14 @@
 //! of codes.
 //!
 //! The least common ancestor of any set of leaves is that of its least and its greatest code: a
-//! node that holds both ends holds everything between them. What a class shows is therefore found
-//! from two codes, whatever lies between.
+//! node that contains both ends contains everything between them. The published value of a class is
+//! therefore found from two codes.
 
 use rustc_hash::FxHashMap;
 
 use crate::codes::{Code, CodeRange};
 
-/// A node of a [`Taxonomy`]. The leaf with code `c` is node `c`; a parent has a greater number than
+/// The number of a node of a [`Taxonomy`]. The leaf with code `c` is node `c`; a parent has a greater number than
 /// its children.
 pub type Node = u32;
 
@@ -40,12 +40,12 @@ impl Taxonomy {
         Taxonomy { leaves: count, labels, parents: vec![top; count + 1], ranges, levels: vec![1] }
     }
 
-    /// How many leaves there are: the codes are all below.
+    /// The number of leaves; all codes are below it.
     pub fn leaves(&self) -> usize {
         self.leaves
     }
 
-    /// How many nodes there are, leaves and root among them.
+    /// The number of nodes, with the leaves and the root.
     pub fn nodes(&self) -> usize {
         self.labels.len()
     }
@@ -61,7 +61,7 @@ impl Taxonomy {
         self.label(code)
     }
 
-    /// The label of a node: what is published for its range.
+    /// The label of a node: the published value for its range.
     pub fn label(&self, node: Node) -> &str {
         &self.labels[node as usize]
     }
@@ -126,14 +126,14 @@ impl Taxonomy {
         }
     }
 
-    /// How many levels the leaf rises when it is shown as `node`, one of its ancestors or itself.
-    pub fn risen(&self, code: Code, node: Node) -> u32 {
-        debug_assert!(self.range(node).contains(code), "a leaf rises to its ancestors only");
+    /// The number of levels from a leaf up to `node`, one of its ancestors or itself.
+    pub fn levels_up(&self, code: Code, node: Node) -> u32 {
+        debug_assert!(self.range(node).contains(code), "only to an ancestor of the leaf");
         self.level(node)
     }
 
-    /// What a leaf shows when the whole column is generalized to `level`: its highest ancestor at
-    /// or below that level.
+    /// The published value of a leaf when the whole column is generalized to `level`: its highest
+    /// ancestor at or below that level.
     pub fn at_level(&self, code: Code, level: u32) -> Node {
         let mut node = code;
         while let Some(parent) = self.parent(node)
@@ -158,19 +158,19 @@ impl Taxonomy {
     }
 }
 
-/// A tree as it is written down: every parent before its children, siblings from left to right.
+/// A tree under construction: every parent before its children, siblings from left to right.
 #[derive(Debug, Default)]
-pub(crate) struct Sketch {
+pub(crate) struct TreeBuilder {
     pub(crate) labels: Vec<String>,
     /// The root, at 0, is its own parent.
     pub(crate) parents: Vec<u32>,
-    /// Rises from child to parent. What stands here for a node without children does not matter: it
-    /// is a leaf, at level 0.
+    /// Greater for a parent than for its children. Of no effect for a node without children: it is a
+    /// leaf, at level 0.
     pub(crate) levels: Vec<u32>,
 }
 
-impl Sketch {
-    /// Adds a node and says where.
+impl TreeBuilder {
+    /// Adds a node and returns its place.
     pub(crate) fn push(&mut self, label: &str, parent: u32, level: u32) -> u32 {
         let place = node(self.labels.len());
         debug_assert!(parent < place || place == 0, "a parent comes first");
@@ -180,9 +180,9 @@ impl Sketch {
         place
     }
 
-    /// The tree, and for each place in the sketch its node. Nodes are numbered by the tree alone,
-    /// not by the order of writing.
-    pub(crate) fn grow(mut self) -> (Taxonomy, Vec<Node>) {
+    /// The tree, and for each place in the builder its node. The numbers of the nodes depend on the
+    /// tree alone, not on the order of `push`.
+    pub(crate) fn build(mut self) -> (Taxonomy, Vec<Node>) {
         let count = self.labels.len();
         let parent = |place: usize| self.parents[place] as usize;
         let mut inner = vec![false; count];
@@ -245,19 +245,19 @@ pub(crate) mod tests {
     /// A tree of random shape, unary chains and leaves at several depths among it.
     pub(crate) fn random_tree(seed: u64) -> Taxonomy {
         let mut dice = Dice(seed);
-        let mut sketch = Sketch::default();
-        sketch.push("n0", 0, 40);
+        let mut builder = TreeBuilder::default();
+        builder.push("n0", 0, 40);
         let nodes = 2 + dice.roll(40);
         for place in 1..nodes {
             let parent = dice.roll(place);
-            let level = sketch.levels[parent as usize]
+            let level = builder.levels[parent as usize]
                 - 1
-                - dice.roll(2).min(sketch.levels[parent as usize] - 1);
+                - dice.roll(2).min(builder.levels[parent as usize] - 1);
             // Levels run out below a deep chain: hang the node from the root instead.
             let (parent, level) = if level == 0 { (0, 39) } else { (parent, level) };
-            sketch.push(&format!("n{place}"), parent, level);
+            builder.push(&format!("n{place}"), parent, level);
         }
-        sketch.grow().0
+        builder.build().0
     }
 
     fn ancestors(tree: &Taxonomy, node: Node) -> Vec<Node> {
@@ -328,15 +328,15 @@ pub(crate) mod tests {
 
     #[test]
     fn siblings_keep_the_order_in_which_they_were_written() {
-        let mut sketch = Sketch::default();
-        sketch.push("*", 0, 2);
-        let b = sketch.push("b", 0, 1);
-        sketch.push("b1", b, 0);
-        let a = sketch.push("a", 0, 1);
-        sketch.push("a1", a, 0);
-        sketch.push("b2", b, 0);
-        sketch.push("c", 0, 0);
-        let (tree, nodes) = sketch.grow();
+        let mut builder = TreeBuilder::default();
+        builder.push("*", 0, 2);
+        let b = builder.push("b", 0, 1);
+        builder.push("b1", b, 0);
+        let a = builder.push("a", 0, 1);
+        builder.push("a1", a, 0);
+        builder.push("b2", b, 0);
+        builder.push("c", 0, 0);
+        let (tree, nodes) = builder.build();
         let labels: Vec<&str> = (0..4).map(|code| tree.leaf_label(code)).collect();
         assert_eq!(labels, ["b1", "b2", "a1", "c"]);
         assert_eq!((tree.leaves(), tree.nodes(), tree.height()), (4, 7, 2));
@@ -344,7 +344,7 @@ pub(crate) mod tests {
         assert_eq!(tree.range(nodes[b as usize]), CodeRange { lo: 0, hi: 1 });
         assert_eq!(tree.label(tree.at_level(1, 1)), "b");
         assert_eq!(tree.label(tree.at_level(3, 1)), "c", "a short path waits at its leaf");
-        assert_eq!((tree.risen(3, tree.root()), tree.risen(3, 3)), (2, 0));
+        assert_eq!((tree.levels_up(3, tree.root()), tree.levels_up(3, 3)), (2, 0));
         assert!(!tree.is_flat());
     }
 

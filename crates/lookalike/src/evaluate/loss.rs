@@ -65,7 +65,7 @@ pub fn loss(problem: &Problem, recoding: &Recoding) -> Loss {
         for (place, (attribute, lost)) in attributes.iter().zip(&mut by_attribute).enumerate() {
             let loss = match block(problem, recoding, place, class[0]) {
                 Some(block) => block.loss,
-                None => attribute.loss(recoding.shown(at)[place]),
+                None => attribute.loss(recoding.ranges(at)[place]),
             };
             *lost += real(size) * attribute.weight * loss;
         }
@@ -107,7 +107,7 @@ pub fn generalized_shares(problem: &Problem, recoding: &Recoding) -> Vec<General
         {
             let (loss, ends) = match block(problem, recoding, place, class[0]) {
                 Some(block) => (block.loss, block.ends),
-                None => (attribute.loss(recoding.shown(at)[place]), recoding.shown(at)[place]),
+                None => (attribute.loss(recoding.ranges(at)[place]), recoding.ranges(at)[place]),
             };
             *generalized += if loss > 0.0 || ends.lo != ends.hi { size } else { 0 };
             *whole += if loss >= 1.0 - 1e-9 { size } else { 0 };
@@ -153,7 +153,7 @@ fn hdm(problem: &Problem, recoding: &Recoding) -> f64 {
             }
         }
         for (class, pieces) in recoding.classes().iter().enumerate() {
-            let range = recoding.shown(class)[at];
+            let range = recoding.ranges(class)[at];
             let block = match recoding.generalization() {
                 Some(all) => all.attributes[at].of_code[problem.code(at, pieces[0].tuple) as usize]
                     .map_or(0, |block| of_block[block as usize]),
@@ -189,18 +189,18 @@ fn distortion(problem: &Problem, recoding: &Recoding) -> f64 {
     let of_attribute = |(at, attribute): (usize, &Attribute)| {
         let (mut risen, mut most) = (0.0, 0.0);
         for (class, pieces) in recoding.classes().iter().enumerate() {
-            let range = recoding.shown(class)[at];
+            let range = recoding.ranges(class)[at];
             for piece in pieces {
                 let (up, top) = match block(problem, recoding, at, *piece) {
                     Some(block) => block.levels_up,
-                    None => attribute.risen(problem.code(at, piece.tuple), range),
+                    None => attribute.levels_up(problem.code(at, piece.tuple), range),
                 };
                 risen += f64::from(piece.count) * f64::from(up);
                 most += f64::from(piece.count) * f64::from(top);
             }
         }
         for piece in recoding.suppressed() {
-            let (_, top) = attribute.risen(
+            let (_, top) = attribute.levels_up(
                 problem.code(at, piece.tuple),
                 CodeRange::one(problem.code(at, piece.tuple)),
             );

@@ -1,4 +1,4 @@
-//! Who is with whom: classes of pieces of tuples.
+//! A partition of the rows into classes, as pieces of tuples.
 
 /// Some of the rows of one distinct tuple. Which of its rows they are does not matter to any rule:
 /// they are interchangeable.
@@ -6,14 +6,14 @@
 pub struct Piece {
     /// The distinct tuple.
     pub tuple: u32,
-    /// How many of its rows, at least 1.
+    /// The number of its rows, at least 1.
     pub count: u32,
 }
 
-/// Classes, each a run of pieces.
+/// Classes, each a sequence of pieces.
 ///
-/// Invariant: no class is empty. An algorithm returns each row it was given in exactly one class,
-/// which the counts tell: over all classes, the pieces of a tuple add up to its count.
+/// Invariant: no class is empty. An algorithm returns each row it was given in exactly one class:
+/// over all classes, the counts of the pieces of a tuple add up to the rows of the tuple.
 #[derive(Clone, Debug)]
 pub struct Partition {
     pieces: Vec<Piece>,
@@ -27,8 +27,8 @@ impl Default for Partition {
 }
 
 impl Partition {
-    /// Pieces in class order, and how many pieces each class has; none of the sizes may be 0, and
-    /// they add up to the pieces.
+    /// Pieces in class order, and the number of pieces of each class. Panics when a size is 0 or the
+    /// sizes do not add up to the pieces.
     pub fn from_sizes(pieces: Vec<Piece>, sizes: &[u32]) -> Partition {
         let mut starts = Vec::with_capacity(sizes.len() + 1);
         let mut end = 0;
@@ -42,7 +42,7 @@ impl Partition {
         Partition { pieces, starts }
     }
 
-    /// Adds a class.
+    /// Adds a class. Panics when it is empty.
     pub fn push(&mut self, class: impl IntoIterator<Item = Piece>) {
         let before = self.pieces.len();
         self.pieces.extend(class);
@@ -51,14 +51,14 @@ impl Partition {
             .push(u32::try_from(self.pieces.len()).expect("there are fewer pieces than rows"));
     }
 
-    /// Adds the classes of another partition behind these.
+    /// Adds the classes of another partition after these.
     pub fn append(&mut self, mut other: Partition) {
         let before = *self.starts.last().expect("there is always a first start");
         self.pieces.append(&mut other.pieces);
         self.starts.extend(other.starts[1..].iter().map(|start| start + before));
     }
 
-    /// How many classes there are.
+    /// The number of classes.
     pub fn len(&self) -> usize {
         self.starts.len() - 1
     }
@@ -79,7 +79,7 @@ impl Partition {
     }
 }
 
-/// How many rows the pieces have together.
+/// The total number of rows of the pieces.
 pub fn rows(pieces: &[Piece]) -> u64 {
     pieces.iter().map(|piece| u64::from(piece.count)).sum()
 }

@@ -1,4 +1,9 @@
-//! From groups of rows to what each class shows.
+//! The answer of a search: equivalence classes, the published ranges of each, and the suppressed
+//! rows.
+//!
+//! An equivalence class (class for short) has all rows with the same published quasi-identifiers. A
+//! *local* recoding chooses the ranges of each class; a *global* one generalizes a value in the same
+//! way wherever it occurs; the boxes of *rings* cover rows of other classes too.
 
 use rayon::prelude::*;
 
@@ -8,35 +13,46 @@ use crate::domain::scheme::{Blocks, Generalization};
 use crate::problem::Problem;
 use crate::problem::partition::{Partition, Piece, joined};
 
-/// Classes as published, in canonical order, and the rows that are left out.
+/// Classes as published, in canonical order, and the suppressed rows.
 ///
-/// Invariant: no two classes show the same: groups that would are one class. Classes stand in the
-/// order of what they show.
+/// Invariant: no two classes have the same published values: groups that would are one class.
+/// Classes are in the order of their published ranges, or of their blocks.
 #[derive(Clone, Debug)]
 pub struct Recoding {
     classes: Partition,
-    shown: Vec<CodeRange>,
+    /// One range for each attribute, class by class.
+    ranges: Vec<CodeRange>,
     suppressed: Vec<Piece>,
-    /// What is done to each value, when that is the same everywhere: then the classes show blocks,
-    /// not ranges.
-    generalization: Option<Generalization>,
-    /// How its blocks are published.
-    published: Option<Generalization>,
-    /// True when the boxes lie over other rows than those of the class, so that its values say less
-    /// than its box.
-    is_of_rings: bool,
+    form: RecodingForm,
+}
+
+/// How the ranges of a recoding came about.
+#[derive(Clone, Debug)]
+enum RecodingForm {
+    /// Each class has the smallest ranges that cover its rows.
+    Local,
+    /// Every value has one block wherever it occurs, and classes publish blocks.
+    Global {
+        /// The blocks of the search: the loss is computed by these.
+        generalization: Generalization,
+        /// The blocks as published: without members that only suppressed rows have.
+        published: Generalization,
+    },
+    /// The boxes cover rows of other classes too, so they are wider than the rows of their class.
+    Rings,
 }
 
 impl Recoding {
-    /// What the groups of any partition show: each the smallest ranges that cover its rows.
+    /// The local recoding of any partition: each group gets the smallest ranges that cover its
+    /// rows.
     pub fn of(problem: &Problem, groups: &Partition, suppressed: Vec<Piece>) -> Recoding {
         let ranges: Vec<CodeRange> =
             groups.iter().flat_map(|group| problem.ranges(group)).collect();
         Recoding::new(problem, groups, &ranges, suppressed)
     }
 
-    /// Covers the range of each group (one an attribute, group by group) by what can be published,
-    /// and merges groups that show the same.
+    /// Covers the ranges of each group (one for each attribute, group by group) by ranges that can be
+    /// published, and merges groups with the same published ranges.
     pub(crate) fn new(
         problem: &Problem,
         groups: &Partition,
@@ -46,8 +62,8 @@ impl Recoding {
         Recoding::merged(problem, groups, ranges, suppressed).0
     }
 
-    /// The same for boxes that lie over more rows than their own; also says which class each group
-    /// went to.
+    /// As [`Recoding::new`], for boxes that cover rows of other groups too; also returns the class of
+    /// each group.
     pub(crate) fn of_rings(
         problem: &Problem,
         groups: &Partition,
@@ -55,7 +71,7 @@ impl Recoding {
         suppressed: Vec<Piece>,
     ) -> (Recoding, Vec<u32>) {
         let (recoding, class_of) = Recoding::merged(problem, groups, ranges, suppressed);
-        (Recoding { is_of_rings: true, ..recoding }, class_of)
+        (Recoding { form: RecodingForm::Rings, ..recoding }, class_of)
     }
 
     fn merged(
@@ -72,28 +88,18 @@ impl Recoding {
         let mut order: Vec<u32> = (0u32..).take(groups.len()).collect();
         order.par_sort_unstable_by(|&a, &b| box_of(a).cmp(box_of(b)).then(a.cmp(&b)));
         let mut classes = Partition::default();
-        let mut shown = Vec::with_capacity(covers.len());
+        let mut published = Vec::with_capacity(covers.len());
         let mut class_of = vec![0; groups.len()];
         for (class, same) in (0..).zip(order.chunk_by(|&a, &b| box_of(a) == box_of(b))) {
             same.iter().for_each(|&group| class_of[group as usize] = class);
             classes.push(same.iter().flat_map(|&group| groups.class(group as usize)).copied());
-            shown.extend_from_slice(box_of(same[0]));
+            published.extend_from_slice(box_of(same[0]));
         }
-        (
-            Recoding {
-                classes,
-                shown,
-                suppressed,
-                generalization: None,
-                published: None,
-                is_of_rings: false,
-            },
-            class_of,
-        )
+        (Recoding { classes, ranges: published, suppressed, form: RecodingForm::Local }, class_of)
     }
 
-    /// What is published when every value has its block: rows of classes that do not hold are left
-    /// out, and those that must be. The labels are those of the blocks.
+    /// The global recoding by these blocks: classes that do not satisfy the rules are suppressed, and
+    /// so are the rows of mandatory suppression. The labels are those of the blocks.
     pub fn global(problem: &Problem, generalization: Generalization) -> Recoding {
         let width = problem.attributes().len();
         let pieces = problem.pieces_without(problem.mandatory());
@@ -112,7 +118,7 @@ impl Recoding {
         let privacy = &problem.stages_in_order()[0].privacy;
         let mut tally = problem.tally();
         let mut suppressed = problem.mandatory().to_vec();
-        let (mut classes, shown) = (Partition::default(), Vec::new());
+        let mut classes = Partition::default();
         for same in order.chunk_by(|&a, &b| blocks_of(a) == blocks_of(b)) {
             let class: Vec<Piece> = same.iter().map(|&at| pieces[at]).collect();
             tally.clear();
@@ -124,25 +130,20 @@ impl Recoding {
             }
         }
         suppressed = joined(&mut suppressed).collect();
-        let published = Some(generalization.clone());
-        let recoding = Recoding {
-            classes,
-            shown,
-            suppressed,
-            generalization: Some(generalization),
-            published,
-            is_of_rings: false,
-        };
-        recoding.with_ranges(problem)
+        let published = generalization.clone();
+        let ranges = block_ranges(problem, &classes, &published);
+        let form = RecodingForm::Global { generalization, published };
+        Recoding { classes, ranges, suppressed, form }
     }
 
-    /// The same with labels that say no more than the released rows have: no end of a range and no
-    /// member of a set that only rows have which are left out.
+    /// The same with labels that disclose no suppressed row: no end of a range and no member of a set
+    /// that only suppressed rows have.
     #[must_use]
     pub fn without_traces(mut self, problem: &Problem) -> Recoding {
-        let Some(generalization) =
-            self.generalization.as_ref().filter(|_| !self.suppressed.is_empty())
-        else {
+        if self.suppressed.is_empty() {
+            return self;
+        }
+        let RecodingForm::Global { generalization, published } = &mut self.form else {
             return self;
         };
         let blocks = |(at, (attribute, blocks)): (usize, (&Attribute, &Blocks))| {
@@ -159,39 +160,26 @@ impl Recoding {
             .enumerate()
             .map(blocks)
             .collect();
-        self.published = Some(Generalization { attributes });
-        self.with_ranges(problem)
-    }
-
-    /// What the classes of a global recoding show as ranges: the ends of their blocks.
-    fn with_ranges(mut self, problem: &Problem) -> Recoding {
-        let published = self.published.as_ref().expect("a global recoding");
-        let range = |class: &[Piece], at: usize, attribute: &Attribute| {
-            let block = published.attributes[at]
-                .of(problem.code(at, class[0].tuple))
-                .expect("every released value has a block");
-            attribute.cover(block.ends)
-        };
-        let of_class = |class| {
-            problem
-                .attributes()
-                .iter()
-                .enumerate()
-                .map(move |(at, attribute)| range(class, at, attribute))
-        };
-        self.shown = self.classes.iter().flat_map(of_class).collect();
+        *published = Generalization { attributes };
+        self.ranges = block_ranges(problem, &self.classes, published);
         self
     }
 
-    /// How each value is published, if that is the same everywhere.
+    /// The published blocks of a global recoding.
     pub fn published(&self) -> Option<&Generalization> {
-        self.published.as_ref()
+        match &self.form {
+            RecodingForm::Global { published, .. } => Some(published),
+            RecodingForm::Local | RecodingForm::Rings => None,
+        }
     }
 
-    /// What is done to each value, if that is the same everywhere: what it costs is reckoned by
-    /// this.
+    /// The blocks of a global recoding by which its loss is computed: with the values that only
+    /// suppressed rows have.
     pub fn generalization(&self) -> Option<&Generalization> {
-        self.generalization.as_ref()
+        match &self.form {
+            RecodingForm::Global { generalization, .. } => Some(generalization),
+            RecodingForm::Local | RecodingForm::Rings => None,
+        }
     }
 
     /// The classes.
@@ -199,45 +187,69 @@ impl Recoding {
         &self.classes
     }
 
-    /// What a class shows, one range an attribute.
-    pub fn shown(&self, class: usize) -> &[CodeRange] {
-        let width = self.shown.len() / self.classes.len().max(1);
-        &self.shown[class * width..][..width]
+    /// The published ranges of a class, one for each attribute.
+    pub fn ranges(&self, class: usize) -> &[CodeRange] {
+        let width = self.ranges.len() / self.classes.len().max(1);
+        &self.ranges[class * width..][..width]
     }
 
-    /// True when a box covers more than the rows of its class, so that it cannot be told by their
+    /// True when a box covers more than the rows of its class, so that it does not follow from their
     /// values.
     pub(crate) fn is_of_rings(&self) -> bool {
-        self.is_of_rings
+        matches!(self.form, RecodingForm::Rings)
     }
 
-    /// The rows that are left out.
+    /// The suppressed rows, each tuple at most once for a global recoding.
     pub fn suppressed(&self) -> &[Piece] {
         &self.suppressed
     }
 }
 
-/// The rings of a non-homogeneous release, place by place and ring after ring: who could be whose.
+/// The published ranges of the classes of a global recoding: the ends of their blocks.
+fn block_ranges(
+    problem: &Problem,
+    classes: &Partition,
+    published: &Generalization,
+) -> Vec<CodeRange> {
+    let range = |class: &[Piece], at: usize, attribute: &Attribute| {
+        let block = published.attributes[at]
+            .of(problem.code(at, class[0].tuple))
+            .expect("every released value has a block");
+        attribute.cover(block.ends)
+    };
+    let of_class = |class| {
+        problem
+            .attributes()
+            .iter()
+            .enumerate()
+            .map(move |(at, attribute)| range(class, at, attribute))
+    };
+    classes.iter().flat_map(of_class).collect()
+}
+
+/// The rings of a non-homogeneous release, place by place and ring after ring: which released row
+/// could belong to which source row.
 ///
 /// The box that begins at a place covers the rows of the ring's window from there on; it is
-/// published with the other cells of the row that stands `shift` places on.
+/// published with the other cells of the row `shift` places further on.
 #[derive(Clone, Debug)]
 pub struct Rings {
     /// The rings in order.
     pub rings: Vec<RingSize>,
     /// For each place the tuple of its row.
     pub tuples: Vec<u32>,
-    /// For each place the class that shows the box which begins there.
+    /// For each place the class that publishes the box which begins there.
     pub classes: Vec<u32>,
 }
 
-/// One ring, but for its places.
+/// The sizes of one ring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RingSize {
-    /// How many places it has.
+    /// The number of its places.
     pub places: usize,
-    /// How many of them a box covers.
+    /// The number of places that a box covers.
     pub window: usize,
-    /// How many places on the row stands whose cells go with a box. Below the window; a secret.
+    /// The number of places from the beginning of a box to the row whose cells are published with it.
+    /// Below the window; secret.
     pub shift: usize,
 }

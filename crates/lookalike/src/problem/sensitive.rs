@@ -1,39 +1,46 @@
-//! The sensitive columns that rules look at: their codes, and the rules in codes.
+//! The sensitive columns that are under a rule: their codes, and the rules in codes.
+//!
+//! The rules count values. Two texts are one value when they are equal, or when the request gives
+//! the column a kind (numeric, date) in which they are spellings of one number or instant.
 
 use rustc_hash::FxHashMap;
 
 use crate::codes::Code;
 use crate::domain::encode::{self, ColumnSpec};
-use crate::domain::hierarchy;
+use crate::domain::kind::requested;
 use crate::domain::taxonomy::{Node, Taxonomy};
+use crate::domain::text::spelling;
 use crate::error::{Error, Result};
 use crate::problem::privacy::{GroundDistance, GroundNode, Model};
 use crate::request::ratio::Ratio;
-use crate::request::{Distance, HierarchySpec, Kind, ModelSpec, Request, Roles, RuleSpec};
+use crate::request::{Distance, Kind, ModelSpec, Request, Roles, RuleSpec};
 use crate::table::{Coded, Table};
 
-/// The sensitive columns that some rule looks at, with their codes.
+/// All sensitive columns under a rule.
 #[derive(Debug)]
 pub(crate) struct SensitiveColumns {
-    pub(crate) columns: Vec<WatchedColumn>,
+    pub(crate) columns: Vec<SensitiveColumn>,
 }
 
-/// One of them.
+/// One sensitive column under a rule.
 #[derive(Debug)]
-pub(crate) struct WatchedColumn {
+pub(crate) struct SensitiveColumn {
     pub(crate) name: String,
     /// From the dictionary's codes to codes in sorted, value or tree order.
     pub(crate) map: Vec<Code>,
+    /// The number of values, with the missing one.
     pub(crate) values: usize,
-    /// The code of each value as it is counted; the missing one is blank.
+    /// The code of each value in its one spelling; the missing value is empty.
     counted: FxHashMap<String, Code>,
-    /// By what its texts are one value.
+    /// The kind in which texts are spellings of one value.
     kind: Kind,
     missing: Vec<String>,
     taxonomy: Option<Taxonomy>,
 }
 
 impl SensitiveColumns {
+    /// Encodes the columns; warns of a sensitive column without a rule, and of values that are
+    /// probably spelling mistakes.
     pub(crate) fn new(
         table: &Table,
         roles: &Roles,
@@ -43,30 +50,20 @@ impl SensitiveColumns {
     ) -> Result<SensitiveColumns> {
         let mut columns = Vec::new();
         for name in &roles.sensitive {
-            let on_it = |rule: &&RuleSpec| rule.model.column() == Some(name);
-            let rules: Vec<&RuleSpec> = rules.iter().filter(on_it).collect();
+            let of_column = |rule: &&RuleSpec| rule.model.column() == Some(name);
+            let rules: Vec<&RuleSpec> = rules.iter().filter(of_column).collect();
             if rules.is_empty() {
                 warnings.push(format!(
-                    "column `{name}` is sensitive but no rule protects it: a class may share one value (add --l {name}=2 or --alpha {name}=0.5)"
+                    "column `{name}` is sensitive but no rule protects it: a class may share one \
+                     value (add --l {name}=2 or --alpha {name}=0.5)"
                 ));
                 continue;
             }
-            let column = WatchedColumn::new(name, table.coded(name), &rules, request)?;
-            warnings.extend(column.near(table.coded(name)));
+            let column = SensitiveColumn::new(name, table.coded(name), &rules, request)?;
+            warnings.extend(column.similar_values(table.coded(name)));
             for rule in rules {
                 if let ModelSpec::Alpha { values, .. } = &rule.model {
-                    if !values.is_empty()
-                        && !values.iter().any(|value| column.code(value).is_some())
-                    {
-                        return Err(Error::request(format!(
-                            "none of the values that alpha names occurs in column `{name}`: check their spelling"
-                        )));
-                    }
-                    for value in values.iter().filter(|value| column.code(value).is_none()) {
-                        warnings.push(format!(
-                            "the value `{value}` that alpha names does not occur in column `{name}`"
-                        ));
-                    }
+                    warnings.extend(column.absent_values(values)?);
                 }
             }
             columns.push(column);
@@ -78,12 +75,13 @@ impl SensitiveColumns {
         self.columns.iter().map(|column| column.name.clone()).collect()
     }
 
+    /// A rule in codes.
     pub(crate) fn model(&self, spec: &ModelSpec) -> Result<Model> {
         let at = |name: &String| {
             self.columns
                 .iter()
                 .position(|column| column.name == *name)
-                .expect("a column with a rule is watched")
+                .expect("a column with a rule is one of them")
         };
         Ok(match spec {
             ModelSpec::K(k) => Model::K(*k),
@@ -123,20 +121,20 @@ impl SensitiveColumns {
     }
 }
 
-impl WatchedColumn {
+impl SensitiveColumn {
     fn new(
         name: &str,
         coded: &Coded,
         rules: &[&RuleSpec],
         request: &Request,
-    ) -> Result<WatchedColumn> {
+    ) -> Result<SensitiveColumn> {
         let spec = ColumnSpec::new(name, request);
         let distance = rules.iter().find_map(|rule| match rule.model {
             ModelSpec::Closeness { distance, .. } => Some(distance),
             _ => None,
         });
         let mut taxonomy = None;
-        let mut kind = encode::said(spec);
+        let mut kind = requested(spec);
         let (values, map) = match distance {
             Some(Distance::Ordered) => {
                 let (found, values, map) = encode::ordered_codes(spec, coded)?;
@@ -153,15 +151,16 @@ impl WatchedColumn {
         let texts = encode::present(spec, coded);
         let mut counted = FxHashMap::default();
         for (text, &code) in texts.iter().zip(&map) {
-            let value = text.as_ref().map_or(String::new(), |text| encode::spelling(kind, text));
+            let value = text.as_ref().map_or(String::new(), |text| spelling(kind, text));
             if counted.insert(value, code).is_some_and(|other| other != code) {
                 return Err(Error::request(format!(
-                    "column `{name}`: its hierarchy has one {} under two spellings, which are one value: make them alike in the source",
+                    "column `{name}`: its hierarchy has one {} in two spellings, which are one \
+                     value: use one spelling in the source",
                     if kind == Kind::Date { "instant" } else { "number" }
                 )));
             }
         }
-        Ok(WatchedColumn {
+        Ok(SensitiveColumn {
             name: name.to_string(),
             map,
             values,
@@ -176,40 +175,59 @@ impl WatchedColumn {
     fn code(&self, value: &str) -> Option<Code> {
         let is_missing =
             value.is_empty() || self.missing.iter().any(|marker| marker.trim() == value.trim());
-        let value = if is_missing { String::new() } else { encode::spelling(self.kind, value) };
+        let value = if is_missing { String::new() } else { spelling(self.kind, value) };
         self.counted.get(&value).copied()
     }
 
+    /// Warnings for the values that alpha names and the column does not have; an error when it has
+    /// none of them.
+    fn absent_values(&self, named: &[String]) -> Result<Vec<String>> {
+        let name = &self.name;
+        let absent: Vec<&String> =
+            named.iter().filter(|value| self.code(value).is_none()).collect();
+        if !named.is_empty() && absent.len() == named.len() {
+            return Err(Error::request(format!(
+                "none of the values that alpha names occurs in column `{name}`: check their spelling"
+            )));
+        }
+        let warning = |value: &&String| {
+            format!("the value `{value}` that alpha names does not occur in column `{name}`")
+        };
+        Ok(absent.iter().map(warning).collect())
+    }
+
     /// A warning where the rules count texts as different that probably mean the same.
-    fn near(&self, coded: &Coded) -> Option<String> {
+    fn similar_values(&self, coded: &Coded) -> Option<String> {
         let mut folded: FxHashMap<String, Code> = FxHashMap::default();
-        let mut near = 0;
+        let mut similar = 0;
         for (text, &code) in coded
             .values
             .iter()
             .zip(&self.map)
             .filter_map(|(text, code)| Some((text.as_ref()?, code)))
         {
-            // What are numbers in all spellings is folded as numbers, all else by its letters.
-            let fold = encode::spelling(Kind::Numeric, &text.trim().to_lowercase());
-            near += u64::from(*folded.entry(fold).or_insert(code) != code);
+            // Numbers are compared as numbers, all other texts in lower case.
+            let fold = spelling(Kind::Numeric, &text.trim().to_lowercase());
+            similar += u64::from(*folded.entry(fold).or_insert(code) != code);
         }
         let name = &self.name;
-        (near > 0).then(|| {
+        (similar > 0).then(|| {
             format!(
-                "column `{name}`: {near} values differ from another only by case, by blanks around them or by the spelling of a number, and \
-                 the rules count them as different: make them alike in the source, or for numbers say --kind {name}=numeric"
+                "column `{name}`: {similar} values differ from another only by case, by blanks \
+                 around them or by the spelling of a number, and the rules count them as different: \
+                 use one spelling in the source, or for numbers say --kind {name}=numeric"
             )
         })
     }
 }
 
-/// Codes in the order of the texts, so that they do not depend on the order of the rows.
+/// The number of values, and the code of each in the order of the texts: independent of the order of
+/// the rows.
 fn by_text(values: &[Option<String>]) -> (usize, Vec<Code>) {
     let mut sorted: Vec<&Option<String>> = values.iter().collect();
     sorted.sort_unstable();
     sorted.dedup();
-    let place = |value| sorted.binary_search(&value).expect("it is one of them");
+    let place = |value| sorted.binary_search(&value).expect("a value of the list");
     let map = values
         .iter()
         .map(|value| Code::try_from(place(value)).expect("fewer values than rows"))
@@ -219,21 +237,13 @@ fn by_text(values: &[Option<String>]) -> (usize, Vec<Code>) {
 
 fn sensitive_tree(spec: ColumnSpec, coded: &Coded) -> Result<Taxonomy> {
     let values = encode::present(spec, coded);
-    match spec.column.and_then(|column| column.hierarchy.as_ref()) {
-        Some(HierarchySpec::File(path)) => hierarchy::taxonomy(
-            &hierarchy::read_of(path, spec.name, spec.missing)?,
-            spec.name,
-            &values,
-            &coded.first_row,
-        ),
-        Some(HierarchySpec::Prefix(request)) => {
-            hierarchy::prefix(spec.name, &request.prefix, &values, &coded.first_row)
-        }
-        _ => Err(Error::request(format!(
-            "column `{}`: the hierarchical distance needs a hierarchy, a file or a prefix specification",
+    encode::requested_taxonomy(spec, &values, &coded.first_row)?.ok_or_else(|| {
+        Error::request(format!(
+            "column `{}`: the hierarchical distance needs a hierarchy, a file or a prefix \
+             specification",
             spec.name
-        ))),
-    }
+        ))
+    })
 }
 
 /// The inner nodes of a tree, children before their parents, each with its height above the leaves.

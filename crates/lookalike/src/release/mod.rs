@@ -358,7 +358,7 @@ mod tests {
     fn released(text: &str, toml: &str) -> (Vec<usize>, Vec<(String, String)>) {
         let table = crate::testing::table(text);
         let (roles, request) = crate::testing::request(&table, toml);
-        let problem = Problem::new(&table, &roles, &request).unwrap();
+        let problem = crate::testing::problem_of(&table, &roles, &request).unwrap();
         let search = crate::SearchOptions::new(crate::Algorithm::Mondrian, 1);
         let recoding = crate::search::solve(&problem, search, &crate::Budget::unlimited()).recoding;
         let release = Release::new(

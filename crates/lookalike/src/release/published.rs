@@ -10,8 +10,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::codes::{Code, CodeRange, Codes};
 use crate::domain::attribute::{Attribute, Domain, Ordered, Unit, set_label};
-use crate::domain::encode::nanoseconds;
 use crate::domain::taxonomy::Taxonomy;
+use crate::domain::text::nanoseconds;
 use crate::error::{Error, Result};
 use crate::problem::Problem;
 use crate::problem::partition::Piece;
@@ -117,7 +117,7 @@ fn same_label(name: &str) -> Error {
 /// The distinct ranges of the classes on an attribute, ascending, and for each class its range.
 fn ranges(recoding: &Recoding, at: usize) -> (Vec<CodeRange>, Codes) {
     let of_class: Vec<CodeRange> =
-        (0..recoding.classes().len()).map(|class| recoding.shown(class)[at]).collect();
+        (0..recoding.classes().len()).map(|class| recoding.ranges(class)[at]).collect();
     let mut distinct = of_class.clone();
     distinct.sort_unstable();
     distinct.dedup();
@@ -151,7 +151,7 @@ fn sets(
     // they publish one set.
     let decided = problem.decided_with(at);
     let ranges = |class: usize| -> Vec<CodeRange> {
-        decided.iter().map(|&attribute| recoding.shown(class)[attribute]).collect()
+        decided.iter().map(|&attribute| recoding.ranges(class)[attribute]).collect()
     };
     let mut codes_of: FxHashMap<Vec<CodeRange>, Vec<Code>> = FxHashMap::default();
     for (class, pieces) in recoding.classes().iter().enumerate() {
@@ -184,13 +184,13 @@ pub(crate) fn bounds(
     ordered: &Ordered,
     ranges: &[CodeRange],
 ) -> Result<Vec<(Field, ArrayRef)>> {
-    let missing = Code::try_from(ordered.values.len()).expect("fewer values than rows");
+    let missing = Code::try_from(ordered.values().len()).expect("fewer values than rows");
     let ends = |end: fn(&CodeRange) -> Code| -> Vec<Option<usize>> {
         ranges.iter().map(|range| (range.hi < missing).then(|| end(range) as usize)).collect()
     };
     let (lows, highs) = (ends(|range| range.lo), ends(|range| range.hi));
-    if ordered.unit == Unit::Second {
-        if ordered.texts.iter().any(|text| nanoseconds(text).is_none()) {
+    if ordered.unit() == Unit::Second {
+        if ordered.texts().iter().any(|text| nanoseconds(text).is_none()) {
             return Err(Error::data(format!(
                 "column `{0}`: a time is beyond the range of a typed column of times, such as the \
                  end of the year 9999; publish labels",
@@ -222,7 +222,7 @@ pub(crate) fn bounds(
             cells,
         ));
     }
-    if ordered.missing {
+    if ordered.has_missing() {
         let state = |range: &CodeRange| match (range.lo == missing, range.hi == missing) {
             (true, _) => "yes",
             (false, true) => "maybe",
@@ -243,7 +243,7 @@ enum OutwardRounding {
 
 /// The instant of a code, exact except for the rounding.
 fn micros(ordered: &Ordered, code: usize, rounding: OutwardRounding) -> i64 {
-    let exact = nanoseconds(&ordered.texts[code]).expect("it was read as an instant");
+    let exact = nanoseconds(&ordered.texts()[code]).expect("it was read as an instant");
     let rounded = match rounding {
         OutwardRounding::Down => exact.div_euclid(1_000),
         OutwardRounding::Up => -(-exact).div_euclid(1_000),
@@ -257,8 +257,8 @@ fn micros(ordered: &Ordered, code: usize, rounding: OutwardRounding) -> i64 {
     reason = "whole numbers, days and microseconds were read from their texts"
 )]
 fn typed(ordered: &Ordered, ends: &[Option<usize>], rounding: OutwardRounding) -> ArrayRef {
-    let numbers = ends.iter().map(|end| end.map(|code| ordered.values[code]));
-    match ordered.unit {
+    let numbers = ends.iter().map(|end| end.map(|code| ordered.values()[code]));
+    match ordered.unit() {
         Unit::Whole => {
             Arc::new(numbers.map(|number| number.map(|x| x as i64)).collect::<Int64Array>())
         }
@@ -269,13 +269,11 @@ fn typed(ordered: &Ordered, ends: &[Option<usize>], rounding: OutwardRounding) -
         Unit::Second => {
             let micros = ends.iter().map(|end| end.map(|code| micros(ordered, code, rounding)));
             Arc::new(
-                micros
-                    .collect::<TimestampMicrosecondArray>()
-                    .with_timezone_opt(ordered.zone.clone()),
+                micros.collect::<TimestampMicrosecondArray>().with_timezone_opt(ordered.zone()),
             )
         }
         Unit::Place => Arc::new(
-            ends.iter().map(|end| end.map(|code| &ordered.texts[code])).collect::<StringArray>(),
+            ends.iter().map(|end| end.map(|code| &ordered.texts()[code])).collect::<StringArray>(),
         ),
     }
 }

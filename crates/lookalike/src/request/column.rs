@@ -1,22 +1,21 @@
-//! One column's line: its role, how its values relate, its hierarchy, the rules on it.
+//! The request for one column: its role, how its values relate, its hierarchy, the rules on it.
 
-use std::path::PathBuf;
+use serde::{Deserialize, Serialize};
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use super::HierarchySpec;
+use super::ratio::Share;
 
-use crate::request::ratio::Ratio;
-
-/// What a column is.
+/// The role of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
-    /// Could be joined with outside data: generalized.
+    /// A quasi-identifier: could be joined with outside data, so it is generalized.
     Quasi,
-    /// Must not be inferred: published, its spread in each class is what the rules are about.
+    /// Must not be inferred of a person: published, with rules on its values in each class.
     Sensitive,
-    /// Names a person: dropped.
+    /// Names a person: not published.
     Identifier,
-    /// Published as it is.
+    /// Insensitive: published unchanged.
     Keep,
 }
 
@@ -34,26 +33,27 @@ pub enum Kind {
     Categorical,
 }
 
-/// One column's line.
+/// The request for one column: `age = { role = "quasi", weight = 2 }`.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct ColumnRequest {
-    /// What the column is.
+    /// The column's role.
     pub role: Role,
-    /// Quasi-identifiers: how values relate; found from the cells when absent. Sensitive: `numeric`
-    /// orders t-closeness by value.
+    /// Quasi-identifiers: how values relate; guessed from the cells when absent. Sensitive columns:
+    /// `numeric` and `date` make all spellings of a number or an instant one value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<Kind>,
-    /// Quasi-identifiers: how much its loss counts; 1 when absent.
+    /// Quasi-identifiers: the factor of its loss, from 0 to 10^9; 1 when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub weight: Option<f64>,
-    /// What may be published instead of a value.
+    /// The values that may be published instead of the column's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hierarchy: Option<HierarchySpec>,
     /// The labels of an ordinal column, least first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub order: Option<Vec<String>>,
-    /// Quasi-identifiers: which partitions of its values `optimal` may choose.
+    /// Quasi-identifiers: the scheme of `optimal` for this column, `bhs`, `ghs`, `gops`, `ops`,
+    /// `gsps` or `sps`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scheme: Option<String>,
     /// Sensitive: no value (or, with `values`, not these together) fills more than this share of a
@@ -69,7 +69,8 @@ pub struct ColumnRequest {
     /// Sensitive: at least this many different values in a class.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub distinct: Option<u64>,
-    /// Sensitive: the entropy of a class is at least the logarithm of this.
+    /// Sensitive: the entropy of a class is at least the logarithm of this number, which is at
+    /// least 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub entropy: Option<Share>,
     /// Sensitive: recursive (c,l)-diversity.
@@ -87,7 +88,7 @@ pub struct ColumnRequest {
 }
 
 impl ColumnRequest {
-    /// A column of that role with nothing else said.
+    /// A column with this role and no other key.
     pub fn new(role: Role) -> ColumnRequest {
         ColumnRequest {
             role,
@@ -109,14 +110,14 @@ impl ColumnRequest {
     }
 }
 
-/// The parameters of recursive (c,l)-diversity: the commonest value's count is below c times the
-/// counts from the l-th on.
+/// The parameters of recursive (c,l)-diversity: the count of the commonest value is less than
+/// c times the sum of the counts from the l-th commonest on.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Recursive {
-    /// The factor c.
+    /// The factor c, above 0.
     pub c: Share,
-    /// The rank l.
+    /// The rank l, at least 1.
     pub l: u64,
 }
 
@@ -124,110 +125,11 @@ pub struct Recursive {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Distance {
-    /// Any two differ by 1.
+    /// Any two different values are 1 apart.
     #[default]
     Equal,
-    /// By how many values stand between them, in value or given order.
+    /// By how many places they are apart, in the order of the values or in the given order.
     Ordered,
-    /// By how high their common ancestor is in the column's hierarchy.
+    /// By the height of their lowest common ancestor in the column's hierarchy.
     Hierarchical,
-}
-
-/// A hierarchy: a file in the ARX form, or one line.
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-#[serde(
-    untagged,
-    expecting = "a hierarchy is a file name in quotes, or { intervals = [5, 10] }, { prefix = [4, 3] } or { date = [\"month\", \"year\"] }"
-)]
-pub enum HierarchySpec {
-    /// No header, `;` or `,` between, a line a leaf: the value, then its ancestors up to the root.
-    File(PathBuf),
-    /// Widths of intervals, finest first, each a multiple of the one before.
-    Intervals(IntervalsSpec),
-    /// How many leading characters are kept, longest first: `53712`, `5371*`, `537**`.
-    Prefix(PrefixSpec),
-    /// Which calendar units, finest first.
-    Date(DateSpec),
-}
-
-/// `{ intervals = [5, 10, 20], origin = 0, bottom = 20, top = 80 }`
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct IntervalsSpec {
-    /// Widths, finest first, each a multiple of the one before.
-    pub intervals: Vec<f64>,
-    /// Where an interval begins.
-    #[serde(default)]
-    pub origin: f64,
-    /// Bottom coding: everything below is one interval.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub bottom: Option<f64>,
-    /// Top coding: everything from here on is one interval.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub top: Option<f64>,
-}
-
-/// `{ prefix = [4, 3, 2] }`
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct PrefixSpec {
-    /// How many leading characters are kept, longest first.
-    pub prefix: Vec<usize>,
-}
-
-/// `{ date = ["month", "year", "decade"] }`
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct DateSpec {
-    /// Calendar units, finest first.
-    pub date: Vec<DateUnit>,
-}
-
-/// A calendar unit that dates are generalized to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum DateUnit {
-    /// `2024-03-17`; for timestamps.
-    Day,
-    /// `2024-03`
-    Month,
-    /// `2024-Q1`
-    Quarter,
-    /// `2024`
-    Year,
-    /// `2020s`
-    Decade,
-}
-
-/// A [`Ratio`] in a configuration: `0.29`, `"29%"` or `"29/100"`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Share(pub Ratio);
-
-impl<'de> Deserialize<'de> for Share {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Share, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(
-            untagged,
-            expecting = "a ratio is a number such as 0.25, or a text such as \"25%\" or \"1/4\""
-        )]
-        enum Written {
-            Whole(u64),
-            Decimal(f64),
-            Text(String),
-        }
-        // A float prints as its shortest text, which is the text that was written: 0.29 becomes
-        // 29/100 again.
-        let text = match Written::deserialize(deserializer)? {
-            Written::Whole(n) => n.to_string(),
-            Written::Decimal(x) => x.to_string(),
-            Written::Text(text) => text,
-        };
-        text.parse().map(Share).map_err(serde::de::Error::custom)
-    }
-}
-
-impl Serialize for Share {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        serializer.serialize_str(&format!("{}/{}", self.0.num(), self.0.den()))
-    }
 }

@@ -1,19 +1,23 @@
-//! What was asked for: roles, kinds, weights, hierarchies, rules and limits, as plain data.
+//! The request: roles, kinds, weights, hierarchies, rules and limits, as plain data.
 //!
 //! The same structure is read from TOML and filled from command-line flags, and both the engine and
-//! the audit start from it. Nothing here has seen the table yet; [`Request::roles`] meets its
-//! column names, [`Problem::new`](crate::Problem::new) its cells.
+//! the audit start from it. It knows no table: [`Request::roles`] checks it against the column
+//! names, [`Problem::new`](crate::Problem::new) against the cells.
 
 mod column;
+mod hierarchy;
 pub mod ratio;
+mod roles;
 mod rule;
+#[cfg(test)]
+mod tests;
 
-pub use column::{
-    ColumnRequest, DateSpec, DateUnit, Distance, HierarchySpec, IntervalsSpec, Kind, PrefixSpec,
-    Recursive, Role, Share,
-};
-pub use rule::{ModelSpec, Roles, RuleSpec};
-pub(crate) use rule::{did_you_mean, list};
+pub use column::{ColumnRequest, Distance, Kind, Recursive, Role};
+pub use hierarchy::{DateSpec, DateUnit, HierarchySpec, IntervalsSpec, PrefixSpec};
+pub use ratio::Share;
+pub use roles::Roles;
+pub(crate) use roles::{did_you_mean, list};
+pub use rule::{ModelSpec, RuleSpec};
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -24,74 +28,74 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Result};
 use crate::request::ratio::Ratio;
 
-/// The whole request.
+/// Everything that can be asked for, in one structure; [`Request::parse`] reads it from TOML.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Request {
-    /// The form of this file; 1.
+    /// The version of the file format; 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<u32>,
-    /// Every class has at least this many rows.
+    /// Every class has at least this many rows; at least 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub k: Option<u64>,
-    /// The algorithm's name.
+    /// The algorithm's name, such as `auto` or `mondrian`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub algorithm: Option<String>,
-    /// Where ties are broken at random, from here; from the system's randomness if absent.
+    /// The seed of all random choices, to repeat a run; from the system's randomness when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
-    /// How many rounds the far-pair search of `top-down` and `bottom-up` takes, 3 when absent; how
-    /// many tries `cluster` has for a cut, 15 when absent.
+    /// Rounds of the far-pair search of `top-down` and `bottom-up`, 3 when absent; tries of `cluster`
+    /// for a cut, 15 when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rounds: Option<u32>,
-    /// How many steps `auto` takes to improve what it has; when absent, as many as its time allows
-    /// and as pay.
+    /// Steps that `auto` takes to improve its release; when absent, as many as the time allows and
+    /// as reduce the loss.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub steps: Option<u64>,
-    /// Which partitions of a domain `optimal` may choose, for every column that does not say it:
-    /// `bhs`, `ghs`, `gops`, `ops`, `gsps` or `sps`. When absent: `ops` for numbers without a
+    /// The scheme of `optimal`: the partitions of a domain that it may choose, for every column
+    /// without a scheme of its own: `bhs`, `ghs`, `gops`, `ops`, `gsps` or `sps`. When absent: `ops` for numbers without a
     /// hierarchy, `ghs` otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scheme: Option<String>,
-    /// What `optimal` and `incognito` make as small as they can: `ncp` (when absent), `hdm`, `dm`
-    /// or `distortion`.
+    /// The cost that `optimal` and `incognito` minimize: `ncp` (when absent), `hdm`, `dm` or
+    /// `distortion`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<String>,
     /// Ask for, or expect, a release that is k-anonymous in the non-homogeneous sense only: rows
-    /// that could be the same person need not show the same. The algorithm `ring` makes such
-    /// releases and no other.
+    /// that could be the same person may differ in their published values. The algorithm `ring`
+    /// makes such releases and no other.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub non_homogeneous: bool,
-    /// What happens to columns that no line names.
+    /// The fate of columns without a role; refused when absent and there are some.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rest: Option<Rest>,
     /// Texts that mean "missing" beside the empty cell, such as `?` or `NA`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<String>,
-    /// Where the table is and how to read it.
+    /// The source table and how to read it.
     pub input: Input,
-    /// Where the release goes and how it shows ranges.
+    /// The target of the release and the form of its ranges.
     pub output: Output,
-    /// Role and treatment of each column.
+    /// The request for each column, by name.
     pub columns: BTreeMap<String, ColumnRequest>,
     /// Further k rules, each on its own columns.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rules: Vec<SubsetRule>,
-    /// How much may be suppressed, how long the search may take.
+    /// Limits on suppression, time and loss.
     pub limits: Limits,
 }
 
-/// The columns that nobody named.
+/// The fate of the columns without a role.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Rest {
-    /// Leave them out of the release.
+    /// They are not published.
     Drop,
-    /// Publish them as they are.
+    /// They are published unchanged.
     Keep,
 }
 
-/// Where the table is.
+/// The source table.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Input {
@@ -103,16 +107,16 @@ pub struct Input {
     pub delimiter: Option<char>,
 }
 
-/// Where the release goes.
+/// The target of the release, and its form.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Output {
     /// The file; `-` is standard output.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<PathBuf>,
-    /// How a range is written.
+    /// The form of ranges.
     pub publish: Publish,
-    /// In which order the rows are written.
+    /// The order of the rows.
     pub order: Order,
     /// Publish the interval of the hierarchy that covers a numeric range, not its exact ends.
     pub snap: bool,
@@ -124,24 +128,25 @@ pub struct Output {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Publish {
-    /// `[20-30]`, the taxonomy's label, `*`.
+    /// `[20-30]`, the label of a group in the hierarchy, or `*`.
     #[default]
     Label,
-    /// As `Label`, but a flat attribute shows the set of its values, `{a,b}`. A release of rings
-    /// shows labels instead: a row covers values that it does not list.
+    /// As `Label`, but a column without a hierarchy is published as the set of the values in the
+    /// class, `{a, b}`. A release of rings has labels instead: a row covers values that it does not
+    /// list.
     Set,
     /// Ordered attributes become two typed columns, `age_min` and `age_max`.
     Bounds,
 }
 
-/// In which order the released rows stand.
+/// The order of the released rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Order {
-    /// Sorted by the released values: says nothing about the source's order.
+    /// Sorted by the released values: independent of the order of the source.
     #[default]
     Canonical,
-    /// As in the source: whoever knows that order knows who is who.
+    /// As in the source: anyone who knows that order can re-identify the rows.
     Input,
 }
 
@@ -151,31 +156,31 @@ pub enum Order {
 pub struct SubsetRule {
     /// Every class of these columns has at least this many rows.
     pub k: u64,
-    /// The quasi-identifiers it is about.
+    /// Some of the quasi-identifiers, at least one.
     pub columns: Vec<String>,
 }
 
-/// How far the search may go.
+/// Limits on suppression, time and loss.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Limits {
-    /// The share of rows that may be left out; none when absent.
+    /// The share of rows that may be suppressed, below 1; none when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suppress: Option<Share>,
-    /// How long the search may take, `90s` or `5m`.
+    /// The time limit of the search: `500ms`, `90s`, `5m` or `1h`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time: Option<String>,
-    /// The greatest loss of a release, as a share of the detail; one that loses more is not
+    /// The greatest loss of a release (GCP), from 0 to 1; a release with a greater loss is not
     /// written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_loss: Option<Share>,
 }
 
 impl Request {
-    /// Reads a TOML file; paths in it are taken from the folder it lies in.
+    /// Reads a TOML file; paths in it are relative to the folder of the file.
     ///
     /// # Errors
-    /// When the file cannot be read, is no TOML, or has a key that nobody knows.
+    /// When the file cannot be read, is no TOML, or has an unknown key.
     pub fn read(path: &Path) -> Result<Request> {
         let text = std::fs::read_to_string(path).map_err(|source| Error::io(path, source))?;
         let mut request = Request::parse(&text)
@@ -198,16 +203,37 @@ impl Request {
 
     /// Parses the text of a TOML configuration.
     ///
+    /// # Example
+    /// ```
+    /// use lookalike::Request;
+    ///
+    /// let request = Request::parse(
+    ///     "k = 5
+    ///      [columns]
+    ///      age = { role = 'quasi', hierarchy = { intervals = [5, 10] } }
+    ///      illness = { role = 'sensitive', l = 2 }",
+    /// )?;
+    /// assert_eq!(request.k, Some(5));
+    /// assert_eq!(request.column("illness").and_then(|column| column.l), Some(2));
+    /// assert!(Request::parse("kay = 5").is_err(), "an unknown key is refused");
+    /// # Ok::<(), lookalike::Error>(())
+    /// ```
+    ///
     /// # Errors
-    /// When it is no TOML, has an unknown key, or a version that this program does not know.
+    /// When it is no TOML, has an unknown key, or a version other than 1.
     pub fn parse(text: &str) -> Result<Request> {
-        let request: Request = toml::from_str(text).map_err(|error| match is_request(text) {
-            true => Error::request(error.to_string().trim_end()),
-            // A table that was named by mistake: the words of the error would quote a row.
-            false => Error::request(
-                "this is no request in TOML: no line says KEY = VALUE; lookalike init writes one",
-            ),
-        })?;
+        let refused = |error: toml::de::Error| {
+            if is_toml(text) {
+                Error::request(error.to_string().trim_end())
+            } else {
+                // Perhaps a table, named by mistake: the message of the parser would quote a row.
+                Error::request(
+                    "this is not a request in TOML: it has no line KEY = VALUE; `lookalike init` \
+                     writes a request",
+                )
+            }
+        };
+        let request: Request = toml::from_str(text).map_err(refused)?;
         match request.version {
             None | Some(1) => Ok(request),
             Some(version) => Err(Error::request(format!(
@@ -216,12 +242,12 @@ impl Request {
         }
     }
 
-    /// The column's line, if it has one.
+    /// The request for one column, if there is one.
     pub fn column(&self, name: &str) -> Option<&ColumnRequest> {
         self.columns.get(name)
     }
 
-    /// The share of rows that may be left out, 0 when nothing was said.
+    /// The share of rows that may be suppressed, 0 when absent.
     ///
     /// # Errors
     /// When it is not below 1.
@@ -229,41 +255,43 @@ impl Request {
         let Share(share) =
             self.limits.suppress.unwrap_or(Share(Ratio::new(0, 1).expect("1 is not 0")));
         if share.num() >= share.den() {
-            return Err(Error::request("suppress must lie below 100%: a release needs rows"));
+            return Err(Error::request("suppress must be below 100%: a release needs rows"));
         }
         Ok(share)
     }
 
-    /// The greatest loss that a release may have, if one was named.
+    /// The greatest loss that a release may have, from 0 to 1; none when absent.
     ///
     /// # Errors
     /// When it is above 1.
     pub fn max_loss(&self) -> Result<Option<f64>> {
         match self.limits.max_loss {
             Some(Share(share)) if share.num() > share.den() => Err(Error::request(
-                "max_loss is a share of the detail, at most 100%: for thirty percent write 30% or 0.3",
+                "max_loss is a share of the detail, at most 100%: for thirty percent write 30% \
+                 or 0.3",
             )),
             share => Ok(share.map(|Share(share)| share.to_f64())),
         }
     }
 
-    /// How many rounds or tries a search takes, if it was said.
+    /// The rounds or tries of a search, at least 1; none when absent.
     ///
     /// # Errors
     /// When it is 0.
     pub fn rounds(&self) -> Result<Option<u32>> {
         match self.rounds {
-            Some(0) => Err(Error::request(
-                "rounds is at least 1: without one there is nothing to choose from",
-            )),
+            Some(0) => Err(Error::request("rounds must be at least 1")),
             rounds => Ok(rounds),
         }
     }
 
-    /// How long the search may take.
+    /// The time limit of the search; none when absent.
+    ///
+    /// One decimal number and one unit, seconds when there is none. (Not by `SignedDuration` of jiff,
+    /// which reads other texts too, such as `1h30m`, `PT5M` and `-5s`, and refuses a bare `60`.)
     ///
     /// # Errors
-    /// When the text is not a number with `ms`, `s`, `m` or `h`.
+    /// When the text is not a number with `ms`, `s`, `m`, `h` or no unit.
     pub fn time(&self) -> Result<Option<Duration>> {
         let Some(text) = &self.limits.time else { return Ok(None) };
         let bad = || Error::request("time is a number and a unit: 500ms, 60s, 5m, 1h");
@@ -280,8 +308,9 @@ impl Request {
         Duration::try_from_secs_f64(number * unit).map(Some).map_err(|_| bad())
     }
 }
+
 /// True when some line could be one of a TOML file.
-fn is_request(text: &str) -> bool {
+fn is_toml(text: &str) -> bool {
     let is_key = |line: &str| {
         line.starts_with('[')
             || line.split_once('=').is_some_and(|(key, _)| !key.contains([',', ';', '\t']))

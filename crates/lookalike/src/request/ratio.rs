@@ -3,6 +3,10 @@
 use std::fmt;
 use std::str::FromStr;
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::error::{Error, Result};
+
 /// A ratio `num / den` of integers, `den > 0`, kept as it was written (not reduced).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ratio {
@@ -16,12 +20,12 @@ impl Ratio {
         (den > 0).then_some(Ratio { num, den })
     }
 
-    /// The upper number.
+    /// The numerator.
     pub fn num(self) -> u64 {
         self.num
     }
 
-    /// The lower number, never 0.
+    /// The denominator, never 0.
     pub fn den(self) -> u64 {
         self.den
     }
@@ -39,12 +43,12 @@ impl Ratio {
 }
 
 impl FromStr for Ratio {
-    type Err = String;
+    type Err = Error;
 
     /// Parses `0.29`, `.5`, `1`, `29%` or `29/100`.
-    fn from_str(text: &str) -> Result<Ratio, String> {
+    fn from_str(text: &str) -> Result<Ratio> {
         let bad =
-            || "not a ratio: write it as 0.25, 25% or 1/4, with at most 15 digits".to_string();
+            || Error::request("not a ratio: write it as 0.25, 25% or 1/4, with at most 15 digits");
         let text = text.trim();
         if let Some((num, den)) = text.split_once('/') {
             let parse = |s: &str| s.trim().parse::<u64>().map_err(|_| bad());
@@ -68,6 +72,39 @@ impl FromStr for Ratio {
 impl fmt::Display for Ratio {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.to_f64())
+    }
+}
+
+/// A [`Ratio`] in TOML: `0.29`, `"29%"` or `"29/100"`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Share(pub Ratio);
+
+impl<'de> Deserialize<'de> for Share {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Share, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(
+            untagged,
+            expecting = "a ratio is a number such as 0.25, or a text such as \"25%\" or \"1/4\""
+        )]
+        enum Written {
+            Whole(u64),
+            Decimal(f64),
+            Text(String),
+        }
+        // A float prints as its shortest text, which is the text that was written: 0.29 becomes
+        // 29/100 again.
+        let text = match Written::deserialize(deserializer)? {
+            Written::Whole(n) => n.to_string(),
+            Written::Decimal(x) => x.to_string(),
+            Written::Text(text) => text,
+        };
+        text.parse().map(Share).map_err(serde::de::Error::custom)
+    }
+}
+
+impl Serialize for Share {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        serializer.serialize_str(&format!("{}/{}", self.0.num(), self.0.den()))
     }
 }
 

@@ -134,7 +134,7 @@ mod tests {
                     );
                     for step in 0..ring.window {
                         let covered = rings.tuples[place(at + step)];
-                        let shown = recoding.shown(class).iter().enumerate();
+                        let shown = recoding.ranges(class).iter().enumerate();
                         assert!(
                             shown.clone().all(
                                 |(column, range)| range.contains(problem.code(column, covered))

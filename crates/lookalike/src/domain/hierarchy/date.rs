@@ -1,12 +1,20 @@
 //! Calendar units for dates: 2024-03-17, 2024-03, 2024-Q1, 2024, 2020s, `*`.
 
-use jiff::civil::{Date, DateTime};
+use jiff::civil::{Date, DateTime, Time};
 
-use super::{ANY, ROOT, Step, Steps, Trunk, fault, level};
+use super::{ANY, Ancestor, IntervalTree, IntervalTreeBuilder, ROOT, fault, level};
+use crate::domain::text::{DAY, TimeScale, as_written, has_time, since_1970};
 use crate::error::Result;
 use crate::request::{DateSpec, DateUnit};
 
-const EPOCH: Date = Date::constant(1970, 1, 1);
+/// The greatest end of a unit.
+#[derive(Clone, Copy)]
+enum UpperEnd {
+    /// Its last day or second, where all numbers are whole.
+    Last,
+    /// The first day or second after it.
+    Open,
+}
 
 /// The tree of calendar units over the sorted distinct dates of a column. `numbers` count days
 /// since 1970, or seconds where the `texts` have a time of day.
@@ -17,26 +25,57 @@ const EPOCH: Date = Date::constant(1970, 1, 1);
 /// # Errors
 /// When the units do not become coarser, a text is no date, or the dates as written are not in the
 /// order of time.
-pub fn date_steps(
+pub fn date_intervals(
     column: &str,
     request: &DateSpec,
     numbers: &[f64],
     texts: &[String],
-) -> Result<Steps> {
+) -> Result<IntervalTree> {
     let units = &request.date;
+    let scale = TimeScale::of(texts);
+    let moments = moments(column, units, scale, texts)?;
+    let is_whole = numbers.iter().all(|number| number.fract() == 0.0);
+    let upper = if is_whole { UpperEnd::Last } else { UpperEnd::Open };
+    let (least, greatest) = ahead_of_utc(&moments, scale, numbers);
+    let mut tree = IntervalTreeBuilder::new(ROOT, level(units.len() + 1), ANY);
+    for ((&number, text), moment) in numbers.iter().zip(texts).zip(&moments) {
+        let mut path: Vec<Ancestor> = Vec::new();
+        for (step, &unit) in units.iter().enumerate() {
+            let (label, first, last) = calendar(moment.date(), unit);
+            // The day of a date is the date.
+            if label != *text {
+                let (lo, hi) = ends(first, last, scale, upper);
+                let ends = (lo - greatest, hi - least);
+                path.push(Ancestor { label, level: level(step + 1), ends });
+            }
+        }
+        tree.leaf(text, number, &path);
+    }
+    Ok(tree.build())
+}
+
+/// The dates as written, which must fit the units and be in the order of time.
+fn moments(
+    column: &str,
+    units: &[DateUnit],
+    scale: TimeScale,
+    texts: &[String],
+) -> Result<Vec<DateTime>> {
     if units.is_empty() || !units.windows(2).all(|pair| pair[0] < pair[1]) {
         return Err(fault(
             column,
-            "calendar units are given finest first, each once: date = [\"month\", \"year\", \"decade\"]",
+            "calendar units are given finest first, each once: date = [\"month\", \"year\", \
+             \"decade\"]",
         ));
     }
-    let with_time = texts.iter().any(|text| has_time(text));
-    if with_time && units[0] == DateUnit::Day && !texts.iter().all(|text| has_time(text)) {
-        let why = "some values have a time of day and some have none, so a day and its midnight would be published alike: write all \
-                   with a time, or leave out the unit day";
+    if scale == TimeScale::Seconds
+        && units[0] == DateUnit::Day
+        && !texts.iter().all(|text| has_time(text))
+    {
+        let why = "some values have a time of day and some have none, so that a day and its \
+                   midnight would have the same label: write all with a time, or remove the unit day";
         return Err(fault(column, why));
     }
-    let whole = numbers.iter().all(|number| number.fract() == 0.0);
     let moments: Option<Vec<DateTime>> = texts.iter().map(|text| as_written(text)).collect();
     let Some(moments) = moments else {
         return Err(fault(
@@ -46,94 +85,35 @@ pub fn date_steps(
     };
     let unit_of = |moment: &DateTime| calendar(moment.date(), units[0]).1;
     if !moments.windows(2).all(|pair| unit_of(&pair[0]) <= unit_of(&pair[1])) {
-        let why = "times have different offsets from UTC, and their calendar days are not in the order of time: convert the column to \
-                   one time zone";
+        let why = "times have different offsets from UTC, and their calendar days are not in the \
+                   order of time: convert the column to one time zone";
         return Err(fault(column, why));
     }
-    // How far the clocks of the texts go before UTC: what a unit allows is told in UTC.
-    let ahead = |(moment, number): (&DateTime, &f64)| {
-        if with_time { self::number(*moment, true) - number } else { 0.0 }
+    Ok(moments)
+}
+
+/// The least and the greatest number of seconds by which the clocks of the texts are ahead of UTC:
+/// the ends of a unit are in UTC.
+fn ahead_of_utc(moments: &[DateTime], scale: TimeScale, numbers: &[f64]) -> (f64, f64) {
+    let ahead = |(moment, number): (&DateTime, &f64)| match scale {
+        TimeScale::Days => 0.0,
+        TimeScale::Seconds => since_1970(*moment, scale) - number,
     };
     let clocks = || moments.iter().zip(numbers).map(ahead);
-    let ahead =
-        (clocks().fold(f64::INFINITY, f64::min), clocks().fold(f64::NEG_INFINITY, f64::max));
-    let mut trunk = Trunk::new(ROOT, level(units.len() + 1), ANY);
-    for ((&number, text), moment) in numbers.iter().zip(texts).zip(&moments) {
-        let mut path: Vec<Step> = Vec::new();
-        for (step, &unit) in units.iter().enumerate() {
-            let (label, first, last) = calendar(moment.date(), unit);
-            // The day of a date is the date.
-            if label != *text {
-                let (lo, hi) = ends(first, last, with_time, whole);
-                path.push(Step {
-                    label,
-                    level: level(step + 1),
-                    ends: (lo - ahead.1, hi - ahead.0),
-                });
-            }
-        }
-        trunk.leaf(text, number, &path);
+    (clocks().fold(f64::INFINITY, f64::min), clocks().fold(f64::NEG_INFINITY, f64::max))
+}
+
+/// The first and the last day of a unit as ends.
+fn ends(first: Date, last: Date, scale: TimeScale, upper: UpperEnd) -> (f64, f64) {
+    let begin = |date: Date| since_1970(date.to_datetime(Time::midnight()), scale);
+    let length = match scale {
+        TimeScale::Days => 1.0,
+        TimeScale::Seconds => DAY,
+    };
+    match upper {
+        UpperEnd::Last => (begin(first), begin(last) + (length - 1.0)),
+        UpperEnd::Open => (begin(first), begin(last) + length),
     }
-    Ok(trunk.grow())
-}
-
-/// The time zone that all these times are written in: none where none has an offset, an offset that
-/// all share, else UTC.
-pub(crate) fn zone(texts: &[String]) -> Option<String> {
-    let offsets: Vec<Option<i32>> = texts.iter().map(|text| offset(text)).collect();
-    match offsets.first() {
-        _ if offsets.iter().all(Option::is_none) => None,
-        Some(&Some(seconds))
-            if seconds != 0
-                && seconds % 60 == 0
-                && offsets.iter().all(|&other| other == Some(seconds)) =>
-        {
-            let (sign, minutes) = (if seconds < 0 { '-' } else { '+' }, seconds.abs() / 60);
-            Some(format!("{sign}{:02}:{:02}", minutes / 60, minutes % 60))
-        }
-        _ => Some("UTC".to_string()),
-    }
-}
-
-/// The offset from UTC that a time is written with, in seconds.
-fn offset(text: &str) -> Option<i32> {
-    let pieces = jiff::fmt::temporal::Pieces::parse(text).ok()?;
-    pieces.offset().map(|offset| offset.to_numeric_offset().seconds())
-}
-
-/// True when a date is followed by a time of day.
-pub(super) fn has_time(text: &str) -> bool {
-    text.contains(['T', 't', ' '])
-}
-
-/// The date and time that a text shows, whatever its time zone; a date is its midnight.
-pub(crate) fn as_written(text: &str) -> Option<DateTime> {
-    let text = text.trim();
-    text.strip_suffix(['Z', 'z']).unwrap_or(text).parse().ok()
-}
-
-/// The instant of a text in UTC; a time without an offset is taken as UTC.
-pub(super) fn moment(text: &str) -> Option<DateTime> {
-    let text = text.trim();
-    // With an offset first: read as civil time, the offset would be passed over.
-    match text.parse::<jiff::Timestamp>() {
-        Ok(instant) => Some(instant.to_zoned(jiff::tz::TimeZone::UTC).datetime()),
-        Err(_) => text.parse().ok(),
-    }
-}
-
-/// Days since 1970, or seconds for a column with times.
-pub(super) fn number(moment: DateTime, with_time: bool) -> f64 {
-    let seconds =
-        moment.duration_since(EPOCH.to_datetime(jiff::civil::Time::midnight())).as_secs_f64();
-    if with_time { seconds } else { (seconds / 86_400.0).floor() }
-}
-
-/// The first and last day as ends: closed where all numbers are whole, else the last one open.
-fn ends(first: Date, last: Date, with_time: bool, whole: bool) -> (f64, f64) {
-    let day = |date: Date| number(date.to_datetime(jiff::civil::Time::midnight()), with_time);
-    let length = if with_time { 86_400.0 } else { 1.0 };
-    (day(first), day(last) + if whole { length - 1.0 } else { length })
 }
 
 /// The unit that a date lies in: its label, its first and its last day.
@@ -171,19 +151,20 @@ fn calendar(date: Date, unit: DateUnit) -> (String, Date, Date) {
 mod tests {
     use super::super::to_rows;
     use super::*;
+    use crate::domain::text::utc;
 
     use DateUnit::{Day, Decade, Month, Quarter, Year};
 
-    fn steps(units: &[DateUnit], texts: &[&str]) -> Result<Steps> {
-        let with_time = texts.iter().any(|text| has_time(text));
-        let numbers: Vec<f64> =
-            texts.iter().map(|text| moment(text).map_or(0.0, |m| number(m, with_time))).collect();
+    fn tree(units: &[DateUnit], texts: &[&str]) -> Result<IntervalTree> {
         let texts: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
-        date_steps("born", &DateSpec { date: units.to_vec() }, &numbers, &texts)
+        let scale = TimeScale::of(&texts);
+        let numbers: Vec<f64> =
+            texts.iter().map(|text| utc(text).map_or(0.0, |m| since_1970(m, scale))).collect();
+        date_intervals("born", &DateSpec { date: units.to_vec() }, &numbers, &texts)
     }
 
     fn rows(units: &[DateUnit], texts: &[&str]) -> Vec<String> {
-        to_rows(&steps(units, texts).unwrap().taxonomy).iter().map(|row| row.join(";")).collect()
+        to_rows(&tree(units, texts).unwrap().taxonomy).iter().map(|row| row.join(";")).collect()
     }
 
     #[test]
@@ -209,18 +190,19 @@ mod tests {
 
     #[test]
     fn ends_are_the_first_and_last_day_or_second() {
-        let ends_above_first = |made: Steps| made.ends[made.taxonomy.parent(0).unwrap() as usize];
-        assert_eq!(ends_above_first(steps(&[Year], &["1970-02-03"]).unwrap()), (0.0, 364.0));
-        assert_eq!(ends_above_first(steps(&[Month], &["1972-02-03"]).unwrap()), (761.0, 789.0));
+        let ends_above_first =
+            |made: IntervalTree| made.ends[made.taxonomy.parent(0).unwrap() as usize];
+        assert_eq!(ends_above_first(tree(&[Year], &["1970-02-03"]).unwrap()), (0.0, 364.0));
+        assert_eq!(ends_above_first(tree(&[Month], &["1972-02-03"]).unwrap()), (761.0, 789.0));
         assert_eq!(
-            ends_above_first(steps(&[Day], &["1970-01-02T03:00:00"]).unwrap()),
+            ends_above_first(tree(&[Day], &["1970-01-02T03:00:00"]).unwrap()),
             (86_400.0, 172_799.0)
         );
         assert_eq!(
-            ends_above_first(steps(&[Day], &["1970-01-02T03:00:00.5"]).unwrap()),
+            ends_above_first(tree(&[Day], &["1970-01-02T03:00:00.5"]).unwrap()),
             (86_400.0, 172_800.0)
         );
-        let far = steps(&[Decade], &["-009999-01-01", "9999-12-31"]).unwrap();
+        let far = tree(&[Decade], &["-009999-01-01", "9999-12-31"]).unwrap();
         assert_eq!(
             far.ends[far.taxonomy.parent(1).unwrap() as usize],
             (far.ends[1].0 - 3651.0, far.ends[1].1)
@@ -229,13 +211,13 @@ mod tests {
 
     #[test]
     fn every_date_lies_within_the_ends_of_all_its_units() {
-        let dates: Vec<String> = EPOCH
+        let dates: Vec<String> = Date::constant(1970, 1, 1)
             .series(jiff::Span::new().days(13))
             .take(2000)
             .map(|date| date.to_string())
             .collect();
         let texts: Vec<&str> = dates.iter().map(String::as_str).collect();
-        let made = steps(&[Month, Quarter, Year, Decade], &texts).unwrap();
+        let made = tree(&[Month, Quarter, Year, Decade], &texts).unwrap();
         for code in 0..made.taxonomy.leaves() {
             let mut node = u32::try_from(code).unwrap();
             while let Some(parent) = made.taxonomy.parent(node) {
@@ -249,16 +231,16 @@ mod tests {
 
     #[test]
     fn units_out_of_order_and_texts_that_are_no_dates_are_refused() {
-        assert!(steps(&[Year, Month], &["2024-03-17"]).is_err());
-        assert!(steps(&[Year, Year], &["2024-03-17"]).is_err());
-        assert!(steps(&[], &["2024-03-17"]).is_err());
-        let error = steps(&[Year], &["17 March"]).unwrap_err().to_string();
+        assert!(tree(&[Year, Month], &["2024-03-17"]).is_err());
+        assert!(tree(&[Year, Year], &["2024-03-17"]).is_err());
+        assert!(tree(&[], &["2024-03-17"]).is_err());
+        let error = tree(&[Year], &["17 March"]).unwrap_err().to_string();
         assert!(error.contains("`born`") && !error.contains("March"), "{error}");
         assert!(
-            steps(&[Day], &["2024-03-17", "2024-03-17T10:00:00"]).is_err(),
+            tree(&[Day], &["2024-03-17", "2024-03-17T10:00:00"]).is_err(),
             "a day and its midnight would be alike"
         );
-        assert!(steps(&[Month], &["2024-03-17", "2024-03-17T10:00:00"]).is_ok());
+        assert!(tree(&[Month], &["2024-03-17", "2024-03-17T10:00:00"]).is_ok());
     }
 
     #[test]
@@ -271,37 +253,16 @@ mod tests {
             "2024-07-01T00:00:00+02:00;2024-07;*",
         ];
         assert_eq!(rows(&[Month], &berlin), expected);
-        let made = steps(&[Month], &berlin).unwrap();
+        let made = tree(&[Month], &berlin).unwrap();
         for code in 0..3 {
             let node = made.taxonomy.parent(code).unwrap() as usize;
             let number = made.ends[code as usize].0;
             assert!(made.ends[node].0 <= number && number <= made.ends[node].1, "{:?}", made.ends);
         }
         // The second is earlier and has the later day.
-        let error = steps(&[Day], &["2024-03-01T00:30:00+02:00", "2024-02-29T23:00:00Z"])
+        let error = tree(&[Day], &["2024-03-01T00:30:00+02:00", "2024-02-29T23:00:00Z"])
             .unwrap_err()
             .to_string();
         assert!(error.contains("not in the order of time"), "{error}");
-    }
-
-    #[test]
-    fn bounds_are_shown_in_the_zone_that_all_times_share() {
-        let zone =
-            |texts: &[&str]| zone(&texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>());
-        assert_eq!(zone(&["2024-03-01T00:30:00", "2024-03-01"]), None);
-        assert_eq!(
-            zone(&["2024-03-01T00:30:00+02:00", "2024-03-02 00:30:00+02:00"]).as_deref(),
-            Some("+02:00")
-        );
-        assert_eq!(zone(&["2024-03-01T00:30:00-09:30"]).as_deref(), Some("-09:30"));
-        assert_eq!(zone(&["2024-03-01T00:30:00Z"]).as_deref(), Some("UTC"));
-        assert_eq!(
-            zone(&["2024-03-01T00:30:00+02:00", "2024-03-01T00:30:00+01:00"]).as_deref(),
-            Some("UTC")
-        );
-        assert_eq!(
-            zone(&["2024-03-01T00:30:00+02:00", "2024-03-01T00:30:00"]).as_deref(),
-            Some("UTC")
-        );
     }
 }

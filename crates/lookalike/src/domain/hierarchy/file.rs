@@ -1,34 +1,42 @@
-//! Hierarchy files in the form of ARX: no header, a line a leaf: the value, then its ancestors up
-//! to the root.
+//! Hierarchy files in the form of ARX: no header, one line for each leaf with the value and its
+//! ancestors up to the root.
 //!
-//! A label is one node wherever it stands; a label repeated along its line pads a short path. So
-//! every label has one parent. Where a value has the name of a group of several values (`Africa`
-//! beside the countries of Africa), the group is published as `Africa (all)`: two ranges never
-//! share a label.
+//! Equal labels are one node, on whichever lines they stand; a label repeated along its line pads a
+//! short path. So every label has one parent. Where a value has the name of a group of several
+//! values (`Africa` beside the countries of Africa), the group is published as `Africa (all)`: two
+//! ranges never share a label.
 
 use std::io;
 use std::path::Path;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{ANY, ROOT, Step, Steps, Trunk, date, level};
+use super::{ROOT, level};
 use crate::codes::RowId;
-use crate::domain::taxonomy::{Sketch, Taxonomy};
+use crate::domain::taxonomy::{Taxonomy, TreeBuilder};
 use crate::error::{Error, ErrorKind, Result};
 
-/// What tells a group from the value of the same name.
+/// Added to the name of a group that is also the name of a value.
 const GROUP: &str = " (all)";
 
-/// A hierarchy file as written, but for groups that had the name of a value. All rows are equally
-/// long.
+/// The content of a hierarchy file; groups with the name of a value are renamed.
+///
+/// Invariant: all rows are equally long, and every row has a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Rows {
+pub struct HierarchyFile {
     /// The file's name, for messages.
-    pub place: String,
-    /// For each line the value, then its ancestors.
-    pub rows: Vec<Vec<String>>,
-    /// Where each row begins in the file, counted from 1.
-    pub lines: Vec<u64>,
+    pub(super) place: String,
+    /// In each row the value, then its ancestors.
+    pub(super) rows: Vec<Vec<String>>,
+    /// The line of the file in which each row begins, counted from 1.
+    pub(super) lines: Vec<u64>,
+}
+
+impl HierarchyFile {
+    /// The value of each line, in the order of the file.
+    pub fn values(&self) -> impl Iterator<Item = &str> {
+        self.rows.iter().map(|row| row[0].as_str())
+    }
 }
 
 /// Reads a hierarchy file. Columns are separated by the first of `;`, tab and `,` that every line
@@ -36,17 +44,17 @@ pub struct Rows {
 ///
 /// # Errors
 /// When the file cannot be read, is empty or not UTF-8, or its lines differ in length.
-pub fn read(path: &Path) -> Result<Rows> {
+pub fn read(path: &Path) -> Result<HierarchyFile> {
     let bytes = std::fs::read(path).map_err(|source| Error::io(path, source))?;
     parse(&path.display().to_string(), &bytes)
 }
 
-/// Reads a hierarchy file for a column whose missing values may be written as these texts. A line
-/// for one of them is the line of the missing value.
+/// Reads a hierarchy file for a column in which these texts mean "missing". A line for one of them
+/// is the line of the missing value.
 ///
 /// # Errors
 /// As [`read`], and when a group has the name of a missing value: it would be published as one.
-pub fn read_for(path: &Path, missing: &[String]) -> Result<Rows> {
+pub fn read_for(path: &Path, missing: &[String]) -> Result<HierarchyFile> {
     let mut rows = read(path)?;
     let is_missing = |label: &str| missing.iter().any(|marker| marker.trim() == label.trim());
     for (row, &line) in rows.rows.iter_mut().zip(&rows.lines) {
@@ -55,7 +63,8 @@ pub fn read_for(path: &Path, missing: &[String]) -> Result<Rows> {
         let padding = blank.map(|label| label.clear()).count();
         if let Some(column) = row.iter().skip(padding.max(1)).position(|label| is_missing(label)) {
             let why = format!(
-                "the group in column {} has a name that means missing: rename the group, or leave the text out of missing",
+                "the group in column {} has a name that means missing: rename the group, or remove \
+                 the text from missing",
                 column + padding.max(1) + 1
             );
             return Err(Error::hierarchy(&rows.place, line, why));
@@ -64,13 +73,13 @@ pub fn read_for(path: &Path, missing: &[String]) -> Result<Rows> {
     Ok(rows)
 }
 
-/// Reads the hierarchy file of a column, which a file that is not there names.
-pub(crate) fn read_of(path: &Path, column: &str, missing: &[String]) -> Result<Rows> {
+/// As [`read_for`]; the message for a file that does not exist names the column.
+pub(crate) fn read_of(path: &Path, column: &str, missing: &[String]) -> Result<HierarchyFile> {
     read_for(path, missing).map_err(|error| match error.kind() {
         ErrorKind::Io { source, .. } if source.kind() == io::ErrorKind::NotFound => {
             let why = format!(
-                "there is no such file, and column `{column}` names it as its hierarchy: make one (lookalike hierarchy new), or write \
-                 intervals, prefix or date"
+                "there is no such file, and column `{column}` names it as its hierarchy: make one \
+                 (lookalike hierarchy new), or write intervals, prefix or date"
             );
             Error::io(path, io::Error::new(io::ErrorKind::NotFound, why))
         }
@@ -79,7 +88,7 @@ pub(crate) fn read_of(path: &Path, column: &str, missing: &[String]) -> Result<R
 }
 
 /// Reads the bytes of a hierarchy file.
-pub(super) fn parse(place: &str, bytes: &[u8]) -> Result<Rows> {
+pub(super) fn parse(place: &str, bytes: &[u8]) -> Result<HierarchyFile> {
     let text = std::str::from_utf8(bytes).map_err(|error| {
         let line = 1 + count_lines(&bytes[..error.valid_up_to()]);
         Error::hierarchy(place, line, "not UTF-8: save the file as UTF-8")
@@ -89,12 +98,12 @@ pub(super) fn parse(place: &str, bytes: &[u8]) -> Result<Rows> {
         return Err(Error::hierarchy(
             place,
             1 + count_lines(&text.as_bytes()[..at]),
-            "a NUL byte: take it out, no label can have one",
+            "a NUL byte: remove it, no label can have one",
         ));
     }
-    // Most lines first, then the order of the list: a file with one bad line is read right and the
-    // line is named.
-    let mut best: Option<(usize, Rows)> = None;
+    // The delimiter that divides most lines, then the first of the list: in a file with one bad
+    // line the line is named.
+    let mut best: Option<(usize, HierarchyFile)> = None;
     for delimiter in *b";\t," {
         let rows = split(place, text, delimiter)?;
         let divided = rows.rows.iter().filter(|row| row.len() > 1).count();
@@ -111,7 +120,7 @@ pub(super) fn parse(place: &str, bytes: &[u8]) -> Result<Rows> {
         return Err(Error::hierarchy(
             place,
             0,
-            "the file is empty: write a line a value: the value;its group;*",
+            "the file is empty: write one line for each value: the value;its group;*",
         ));
     };
     let columns = first.len();
@@ -128,8 +137,8 @@ pub(super) fn parse(place: &str, bytes: &[u8]) -> Result<Rows> {
     }
 }
 
-/// Renames groups below the root that have the name of a value which is but one of theirs.
-fn distinguish(mut rows: Rows) -> Rows {
+/// Renames groups below the root that have the name of a value and contain other values too.
+fn distinguish(mut rows: HierarchyFile) -> HierarchyFile {
     let values: FxHashSet<&str> = rows.rows.iter().map(|row| row[0].as_str()).collect();
     let mut shared: FxHashSet<(usize, String)> = FxHashSet::default();
     for row in &rows.rows {
@@ -151,13 +160,13 @@ fn distinguish(mut rows: Rows) -> Rows {
     rows
 }
 
-fn split(place: &str, text: &str, delimiter: u8) -> Result<Rows> {
+fn split(place: &str, text: &str, delimiter: u8) -> Result<HierarchyFile> {
     let mut reader = csv::ReaderBuilder::new()
         .has_headers(false)
         .flexible(true)
         .delimiter(delimiter)
         .from_reader(text.as_bytes());
-    let mut rows = Rows { place: place.to_owned(), rows: Vec::new(), lines: Vec::new() };
+    let mut rows = HierarchyFile { place: place.to_owned(), rows: Vec::new(), lines: Vec::new() };
     let (mut counted, mut line) = (0, 1);
     let mut record = csv::StringRecord::new();
     loop {
@@ -183,32 +192,47 @@ fn count_lines(bytes: &[u8]) -> u64 {
     bytes.iter().map(|&byte| u64::from(byte == b'\n')).sum()
 }
 
-/// The tree of a hierarchy file for a column with these distinct values; `first_row` says where
-/// each first appears.
+/// The tree of a hierarchy file for a column with these distinct values; `first_row` has the first
+/// row of each.
 ///
-/// Children stand in the order in which the file first names them. Leaves that no row has stay. A
-/// value that is missing is the leaf with the empty label; if there is one in the data and none in
-/// the file, it becomes the last child of the root.
+/// Children are in the order in which the file first names them. Leaves that no row has stay. The
+/// missing value is the leaf with the empty label; if the data has one and the file has not, it
+/// becomes the last child of the root.
+///
+/// # Example
+/// ```
+/// use lookalike::domain::hierarchy::{outline, read, taxonomy};
+///
+/// # let folder = tempfile::tempdir().unwrap();
+/// let path = folder.path().join("city.csv");
+/// std::fs::write(&path, "Bonn;West;*\nUlm;South;*\nKoeln;West;*\n").unwrap();
+/// let tree = taxonomy(&read(&path)?, "city", &[Some("Ulm".to_string())], &[0])?;
+/// assert_eq!(
+///     outline(&tree, 9),
+///     "*  (3 values)\n  West  (2 values)\n    Bonn\n    Koeln\n  South  (1 value)\n    Ulm\n"
+/// );
+/// # Ok::<(), lookalike::Error>(())
+/// ```
 ///
 /// # Errors
 /// When the file is no tree, or a value is no leaf of it.
 pub fn taxonomy(
-    rows: &Rows,
+    rows: &HierarchyFile,
     column: &str,
     values: &[Option<String>],
     first_row: &[RowId],
 ) -> Result<Taxonomy> {
     assert_eq!(values.len(), first_row.len(), "every value has a first row");
     let missing = values.iter().any(|value| value.as_deref().unwrap_or("").is_empty());
-    let mut drawn = draw(rows)?;
-    if missing && !drawn.places.contains_key("") {
-        drawn.sketch.push("", 0, 0);
+    let mut checked = check(rows)?;
+    if missing && !checked.places.contains_key("") {
+        checked.tree.push("", 0, 0);
     }
-    let (taxonomy, _) = drawn.sketch.grow();
+    let (taxonomy, _) = checked.tree.build();
     let codes = taxonomy.codes(values);
-    let strangers =
+    let unknown =
         || codes.iter().zip(first_row).filter(|(code, _)| code.is_none()).map(|(_, &row)| row);
-    match strangers().min() {
+    match unknown().min() {
         None => Ok(taxonomy),
         Some(row) => Err(Error::hierarchy(
             &rows.place,
@@ -216,37 +240,38 @@ pub fn taxonomy(
             format!(
                 "the value of column `{column}` in data row {} is not in the file{}",
                 u64::from(row) + 1,
-                { stranger_hint(rows, column, strangers().count()) }
+                unknown_hint(rows, column, unknown().count())
             ),
         )),
     }
 }
 
-fn stranger_hint(rows: &Rows, column: &str, count: usize) -> String {
+pub(super) fn unknown_hint(file: &HierarchyFile, column: &str, count: usize) -> String {
     let (count, them) = if count == 1 {
         (String::new(), "it")
     } else {
         (format!(" ({count} values are not)"), "each")
     };
-    let place = &rows.place;
+    let place = &file.place;
     format!(
-        "{count}: add a line for {them}; `lookalike hierarchy check {place} --data DATA --column {column} --show-values` lists them"
+        "{count}: add a line for {them}; `lookalike hierarchy check {place} --data DATA --column \
+         {column} --show-values` lists them"
     )
 }
 
-/// The checked tree of a file before its nodes are numbered.
-struct Drawn<'a> {
-    sketch: Sketch,
+/// The tree of a file, found to be one, before its nodes are numbered.
+pub(super) struct CheckedTree<'a> {
+    pub(super) tree: TreeBuilder,
     places: FxHashMap<&'a str, u32>,
     /// For each place the row that first has it.
-    rows: Vec<usize>,
+    pub(super) rows: Vec<usize>,
     /// For each place whether it is a value, not a group.
-    leaf: Vec<bool>,
+    pub(super) leaf: Vec<bool>,
 }
 
-fn draw(rows: &Rows) -> Result<Drawn<'_>> {
-    let mut drawn = Drawn {
-        sketch: Sketch::default(),
+pub(super) fn check(rows: &HierarchyFile) -> Result<CheckedTree<'_>> {
+    let mut checked = CheckedTree {
+        tree: TreeBuilder::default(),
         places: FxHashMap::default(),
         rows: Vec::new(),
         leaf: Vec::new(),
@@ -261,75 +286,78 @@ fn draw(rows: &Rows) -> Result<Drawn<'_>> {
         }
         let mut path: Vec<(usize, &str)> = labels.iter().map(String::as_str).enumerate().collect();
         path.dedup_by_key(|&mut (_, label)| label);
-        if let Some(why) = path_fault(&path, drawn.sketch.labels.first().map(String::as_str)) {
+        if let Some(why) = path_fault(&path, checked.tree.labels.first().map(String::as_str)) {
             return wrong(why);
         }
         let mut parent = 0;
         for (depth, &(column, label)) in path.iter().enumerate().rev() {
-            let Some(&place) = drawn.places.get(label) else {
-                parent = drawn.sketch.push(label, parent, level(column));
-                drawn.places.insert(label, parent);
-                drawn.rows.push(row);
-                drawn.leaf.push(depth == 0);
+            let Some(&place) = checked.places.get(label) else {
+                parent = checked.tree.push(label, parent, level(column));
+                checked.places.insert(label, parent);
+                checked.rows.push(row);
+                checked.leaf.push(depth == 0);
                 continue;
             };
             let at = place as usize;
-            let line = rows.lines[drawn.rows[at]];
-            if drawn.leaf[at] != (depth == 0) {
+            let line = rows.lines[checked.rows[at]];
+            if checked.leaf[at] != (depth == 0) {
                 let (here, there) =
                     if depth == 0 { ("value", "group") } else { ("group", "value") };
                 return wrong(format!(
-                    "the {here} `{label}` in column {} shares its label with a {there} (line {line}): rename the group, a label stands \
-                     for one thing",
+                    "the {here} `{label}` in column {} has the same label as a {there} (line \
+                     {line}): rename the group, a label stands for one thing",
                     column + 1,
                 ));
             }
-            if place != 0 && drawn.sketch.parents[at] != parent {
+            if place != 0 && checked.tree.parents[at] != parent {
                 let (here, there) =
-                    (&path[depth + 1].1, &drawn.sketch.labels[drawn.sketch.parents[at] as usize]);
+                    (&path[depth + 1].1, &checked.tree.labels[checked.tree.parents[at] as usize]);
                 let what = if depth == 0 { "the value" } else { "the label" };
                 return wrong(format!(
-                    "{what} `{label}` lies below `{here}`, but below `{there}` on line {line}: keep one parent"
+                    "{what} `{label}` lies below `{here}`, but below `{there}` on line {line}: keep \
+                     one parent"
                 ));
             }
-            drawn.sketch.levels[at] = drawn.sketch.levels[at].min(level(column));
+            checked.tree.levels[at] = checked.tree.levels[at].min(level(column));
             parent = place;
         }
     }
-    if drawn.sketch.labels.is_empty() {
+    if checked.tree.labels.is_empty() {
         return Err(Error::hierarchy(
             &rows.place,
             0,
-            "the file is empty: write a line a value: the value;its group;*",
+            "the file is empty: write one line for each value: the value;its group;*",
         ));
     }
     // A label may stand in different columns on different lines; a parent must still be above its
     // children.
-    for place in (1..drawn.sketch.parents.len()).rev() {
-        let parent = drawn.sketch.parents[place] as usize;
-        drawn.sketch.levels[parent] =
-            drawn.sketch.levels[parent].max(drawn.sketch.levels[place] + 1);
+    for place in (1..checked.tree.parents.len()).rev() {
+        let parent = checked.tree.parents[place] as usize;
+        checked.tree.levels[parent] =
+            checked.tree.levels[parent].max(checked.tree.levels[place] + 1);
     }
-    Ok(drawn)
+    Ok(checked)
 }
 
-/// What is wrong with one line, whatever the others say but for their root.
+/// The fault of one line by itself, given the root of the first line.
 fn path_fault(path: &[(usize, &str)], root: Option<&str>) -> Option<String> {
     let (_, last) = *path.last()?;
     if let [(_, only)] = path {
         return Some(format!(
-            "the value `{only}` is its own root: add a column with a root above all values, such as *"
+            "the value `{only}` is its own root: add a column with a root above all values, such as \
+             *"
         ));
     }
     if let Some((column, _)) = path[..path.len() - 1].iter().find(|(_, label)| *label == ROOT) {
         return Some(format!(
-            "`*` in column {}: it is published for any value, so only the root may have it: rename it",
+            "`*` in column {}: it is published for any value, so only the root may have it: rename \
+             it",
             column + 1
         ));
     }
     if let Some((column, _)) = path[1..].iter().find(|(_, label)| label.is_empty()) {
         return Some(format!(
-            "column {} is blank: only the value itself may be, it then stands for a missing one",
+            "column {} is empty: only the value itself may be empty, it is then the missing value",
             column + 1
         ));
     }
@@ -344,7 +372,7 @@ fn path_fault(path: &[(usize, &str)], root: Option<&str>) -> Option<String> {
     }
 }
 
-/// The first label of a path that stands on it again, and the column where it does.
+/// The first label of a path that is on it twice, and the column of its second place.
 fn own_ancestor<'a>(path: &[(usize, &'a str)]) -> Option<(usize, &'a str)> {
     let mut first: FxHashMap<&str, usize> = FxHashMap::default();
     let again = path.iter().enumerate().filter_map(|(depth, &(column, label))| {
@@ -354,110 +382,12 @@ fn own_ancestor<'a>(path: &[(usize, &'a str)]) -> Option<(usize, &'a str)> {
     again.min().map(|(_, column, label)| (column, label))
 }
 
-/// The tree of a hierarchy file for an ordered column. Leaves are matched by number (30 is 30.0),
-/// dates by date; those that no row has only widen the ends of their ancestors. A blank leaf is the
-/// missing value, which has no place among numbers.
-///
-/// # Errors
-/// When the file is no tree, a leaf is no number, a number of the column is no leaf, or a group is
-/// not one stretch of numbers.
-pub fn file_steps(rows: &Rows, column: &str, numbers: &[f64], texts: &[String]) -> Result<Steps> {
-    let Drawn { sketch, rows: row_of, leaf, .. } = draw(rows)?;
-    let line_of = |place: usize| rows.lines[row_of[place]];
-    let with_time = texts.iter().any(|text| date::has_time(text));
-    let mut leaves: Vec<(f64, usize)> = Vec::new();
-    for place in (0..leaf.len()).filter(|&place| leaf[place] && !sketch.labels[place].is_empty()) {
-        let Some(number) = number(&sketch.labels[place], with_time) else {
-            let why = format!(
-                "`{}` is no number, but column `{column}` is numeric",
-                sketch.labels[place]
-            );
-            return Err(Error::hierarchy(&rows.place, line_of(place), why));
-        };
-        leaves.push((number, place));
-    }
-    leaves.sort_by(|a, b| a.0.total_cmp(&b.0));
-    if let Some(pair) = leaves.windows(2).find(|pair| pair[0].0.total_cmp(&pair[1].0).is_eq()) {
-        let (first, second) = (
-            line_of(pair[0].1).min(line_of(pair[1].1)),
-            line_of(pair[0].1).max(line_of(pair[1].1)),
-        );
-        return Err(Error::hierarchy(
-            &rows.place,
-            second,
-            format!("the same number as on line {first}: keep one of the two"),
-        ));
-    }
-
-    // Leaves in value order: a group that is left may not be entered again.
-    let parent = |place: usize| (place != 0).then(|| sketch.parents[place] as usize);
-    let path = |leaf: usize| std::iter::successors(parent(leaf), move |&place| parent(place));
-    let mut ends: Vec<Option<(f64, f64)>> = vec![None; leaf.len()];
-    let mut latest: Vec<usize> = vec![0; leaf.len()];
-    for (rank, &(number, leaf)) in leaves.iter().enumerate() {
-        for place in path(leaf) {
-            if ends[place].is_some() && latest[place] + 1 != rank {
-                let between = line_of(leaves[latest[place] + 1].1);
-                let why = format!(
-                    "`{}` is not one stretch of numbers: that of line {between} lies within it",
-                    sketch.labels[place]
-                );
-                return Err(Error::hierarchy(&rows.place, line_of(leaf), why));
-            }
-            ends[place] = Some((ends[place].map_or(number, |(lo, _)| lo), number));
-            latest[place] = rank;
-        }
-    }
-
-    let groups: FxHashSet<&str> =
-        (0..leaf.len()).filter(|&at| !leaf[at]).map(|at| sketch.labels[at].as_str()).collect();
-    let mut trunk = Trunk::new(&sketch.labels[0], sketch.levels[0], ends[0].unwrap_or(ANY));
-    let mut strangers = 0;
-    for (number, text) in numbers.iter().map(|number| number + 0.0).zip(texts) {
-        let Ok(found) = leaves.binary_search_by(|(other, _)| other.total_cmp(&number)) else {
-            strangers += 1;
-            continue;
-        };
-        if groups.contains(text.as_str()) {
-            let why = "a group has the label that the data gives to this number: rename the group";
-            return Err(Error::hierarchy(&rows.place, line_of(leaves[found].1), why));
-        }
-        let steps: Vec<Step> = path(leaves[found].1)
-            .filter(|&place| place != 0)
-            .map(|place| Step {
-                label: sketch.labels[place].clone(),
-                level: sketch.levels[place],
-                ends: ends[place].expect("a group of this number has ends"),
-            })
-            .collect();
-        trunk.leaf(text, number, &steps);
-    }
-    if strangers > 0 {
-        let why = format!(
-            "a number of column `{column}` is not in the file{}",
-            stranger_hint(rows, column, strangers)
-        );
-        return Err(Error::hierarchy(&rows.place, 0, why));
-    }
-    Ok(trunk.grow())
-}
-
-/// The number of a leaf, in the unit of its column: a date counts days, or seconds where the column
-/// has times.
-fn number(label: &str, with_time: bool) -> Option<f64> {
-    let label = label.trim();
-    match label.parse::<f64>() {
-        // Adding 0 turns the negative zero into the positive one.
-        Ok(number) => number.is_finite().then_some(number + 0.0),
-        Err(_) => date::moment(label).map(|moment| date::number(moment, with_time)),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::{BTreeMap, BTreeSet};
     use std::path::PathBuf;
 
+    use super::super::file_intervals;
     use super::*;
     use crate::codes::CodeRange;
     use crate::domain::taxonomy::tests::Dice;
@@ -553,7 +483,7 @@ mod tests {
         assert!(fault_of("a;X;*\nb;Y;any\n").contains("line 2: the root is `any` here and `*`"));
         assert!(fault_of("a\nb\n").contains("line 1: only one column"));
         assert!(fault_of("a;*\nb;b\n").contains("line 2: the value `b` is its own root"));
-        assert!(fault_of("a;;*\n").contains("line 1: column 2 is blank"));
+        assert!(fault_of("a;;*\n").contains("line 1: column 2 is empty"));
         assert!(fault_of("a;X;*\n*;*;*\n").contains("line 2: the value `*` is its own root"));
     }
 
@@ -658,8 +588,11 @@ mod tests {
                     ]
                 })
                 .collect();
-            let file =
-                Rows { place: "w.csv".into(), lines: (1..=rows.len() as u64).collect(), rows };
+            let file = HierarchyFile {
+                place: "w.csv".into(),
+                lines: (1..=rows.len() as u64).collect(),
+                rows,
+            };
             let made = taxonomy(&file, "work", &[], &[]);
             assert_eq!(made.is_ok(), is_tree(&file.rows), "{:?}: {made:?}", file.rows);
             let Ok(tree) = made else {
@@ -691,59 +624,6 @@ mod tests {
             }
         }
         assert!(accepted > 300 && refused > 300, "{accepted} accepted, {refused} refused");
-    }
-
-    #[test]
-    fn numbers_find_their_leaf_by_value() {
-        let rows =
-            parse("age.csv", b"0;[0-4];*\n4.0;[0-4];*\n 5;[5-9];*\n9;[5-9];*\n;none;*\n").unwrap();
-        let steps =
-            file_steps(&rows, "age", &[-0.0, 4.0, 9.0], &["-0".into(), "4".into(), "9.0".into()])
-                .unwrap();
-        let tree = &steps.taxonomy;
-        assert_eq!(labels(tree), ["-0", "4", "9.0"]);
-        let above = |code| tree.parent(code).unwrap();
-        assert_eq!((tree.label(above(0)), tree.label(above(2))), ("[0-4]", "[5-9]"));
-        assert_eq!(
-            (steps.ends[above(2) as usize], steps.ends[2], steps.ends[tree.root() as usize]),
-            ((5.0, 9.0), (9.0, 9.0), (0.0, 9.0))
-        );
-        assert_eq!(tree.height(), 2);
-    }
-
-    #[test]
-    fn dates_find_their_leaf_by_date() {
-        let rows = parse("d.csv", b"1970-01-02;early;*\n1970-01-03;early;*\n").unwrap();
-        let steps = file_steps(&rows, "born", &[1.0], &["1970-01-02".into()]).unwrap();
-        assert_eq!(steps.ends[steps.taxonomy.parent(0).unwrap() as usize], (1.0, 2.0));
-    }
-
-    #[test]
-    fn a_file_that_does_not_fit_the_numbers_is_refused() {
-        let refused = |text: &str, numbers: &[f64]| {
-            let texts: Vec<String> = numbers.iter().map(f64::to_string).collect();
-            file_steps(&parse("age.csv", text.as_bytes()).unwrap(), "age", numbers, &texts)
-                .unwrap_err()
-                .to_string()
-        };
-        let gap = refused("1;X;*\n2;Y;*\n3;X;*\n", &[1.0]);
-        assert!(
-            gap.contains(
-                "line 3: `X` is not one stretch of numbers: that of line 2 lies within it"
-            ),
-            "{gap}"
-        );
-        assert!(refused("1;X;*\nold;X;*\n", &[1.0]).contains("line 2: `old` is no number"));
-        assert!(
-            refused("1;X;*\n1.0;X;*\n", &[1.0]).contains("line 2: the same number as on line 1")
-        );
-        let stranger = refused("1;X;*\n2;X;*\n", &[1.0, 77.0]);
-        assert!(
-            stranger.contains("a number of column `age` is not in the file")
-                && !stranger.contains("77"),
-            "{stranger}"
-        );
-        assert!(refused("1.0;1;*\n2;1;*\n", &[1.0]).contains("rename the group"));
     }
 
     #[test]
@@ -790,10 +670,9 @@ mod tests {
             }
             if ["age.csv", "AGEP.csv"].iter().any(|name| file.ends_with(name)) {
                 let texts: Vec<String> = (17..=90).map(|age| age.to_string()).collect();
-                let steps =
-                    file_steps(&rows, "age", &(17..=90).map(f64::from).collect::<Vec<_>>(), &texts)
-                        .unwrap();
-                assert_eq!(steps.taxonomy.leaves(), 74);
+                let numbers: Vec<f64> = (17..=90).map(f64::from).collect();
+                let ages = file_intervals(&rows, "age", &numbers, &texts).unwrap();
+                assert_eq!(ages.taxonomy().leaves(), 74);
             }
             read_well += 1;
         }

@@ -1,7 +1,7 @@
-//! Intervals for numbers: `[20-24]`, `[20-29]`, `[20-39]`, `*`, with everything below or above a
-//! limit in one piece if asked.
+//! Intervals for numbers: `[20-24]`, `[20-29]`, `[20-39]`, `*`, with bottom and top coding: all
+//! numbers below or above a limit in one interval.
 
-use super::{ANY, ROOT, Step, Steps, Trunk, fault, level};
+use super::{ANY, Ancestor, IntervalTree, IntervalTreeBuilder, ROOT, fault, level};
 use crate::error::Result;
 use crate::request::IntervalsSpec;
 
@@ -13,7 +13,7 @@ const DECIMALS: i32 = 9;
 
 /// Widths and origin as whole multiples of the last decimal place, so that ends are exact: three
 /// times 0.1 is 0.3.
-struct Grid {
+struct IntervalGrid {
     /// How many of these units are one.
     units: f64,
     origin: i64,
@@ -23,9 +23,9 @@ struct Grid {
 /// The tree of intervals over the sorted distinct numbers of a column; `texts` are how the data
 /// writes them.
 ///
-/// Where all numbers, widths and limits are whole an interval shows its last number, `[20-24]`;
-/// else it is half-open, `[20-25)`. A blank-framed ` .. ` stands for the dash where an end is
-/// negative. Bottom and top coding, `<20` and `>=80`, are one step below the root, and intervals
+/// Where all numbers, widths and limits are whole the label has the last number of the interval,
+/// `[20-24]`; else the interval is half-open, `[20-25)`. The text ` .. ` replaces the dash where an
+/// end is negative. Bottom and top coding, `<20` and `>=80`, are one step below the root, and intervals
 /// that reach beyond are cut there.
 ///
 /// # Errors
@@ -36,7 +36,7 @@ pub fn intervals(
     request: &IntervalsSpec,
     numbers: &[f64],
     texts: &[String],
-) -> Result<Steps> {
+) -> Result<IntervalTree> {
     let grid = grid(column, request)?;
     let limits = || request.bottom.iter().chain(&request.top);
     if !limits().all(|limit| limit.is_finite())
@@ -50,32 +50,32 @@ pub fn intervals(
     if !numbers.iter().all(|number| (number * grid.units).abs() <= EXACT) {
         return Err(fault(
             column,
-            "a number is too large for intervals: beyond 2^52 steps of the last decimal, use a file",
+            "a number is too large for intervals: beyond 2^52 units of the last decimal, use a file",
         ));
     }
     let whole =
         grid.units < 2.0 && numbers.iter().chain(limits()).all(|number| number.fract() == 0.0);
-    // The number that a closed interval shows last.
+    // The last number of an interval that ends before this one.
     let last = |end: f64| if whole { end - 1.0 } else { end };
-    let mut trunk = Trunk::new(ROOT, level(grid.widths.len() + 1), ANY);
+    let mut tree = IntervalTreeBuilder::new(ROOT, level(grid.widths.len() + 1), ANY);
     for (&number, text) in numbers.iter().zip(texts) {
         let path = match (request.bottom, request.top) {
             (Some(bottom), _) if number < bottom => {
-                vec![Step {
+                vec![Ancestor {
                     label: format!("<{}", bottom + 0.0),
                     level: 1,
                     ends: (f64::NEG_INFINITY, last(bottom)),
                 }]
             }
             (_, Some(top)) if number >= top => {
-                vec![Step {
+                vec![Ancestor {
                     label: format!(">={}", top + 0.0),
                     level: 1,
                     ends: (top, f64::INFINITY),
                 }]
             }
             (bottom, top) => {
-                let mut path: Vec<Step> = Vec::new();
+                let mut path: Vec<Ancestor> = Vec::new();
                 let fine = grid.begin(number);
                 for (step, &width) in grid.widths.iter().enumerate() {
                     let begin = grid.origin + (fine - grid.origin).div_euclid(width) * width;
@@ -85,15 +85,15 @@ pub fn intervals(
                     // One whole number is its leaf, and two widths cut by the same limits are one
                     // interval.
                     if (!whole || lo < hi) && path.last().is_none_or(|finer| finer.label != label) {
-                        path.push(Step { label, level: level(step + 1), ends: (lo, hi) });
+                        path.push(Ancestor { label, level: level(step + 1), ends: (lo, hi) });
                     }
                 }
                 path
             }
         };
-        trunk.leaf(text, number, &path);
+        tree.leaf(text, number, &path);
     }
-    Ok(trunk.grow())
+    Ok(tree.build())
 }
 
 fn label(lo: f64, hi: f64, closed: bool) -> String {
@@ -102,7 +102,7 @@ fn label(lo: f64, hi: f64, closed: bool) -> String {
     format!("[{lo}{between}{hi}{end}")
 }
 
-impl Grid {
+impl IntervalGrid {
     /// The number at a place of the grid: the nearest to its decimal notation, which is what the
     /// data's text becomes too.
     #[allow(clippy::cast_precision_loss, reason = "places stay within the exact whole numbers")]
@@ -135,7 +135,7 @@ impl Grid {
     clippy::cast_possible_truncation,
     reason = "every number is checked to be whole and below 2^52 first"
 )]
-fn grid(column: &str, request: &IntervalsSpec) -> Result<Grid> {
+fn grid(column: &str, request: &IntervalsSpec) -> Result<IntervalGrid> {
     if request.intervals.is_empty() {
         return Err(fault(column, "no widths: intervals = [5, 10, 20]"));
     }
@@ -169,7 +169,7 @@ fn grid(column: &str, request: &IntervalsSpec) -> Result<Grid> {
             ),
         ));
     }
-    Ok(Grid { units, origin: place(request.origin), widths })
+    Ok(IntervalGrid { units, origin: place(request.origin), widths })
 }
 
 #[cfg(test)]
@@ -181,13 +181,13 @@ mod tests {
         IntervalsSpec { intervals: widths.to_vec(), origin: 0.0, bottom: None, top: None }
     }
 
-    fn steps(request: &IntervalsSpec, numbers: &[f64]) -> Steps {
+    fn tree(request: &IntervalsSpec, numbers: &[f64]) -> IntervalTree {
         let texts: Vec<String> = numbers.iter().map(f64::to_string).collect();
         intervals("age", request, numbers, &texts).unwrap()
     }
 
     fn rows(request: &IntervalsSpec, numbers: &[f64]) -> Vec<String> {
-        to_rows(&steps(request, numbers).taxonomy).iter().map(|row| row.join(";")).collect()
+        to_rows(&tree(request, numbers).taxonomy).iter().map(|row| row.join(";")).collect()
     }
 
     #[test]
@@ -234,7 +234,7 @@ mod tests {
         let mut request = request(&[5.0, 10.0]);
         (request.bottom, request.top) = (Some(28.0), Some(43.0));
         let numbers = [3.0, 27.0, 28.0, 29.0, 30.0, 42.0, 43.0, 99.0];
-        let made = steps(&request, &numbers);
+        let made = tree(&request, &numbers);
         let expected = [
             "3;<28;<28;*",
             "27;<28;<28;*",
@@ -263,7 +263,7 @@ mod tests {
         let mut request = request(&[0.3, 0.9, 8.1]);
         request.origin = -0.2;
         let numbers: Vec<f64> = (-400..400).map(|n| f64::from(n) / 30.0).collect();
-        let made = steps(&request, &numbers);
+        let made = tree(&request, &numbers);
         for (code, &number) in numbers.iter().enumerate() {
             let mut node = u32::try_from(code).unwrap();
             assert_eq!(made.ends[code], (number, number));

@@ -1,95 +1,124 @@
-//! Where trees come from: files in the form the field already uses, and one-line specifications for
-//! numbers, dates and codes.
+//! Where trees come from: files in the form of ARX, and one-line specifications for numbers, dates
+//! and codes.
 //!
-//! Everything is checked here, with the line of the file or the row of the data at fault; behind
-//! this door a tree cannot be wrong. Two nodes with different leaves never share a label, so a
-//! published label always says one thing.
+//! Everything is checked here, with the line of the file or the row of the data at fault, so that a
+//! tree cannot be wrong later. Two nodes with different leaves never share a label, so a published
+//! label always means one set of values.
+//!
+//! # Example
+//! ```
+//! use lookalike::domain::hierarchy::{intervals, to_text};
+//! use lookalike::request::IntervalsSpec;
+//!
+//! let widths = IntervalsSpec { intervals: vec![5.0, 10.0], origin: 0.0, bottom: None, top: None };
+//! let texts = ["21", "27"].map(String::from);
+//! let tree = intervals("age", &widths, &[21.0, 27.0], &texts)?;
+//! assert_eq!(to_text(tree.taxonomy()), "21;[20-24];[20-29];*\n27;[25-29];[20-29];*\n");
+//! # Ok::<(), lookalike::Error>(())
+//! ```
 
 mod date;
 mod file;
+mod file_intervals;
 mod intervals;
 mod prefix;
 
-pub use date::date_steps;
-pub(crate) use date::{as_written, zone};
+pub use date::date_intervals;
 pub(crate) use file::read_of;
-pub use file::{Rows, file_steps, read, read_for, taxonomy};
+pub use file::{HierarchyFile, read, read_for, taxonomy};
+pub use file_intervals::file_intervals;
 pub use intervals::intervals;
 pub use prefix::prefix;
 
 use std::fmt::Write as _;
 
-use crate::domain::taxonomy::{Node, Sketch, Taxonomy};
+use crate::domain::taxonomy::{Node, Taxonomy, TreeBuilder};
 use crate::error::Error;
 
 /// The label of the root of every tree that a specification makes.
 const ROOT: &str = "*";
 
-/// What a label that says nothing allows.
+/// The ends of a label that allows any number.
 const ANY: (f64, f64) = (f64::NEG_INFINITY, f64::INFINITY);
 
 /// A tree over the sorted distinct numbers of an ordered column: the leaf with code `i` is the
 /// `i`-th number. Without numbers it is the root alone.
+///
+/// Invariant: every node has ends, and they contain the ends of its children.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Steps {
+pub struct IntervalTree {
+    taxonomy: Taxonomy,
+    /// By node.
+    ends: Vec<(f64, f64)>,
+}
+
+impl IntervalTree {
     /// The tree.
-    pub taxonomy: Taxonomy,
-    /// For each node the least and the greatest number that its label allows. Where a specification
+    pub fn taxonomy(&self) -> &Taxonomy {
+        &self.taxonomy
+    }
+
+    /// The tree alone.
+    pub fn into_taxonomy(self) -> Taxonomy {
+        self.taxonomy
+    }
+
+    /// The least and the greatest number that the label of a node allows. Where a specification
     /// makes half-open intervals (not all numbers are whole) the greatest is the first number that
     /// does not belong. Infinite for the root of a specification and beyond bottom and top coding;
     /// in a file, the least and the greatest leaf below.
-    pub ends: Vec<(f64, f64)>,
+    pub fn ends(&self, node: Node) -> (f64, f64) {
+        self.ends[node as usize]
+    }
 }
 
-/// A node on the way from a leaf to the root.
-struct Step {
+/// A node between a leaf and the root.
+struct Ancestor {
     label: String,
     level: u32,
     ends: (f64, f64),
 }
 
-/// A tree that is written down leaf by leaf, from left to right.
-struct Trunk {
-    sketch: Sketch,
-    /// By place in the sketch.
+/// An [`IntervalTree`] under construction, leaf by leaf from left to right.
+struct IntervalTreeBuilder {
+    tree: TreeBuilder,
+    /// By place in the tree.
     ends: Vec<(f64, f64)>,
     /// The path from the root to the parent of the latest leaf.
     open: Vec<u32>,
 }
 
-impl Trunk {
-    fn new(root: &str, height: u32, ends: (f64, f64)) -> Trunk {
-        let mut sketch = Sketch::default();
-        sketch.push(root, 0, height);
-        Trunk { sketch, ends: vec![ends], open: vec![0] }
+impl IntervalTreeBuilder {
+    fn new(root: &str, height: u32, ends: (f64, f64)) -> IntervalTreeBuilder {
+        let mut tree = TreeBuilder::default();
+        tree.push(root, 0, height);
+        IntervalTreeBuilder { tree, ends: vec![ends], open: vec![0] }
     }
 
-    /// Adds the next leaf; `path` leads from its parent up to the child of the root. Labels tell
-    /// nodes apart.
-    fn leaf(&mut self, label: &str, number: f64, path: &[Step]) {
+    /// Adds the next leaf; `path` leads from its parent up to the child of the root. Ancestors with
+    /// the same label and parent are one node.
+    fn leaf(&mut self, label: &str, number: f64, path: &[Ancestor]) {
         let mut depth = 1;
-        for step in path.iter().rev() {
-            if self
-                .open
-                .get(depth)
-                .is_none_or(|&place| self.sketch.labels[place as usize] != step.label)
-            {
+        for ancestor in path.iter().rev() {
+            let label_of = |&place: &u32| &self.tree.labels[place as usize];
+            if self.open.get(depth).map(label_of) != Some(&ancestor.label) {
                 self.open.truncate(depth);
-                self.open.push(self.sketch.push(&step.label, self.open[depth - 1], step.level));
-                self.ends.push(step.ends);
+                let parent = self.open[depth - 1];
+                self.open.push(self.tree.push(&ancestor.label, parent, ancestor.level));
+                self.ends.push(ancestor.ends);
             }
             depth += 1;
         }
         self.open.truncate(depth);
-        self.sketch.push(label, self.open[depth - 1], 0);
+        self.tree.push(label, self.open[depth - 1], 0);
         self.ends.push((number, number));
     }
 
-    fn grow(self) -> Steps {
-        let (taxonomy, nodes) = self.sketch.grow();
+    fn build(self) -> IntervalTree {
+        let (taxonomy, nodes) = self.tree.build();
         let mut ends = vec![ANY; nodes.len()];
         nodes.iter().zip(&self.ends).for_each(|(&node, &of_node)| ends[node as usize] = of_node);
-        Steps { taxonomy, ends }
+        IntervalTree { taxonomy, ends }
     }
 }
 
@@ -98,12 +127,13 @@ fn level(index: usize) -> u32 {
     u32::try_from(index).expect("a path has fewer than 2^32 steps")
 }
 
-/// The fault of a one-line specification.
+/// The error of a one-line specification.
 fn fault(column: &str, why: impl Into<String>) -> Error {
     Error::hierarchy(format!("column `{column}`"), 0, why)
 }
 
-/// The tree as the lines of a file: each leaf, then what it shows at every level up to the root.
+/// The tree as the lines of a file: each leaf, then its published value at every level up to the
+/// root.
 /// [`taxonomy`] reads the same tree from them.
 pub fn to_rows(taxonomy: &Taxonomy) -> Vec<Vec<String>> {
     let leaves = level(taxonomy.leaves());
@@ -125,31 +155,31 @@ pub fn to_text(taxonomy: &Taxonomy) -> String {
 }
 
 /// The tree for people to read: a node a line, children indented, with the number of values below.
-/// Of more than `max_children` children the rest is only counted.
+/// Children after the first `max_children` are only counted.
 pub fn outline(taxonomy: &Taxonomy, max_children: usize) -> String {
-    enum Line {
+    enum OutlineLine {
         Node(Node),
         More(usize),
     }
     let mut text = String::new();
-    let mut stack = vec![(0, Line::Node(taxonomy.root()))];
+    let mut stack = vec![(0, OutlineLine::Node(taxonomy.root()))];
     while let Some((indent, line)) = stack.pop() {
         let pad = " ".repeat(2 * indent);
         let written = match line {
-            Line::More(more) => writeln!(text, "{pad}... {more} more"),
-            Line::Node(node) => {
+            OutlineLine::More(more) => writeln!(text, "{pad}... {more} more"),
+            OutlineLine::Node(node) => {
                 let label = if taxonomy.label(node).is_empty() {
                     "(missing)"
                 } else {
                     taxonomy.label(node)
                 };
                 let children: Vec<Node> = taxonomy.children(node).take(max_children).collect();
-                let left_out = taxonomy.children(node).skip(max_children).count();
-                if left_out > 0 {
-                    stack.push((indent + 1, Line::More(left_out)));
+                let more = taxonomy.children(node).skip(max_children).count();
+                if more > 0 {
+                    stack.push((indent + 1, OutlineLine::More(more)));
                 }
                 stack.extend(
-                    children.into_iter().rev().map(|child| (indent + 1, Line::Node(child))),
+                    children.into_iter().rev().map(|child| (indent + 1, OutlineLine::Node(child))),
                 );
                 let range = taxonomy.range(node);
                 match (range.hi - range.lo + 1, taxonomy.level(node)) {
@@ -198,7 +228,7 @@ mod tests {
         let texts: Vec<String> = numbers.iter().map(f64::to_string).collect();
         let made = intervals("age", &request, &numbers, &texts).unwrap();
         let rows = file::parse("age.csv", to_text(&made.taxonomy).as_bytes()).unwrap();
-        assert_eq!(file_steps(&rows, "age", &numbers, &texts).unwrap().taxonomy, made.taxonomy);
+        assert_eq!(file_intervals(&rows, "age", &numbers, &texts).unwrap().taxonomy, made.taxonomy);
         let none = intervals("age", &request, &[], &[]).unwrap();
         assert_eq!((none.taxonomy.label(none.taxonomy.root()), none.ends.len()), ("*", 1));
     }

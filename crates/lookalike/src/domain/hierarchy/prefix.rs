@@ -5,7 +5,7 @@
 //! characters: a code that has a `*` of its own where a mask may put one, or that is `*` alone like
 //! the root, would break this and is refused.
 
-use super::{ANY, ROOT, Step, Trunk, fault, level};
+use super::{ANY, Ancestor, IntervalTreeBuilder, ROOT, fault, level};
 use crate::codes::RowId;
 use crate::domain::taxonomy::Taxonomy;
 use crate::error::Result;
@@ -63,25 +63,25 @@ pub fn prefix(
         .map(|value| (value.chars().count(), value.as_str()))
         .collect();
     sorted.sort_unstable();
-    let mut trunk = Trunk::new(ROOT, level(lengths.len() + 1), ANY);
+    let mut tree = IntervalTreeBuilder::new(ROOT, level(lengths.len() + 1), ANY);
     for (count, value) in sorted {
         let hidden = lengths.iter().enumerate().filter(|&(_, &length)| length < count);
-        let path: Vec<Step> = hidden
+        let path: Vec<Ancestor> = hidden
             .map(|(step, &length)| {
                 let label = value
                     .chars()
                     .take(length)
                     .chain(std::iter::repeat_n('*', count - length))
                     .collect();
-                Step { label, level: level(step + 1), ends: ANY }
+                Ancestor { label, level: level(step + 1), ends: ANY }
             })
             .collect();
-        trunk.leaf(value, 0.0, &path);
+        tree.leaf(value, 0.0, &path);
     }
     if values.iter().any(missing) {
-        trunk.leaf("", 0.0, &[]);
+        tree.leaf("", 0.0, &[]);
     }
-    Ok(trunk.grow().taxonomy)
+    Ok(tree.build().into_taxonomy())
 }
 
 #[cfg(test)]

@@ -94,7 +94,7 @@ impl Blocks {
                 set_label(tiles.iter().map(|&node| tree.label(node)))
             }
         };
-        let levels_up = attribute.risen(ends.lo, ends);
+        let levels_up = attribute.levels_up(ends.lo, ends);
         let loss = block_loss(attribute, shape, atoms);
         self.blocks.push(ValueBlock { label, ends, loss, levels_up });
     }

@@ -77,11 +77,11 @@ impl Shape {
     }
 
     fn grow_line(&mut self, ordered: &Ordered) {
-        let Some(steps) = &ordered.steps else { return self.flat() };
+        let Some(intervals) = ordered.intervals() else { return self.flat() };
         let missing =
-            self.atoms.last().filter(|atom| atom.hi as usize == ordered.values.len()).copied();
+            self.atoms.last().filter(|atom| atom.hi as usize == ordered.values().len()).copied();
         let numbers = self.atoms.len() - usize::from(missing.is_some());
-        let tree = &steps.taxonomy;
+        let tree = intervals.taxonomy();
         let top = (numbers > 0).then(|| self.grow(tree, tree.root(), 0..numbers));
         let Some((top, _)) = top.zip(missing) else { return };
         // A missing value lies directly below the root.

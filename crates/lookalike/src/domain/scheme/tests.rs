@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::shape::Shape;
 use super::{ChoiceState, Choices, Decision, Direction, Extent, Scheme};
 use crate::domain::attribute::{Attribute, Domain};
-use crate::domain::taxonomy::Sketch;
+use crate::domain::taxonomy::TreeBuilder;
 use crate::domain::taxonomy::tests::random_tree;
 
 type AtomPartition = Vec<Vec<u32>>;
@@ -21,7 +21,7 @@ fn shape(tree: &crate::domain::taxonomy::Taxonomy) -> Shape {
 
 /// Figure 1: eight values of work-class, numbered from 1 to 8 in the paper.
 fn work_class() -> Shape {
-    let mut sketch = Sketch::default();
+    let mut sketch = TreeBuilder::default();
     sketch.push("*", 0, 2);
     for (group, values) in [
         ("Government", vec!["ChoiceState-gov", "Local-gov", "Federal-gov"]),
@@ -34,7 +34,7 @@ fn work_class() -> Shape {
             sketch.push(value, group, 0);
         }
     }
-    shape(&sketch.grow().0)
+    shape(&sketch.build().0)
 }
 
 fn flat(values: usize) -> Shape {

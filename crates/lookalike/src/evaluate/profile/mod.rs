@@ -18,7 +18,8 @@ use arrow_schema::DataType;
 use serde::Serialize;
 
 use crate::codes::RowId;
-use crate::domain::encode::{self, Guess, guess};
+use crate::domain::encode;
+use crate::domain::kind::{Guess, guess};
 use crate::request::{Kind, Role};
 use crate::table::{Coded, Table};
 

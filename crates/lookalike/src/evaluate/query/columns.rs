@@ -129,9 +129,11 @@ fn detail(
     let kind = match &field.domain {
         Domain::Tree(tree) if tree.is_flat() => "categories, or any",
         Domain::Tree(_) => "categories and their groups",
-        Domain::Ordered(Ordered { unit: Unit::Whole | Unit::Decimal, .. }) => "ranges of numbers",
-        Domain::Ordered(Ordered { unit: Unit::Day | Unit::Second, .. }) => "ranges of dates",
-        Domain::Ordered(Ordered { unit: Unit::Place, .. }) => "ranges of ordered labels",
+        Domain::Ordered(ordered) => match ordered.unit() {
+            Unit::Whole | Unit::Decimal => "ranges of numbers",
+            Unit::Day | Unit::Second => "ranges of dates",
+            Unit::Place => "ranges of ordered labels",
+        },
     };
     let weight = request.column(name).and_then(|column| column.weight).unwrap_or(1.0);
     Ok(Detail { name: name.to_string(), weight, kind, ncp, generalized, bins })
@@ -139,11 +141,15 @@ fn detail(
 
 /// The penalty of a cell of an ordered column, and whether it is one value.
 fn penalty(written: WrittenExtent, ordered: &Ordered) -> (f64, bool) {
-    let (least, greatest) =
-        ordered.values.first().copied().zip(ordered.values.last().copied()).unwrap_or((0.0, 0.0));
+    let (least, greatest) = ordered
+        .values()
+        .first()
+        .copied()
+        .zip(ordered.values().last().copied())
+        .unwrap_or((0.0, 0.0));
     match written {
         WrittenExtent::Missing => (0.0, true),
-        WrittenExtent::Any if ordered.missing || greatest > least => (1.0, false),
+        WrittenExtent::Any if ordered.has_missing() || greatest > least => (1.0, false),
         WrittenExtent::Any => (0.0, false),
         WrittenExtent::Ends(lo, hi) if greatest > least => {
             (((hi.min(greatest) - lo.max(least)) / (greatest - least)).max(0.0), lo >= hi)
@@ -189,7 +195,7 @@ fn stretches(
     before: &[u64],
 ) -> Vec<Bin> {
     let values = field.values();
-    let starts = starts(ordered.unit, field.ends);
+    let starts = starts(ordered.unit(), field.ends);
     let count = |spans: Vec<(f64, f64)>, missing: bool| {
         let test = Test::Spans { spans, missing };
         let sum = |extents: &[Extent], rows: &[u64]| {
@@ -208,17 +214,17 @@ fn stretches(
     for (at, &lo) in starts.iter().enumerate() {
         let end = starts.get(at + 1).copied();
         let from = if at == 0 { f64::NEG_INFINITY } else { lo };
-        let to = match (end, grain(ordered.unit)) {
+        let to = match (end, grain(ordered.unit())) {
             (None, _) => f64::INFINITY,
             (Some(end), Grain::Points) => end - 1.0,
             (Some(end), Grain::Length) => end.next_down(),
         };
         let (before, after) = count(vec![(from, to)], false);
-        let label = stretch(field, ordered.unit, lo, end.unwrap_or(lo + step_of(&starts)));
+        let label = stretch(field, ordered.unit(), lo, end.unwrap_or(lo + step_of(&starts)));
         bins.push(Bin { label: Some(label), before: whole(before), after });
     }
     let (before, after) = count(Vec::new(), true);
-    if ordered.missing && before > 0.0 {
+    if ordered.has_missing() && before > 0.0 {
         bins.push(Bin { label: Some("(missing)".to_string()), before: whole(before), after });
     }
     bins

@@ -165,10 +165,10 @@ fn condition(field: &QueryField<'_>, rng: &mut Rng) -> Condition {
 )]
 fn point(field: &QueryField<'_>, ordered: &Ordered, rng: &mut Rng) -> (f64, String) {
     let (least, greatest) = field.ends;
-    match (ordered.unit, ordered.values.len()) {
+    match (ordered.unit(), ordered.values().len()) {
         (Unit::Decimal | Unit::Second, 1..) => {
-            let at = rng.below(ordered.values.len() as u64) as usize;
-            (ordered.values[at], ordered.texts[at].clone())
+            let at = rng.below(ordered.values().len() as u64) as usize;
+            (ordered.values()[at], ordered.texts()[at].clone())
         }
         _ => {
             let point = least + rng.below((greatest - least) as u64 + 1) as f64;

@@ -116,7 +116,7 @@ impl<'a> QueryField<'a> {
 
     /// True for a column of numbers, which can be summed.
     pub(super) fn is_number(&self) -> bool {
-        matches!(&self.domain, Domain::Ordered(Ordered { unit: Unit::Whole | Unit::Decimal, .. }))
+        matches!(self.domain.unit(), Some(Unit::Whole | Unit::Decimal))
     }
 
     /// The text in a condition of a point of an ordered column: a whole number, day or place.
@@ -141,8 +141,9 @@ impl<'a> QueryField<'a> {
     pub(super) fn values(&self) -> Vec<Extent> {
         match &self.domain {
             Domain::Ordered(ordered) => {
-                let numbers = ordered.values.iter().map(|&number| self.span((number, number), 0.0));
-                numbers.chain(ordered.missing.then(|| self.span(self.ends, 1.0))).collect()
+                let numbers =
+                    ordered.values().iter().map(|&number| self.span((number, number), 0.0));
+                numbers.chain(ordered.has_missing().then(|| self.span(self.ends, 1.0))).collect()
             }
             Domain::Tree(tree) => (0..=tree.range(tree.root()).hi)
                 .map(|leaf| Extent::Leaves(vec![CodeRange::one(leaf)]))
@@ -163,8 +164,8 @@ impl<'a> QueryField<'a> {
     }
 
     fn grain(&self) -> Grain {
-        match &self.domain {
-            Domain::Ordered(Ordered { unit: Unit::Decimal | Unit::Second, .. }) => Grain::Length,
+        match self.domain.unit() {
+            Some(Unit::Decimal | Unit::Second) => Grain::Length,
             _ => Grain::Points,
         }
     }
@@ -174,15 +175,13 @@ impl<'a> QueryField<'a> {
     }
 
     pub(super) fn scale(&self) -> ValueScale<'a> {
-        match &self.domain {
-            Domain::Ordered(Ordered { unit: Unit::Whole | Unit::Decimal, .. }) => {
-                ValueScale::Numbers
-            }
-            Domain::Ordered(Ordered { unit: Unit::Day | Unit::Second, .. }) => ValueScale::Instants,
-            Domain::Ordered(Ordered { unit: Unit::Place, .. }) => ValueScale::Order(
+        match self.domain.unit() {
+            Some(Unit::Whole | Unit::Decimal) => ValueScale::Numbers,
+            Some(Unit::Day | Unit::Second) => ValueScale::Instants,
+            Some(Unit::Place) => ValueScale::Order(
                 self.column.and_then(|column| column.order.as_deref()).unwrap_or_default(),
             ),
-            Domain::Tree(_) => ValueScale::Unordered,
+            None => ValueScale::Unordered,
         }
     }
 
@@ -191,7 +190,7 @@ impl<'a> QueryField<'a> {
     pub(super) fn number(&self, place: i128) -> Option<f64> {
         const SECOND: i128 = 1_000_000_000;
         let Domain::Ordered(ordered) = &self.domain else { return None };
-        Some(match ordered.unit {
+        Some(match ordered.unit() {
             Unit::Whole | Unit::Decimal => number_at(place)?,
             Unit::Second => place.div_euclid(SECOND) as f64 + place.rem_euclid(SECOND) as f64 / 1e9,
             Unit::Day => {
@@ -214,7 +213,7 @@ impl<'a> QueryField<'a> {
 
     /// The weight of the missing value in a cell that allows any value.
     fn missing_share(ordered: &Ordered) -> f64 {
-        if ordered.missing { 1.0 / (real(ordered.values.len() as u64) + 1.0) } else { 0.0 }
+        if ordered.has_missing() { 1.0 / (real(ordered.values().len() as u64) + 1.0) } else { 0.0 }
     }
 
     /// The ends of a label: of a group of the hierarchy, an interval, or one value. Open ends
@@ -369,18 +368,18 @@ fn labels(spec: ColumnSpec<'_>, values: &Coded) -> (Domain, Vec<Code>) {
 /// The least and the greatest number of the domain: of the hierarchy's leaves if it names them,
 /// else of the source.
 fn ends(ordered: &Ordered) -> (f64, f64) {
-    let root = ordered.steps.as_ref().map(|steps| steps.ends[steps.taxonomy.root() as usize]);
-    let values = ordered.values.first().copied().zip(ordered.values.last().copied());
+    let root = ordered.intervals().map(|tree| tree.ends(tree.taxonomy().root()));
+    let values = ordered.values().first().copied().zip(ordered.values().last().copied());
     root.filter(|(lo, hi)| lo.is_finite() && hi.is_finite()).or(values).unwrap_or((0.0, 0.0))
 }
 
 /// The groups of a hierarchy file or a calendar; intervals are read as intervals.
 fn groups(ordered: &Ordered, column: Option<&ColumnRequest>) -> FxHashMap<String, (f64, f64)> {
-    match (&ordered.steps, column.and_then(|column| column.hierarchy.as_ref())) {
-        (Some(steps), Some(HierarchySpec::File(_) | HierarchySpec::Date(_))) => {
-            let tree = &steps.taxonomy;
+    match (ordered.intervals(), column.and_then(|column| column.hierarchy.as_ref())) {
+        (Some(intervals), Some(HierarchySpec::File(_) | HierarchySpec::Date(_))) => {
+            let tree = intervals.taxonomy();
             let inner = tree.range(tree.root()).hi + 1..=tree.root();
-            inner.map(|node| (tree.label(node).to_string(), steps.ends[node as usize])).collect()
+            inner.map(|node| (tree.label(node).to_string(), intervals.ends(node))).collect()
         }
         _ => FxHashMap::default(),
     }

@@ -6,12 +6,12 @@ use super::{FileBlock, FileColumn, RecodingFile, kind};
 use crate::audit::first_uncovered;
 use crate::codes::{Code, CodeRange, RowId};
 use crate::domain::attribute::{Attribute, Domain, Unit};
-use crate::domain::encode::DAY;
 use crate::domain::scheme::{Blocks, Generalization, ValueBlock};
-use crate::error::{Error, Result};
+use crate::domain::text::DAY;
+use crate::error::{Error, Result, percent_up};
+use crate::problem::Problem;
 use crate::problem::partition;
 use crate::problem::recoding::Recoding;
-use crate::problem::{Problem, percent_up};
 use crate::request::Request;
 
 /// Publishes a table by a recoding file. Rows of classes that do not satisfy the rules are
@@ -142,7 +142,7 @@ fn value(attribute: &Attribute, code: Code) -> Option<String> {
         Domain::Tree(tree) => {
             Some(tree.leaf_label(code)).filter(|label| !label.is_empty()).map(String::from)
         }
-        Domain::Ordered(ordered) => ordered.texts.get(code as usize).cloned(),
+        Domain::Ordered(ordered) => ordered.texts().get(code as usize).cloned(),
     }
 }
 
@@ -191,15 +191,15 @@ impl FileColumn {
                     .collect()
             }
             Domain::Ordered(ordered) => {
-                let scale = if ordered.unit == Unit::Day { DAY } else { 1.0 };
+                let scale = if ordered.unit() == Unit::Day { DAY } else { 1.0 };
                 let span = |value: f64| {
                     let (_, to, at) =
                         *spans[..spans.partition_point(|span| span.0 <= value)].last()?;
                     (value <= to).then_some(at)
                 };
                 let missing = self.blocks.iter().position(|block| block.missing);
-                let values = ordered.values.iter().map(|value| span(value * scale));
-                values.chain(ordered.missing.then_some(missing)).collect()
+                let values = ordered.values().iter().map(|value| span(value * scale));
+                values.chain(ordered.has_missing().then_some(missing)).collect()
             }
         }
     }

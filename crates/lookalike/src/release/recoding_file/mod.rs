@@ -33,9 +33,9 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::codes::Code;
-use crate::domain::attribute::{Attribute, Domain, Ordered, Unit};
-use crate::domain::encode::{number, seconds};
+use crate::domain::attribute::{Attribute, Domain, Unit};
 use crate::domain::scheme::{Blocks, Generalization, ValueBlock};
+use crate::domain::text::{number, seconds};
 use crate::error::{Error, Result};
 use crate::request::{ColumnRequest, Kind, Request, Role, list};
 
@@ -126,7 +126,8 @@ fn column(attribute: &Attribute, blocks: &Blocks) -> FileColumn {
                 .map(|(block, values)| FileBlock { values: Some(values), ..bare(block) })
                 .collect()
         }
-        Domain::Ordered(Ordered { values, texts, .. }) => {
+        Domain::Ordered(ordered) => {
+            let (values, texts) = (ordered.values(), ordered.texts());
             let ends = |block: &ValueBlock| {
                 let missing = block.ends.hi as usize == values.len();
                 let last = block
@@ -158,7 +159,7 @@ fn bare(block: &ValueBlock) -> FileBlock {
 fn kind(attribute: &Attribute) -> Kind {
     match &attribute.domain {
         Domain::Tree(_) => Kind::Categorical,
-        Domain::Ordered(ordered) => match ordered.unit {
+        Domain::Ordered(ordered) => match ordered.unit() {
             Unit::Whole | Unit::Decimal => Kind::Numeric,
             Unit::Day | Unit::Second => Kind::Date,
             Unit::Place => Kind::Ordinal,
@@ -266,7 +267,7 @@ impl FileColumn {
             if !(0.0..=1.0).contains(&block.loss) {
                 return bad("loss lies between 0 and 1");
             }
-            if block.levels_up > self.levels {
+            if block.risen > self.levels {
                 return bad("risen is at most the levels of the column");
             }
             if !labels.insert(&block.show) {
@@ -420,7 +421,7 @@ mod tests {
             let mut rng = Rng::new(seed);
             let table = table(&mut rng, 80);
             let (roles, request) = testing::request(&table, &toml(&file));
-            let problem = Problem::new(&table, &roles, &request).unwrap();
+            let problem = testing::problem_of(&table, &roles, &request).unwrap();
             let found = random(&problem, &mut rng);
             let text = text(problem.attributes(), &found);
             let read = parse(&text, &request)
@@ -441,7 +442,7 @@ mod tests {
             let mut rng = Rng::new(seed);
             let table = table(&mut rng, 60);
             let (roles, request) = testing::request(&table, &toml(&file));
-            let problem = Problem::new(&table, &roles, &request).unwrap();
+            let problem = testing::problem_of(&table, &roles, &request).unwrap();
             let good = text(problem.attributes(), &random(&problem, &mut rng));
             let mut lines: Vec<String> = good.lines().map(String::from).collect();
             for _ in 0..=rng.below(2) {
@@ -582,7 +583,7 @@ mod tests {
             file.settle_kinds(&mut request);
             let table = testing::table(&format!("age,sex\n{rows}"));
             let roles = request.roles(&["age".into(), "sex".into()])?;
-            apply(&file, &Problem::new(&table, &roles, &request)?, &request)
+            apply(&file, &testing::problem_of(&table, &roles, &request)?, &request)
         };
         let same = |text: &str| text.to_string();
         let found = applied(&["2.5", "9", "", "5.0"], &same).unwrap();

@@ -8,7 +8,7 @@
 use std::ops::Range;
 
 use crate::codes::{Code, CodeRange};
-use crate::domain::attribute::{Attribute, Domain, Ordered};
+use crate::domain::attribute::{Attribute, Domain};
 
 /// A node of a [`Descent`]. Not the number that the node has in its taxonomy.
 pub(crate) type Node = u32;
@@ -31,12 +31,13 @@ impl Descent {
     pub(crate) fn of(attribute: &Attribute) -> Descent {
         let (tree, missing) = match &attribute.domain {
             Domain::Tree(tree) => (tree, None),
-            Domain::Ordered(Ordered { steps: None, values, missing, .. }) => {
-                let all = number(values.len());
-                return grow((0, all), missing.then_some(all), halves, |&(lo, _)| lo);
-            }
-            Domain::Ordered(Ordered { steps: Some(steps), values, missing, .. }) => {
-                (&steps.taxonomy, missing.then_some(number(values.len())))
+            Domain::Ordered(ordered) => {
+                let all = number(ordered.values().len());
+                let missing = ordered.has_missing().then_some(all);
+                let Some(intervals) = ordered.intervals() else {
+                    return grow((0, all), missing, halves, |&(lo, _)| lo);
+                };
+                (intervals.taxonomy(), missing)
             }
         };
         grow(

@@ -87,7 +87,7 @@ impl<'a> Costing<'a> {
             Cost::Dm => 0.0,
             Cost::Hdm => 1.0,
             Cost::Ncp => attribute.weight,
-            Cost::Distortion => f64::from(attribute.risen(0, CodeRange::one(0)).1),
+            Cost::Distortion => f64::from(attribute.levels_up(0, CodeRange::one(0)).1),
         };
         let full_of: Vec<f64> = attributes.iter().map(full_of).collect();
         let full = if cost == Cost::Dm { real(rows) } else { full_of.iter().sum() };
@@ -157,7 +157,7 @@ impl<'a> Costing<'a> {
                     lo: shape.atoms[block[0]].lo,
                     hi: shape.atoms[block[block.len() - 1]].hi,
                 };
-                f64::from(attribute.risen(ends.lo, ends).0)
+                f64::from(attribute.levels_up(ends.lo, ends).0)
             }
         }
     }

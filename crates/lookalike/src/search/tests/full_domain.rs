@@ -25,11 +25,11 @@ fn shown(problem: &Problem, at: usize, code: Code, level: u32) -> CodeRange {
     match &attribute.domain {
         _ if level == 0 => attribute.cover(CodeRange::one(code)),
         Domain::Tree(tree) => tree.range(tree.at_level(code, level)),
-        Domain::Ordered(ordered) => match &ordered.steps {
+        Domain::Ordered(ordered) => match ordered.intervals() {
             None => all,
-            Some(steps) if level >= steps.taxonomy.height() => all,
-            Some(_) if code as usize == ordered.values.len() => CodeRange::one(code),
-            Some(steps) => steps.taxonomy.range(steps.taxonomy.at_level(code, level)),
+            Some(made) if level >= made.taxonomy().height() => all,
+            Some(_) if code as usize == ordered.values().len() => CodeRange::one(code),
+            Some(made) => made.taxonomy().range(made.taxonomy().at_level(code, level)),
         },
     }
 }
@@ -71,7 +71,7 @@ fn node(problem: &Problem, shapes: &[Shape], cost: Cost, levels: &[u32]) -> Latt
         match cost {
             Cost::Dm => 0.0,
             Cost::Ncp => attribute.weight * attribute.loss(ends),
-            Cost::Distortion => f64::from(attribute.risen(ends.lo, ends).0),
+            Cost::Distortion => f64::from(attribute.levels_up(ends.lo, ends).0),
             Cost::Hdm => {
                 let own = with(at, &|other| other == code);
                 let block = with(at, &|other| {
@@ -88,7 +88,7 @@ fn node(problem: &Problem, shapes: &[Shape], cost: Cost, levels: &[u32]) -> Latt
         Cost::Ncp => attributes.iter().map(|attribute| attribute.weight).sum(),
         Cost::Distortion => attributes
             .iter()
-            .map(|attribute| f64::from(attribute.risen(0, CodeRange::one(0)).1))
+            .map(|attribute| f64::from(attribute.levels_up(0, CodeRange::one(0)).1))
             .sum(),
     };
     let privacy = &problem.stages_in_order()[0].privacy;

@@ -250,6 +250,6 @@ fn values_of_rows_that_are_left_out_leave_no_trace_in_labels() {
     let before = loss(&problem, &recoding);
     let recoding = recoding.without_traces(&problem);
     assert_eq!(labels(&recoding), ["[20-23]", "Bonn", "Ulm"]);
-    assert_eq!(recoding.shown(0)[0], CodeRange { lo: 0, hi: 3 });
+    assert_eq!(recoding.ranges(0)[0], CodeRange { lo: 0, hi: 3 });
     assert_eq!(loss(&problem, &recoding), before, "the recoding costs what it did");
 }

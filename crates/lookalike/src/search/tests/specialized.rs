@@ -4,7 +4,7 @@
 use std::cmp::Reverse;
 
 use super::*;
-use crate::domain::attribute::{Attribute, Domain, Ordered};
+use crate::domain::attribute::{Attribute, Domain};
 
 /// A node on the way from the root to a code: the codes below it. Equal ranges of a chain differ in
 /// their depth.
@@ -14,8 +14,9 @@ type Path = Vec<CodeRange>;
 fn path(attribute: &Attribute, code: Code) -> Path {
     let (tree, values, missing) = match &attribute.domain {
         Domain::Tree(tree) => (Some(tree), tree.leaves(), false),
-        Domain::Ordered(Ordered { steps, values, missing, .. }) => {
-            (steps.as_ref().map(|steps| &steps.taxonomy), values.len(), *missing)
+        Domain::Ordered(ordered) => {
+            let tree = ordered.intervals().map(|intervals| intervals.taxonomy());
+            (tree, ordered.values().len(), ordered.has_missing())
         }
     };
     let values = u32::try_from(values).unwrap();

@@ -1,0 +1,111 @@
+//! Everything that can be wrong with a request and a table together, except for cells and
+//! feasibility.
+
+use arrow_schema::DataType;
+
+use crate::domain::attribute::{ANY, Attribute, Domain, Unit};
+use crate::domain::scheme::Scheme;
+use crate::error::{Error, Result};
+use crate::request::{Publish, Request, Roles};
+use crate::table::Table;
+
+/// Checks the table and the output before any column is encoded.
+pub(super) fn check(table: &Table, roles: &Roles, request: &Request) -> Result<()> {
+    if table.rows == 0 {
+        return Err(Error::data("the table has no rows: there is nothing to release"));
+    }
+    table.check_header()?;
+    check_bounds(table, roles, request)?;
+    if request.missing.iter().any(|marker| marker.trim() == ANY) {
+        return Err(Error::request("`*` cannot mean missing: it is published for any value"));
+    }
+    Ok(())
+}
+
+/// Bounds need names that are free, and disclose the exact ends that snapping hides.
+fn check_bounds(table: &Table, roles: &Roles, request: &Request) -> Result<()> {
+    if request.output.publish != Publish::Bounds {
+        return Ok(());
+    }
+    if request.output.snap {
+        return Err(Error::request("snap hides exact ends and bounds publishes them: choose one"));
+    }
+    for name in &roles.quasi {
+        for taken in ["min", "max", "missing"].map(|end| format!("{name}_{end}")) {
+            if table.column(&taken).is_some() || request.column(&taken).is_some() {
+                return Err(Error::request(format!(
+                    "bounds of column `{name}` need the name `{taken}`, which another column has: \
+                     rename it"
+                )));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Sets of more values than this are too many to choose from.
+const MOST_IN_SETS: usize = 1_000;
+
+/// The scheme that the request names, or one that fits the values.
+pub(super) fn scheme(attribute: &Attribute, request: &Request) -> Result<Scheme> {
+    let name = &attribute.name;
+    let requested =
+        request.column(name).and_then(|column| column.scheme.as_ref()).or(request.scheme.as_ref());
+    let requested = requested
+        .map(|text| {
+            text.parse::<Scheme>().map_err(|why| Error::request(format!("column `{name}`: {why}")))
+        })
+        .transpose()?;
+    match (&attribute.domain, requested) {
+        (Domain::Ordered(ordered), None) => {
+            Ok(if ordered.intervals().is_some() { Scheme::Ghs } else { Scheme::Ops })
+        }
+        (Domain::Tree(_), None) => Ok(Scheme::Ghs),
+        (Domain::Ordered(ordered), Some(scheme)) => {
+            let is_of_nodes = matches!(scheme, Scheme::Bhs | Scheme::Ghs);
+            if ordered.published().is_some() && !is_of_nodes {
+                return Err(Error::request(format!(
+                    "column `{name}`: snap publishes whole intervals of the hierarchy, and {scheme} \
+                     would cut them: use ghs or bhs, or remove snap"
+                )));
+            }
+            Ok(scheme.on_a_line())
+        }
+        (Domain::Tree(tree), Some(Scheme::Sps | Scheme::Gsps)) if tree.leaves() > MOST_IN_SETS => {
+            Err(Error::request(format!(
+                "column `{name}` has {} values, too many to choose sets from: use ghs, gops or ops \
+                 for it",
+                tree.leaves()
+            )))
+        }
+        (Domain::Tree(_), Some(scheme)) => Ok(scheme),
+    }
+}
+
+/// Instants of a column whose type has a time zone are published in it.
+pub(super) fn keep_zone(attribute: &mut Attribute, table: &Table) {
+    let data_type = table.column(&attribute.name).map(|column| &column.data_type);
+    if let (Some(DataType::Timestamp(_, Some(zone))), Domain::Ordered(ordered)) =
+        (data_type, &mut attribute.domain)
+    {
+        ordered.set_zone(Some(zone.to_string()));
+    }
+}
+
+/// A warning for each numeric column without intervals where the request wants them published.
+pub(super) fn without_intervals(attributes: &[Attribute], request: &Request) -> Vec<String> {
+    let is_exact = |attribute: &&Attribute| match &attribute.domain {
+        Domain::Ordered(ordered) => {
+            request.output.snap && ordered.intervals().is_none() && ordered.unit() != Unit::Place
+        }
+        Domain::Tree(_) => false,
+    };
+    let warning = |attribute: &Attribute| {
+        let name = &attribute.name;
+        format!(
+            "snap: column `{name}` has no hierarchy, its exact ends are published (add --hierarchy \
+             {name}=intervals:5,10)"
+        )
+    };
+    attributes.iter().filter(is_exact).map(warning).collect()
+}

@@ -1,0 +1,82 @@
+//! Feasibility: whether any release can satisfy the rules, and which rows every release must
+//! suppress.
+
+use rustc_hash::FxHashMap;
+
+use super::Problem;
+use super::partition::Piece;
+use super::privacy::Excess;
+use crate::codes::Code;
+use crate::error::{Error, Result, percent_up};
+use crate::rng::{Key, MANDATORY};
+
+/// The rows of mandatory suppression; none when the whole table as one class satisfies the rules.
+///
+/// Else as few rows as possible are suppressed: rows with a sensitive value that is too frequent,
+/// those with the rarest quasi-identifiers first, at random among equally rare ones. `names` are the
+/// names of the sensitive columns under a rule.
+///
+/// # Errors
+/// [`Infeasible`](crate::ErrorKind::Infeasible) when no suppression helps, or when it needs more
+/// rows than the request allows.
+pub(super) fn mandatory(problem: &Problem, names: &[String], key: Key) -> Result<Vec<Piece>> {
+    let mut by_rarity = problem.pieces_without(&[]);
+    let mut rest = problem.tally();
+    problem.count_into(&mut rest, &by_rarity);
+    let privacy = &problem.stages[0].privacy;
+    if privacy.holds(&rest) {
+        return Ok(Vec::new());
+    }
+    let infeasible = privacy.nearest(&rest, names);
+    key.draws(MANDATORY).shuffle(&mut by_rarity);
+    by_rarity.sort_by_key(|piece| piece.count);
+    let mut suppressed: FxHashMap<u32, u32> = FxHashMap::default();
+    let mut codes: Vec<Code> = vec![0; problem.sensitive.len()];
+    while let Some(excess) = privacy.excess(&rest) {
+        for piece in take(problem, excess, &by_rarity, &mut suppressed) {
+            problem.sensitive_codes(piece.tuple, &mut codes);
+            rest.remove(&codes, piece.count);
+        }
+    }
+    if !privacy.holds(&rest) {
+        return infeasible.map(|()| Vec::new());
+    }
+    let needed: u64 = suppressed.values().map(|&count| u64::from(count)).sum();
+    if needed > problem.allowance {
+        let why = infeasible.err().map(|error| error.to_string()).unwrap_or_default();
+        return Err(Error::infeasible(format!(
+            "{why}; or allow {} suppressed",
+            percent_up(needed, problem.row_count())
+        )));
+    }
+    let of_piece = |piece: &Piece| {
+        suppressed.get(&piece.tuple).map(|&count| Piece { tuple: piece.tuple, count })
+    };
+    Ok(by_rarity.iter().filter_map(of_piece).collect())
+}
+
+/// Takes the rows of an excess from the first pieces with its value that have some left, and returns
+/// them.
+fn take(
+    problem: &Problem,
+    excess: Excess,
+    by_rarity: &[Piece],
+    suppressed: &mut FxHashMap<u32, u32>,
+) -> Vec<Piece> {
+    let mut need = excess.rows;
+    let mut taken = Vec::new();
+    for piece in by_rarity {
+        let before = suppressed.get(&piece.tuple).copied().unwrap_or(0);
+        if need == 0
+            || problem.sensitive[excess.column].get(piece.tuple as usize) != excess.code
+            || before == piece.count
+        {
+            continue;
+        }
+        let count = u32::try_from(need).unwrap_or(u32::MAX).min(piece.count - before);
+        *suppressed.entry(piece.tuple).or_insert(0) += count;
+        need -= u64::from(count);
+        taken.push(Piece { tuple: piece.tuple, count });
+    }
+    taken
+}
