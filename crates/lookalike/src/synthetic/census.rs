@@ -25,13 +25,14 @@ const SINGLE: usize = 4;
 
 #[rustfmt::skip]
 const EDUCATION: [&str; 24] = [
-    "None", "Nursery", "Kinder", "Grade1", "Grade2", "Grade3", "Grade4", "Grade5", "Grade6", "Grade7", "Grade8", "Grade9", "Grade10",
-    "Grade11", "Grade12", "HighSch", "GED", "College1", "College", "Assoc", "Bachelor", "Master", "Prof", "Doctor",
+    "None", "Nursery", "Kinder", "Grade1", "Grade2", "Grade3", "Grade4", "Grade5", "Grade6",
+    "Grade7", "Grade8", "Grade9", "Grade10", "Grade11", "Grade12", "HighSch", "GED", "College1",
+    "College", "Assoc", "Bachelor", "Master", "Prof", "Doctor",
 ];
 const HIGH_SCHOOL: usize = 15;
 
-/// Weights of the education of adults: aged 18 to 24, 25 to 64 born here, 25 to 64 born abroad, 65 and
-/// over.
+/// Weights of the education of adults: aged 18 to 24, 25 to 64 born here, 25 to 64 born abroad, 65
+/// and over.
 #[rustfmt::skip]
 const EDUCATION_WEIGHTS: [[u64; 24]; 4] = [
     [6, 0, 0, 0, 0, 0, 1, 1, 3, 2, 4, 8, 14, 40, 40, 250, 35, 120, 260, 60, 110, 8, 1, 0],
@@ -60,15 +61,20 @@ const FOREIGN: [u64; 9] = [6, 11, 3, 1, 20, 70, 20, 40, 24];
 /// Birthplaces outside the country (which is `USA`), in five parts of the world, the most frequent
 /// first.
 const ABROAD: [&str; 5] = [
-    "MEX SLV GTM COL HND DOM CUB VEN ECU BRA PER NIC ARG CHL CRI PAN BOL URY PRY BLZ GUY SUR PRI GUF FLK",
-    "DEU CAN GBR POL RUS ITA UKR IRN PRT FRA ROU IRQ GRC IRL ISR TUR BIH LBN NLD ESP SYR ALB HUN ARM EGY BLR MAR SWE BGR SRB UZB \
-     JOR AUT CHE MDA KAZ LTU CZE SAU BEL HRV KWT MKD DNK NOR LVA AZE GEO SVK FIN YEM DZA TUN XKX KGZ TKM MNE ARE QAT LBY BHR OMN \
-     SVN EST CYP MLT ISL LUX PSE TJK AND MCO LIE SMR GIB GRL BMU VAT IMN JEY GGY FRO",
-    "JAM HTI NGA ETH GHA TTO KEN LBR SOM CPV BRB ZAF CMR SDN BHS SLE SEN UGA COD GRD ERI LCA TGO GIN ATG CIV VCT DMA TZA RWA ZWE \
-     GMB BDI KNA MLI COG ZMB BEN BFA AGO SSD MWI NER MRT GAB MOZ TCD NAM BWA MDG CAF LSO SWZ GNB GNQ DJI MUS SYC COM STP ABW CUW \
-     VIR VGB TCA CYM MSR AIA MTQ GLP BES SXM REU MYT ESH SHN",
-    "IND CHN PHL VNM KOR JPN TWN PAK BGD THA LAO HKG KHM NPL MMR IDN AFG LKA MYS SGP BTN MNG MAC BRN PRK MDV TLS",
-    "AUS FJI NZL TON WSM GUM FSM MHL PLW MNP ASM PNG PYF SLB VUT NCL KIR TUV NRU COK NIU TKL WLF NFK",
+    "MEX SLV GTM COL HND DOM CUB VEN ECU BRA PER NIC ARG CHL CRI PAN BOL URY PRY BLZ GUY SUR PRI \
+     GUF FLK",
+    "DEU CAN GBR POL RUS ITA UKR IRN PRT FRA ROU IRQ GRC IRL ISR TUR BIH LBN NLD ESP SYR ALB HUN \
+     ARM EGY BLR MAR SWE BGR SRB UZB JOR AUT CHE MDA KAZ LTU CZE SAU BEL HRV KWT MKD DNK NOR LVA \
+     AZE GEO SVK FIN YEM DZA TUN XKX KGZ TKM MNE ARE QAT LBY BHR OMN SVN EST CYP MLT ISL LUX PSE \
+     TJK AND MCO LIE SMR GIB GRL BMU VAT IMN JEY GGY FRO",
+    "JAM HTI NGA ETH GHA TTO KEN LBR SOM CPV BRB ZAF CMR SDN BHS SLE SEN UGA COD GRD ERI LCA TGO \
+     GIN ATG CIV VCT DMA TZA RWA ZWE GMB BDI KNA MLI COG ZMB BEN BFA AGO SSD MWI NER MRT GAB MOZ \
+     TCD NAM BWA MDG CAF LSO SWZ GNB GNQ DJI MUS SYC COM STP ABW CUW VIR VGB TCA CYM MSR AIA MTQ \
+     GLP BES SXM REU MYT ESH SHN",
+    "IND CHN PHL VNM KOR JPN TWN PAK BGD THA LAO HKG KHM NPL MMR IDN AFG LKA MYS SGP BTN MNG MAC \
+     BRN PRK MDV TLS",
+    "AUS FJI NZL TON WSM GUM FSM MHL PLW MNP ASM PNG PYF SLB VUT NCL KIR TUV NRU COK NIU TKL WLF \
+     NFK",
 ];
 
 /// For people of each race who were born abroad, the weight of each part of the world.

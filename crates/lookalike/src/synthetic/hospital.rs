@@ -14,11 +14,14 @@ use super::{Pick, band, chance, row_generators};
 use crate::rng::Rng;
 
 const FIRST_NAMES: [&str; 2] = [
-    "Adam Boris Carl David Emil Felix Georg Hugo Ivan Jonas Karim Liam Milan Noah Oskar Pavel Quentin Rafael Samir Tom Umar Viktor",
-    "Ada Bella Clara Dora Emma Fatima Greta Hanna Ida Julia Klara Lena Mira Nora Olga Petra Rosa Sara Tina Ulla Vera Wanda",
+    "Adam Boris Carl David Emil Felix Georg Hugo Ivan Jonas Karim Liam Milan Noah Oskar Pavel \
+     Quentin Rafael Samir Tom Umar Viktor",
+    "Ada Bella Clara Dora Emma Fatima Greta Hanna Ida Julia Klara Lena Mira Nora Olga Petra Rosa \
+     Sara Tina Ulla Vera Wanda",
 ];
-const SURNAMES: &str = "Abbott Barlow Castell Dunmore Eastman Farrow Gilroy Hartwell Ingram Jessop Kendrick Larkin Mortlake Norwood \
-    Osgood Penrose Quigley Redfern Stanhope Thackeray Underhill Vickers Westlake Yardley Ashdown Birkett Colburn Dexley Elwood Fenwick";
+const SURNAMES: &str = "Abbott Barlow Castell Dunmore Eastman Farrow Gilroy Hartwell Ingram \
+    Jessop Kendrick Larkin Mortlake Norwood Osgood Penrose Quigley Redfern Stanhope Thackeray \
+    Underhill Vickers Westlake Yardley Ashdown Birkett Colburn Dexley Elwood Fenwick";
 const SEX: [&str; 2] = ["male", "female"];
 const MARITAL: [&str; 4] = ["single", "married", "divorced", "widowed"];
 

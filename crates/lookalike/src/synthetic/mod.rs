@@ -206,7 +206,8 @@ mod tests {
         let sal = "age,gender,education,marital,race,workclass,country,occupation\n\
                    36,1,14,1,1,1,1,3\n54,1,12,1,1,1,1,28\n59,1,14,6,1,3,1,17\n";
         let income = "age,occupation,birthplace,gender,education,race,workclass,marital,income\n\
-                      36,30,9,1,14,1,1,1,3800\n54,410,1,1,12,1,1,1,8000\n59,248,47,1,14,1,3,6,3900\n";
+                      36,30,9,1,14,1,1,1,3800\n54,410,1,1,12,1,1,1,8000\n\
+                      59,248,47,1,14,1,3,6,3900\n";
         assert_eq!(csv(Synthetic::Uniform), "a1,a2,a3,a4\n7,15,1,2\n1,11,5,11\n10,14,4,1\n");
         assert_eq!(csv(Synthetic::Gaussian), "a1,a2,a3,a4\n7,10,7,8\n7,9,8,9\n9,9,8,7\n");
         assert_eq!(csv(Synthetic::Sal), sal);
@@ -222,7 +223,8 @@ mod tests {
         );
         assert_eq!(
             "nothing".parse::<Synthetic>().unwrap_err().to_string(),
-            "there is no table `nothing`; there are hospital, census, sal, income, uniform, gaussian"
+            "there is no table `nothing`; there are hospital, census, sal, income, uniform, \
+             gaussian"
         );
     }
 

@@ -100,8 +100,8 @@ impl Blocks {
     }
 }
 
-/// The certainty penalty, 0 to 1, of a block of atoms, given in ascending order. In a taxonomy it is
-/// the share of the leaves under the published nodes, of a set the sum over its nodes. It never
+/// The certainty penalty, 0 to 1, of a block of atoms, given in ascending order. In a taxonomy it
+/// is the share of the leaves under the published nodes, of a set the sum over its nodes. It never
 /// falls as a block grows.
 pub(crate) fn block_loss(attribute: &Attribute, shape: &Shape, atoms: &[usize]) -> f64 {
     let ends =

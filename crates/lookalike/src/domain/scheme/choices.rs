@@ -5,15 +5,15 @@
 //! decides one open choice after the other, both ways, visits every partition once. Choices depend
 //! on each other: joining across the border of two groups joins everything inside them (and keeping
 //! apart inside a group keeps the group apart from its neighbours), and in the schemes of sets
-//! "joined" is an equivalence relation. [`Choices::settle`] draws these conclusions. As long as some
-//! choices are open, the joined choices give the finest partition that can result, and the joined
-//! and open choices together give one that is at least as coarse as every result.
+//! "joined" is an equivalence relation. [`Choices::settle`] draws these conclusions. As long as
+//! some choices are open, the joined choices give the finest partition that can result, and the
+//! joined and open choices together give one that is at least as coarse as every result.
 //!
 //! In their order, with all choices before a joined one kept apart, they form the enumeration tree
 //! of Li and Li 2008: a block is completed before the next one begins. Their figure 6 requires only
 //! the blocks between the two merged ones to be single values; then {1,2},{3,4} is visited twice,
-//! and four values have 16 partitions instead of 15. All blocks after the earlier one must be single
-//! values; keeping the earlier choices apart has this effect.
+//! and four values have 16 partitions instead of 15. All blocks after the earlier one must be
+//! single values; keeping the earlier choices apart has this effect.
 
 use super::shape::Inner;
 use super::{Scheme, Shape};

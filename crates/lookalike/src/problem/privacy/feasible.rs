@@ -32,8 +32,8 @@ impl Privacy {
     /// itself be met.
     ///
     /// # Errors
-    /// [`Infeasible`](crate::ErrorKind::Infeasible) when the whole table does not satisfy the rules:
-    /// then no release of it does.
+    /// [`Infeasible`](crate::ErrorKind::Infeasible) when the whole table does not satisfy the
+    /// rules: then no release of it does.
     pub fn nearest(&self, whole: &Tally, names: &[String]) -> Result<()> {
         if whole.size() == 0 {
             return Err(Error::infeasible("the table has no rows to release"));
@@ -97,10 +97,11 @@ fn excess(model: &Model, whole: &Tally) -> Option<Excess> {
     }
 }
 
-/// Cuts all counts down to a common level, the greatest that satisfies the rule, and returns how far
-/// the most frequent value is above it. The cut gives the most even distribution after suppressing
-/// that many rows, and a lower level a more even one, so if level 1 does not satisfy the rule,
-/// nothing does. `spare` is 1 for a rule that some counts one above the level may still satisfy.
+/// Cuts all counts down to a common level, the greatest that satisfies the rule, and returns how
+/// far the most frequent value is above it. The cut gives the most even distribution after
+/// suppressing that many rows, and a lower level a more even one, so if level 1 does not satisfy
+/// the rule, nothing does. `spare` is 1 for a rule that some counts one above the level may still
+/// satisfy.
 fn cut(column: usize, whole: &Tally, spare: u64, holds: impl Fn(&[u64]) -> bool) -> Option<Excess> {
     let (code, count) = most_frequent(whole.present(column))?;
     let holds_at = |level: u64| {
@@ -151,8 +152,8 @@ fn nearest(model: &Model, whole: &Tally, names: &[String]) -> String {
             let have = whole.distinct(*column);
             let name = &names[*column];
             format!(
-                "distinct l = {l} on column `{name}` cannot be met: it has {have} different values, \
-                 so the greatest feasible l is {have}"
+                "distinct l = {l} on column `{name}` cannot be met: it has {have} different \
+                 values, so the greatest feasible l is {have}"
             )
         }
         Model::Entropy { column, l } => {

@@ -155,11 +155,11 @@ impl Privacy {
     /// - distinct: a union has every value of both classes.
     /// - entropy: it is concave, so the entropy of a mixture is at least the weighted mean of the
     ///   entropies. (Logarithms are rounded: see `ENTROPY_TOLERANCE`.)
-    /// - recursive: the greatest count of a union is at most the sum of the two greatest counts, and
-    ///   the same is true of the sum of the l - 1 greatest, so the tail is at least the sum of the
-    ///   two tails.
-    /// - closeness: the two transports together are a transport for the union, so the distance is at
-    ///   most the weighted mean of the distances.
+    /// - recursive: the greatest count of a union is at most the sum of the two greatest counts,
+    ///   and the same is true of the sum of the l - 1 greatest, so the tail is at least the sum of
+    ///   the two tails.
+    /// - closeness: the two transports together are a transport for the union, so the distance is
+    ///   at most the weighted mean of the distances.
     ///
     /// All models but entropy are decided in integers, for tables of up to 2^32 rows.
     pub fn holds(&self, class: &Tally) -> bool {
@@ -305,11 +305,11 @@ fn recursive_holds(c: Ratio, (top, tail): (u64, u64)) -> bool {
 /// table.
 const LN_UNIT: f64 = 281_474_976_710_656.0;
 
-/// The entropy may be below its limit by so many units of logarithm, about 3e-14 in all. A logarithm
-/// has an error of at most one unit, and of a half more once it is rounded, and three of them meet:
-/// that of the class size, the mean of those of the counts, and that of l. Without the tolerance,
-/// three equally frequent values would not have entropy ln 3. It is no wider: at l = 3 a class of 3
-/// million rows that is one row off an equal split is still rejected.
+/// The entropy may be below its limit by so many units of logarithm, about 3e-14 in all. A
+/// logarithm has an error of at most one unit, and of a half more once it is rounded, and three of
+/// them meet: that of the class size, the mean of those of the counts, and that of l. Without the
+/// tolerance, three equally frequent values would not have entropy ln 3. It is no wider: at l = 3 a
+/// class of 3 million rows that is one row off an equal split is still rejected.
 const ENTROPY_TOLERANCE: i128 = 8;
 
 /// The logarithm in whole units: sums of integers do not depend on the order of their terms.

@@ -41,8 +41,8 @@ impl Tally {
         Tally { size: 0, columns: domains.iter().map(empty).collect() }
     }
 
-    /// Adds `count` equal rows with these codes, one for each sensitive column. Panics if the number
-    /// of codes is another, or a code is beyond its domain.
+    /// Adds `count` equal rows with these codes, one for each sensitive column. Panics if the
+    /// number of codes is another, or a code is beyond its domain.
     pub fn add(&mut self, codes: &[Code], count: u32) {
         assert_eq!(codes.len(), self.columns.len(), "a row has one code for each sensitive column");
         self.size += u64::from(count);

@@ -1,4 +1,4 @@
-//! Models against their definitions on random classes; the slow ones beside the fast.
+//! The models against slow versions by their definitions, on random classes.
 
 use super::*;
 
@@ -136,8 +136,8 @@ fn sum(a: &[u64], b: &[u64]) -> Vec<u64> {
     a.iter().zip(b).map(|(a, b)| a + b).collect()
 }
 
-/// The same thing by its definition, in floating point and with sorts: above 0 it holds, below it
-/// does not.
+/// The model by its definition, in floating point and with sorts: satisfied above 0, not satisfied
+/// below.
 fn margin(model: &Model, counts: &[u64], totals: &[u64]) -> f64 {
     let size = counts.iter().sum::<u64>() as f64;
     let share = |count: u64| count as f64 / size;
@@ -163,7 +163,7 @@ fn margin(model: &Model, counts: &[u64], totals: &[u64]) -> f64 {
             let mut sorted = counts.to_vec();
             sorted.sort_unstable_by(|a, b| b.cmp(a));
             let tail: u64 = sorted.iter().skip(usize::try_from(*l).unwrap() - 1).sum();
-            // Of integers, so a strict comparison at equality is a margin of nothing.
+            // Equal integers give a margin of exactly 0.
             (c.to_f64() * tail as f64 - sorted[0] as f64) / size
         }
         Model::Closeness { t, ground, .. } => t.to_f64() - transported(ground, counts, totals),
@@ -196,9 +196,8 @@ fn ground_distance(ground: &GroundDistance, totals: &[u64], a: usize, b: usize) 
     }
 }
 
-/// The earth mover's distance by solving the transport problem: earth goes along the cheapest path
-/// that is left, back along what was carried before if need be (successive shortest paths, found by
-/// Bellman and Ford), until none is left.
+/// The earth mover's distance by solving the transport problem: successive shortest paths in the
+/// residual graph, found by Bellman and Ford.
 fn transported(ground: &GroundDistance, counts: &[u64], totals: &[u64]) -> f64 {
     let (n, rows) = (counts.iter().sum::<u64>(), totals.iter().sum::<u64>());
     let width = counts.len();
@@ -385,12 +384,15 @@ fn the_answer_does_not_depend_on_the_order_of_rows_or_models() {
 }
 
 #[test]
-fn a_class_lacks_something_exactly_when_it_does_not_hold() {
+fn a_class_has_a_deficit_exactly_when_it_does_not_satisfy_the_rules() {
     each_random_case(31, 3000, |model, counts, _, totals| {
         let privacy = Privacy::new(vec![model.clone()], vec![totals.to_vec()]);
-        let lacks = privacy.deficit(&class(counts));
+        let deficit = privacy.deficit(&class(counts));
         let holds = privacy.holds(&class(counts));
-        assert!(if holds { lacks < 1e-6 } else { lacks > -1e-6 }, "{model:?} {counts:?}: {lacks}");
+        assert!(
+            if holds { deficit < 1e-6 } else { deficit > -1e-6 },
+            "{model:?} {counts:?}: {deficit}"
+        );
     });
 }
 
@@ -424,7 +426,7 @@ fn a_row_helps_when_the_class_then_lacks_less() {
             "{model:?}"
         );
     }
-    // Beside a k that is far away a value may be too frequent for now: the rule that lacks most
+    // Beside a k that is far away a value may be too frequent for now: the greatest deficit
     // decides.
     let privacy = Privacy::new(vec![Model::K(9), alpha("0.5")], vec![vec![10, 10]]);
     assert!(

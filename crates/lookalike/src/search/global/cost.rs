@@ -121,8 +121,8 @@ impl<'a> Costing<'a> {
         }
     }
 
-    /// For each atom of an attribute the cost of its block: the rows of the block for HDM, otherwise
-    /// the cost of one row.
+    /// For each atom of an attribute the cost of its block: the rows of the block for HDM,
+    /// otherwise the cost of one row.
     pub(crate) fn block_costs(&self, at: usize, least: &[u32]) -> Vec<f64> {
         let mut block_costs = vec![0.0; least.len()];
         if self.cost == Cost::Hdm {

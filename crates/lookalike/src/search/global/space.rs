@@ -210,8 +210,8 @@ pub(crate) fn shapes(problem: &Problem) -> Vec<Shape> {
     problem.attributes().iter().enumerate().map(shape).collect()
 }
 
-/// The class table of single atoms, and the combinations of sensitive values by the numbers that its
-/// entries have.
+/// The class table of single atoms, and the combinations of sensitive values by the numbers that
+/// its entries have.
 fn finest(
     problem: &Problem,
     shapes: &[Shape],

@@ -292,8 +292,8 @@ mod tests {
     use super::*;
     use crate::rng::Rng;
 
-    /// Blocks and secret of an entry.
-    type Key = (Vec<u32>, Option<u32>);
+    /// Blocks and sensitive values of an entry.
+    type EntryKey = (Vec<u32>, Option<u32>);
 
     /// By place, by hash, and by numbers of more than 64 bits.
     #[test]
@@ -303,27 +303,27 @@ mod tests {
         {
             for sensitive in [0, 3] {
                 let mut rng = Rng::new(width as u64);
-                let mut lots = |count: usize, below: u64| -> Vec<u32> {
+                let mut random = |count: usize, below: u64| -> Vec<u32> {
                     (0..count).map(|_| u32::try_from(rng.below(below)).unwrap()).collect()
                 };
                 // Few combinations, so that entries meet.
-                let seeds = lots(width * 50, atoms);
-                let picks = lots(entries, 50);
+                let seeds = random(width * 50, atoms);
+                let picks = random(entries, 50);
                 let mut table = ClassTable {
                     width,
                     atoms: picks
                         .iter()
                         .flat_map(|&pick| seeds[pick as usize * width..][..width].to_vec())
                         .collect(),
-                    rows: lots(entries, 9),
-                    sums: lots(entries * 2, 100).into_iter().map(f64::from).collect(),
-                    sensitive: if sensitive > 0 { lots(entries, sensitive) } else { Vec::new() },
+                    rows: random(entries, 9),
+                    sums: random(entries * 2, 100).into_iter().map(f64::from).collect(),
+                    sensitive: if sensitive > 0 { random(entries, sensitive) } else { Vec::new() },
                 };
                 table
                     .atoms
                     .iter_mut()
-                    .zip(lots(entries * width, 20))
-                    .for_each(|(atom, lot)| *atom *= u32::from(lot > 0));
+                    .zip(random(entries * width, 20))
+                    .for_each(|(atom, keep)| *atom *= u32::from(keep > 0));
                 let mut least: Vec<Vec<u32>> = Vec::new();
                 for at in 0..width {
                     let step = if at % 3 == 1 { 2 } else { 1 };
@@ -341,7 +341,7 @@ mod tests {
                         .map(|(&atom, least)| least[atom as usize])
                         .collect()
                 };
-                let mut expected: BTreeMap<Key, (u32, Vec<f64>)> = BTreeMap::new();
+                let mut expected: BTreeMap<EntryKey, (u32, Vec<f64>)> = BTreeMap::new();
                 let mut sizes: BTreeMap<Vec<u32>, u64> = BTreeMap::new();
                 for entry in 0..entries {
                     let (rows, sums) = expected

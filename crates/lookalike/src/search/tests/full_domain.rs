@@ -1,5 +1,5 @@
-//! Full-domain recoding straight from its definition, every node of the lattice from the rows, and
-//! that `incognito` finds the same; and that `optimal` does where both search the same.
+//! `incognito` against the definition of full-domain recoding, every node of the lattice computed
+//! from the rows; and against `optimal`, where both search the same recodings.
 
 use std::collections::BTreeMap;
 
@@ -17,9 +17,9 @@ use crate::search::tests::with_threads;
 use crate::search::{Algorithm, SearchOptions};
 use crate::testing;
 
-/// What a value shows at a level: the codes under the node there, or the value alone, as far as it
-/// can be told from others.
-fn shown(problem: &Problem, at: usize, code: Code, level: u32) -> CodeRange {
+/// The published codes of a value at a level: those under the node there, or the value alone, with
+/// the values that it cannot be distinguished from.
+fn published(problem: &Problem, at: usize, code: Code, level: u32) -> CodeRange {
     let attribute = &problem.attributes()[at];
     let all = CodeRange { lo: 0, hi: u32::try_from(attribute.codes()).unwrap() - 1 };
     match &attribute.domain {
@@ -34,8 +34,7 @@ fn shown(problem: &Problem, at: usize, code: Code, level: u32) -> CodeRange {
     }
 }
 
-/// One node: what is shown for each piece that can be released, rows left out, and the cost of the
-/// rest and of them.
+/// One node: the suppressed rows, and the cost of all rows.
 struct LatticeNode {
     suppressed: u64,
     cost: f64,
@@ -45,20 +44,19 @@ fn node(problem: &Problem, shapes: &[Shape], cost: Cost, levels: &[u32]) -> Latt
     let pieces = problem.pieces_without(problem.mandatory());
     let width = levels.len();
     let box_of = |tuple: u32| -> Vec<CodeRange> {
-        (0..width).map(|at| shown(problem, at, problem.code(at, tuple), levels[at])).collect()
+        (0..width).map(|at| published(problem, at, problem.code(at, tuple), levels[at])).collect()
     };
     let mut classes: BTreeMap<Vec<CodeRange>, Vec<crate::problem::partition::Piece>> =
         BTreeMap::new();
-    // The least and the greatest value that is shown so, and how many rows of the whole table have
-    // one of the values.
+    // By published codes, the least and the greatest value that occurs.
     let mut blocks: Vec<BTreeMap<CodeRange, CodeRange>> = vec![BTreeMap::new(); width];
     for &piece in &pieces {
-        let shows = box_of(piece.tuple);
-        for (at, &range) in shows.iter().enumerate() {
+        let ranges = box_of(piece.tuple);
+        for (at, &range) in ranges.iter().enumerate() {
             let own = CodeRange::one(problem.code(at, piece.tuple));
             blocks[at].entry(range).and_modify(|ends| *ends = ends.join(own)).or_insert(own);
         }
-        classes.entry(shows).or_default().push(piece);
+        classes.entry(ranges).or_default().push(piece);
     }
     let all_rows = real(problem.row_count());
     let with = |at: usize, is: &dyn Fn(Code) -> bool| -> f64 {
@@ -66,7 +64,7 @@ fn node(problem: &Problem, shapes: &[Shape], cost: Cost, levels: &[u32]) -> Latt
         rows.map(|tuple| f64::from(problem.count(tuple))).sum()
     };
     let occurs = |at: usize, code: Code| shapes[at].atoms.iter().any(|atom| atom.contains(code));
-    let price = |at: usize, code: Code, range: CodeRange| -> f64 {
+    let value_cost = |at: usize, code: Code, range: CodeRange| -> f64 {
         let (attribute, ends) = (&problem.attributes()[at], blocks[at][&range]);
         match cost {
             Cost::Dm => 0.0,
@@ -75,7 +73,7 @@ fn node(problem: &Problem, shapes: &[Shape], cost: Cost, levels: &[u32]) -> Latt
             Cost::Hdm => {
                 let own = with(at, &|other| other == code);
                 let block = with(at, &|other| {
-                    occurs(at, other) && shown(problem, at, other, levels[at]) == range
+                    occurs(at, other) && published(problem, at, other, levels[at]) == range
                 });
                 if own < all_rows { (block - own) / (all_rows - own) } else { 0.0 }
             }
@@ -93,7 +91,7 @@ fn node(problem: &Problem, shapes: &[Shape], cost: Cost, levels: &[u32]) -> Latt
     };
     let privacy = &problem.stages_in_order()[0].privacy;
     let mut found = LatticeNode { suppressed: 0, cost: full * real(rows(problem.mandatory())) };
-    for (shows, class) in &classes {
+    for (ranges, class) in &classes {
         let mut tally = problem.tally();
         problem.count_into(&mut tally, class);
         if !privacy.holds(&tally) {
@@ -105,8 +103,9 @@ fn node(problem: &Problem, shapes: &[Shape], cost: Cost, levels: &[u32]) -> Latt
             found.cost += real(rows(class)).powi(2);
         }
         for piece in class {
-            let one: f64 =
-                (0..width).map(|at| price(at, problem.code(at, piece.tuple), shows[at])).sum();
+            let one: f64 = (0..width)
+                .map(|at| value_cost(at, problem.code(at, piece.tuple), ranges[at]))
+                .sum();
             found.cost += f64::from(piece.count) * one;
         }
     }
@@ -128,10 +127,17 @@ fn lattice(shapes: &[Shape]) -> Vec<Vec<u32>> {
 }
 
 const COLUMNS: [&str; 4] = [
-    "age = { role = \"quasi\", hierarchy = { intervals = [3, 6], top = 29 } }\nheight = { role = \"quasi\" }\ncity = { role = \"quasi\", weight = 2 }\n",
-    "age = { role = \"quasi\", hierarchy = { intervals = [2, 4, 8] } }\nheight = { role = \"quasi\", kind = \"categorical\", hierarchy = { prefix = [2, 1] } }\ncity = { role = \"quasi\", weight = 0.5 }\n",
-    "age = { role = \"quasi\", kind = \"categorical\", hierarchy = { prefix = [1] } }\nheight = { role = \"quasi\", hierarchy = { intervals = [6] } }\n",
-    "age = { role = \"quasi\" }\nheight = { role = \"quasi\", weight = 0 }\ncity = { role = \"quasi\" }\n",
+    "age = { role = \"quasi\", hierarchy = { intervals = [3, 6], top = 29 } }\n\
+     height = { role = \"quasi\" }\n\
+     city = { role = \"quasi\", weight = 2 }\n",
+    "age = { role = \"quasi\", hierarchy = { intervals = [2, 4, 8] } }\n\
+     height = { role = \"quasi\", kind = \"categorical\", hierarchy = { prefix = [2, 1] } }\n\
+     city = { role = \"quasi\", weight = 0.5 }\n",
+    "age = { role = \"quasi\", kind = \"categorical\", hierarchy = { prefix = [1] } }\n\
+     height = { role = \"quasi\", hierarchy = { intervals = [6] } }\n",
+    "age = { role = \"quasi\" }\n\
+     height = { role = \"quasi\", weight = 0 }\n\
+     city = { role = \"quasi\" }\n",
 ];
 
 const RULES: [&str; 5] = [
@@ -147,19 +153,18 @@ fn for_each_problem(tables: u64, mut check: impl FnMut(&Problem, Cost, &str)) {
     let mut met = 0;
     for seed in 0..tables {
         let text = testing::random_table(seed, 8 + 7 * (seed % 17));
-        let pick =
-            |from: &[&'static str], lot: u64| from[usize::try_from(lot).unwrap() % from.len()];
-        for (lot, rule) in (0..).zip(RULES) {
+        let pick = |from: &[&'static str], at: u64| from[usize::try_from(at).unwrap() % from.len()];
+        for (number, rule) in (0..).zip(RULES) {
             for (share, part) in (0..).zip(["0%", "15%", "95%"]) {
-                let columns = pick(&COLUMNS, seed + lot);
+                let columns = pick(&COLUMNS, seed + number);
                 let limits =
                     format!("scheme = \"bhs\"\nrest = \"drop\"\n[limits]\nsuppress = \"{part}\"\n");
-                let snap = if (seed + lot) % 3 == 0 { "[output]\nsnap = true\n" } else { "" };
+                let snap = if (seed + number) % 3 == 0 { "[output]\nsnap = true\n" } else { "" };
                 let toml =
                     format!("k = {}\n{limits}{snap}[columns]\n{columns}{rule}", 2 + seed % 4);
                 let Ok(problem) = testing::problem(&text, &toml) else { continue };
                 met += 1;
-                let cost = Cost::ALL[usize::try_from(seed / 4 + lot + share).unwrap() % 4];
+                let cost = Cost::ALL[usize::try_from(seed / 4 + number + share).unwrap() % 4];
                 check(&problem, cost, &format!("table {seed}, {cost}, {toml}"));
             }
         }
@@ -296,7 +301,7 @@ fn a_lattice_too_large_to_search_is_gone_down_one_way() {
     let at = |levels: &[u32]| node(&problem, &shapes, Cost::Ncp, levels);
     assert_eq!(at(&found.levels).suppressed, 0);
     assert!(is_close(at(&found.levels).cost, found.value));
-    // No direct specialization holds.
+    // No direct specialization satisfies the rules.
     let raised: Vec<usize> = (0..16).filter(|&column| found.levels[column] > 0).collect();
     assert!(!raised.is_empty() && raised.len() < 16, "{:?}", found.levels);
     for column in raised {

@@ -8,7 +8,8 @@ use crate::rng::Rng;
 use crate::testing;
 
 /// A tree of two groups, one with a group of its own, and values that no table here has.
-const JOBS: &str = "nurse;care;health;*\ndoctor;care;health;*\nmidwife;care;health;*\nclerk;clerk;clerk (all);*\ncook;food;home;*\n\
+const JOBS: &str = "nurse;care;health;*\ndoctor;care;health;*\nmidwife;care;health;*\n\
+                    clerk;clerk;clerk (all);*\ncook;food;home;*\n\
                     maid;maid;home;*\npilot;air;travel;*\n";
 
 /// A table of few values, so that all partitions can be listed.
@@ -30,8 +31,10 @@ fn table(rng: &mut Rng, rows: u64) -> String {
 
 fn request(scheme: Scheme, k: u64, rule: &str, suppress: &str, ages: &str, jobs: &str) -> String {
     format!(
-        "k = {k}\nrest = \"drop\"\nscheme = \"{scheme}\"\n[limits]\nsuppress = \"{suppress}\"\n[columns]\n\
-         job = {{ role = \"quasi\", weight = 2{jobs} }}\nage = {{ role = \"quasi\"{ages} }}\ntown = {{ role = \"quasi\" }}\n\
+        "k = {k}\nrest = \"drop\"\nscheme = \"{scheme}\"\n\
+         [limits]\nsuppress = \"{suppress}\"\n[columns]\n\
+         job = {{ role = \"quasi\", weight = 2{jobs} }}\n\
+         age = {{ role = \"quasi\"{ages} }}\ntown = {{ role = \"quasi\" }}\n\
          illness = {{ role = \"sensitive\"{rule} }}\n"
     )
 }
@@ -68,7 +71,7 @@ fn measured(problem: &Problem, recoding: &Recoding, cost: Cost) -> f64 {
     }
 }
 
-/// The least of each cost over all recodings that leave out no more than is allowed.
+/// The least of each cost over all recodings that suppress no more rows than allowed.
 fn least(problem: &Problem) -> [f64; 4] {
     let mut least = [f64::INFINITY; 4];
     let mut partial: Vec<Vec<Blocks>> = vec![Vec::new()];
@@ -172,17 +175,18 @@ fn the_optimum_is_the_least_of_all_partitions() {
     assert!(cases > 8_000 && proven > 4_000 && suppressed > 1_000, "{cases} {proven} {suppressed}");
 }
 
-/// Sets and runs of values are priced by what they list, whatever the hierarchy has beside it;
-/// groups by all that they have.
+/// The loss of sets and intervals counts the values that they list, whatever else the hierarchy
+/// has; that of groups counts all their values.
 #[test]
-fn the_price_of_a_block_is_the_share_of_the_leaves_that_it_shows() {
+fn the_loss_of_a_block_is_the_share_of_the_leaves_that_it_publishes() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("jobs.csv");
     std::fs::write(&file, JOBS).unwrap();
     let text = "job\nnurse\ndoctor\nclerk\ncook\n";
     for scheme in Scheme::ALL {
         let toml = format!(
-            "k = 1\nscheme = \"{scheme}\"\n[columns]\njob = {{ role = \"quasi\", hierarchy = '{}' }}\n",
+            "k = 1\nscheme = \"{scheme}\"\n[columns]\n\
+             job = {{ role = \"quasi\", hierarchy = '{}' }}\n",
             file.display()
         );
         let problem = testing::problem(text, &toml).unwrap();
@@ -214,7 +218,8 @@ fn a_set_of_all_values_that_occur_costs_less_than_the_root() {
         [("sps", 2.0, "{u1, u2}"), ("ops", 2.0, "{u1, u2}"), ("ghs", 5.0, "*")]
     {
         let toml = format!(
-            "k = 3\nscheme = \"{scheme}\"\n[columns]\nu = {{ role = \"quasi\", hierarchy = '{}' }}\n",
+            "k = 3\nscheme = \"{scheme}\"\n[columns]\n\
+             u = {{ role = \"quasi\", hierarchy = '{}' }}\n",
             file.display()
         );
         let problem = testing::problem("u\nu2\nu2\nu2\nu1\nu1\n", &toml).unwrap();
@@ -226,9 +231,10 @@ fn a_set_of_all_values_that_occur_costs_less_than_the_root() {
 }
 
 #[test]
-fn values_of_rows_that_are_left_out_leave_no_trace_in_labels() {
+fn values_of_suppressed_rows_leave_no_trace_in_labels() {
     let text = "age,town,illness\n20,Ulm,x\n21,Ulm,y\n22,Bonn,x\n23,Bonn,y\n99,Kiel,y\n";
-    let toml = "k = 2\nrest = \"drop\"\n[limits]\nsuppress = \"20%\"\n[columns]\nage = { role = \"quasi\" }\ntown = { role = \"quasi\" }\n";
+    let toml = "k = 2\nrest = \"drop\"\n[limits]\nsuppress = \"20%\"\n[columns]\n\
+        age = { role = \"quasi\" }\ntown = { role = \"quasi\" }\n";
     let problem = testing::problem(text, toml).unwrap();
     // Everything in one block, but for the towns.
     let mut attributes: Vec<Blocks> = all_blocks(&problem)

@@ -19,7 +19,8 @@ fn the_frequency_in_the_table_is_the_least_feasible_alpha() {
     let said = why(vec![alpha("0.3")], &[37, 36, 35, 12]);
     assert_eq!(
         said,
-        "alpha = 0.3 on column `diagnosis` cannot be met: one value fills 37 of 120 rows, so the smallest feasible alpha is 37/120 \
+        "alpha = 0.3 on column `diagnosis` cannot be met: one value fills 37 of 120 rows, so the \
+         smallest feasible alpha is 37/120 \
          (or 0.308334)"
     );
     assert!(
@@ -57,7 +58,8 @@ fn alpha_below_the_frequency_is_refused_with_the_frequency_exactly() {
         |alpha: &str| vec![Model::Alpha { column: 0, alpha: ratio(alpha), values: Some(vec![0]) }];
     assert_eq!(
         why(model("0.28"), &counts),
-        "alpha = 0.28 on column `diagnosis` cannot be met: the named values fill 29 of 100 rows, so the smallest feasible alpha is \
+        "alpha = 0.28 on column `diagnosis` cannot be met: the named values fill 29 of 100 rows, \
+         so the smallest feasible alpha is \
          29/100 (or 0.29)"
     );
     // In floating point 0.29 * 100 is below 29.
@@ -115,7 +117,8 @@ fn every_rule_that_fails_is_named_with_what_is_feasible() {
     let said = why(vec![Model::K(11), alpha("1"), Model::Distinct { column: 0, l: 4 }], &[5, 3, 2]);
     assert_eq!(
         said,
-        "k = 11 cannot be met: the table has 10 rows, so the largest feasible k is 10; distinct l = 4 on column `diagnosis` cannot be \
+        "k = 11 cannot be met: the table has 10 rows, so the largest feasible k is 10; distinct l \
+         = 4 on column `diagnosis` cannot be \
          met: it has 3 different values, so the greatest feasible l is 3"
     );
     assert!(why(vec![entropy("3.5")], &[7, 7, 7]).ends_with("the greatest feasible l is 3"));
@@ -128,13 +131,17 @@ fn every_rule_that_fails_is_named_with_what_is_feasible() {
     assert!(why(vec![entropy("1.5")], &[4]).ends_with("the greatest feasible l is 1"));
     let said = why(vec![recursive("2", 3)], &[5, 3, 2]);
     assert!(
-        said.ends_with("with l = 3, c must be above 5/2, such as 2.500001; with c = 2 the greatest feasible l is 2"),
+        said.ends_with(
+            "with l = 3, c must be above 5/2, such as 2.500001; with c = 2 the \
+        greatest feasible l is 2"
+        ),
         "{said}"
     );
     let said = why(vec![recursive("0.1", 4)], &[5, 3, 2]);
     assert!(
         said.ends_with(
-            "with l = 4 no c is feasible, as it has 3 different values; with l = 1, c must be above 5/10, such as 0.500001"
+            "with l = 4 no c is feasible, as it has 3 different values; with l = 1, c must be \
+             above 5/10, such as 0.500001"
         ),
         "{said}"
     );

@@ -13,7 +13,8 @@ use crate::search::global::{ClassTable, EntryClasses, PartitionCost};
 /// threads.
 const BATCH: usize = 16;
 
-/// A bound below the least cost by less than this share counts as equal: the difference is rounding.
+/// A bound below the least cost by less than this share counts as equal: the difference is
+/// rounding.
 const ROUNDING: f64 = 1e-12;
 
 impl LatticeSearch<'_> {
@@ -75,8 +76,8 @@ impl LatticeSearch<'_> {
         (self.space.mandatory + nothing + fixed, lattice.attributes.iter().map(of_levels).collect())
     }
 
-    /// The node of least cost among minimal nodes, in the order of their lower bounds; the number of
-    /// computed costs; and false when the budget was spent.
+    /// The node of least cost among minimal nodes, in the order of their lower bounds; the number
+    /// of computed costs; and false when the budget was spent.
     pub(super) fn cheapest_minimal(
         &self,
         lattice: &Lattice,
@@ -156,8 +157,8 @@ impl LatticeSearch<'_> {
         (best, valued, true)
     }
 
-    /// The cost of a node, a lower bound for all nodes above it under DM, and the table that they can
-    /// be rolled up from.
+    /// The cost of a node, a lower bound for all nodes above it under DM, and the table that they
+    /// can be rolled up from.
     fn valued(
         &self,
         levels: &[usize],

@@ -1,17 +1,17 @@
-//! Full-domain recoding: every value of an attribute at one level of its hierarchy. Finds all minimal
-//! choices of levels that satisfy the rules, and the one of least cost.
+//! Full-domain recoding: every value of an attribute at one level of its hierarchy. Finds all
+//! minimal choices of levels that satisfy the rules, and the one of least cost.
 //!
-//! A node gives a level for each of some attributes. It satisfies the rules when all its equivalence
-//! classes do: rows with equal values at these levels. When a level rises or an attribute is
-//! removed, classes grow by union with others, and every rule is kept by union. So all nodes above a
-//! node that satisfies the rules satisfy them too (generalization property), and a node satisfies
-//! them only if its projections on fewer attributes do (subset property). The subsets of the
-//! attributes are searched by size. The candidates of a subset are the nodes all of whose
-//! projections satisfy the rules; they are tested from below, and nodes above one that satisfies
-//! the rules are not tested. The rows are not read again: the class table of a node is rolled up
-//! from the smallest one of its direct specializations, or from the table of the subset, which is
-//! projected from that of all attributes. The minimal nodes are those that satisfy the rules while
-//! none of their direct specializations does.
+//! A node gives a level for each of some attributes. It satisfies the rules when all its
+//! equivalence classes do: rows with equal values at these levels. When a level rises or an
+//! attribute is removed, classes grow by union with others, and every rule is kept by union. So all
+//! nodes above a node that satisfies the rules satisfy them too (generalization property), and a
+//! node satisfies them only if its projections on fewer attributes do (subset property). The
+//! subsets of the attributes are searched by size. The candidates of a subset are the nodes all of
+//! whose projections satisfy the rules; they are tested from below, and nodes above one that
+//! satisfies the rules are not tested. The rows are not read again: the class table of a node is
+//! rolled up from the smallest one of its direct specializations, or from the table of the subset,
+//! which is projected from that of all attributes. The minimal nodes are those that satisfy the
+//! rules while none of their direct specializations does.
 //!
 //! Where suppression is allowed and class sizes alone decide, a node satisfies the rules when the
 //! rows in classes that are too small are no more than allowed: their number never rises upwards,
@@ -20,18 +20,18 @@
 //! number can rise upwards. There only the mandatory rows are suppressed.
 //!
 //! Without suppression no cost falls upwards, so the node of least cost is a minimal one. Otherwise
-//! a higher node may cost less, because it keeps more rows, and all nodes that satisfy the rules are
-//! candidates: from below, without those whose lower bound is too high already. The lower bound is
-//! the cost of the node if all rows were kept; a suppressed row costs no less. It never falls
+//! a higher node may cost less, because it keeps more rows, and all nodes that satisfy the rules
+//! are candidates: from below, without those whose lower bound is too high already. The lower bound
+//! is the cost of the node if all rows were kept; a suppressed row costs no less. It never falls
 //! upwards either.
 //!
 //! # Guarantee
-//! A search that ends by itself finds all minimal nodes, and of all nodes that satisfy the rules one
-//! of least cost. It is the best full-domain recoding ([`Optimum::is_proven`]) where class sizes
-//! alone decide or no more rows may be suppressed; otherwise a recoding that suppresses more rows
-//! might cost less. A search that is stopped returns a node that satisfies the rules, in the worst
-//! case the highest one. Rules on several sets of columns are applied to the classes of all columns
-//! together; then, and where suppression is mandatory, nothing is claimed to be proven.
+//! A search that ends by itself finds all minimal nodes, and of all nodes that satisfy the rules
+//! one of least cost. It is the best full-domain recoding ([`Optimum::is_proven`]) where class
+//! sizes alone decide or no more rows may be suppressed; otherwise a recoding that suppresses more
+//! rows might cost less. A search that is stopped returns a node that satisfies the rules, in the
+//! worst case the highest one. Rules on several sets of columns are applied to the classes of all
+//! columns together; then, and where suppression is mandatory, nothing is claimed to be proven.
 //!
 //! # Complexity
 //! Time and space grow with the number of nodes over all subsets, the product of (levels + 1). A
@@ -46,8 +46,8 @@
 //!
 //! # Departures from the papers
 //! The nodes of a subset are bits in an array, so that join and prune are one step. The table of a
-//! subset starts at the least levels of its candidates (their "super-roots"), and the first table at
-//! the levels that each attribute needs alone.
+//! subset starts at the least levels of its candidates (their "super-roots"), and the first table
+//! at the levels that each attribute needs alone.
 
 mod cheapest;
 mod lattice;

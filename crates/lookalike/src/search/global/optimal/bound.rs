@@ -29,8 +29,8 @@ pub(super) struct NodeBounds {
     plain: f64,
     pub(super) bound: f64,
     extra: Vec<ExtraCost>,
-    /// By attribute, the rise when a choice is kept apart: of the plain bound, and of the bound with
-    /// the extra cost.
+    /// By attribute, the rise when a choice is kept apart: of the plain bound, and of the bound
+    /// with the extra cost.
     gains: Vec<[Gains; 2]>,
     /// The exact costs of the finest and the coarsest partition.
     pub(super) finest: PartitionCost,
@@ -191,8 +191,8 @@ impl NodeBounds {
         suppressed_rows
     }
 
-    /// An estimate of the rise when a choice is kept apart: not a bound, because the extra cost may be
-    /// counted twice, but better for selecting a choice.
+    /// An estimate of the rise when a choice is kept apart: not a bound, because the extra cost may
+    /// be counted twice, but better for selecting a choice.
     pub(super) fn guess(&self, space: &Space, choice: u32) -> f64 {
         let at = space.choices.attribute(choice);
         let block = |atom: u32| self.fine[at][atom as usize];

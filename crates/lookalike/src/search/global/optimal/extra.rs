@@ -1,5 +1,5 @@
-//! The extra cost of rows whose classes do not satisfy the rules yet: a lower bound on the rise that
-//! they or other rows must bear.
+//! The extra cost of rows whose classes do not satisfy the rules yet: a lower bound on the rise
+//! that they or other rows must bear.
 //!
 //! Take one attribute, with all others as coarse as they can be. A row whose class stays too small
 //! as long as its block is not joined with others is suppressed, or its block is joined. Joining
@@ -13,13 +13,14 @@
 //!
 //! For blocks that are intervals the best partition is found by dynamic programming, together with
 //! the best partition that keeps, or joins, a given border. The same is done for sets of few blocks
-//! (`sets.rs`). With many blocks each is bounded by itself: it stays alone, or it is joined with the
-//! block where the rise is least.
+//! (`sets.rs`). With many blocks each is bounded by itself: it stays alone, or it is joined with
+//! the block where the rise is least.
 
 use super::Techniques;
 use super::bound::{AttributeView, NodeBounds};
 use super::sets;
 use crate::search::global::{MOST_ATOMS, Space};
+use crate::search::grouping::hash;
 
 /// The extra cost of one attribute, beyond the plain bound.
 #[derive(Debug)]
@@ -212,8 +213,8 @@ fn least_of_each(view: &AttributeView, blocks: &[usize], pairs: &[f64]) -> Vec<f
     least
 }
 
-/// By atom, the weight of a rise of its block's cost over the entries, each with a part from 0 to 1.
-/// The weight of a block is at its least atom; all other atoms have 0.
+/// By atom, the weight of a rise of its block's cost over the entries, each with a part from 0 to
+/// 1. The weight of a block is at its least atom; all other atoms have 0.
 fn weights(view: &AttributeView, part: impl Fn(usize) -> f64) -> Vec<f64> {
     let AttributeView { bounds, at, .. } = *view;
     let mut weights = vec![0.0; bounds.fine[at].len()];
@@ -250,8 +251,8 @@ fn pair_costs(view: &AttributeView, blocks: &[usize]) -> Vec<f64> {
     pairs
 }
 
-/// The same for DM: the pairs of rows that come to share a class, counted over pairs of classes that
-/// differ on this attribute alone.
+/// The same for DM: the pairs of rows that come to share a class, counted over pairs of classes
+/// that differ on this attribute alone.
 fn pair_costs_of_dm(view: &AttributeView) -> Vec<f64> {
     let AttributeView { bounds, runs, at, .. } = *view;
     let atoms = bounds.fine[at].len();
@@ -288,12 +289,8 @@ fn pair_costs_of_dm(view: &AttributeView) -> Vec<f64> {
 
 /// A hash of all attributes but one.
 fn context(bounds: &NodeBounds, at: usize, entry: usize) -> u64 {
-    let mix = |hash: u64, (place, &atom): (usize, &u32)| {
-        if place == at {
-            hash
-        } else {
-            (hash ^ u64::from(atom)).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)
-        }
+    let mix = |mixed: u64, (place, &atom): (usize, &u32)| {
+        if place == at { mixed } else { hash(mixed ^ u64::from(atom)).rotate_left(29) }
     };
     bounds.table.atoms_of(entry).iter().enumerate().fold(0, mix)
 }

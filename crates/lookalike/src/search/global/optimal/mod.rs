@@ -2,11 +2,12 @@
 //!
 //! Branch and bound over the choices of the schemes (`domain/scheme/choices.rs`). A node of the
 //! search leaves some choices open; the joined choices and the ones that may still be joined bound
-//! the cost of all its partitions from both sides (`bound.rs`). The search starts from a good answer
-//! (`seed.rs`) and takes the node with the least bound first. It tries the open choices both ways:
-//! where one way cannot be better, the choice is settled. Then it divides the node by the choice
-//! that raises the bounds of both halves most. Nodes are examined in batches, in parallel, and their
-//! results are taken in order, so that the answer does not depend on the number of threads.
+//! the cost of all its partitions from both sides (`bound.rs`). The search starts from a good
+//! answer (`seed.rs`) and takes the node with the least bound first. It tries the open choices both
+//! ways: where one way cannot be better, the choice is settled. Then it divides the node by the
+//! choice that raises the bounds of both halves most. Nodes are examined in batches, in parallel,
+//! and their results are taken in order, so that the answer does not depend on the number of
+//! threads.
 //!
 //! # Guarantee
 //! At any time the best partition found satisfies the rules and suppresses no more rows than
@@ -38,13 +39,12 @@ mod techniques;
 
 pub use techniques::{Branching, Techniques};
 
-use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 use rayon::prelude::*;
 
 use self::bound::NodeBounds;
-use self::node::{Division, Probe, Queued, SearchNode};
+use self::node::{Division, NodeQueue, Probe, SearchNode};
 use self::seed::{Incumbent, distinct};
 use crate::domain::scheme::{ChoiceState, Decision, Direction, Extent};
 use crate::problem::Problem;
@@ -141,41 +141,21 @@ struct BranchAndBound<'a> {
 }
 
 impl BranchAndBound<'_> {
-    /// Searches to the end or until the budget is spent. Returns the best, a bound, and the number of
-    /// examined nodes.
+    /// Searches to the end or until the budget is spent. Returns the best, a bound, and the number
+    /// of examined nodes.
     fn run(&self, table: ClassTable, mut best: Incumbent) -> (Incumbent, f64, u64) {
         let mut examined_nodes = 0;
-        let mut number = 1;
-        let root = SearchNode {
-            state: self.space.choices.open(),
-            table: Arc::new(table),
-            bound: f64::NEG_INFINITY,
-            depth: 0,
-            number: 0,
-            division: None,
-        };
-        let queued = |node: SearchNode| Queued { node, by_bound: self.techniques.nodes };
-        let mut queue = BinaryHeap::from([queued(root)]);
-        while !queue.is_empty() {
+        let root = SearchNode::root(self.space.choices.open(), Arc::new(table));
+        let mut queue = NodeQueue::new(root, self.techniques.nodes);
+        while queue.len() > 0 {
             if self.budget.is_spent()
                 || queue.len() > MOST_WAITING
                 || examined_nodes >= self.techniques.most_nodes
             {
-                let bound = queue.iter().map(|queued| queued.node.bound).fold(best.cost, f64::min);
+                let bound = queue.least_bound().min(best.cost);
                 return (best, bound, examined_nodes);
             }
-            let (mut fresh, mut divided) = (Vec::new(), Vec::new());
-            while fresh.len() + divided.len() < BATCH
-                && let Some(Queued { mut node, .. }) = queue.pop()
-            {
-                if is_no_better(node.bound, best.cost) {
-                    continue;
-                }
-                match node.division.take() {
-                    Some(division) => divided.push((node, division)),
-                    None => fresh.push(node),
-                }
-            }
+            let (fresh, mut divided) = queue.take(BATCH, |bound| !is_no_better(bound, best.cost));
             examined_nodes += fresh.len() as u64;
             let snapshot = best.cost;
             let examine = |buffers: &mut ClassBuffers, node: SearchNode| {
@@ -187,25 +167,17 @@ impl BranchAndBound<'_> {
                 if let Some(better) = better.filter(|better| better.cost < best.cost) {
                     best = better;
                 }
-                match node {
+                let Some(mut node) = node else { continue };
+                match node.division.take_if(|_| !self.techniques.deferred) {
+                    Some(division) => divided.push((node, division)),
                     // The budget was spent, or the node waits to be divided.
-                    Some(node) if node.division.is_none() || self.techniques.deferred => {
-                        queue.push(queued(node))
-                    }
-                    Some(mut node) => {
-                        let division =
-                            node.division.take().expect("an examined node has a division");
-                        divided.push((node, division));
-                    }
-                    None => {}
+                    None => queue.push(node),
                 }
             }
             for (node, division) in divided {
-                for mut child in self.divide(&node, division) {
+                for child in self.divide(&node, division) {
                     if !is_no_better(child.bound, best.cost) {
-                        child.number = number;
-                        number += 1;
-                        queue.push(queued(child));
+                        queue.push_child(child);
                     }
                 }
             }

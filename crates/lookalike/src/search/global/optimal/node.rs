@@ -1,6 +1,7 @@
 //! The nodes of the exact search, and their order in its queue.
 
 use std::cmp::Ordering;
+use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 use crate::domain::scheme::ChoiceState;
@@ -38,11 +39,76 @@ pub(super) enum Division {
     Steps(Vec<u32>),
 }
 
-/// A node in the queue; the greatest is taken first.
-pub(super) struct Queued {
-    pub(super) node: SearchNode,
-    /// False when the oldest node is taken first.
-    pub(super) by_bound: bool,
+impl SearchNode {
+    /// The node of all partitions.
+    pub(super) fn root(state: ChoiceState, table: Arc<ClassTable>) -> SearchNode {
+        let bound = f64::NEG_INFINITY;
+        SearchNode { state, table, bound, depth: 0, number: 0, division: None }
+    }
+}
+
+/// The nodes that wait to be examined or divided.
+pub(super) struct NodeQueue {
+    heap: BinaryHeap<Queued>,
+    by_bound: bool,
+    /// Nodes made so far.
+    made: u64,
+}
+
+impl NodeQueue {
+    /// A queue that takes the node with the least bound first, or otherwise the oldest.
+    pub(super) fn new(root: SearchNode, by_bound: bool) -> NodeQueue {
+        NodeQueue { heap: BinaryHeap::from([Queued { node: root, by_bound }]), by_bound, made: 1 }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.heap.len()
+    }
+
+    /// Returns a node to the queue.
+    pub(super) fn push(&mut self, node: SearchNode) {
+        self.heap.push(Queued { node, by_bound: self.by_bound });
+    }
+
+    /// Adds a new node.
+    pub(super) fn push_child(&mut self, mut child: SearchNode) {
+        child.number = self.made;
+        self.made += 1;
+        self.push(child);
+    }
+
+    /// Infinite when the queue is empty.
+    pub(super) fn least_bound(&self) -> f64 {
+        self.heap.iter().map(|queued| queued.node.bound).fold(f64::INFINITY, f64::min)
+    }
+
+    /// Takes up to so many nodes of wanted bounds, those to examine and those to divide; others
+    /// before them are dropped.
+    pub(super) fn take(
+        &mut self,
+        most: usize,
+        is_wanted: impl Fn(f64) -> bool,
+    ) -> (Vec<SearchNode>, Vec<(SearchNode, Division)>) {
+        let (mut fresh, mut divided) = (Vec::new(), Vec::new());
+        while fresh.len() + divided.len() < most
+            && let Some(Queued { mut node, .. }) = self.heap.pop()
+        {
+            if !is_wanted(node.bound) {
+                continue;
+            }
+            match node.division.take() {
+                Some(division) => divided.push((node, division)),
+                None => fresh.push(node),
+            }
+        }
+        (fresh, divided)
+    }
+}
+
+/// A node in the heap; the greatest is taken first.
+struct Queued {
+    node: SearchNode,
+    by_bound: bool,
 }
 
 impl Ord for Queued {

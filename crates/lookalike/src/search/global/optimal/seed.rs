@@ -1,6 +1,6 @@
-//! A good answer to start from. First a quick descent from one block, by levels or by halving. Then,
-//! where the table is not too large, a greedy ascent from single values, one choice at a time; its
-//! best partition is improved by changing one choice after the other.
+//! A good answer to start from. First a quick descent from one block, by levels or by halving.
+//! Then, where the table is not too large, a greedy ascent from single values, one choice at a
+//! time; its best partition is improved by changing one choice after the other.
 
 use rayon::prelude::*;
 
@@ -31,8 +31,8 @@ const CHANGES: u64 = 3;
 /// How often the ascent's answer is perturbed at random and improved again.
 const SHAKES: u64 = 2;
 
-/// The objective of the descent and the ascent: the cost with unlimited suppression, where every row
-/// beyond the allowance counts twice, so that the steps lead to allowed partitions.
+/// The objective of the descent and the ascent: the cost with unlimited suppression, where every
+/// row beyond the allowance counts twice, so that the steps lead to allowed partitions.
 fn rank(space: &Space, value: PartitionCost) -> f64 {
     let over = value.suppressed.saturating_sub(space.allowance);
     value.unlimited + space.costing.full * crate::codes::real(over)

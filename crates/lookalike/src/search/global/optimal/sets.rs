@@ -59,8 +59,8 @@ fn least_partition(costs: &[f64], is_wanted: impl Fn(usize) -> bool) -> f64 {
     least[costs.len() - 1]
 }
 
-/// The extra cost of each set of blocks, by its bits: the certain rise, and the shares of rows whose
-/// class is too small in it.
+/// The extra cost of each set of blocks, by its bits: the certain rise, and the shares of rows
+/// whose class is too small in it.
 fn set_costs(view: &AttributeView, join_costs: &JoinCosts, ranked: &Ranked) -> Vec<f64> {
     let space = view.space;
     let blocks = &ranked.blocks;
