@@ -1,7 +1,7 @@
 //! Random numbers, of two kinds. Both mean the same for ever: on every machine, in every version.
 //!
 //! [`Rng`] is quick and serves the searches and made-up tables: xoshiro256**, its state filled by
-//! splitmix64. Whoever sees some of its numbers can work out the others.
+//! splitmix64. From some of its numbers the others can be computed.
 //!
 //! `Draws` decides which rows of equal ones go where and which of them are suppressed. The release
 //! discloses the outcome, so the draws must be unpredictable: ChaCha20 under a [`Key`] of 256 bits

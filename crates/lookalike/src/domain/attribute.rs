@@ -109,7 +109,7 @@ impl Attribute {
         }
     }
 
-    /// The part of the line of values that the range takes, 0 to 1; categories stand on it in tree
+    /// The part of the line of values that the range takes, 0 to 1; categories lie on it in tree
     /// order. A measure for choosing where to cut, not a loss.
     pub(crate) fn width(&self, range: CodeRange) -> f64 {
         match &self.domain {
@@ -119,9 +119,8 @@ impl Attribute {
         }
     }
 
-    /// Where a value stands on the line from 0 to 1: a number by its size, a category by its place
-    /// in tree order. A missing value stands apart, as far from the greatest as that is from the
-    /// least.
+    /// The place of a value on the line from 0 to 1: a number by its size, a category by its order
+    /// in the tree. A missing value is at 2, as far from the greatest as that is from the least.
     pub(crate) fn place(&self, code: Code) -> f64 {
         match &self.domain {
             Domain::Tree(tree) if tree.leaves() < 2 => 0.0,
@@ -336,4 +335,194 @@ fn span(range: CodeRange) -> f64 {
 #[allow(clippy::cast_precision_loss, reason = "there are fewer than 2^32 codes")]
 fn size(codes: usize) -> f64 {
     codes as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::audit::{Interval, Scale, interval};
+    use crate::rng::Rng;
+    use crate::testing;
+
+    /// The quasi-identifier of one column with these cells and keys; `snap` publishes intervals.
+    fn attribute(cells: &[&str], keys: &str, snap: bool) -> Attribute {
+        let toml = format!(
+            "k = 1\nrest = 'drop'\noutput.snap = {snap}\ncolumns.v = {{ role = 'quasi'{keys} }}"
+        );
+        let lines: String = cells.iter().map(|cell| format!("\"{cell}\",-\n")).collect();
+        let problem = testing::problem(&format!("v,x\n{lines}"), &toml).unwrap();
+        problem.attributes()[0].clone()
+    }
+
+    fn range(lo: Code, hi: Code) -> CodeRange {
+        CodeRange { lo, hi }
+    }
+
+    fn assert_loss(attribute: &Attribute, range: CodeRange, expected: f64) {
+        let loss = attribute.loss(range);
+        assert!((loss - expected).abs() < 1e-12, "{range:?}: {loss}, not {expected}");
+    }
+
+    #[test]
+    fn a_range_of_numbers_loses_its_share_of_the_whole_range() {
+        let age = attribute(&["6", "13", "8", "26", ""], "", false);
+        assert_eq!(age.codes(), 5);
+        assert_eq!(age.label(range(0, 2)), "[6-13]");
+        assert_eq!((age.label(range(1, 1)), age.label(range(4, 4))), ("8".into(), String::new()));
+        assert_loss(&age, range(0, 2), 7.0 / 20.0);
+        assert_loss(&age, range(0, 3), 1.0);
+        assert_loss(&age, range(1, 1), 0.0);
+        assert_loss(&age, range(4, 4), 0.0);
+        assert_eq!(age.cover(range(0, 2)), range(0, 2), "any range can be published");
+    }
+
+    #[test]
+    fn present_and_missing_together_are_published_as_any_value() {
+        let age = attribute(&["6", "13", "26", ""], "", false);
+        assert_eq!(age.cover(range(2, 3)), range(0, 3));
+        assert_eq!(age.label(range(0, 3)), "*");
+        assert_loss(&age, range(2, 3), 1.0);
+        assert_eq!(age.levels_up(2, range(2, 3)), (1, 1));
+    }
+
+    #[test]
+    fn the_dash_between_two_ends_gives_way_to_one_in_a_value() {
+        let label = |cells: &[&str]| attribute(cells, "", false).label(range(0, 1));
+        assert_eq!(label(&["-3", "4"]), "[-3 .. 4]");
+        assert_eq!(label(&["2024-03-17", "2023-01-01"]), "[2023-01-01 .. 2024-03-17]");
+        assert_eq!(label(&["1.5", "2"]), "[1.5-2]");
+        let order = attribute(&["low", "high"], ", order = ['low', 'high']", false);
+        assert_eq!(order.label(range(0, 1)), "[low-high]");
+    }
+
+    #[test]
+    fn a_single_number_or_none_loses_nothing() {
+        let one = attribute(&["7", "7"], "", false);
+        assert_loss(&one, range(0, 0), 0.0);
+        let none = attribute(&["", ""], ", kind = 'numeric'", false);
+        assert_eq!((none.codes(), none.label(range(0, 0))), (1, String::new()));
+        assert_loss(&none, range(0, 0), 0.0);
+    }
+
+    #[test]
+    fn intervals_are_published_only_by_snap() {
+        let keys = ", hierarchy = { intervals = [10, 20] }";
+        let cells = ["3", "12", "17", "35", ""];
+        let exact = attribute(&cells, keys, false);
+        assert_eq!(
+            (exact.cover(range(1, 2)), exact.label(range(1, 2))),
+            (range(1, 2), "[12-17]".into())
+        );
+        let snapped = attribute(&cells, keys, true);
+        let published = |of: CodeRange| snapped.label(snapped.cover(of));
+        assert_eq!(published(range(1, 2)), "[10-19]");
+        assert_eq!(snapped.cover(range(0, 1)), range(0, 2), "[0-19] has 17 too");
+        assert_eq!(
+            (published(range(0, 1)), published(range(1, 1))),
+            ("[0-19]".into(), "12".into())
+        );
+        assert_eq!(snapped.cover(range(0, 3)), range(0, 4), "the root takes the missing value");
+        assert_eq!((published(range(0, 3)), published(range(3, 4))), ("*".into(), "*".into()));
+        // The numbers lie from 3 to 35: of [0-19] they take 3 to 19.
+        assert_loss(&snapped, range(0, 1), 16.0 / 32.0);
+        assert_loss(&snapped, range(1, 2), 9.0 / 32.0);
+        assert_eq!(snapped.levels_up(1, range(1, 2)), (1, 3));
+        assert_eq!(snapped.levels_up(4, range(4, 4)), (0, 3));
+        assert_eq!(snapped.levels_up(4, range(3, 4)), (3, 3));
+    }
+
+    #[test]
+    fn labels_lose_the_share_of_leaves_under_their_group() {
+        let zip =
+            attribute(&["11", "12", "21", "22", "23"], ", hierarchy = { prefix = [1] }", false);
+        assert_eq!(zip.cover(range(0, 1)), range(0, 1));
+        assert_eq!((zip.label(range(0, 1)), zip.label(range(2, 3))), ("1*".into(), "2*".into()));
+        assert_eq!(zip.cover(range(1, 2)), range(0, 4));
+        assert_loss(&zip, range(2, 3), 3.0 / 5.0);
+        assert_loss(&zip, range(1, 2), 1.0);
+        assert_loss(&zip, range(4, 4), 0.0);
+        assert_eq!((zip.levels_up(0, range(0, 1)), zip.is_flat()), ((1, 2), false));
+        let city = attribute(&["Ulm", "Bonn"], "", false);
+        assert_eq!((city.label(range(0, 1)), city.is_flat()), ("*".into(), true));
+    }
+
+    #[test]
+    fn a_set_is_written_so_that_its_members_can_be_read() {
+        let set = |members: &[&str]| set_label(members.iter().copied());
+        assert_eq!(set(&["a", "b"]), "{a, b}");
+        assert_eq!((set(&["a"]), set(&["{a}"])), ("a".into(), "{\"{a}\"}".into()));
+        assert_eq!(
+            set(&["", "a, b", "say \"c\"", " d"]),
+            "{\"\", \"a, b\", \"say \"\"c\"\"\", \" d\"}"
+        );
+    }
+
+    #[test]
+    #[should_panic(expected = "the values rise")]
+    fn values_that_do_not_rise_are_a_bug() {
+        Ordered::new(vec![1.0, 1.0], vec!["1".into(), "1.0".into()], Unit::Whole);
+    }
+
+    /// The audit has a parser of its own: it must read every label as the range it was made from.
+    #[test]
+    fn the_audit_reads_every_label_as_its_range() {
+        let mut rng = Rng::new(11);
+        let mut with_dash = 0;
+        for round in 0..300 {
+            let cell = |rng: &mut Rng| {
+                let number =
+                    i32::try_from(rng.below(400)).unwrap() - if round % 2 == 0 { 0 } else { 200 };
+                match round % 3 {
+                    0 => number.to_string(),
+                    1 => format!("{}", f64::from(number) / 8.0),
+                    _ => format!("20{:02}-0{}-1{}", rng.below(40), 1 + rng.below(9), rng.below(10)),
+                }
+            };
+            let cells: Vec<String> = (0..2 + rng.below(12)).map(|_| cell(&mut rng)).collect();
+            let cells: Vec<&str> = cells.iter().map(String::as_str).collect();
+            let attribute = attribute(&cells, "", false);
+            let Domain::Ordered(ordered) = &attribute.domain else { panic!("a line") };
+            let scale = if round % 3 == 2 { Scale::Instants } else { Scale::Numbers };
+            let codes = u32::try_from(ordered.values().len()).unwrap();
+            for lo in 0..codes {
+                for hi in lo..codes {
+                    let label = attribute.label(attribute.cover(range(lo, hi)));
+                    let place = |code: Code| scale.place(&ordered.texts()[code as usize]);
+                    let expected = Interval { lo: place(lo), hi: place(hi), closed: true };
+                    assert_eq!(interval(&label, scale), Some(expected), "round {round}");
+                    with_dash += u32::from(label.contains(" .. "));
+                }
+            }
+        }
+        assert!(with_dash > 1_000, "{with_dash}");
+    }
+
+    #[test]
+    fn a_range_inside_another_never_loses_more() {
+        let mut rng = Rng::new(3);
+        for round in 0..60 {
+            let keys = [
+                "",
+                ", hierarchy = { intervals = [3, 9], bottom = 10, top = 40 }",
+                ", kind = 'categorical'",
+                ", kind = 'categorical', hierarchy = { prefix = [1] }",
+            ][round % 4];
+            let cells: Vec<String> = (0..10)
+                .map(|_| if rng.below(8) == 0 { String::new() } else { rng.below(60).to_string() })
+                .collect();
+            let cells: Vec<&str> = cells.iter().map(String::as_str).collect();
+            let attribute = attribute(&cells, keys, round % 8 < 4);
+            let codes = u32::try_from(attribute.codes()).unwrap();
+            for (lo, hi) in (0..codes).flat_map(|lo| (lo..codes).map(move |hi| (lo, hi))) {
+                let outer = attribute.loss(range(lo, hi));
+                assert!((0.0..=1.0).contains(&outer), "round {round}");
+                let cover = attribute.cover(range(lo, hi));
+                assert!(cover.contains(lo) && cover.contains(hi));
+                assert_eq!(attribute.cover(cover), cover, "round {round}");
+                for (a, b) in (lo..=hi).flat_map(|a| (a..=hi).map(move |b| (a, b))) {
+                    assert!(attribute.loss(range(a, b)) <= outer + 1e-12, "round {round}");
+                }
+            }
+        }
+    }
 }

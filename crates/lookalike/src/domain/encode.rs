@@ -328,7 +328,7 @@ fn ordinal(
     Ok((Domain::Ordered(ordered), codes))
 }
 
-/// The place of each label in a given order; each stands there once and reads like no range.
+/// The place of each label in a given order, which has each label once and none like a range.
 fn places<'o>(name: &str, order: &'o [String]) -> Result<FxHashMap<&'o str, usize>> {
     let mut places: FxHashMap<&str, usize> = FxHashMap::default();
     for (place, label) in order.iter().enumerate() {
@@ -413,4 +413,208 @@ fn flat(spec: ColumnSpec, values: &[Option<String>], first_row: &[RowId]) -> Res
 
 fn code(index: usize) -> Code {
     Code::try_from(index).expect("a column has fewer values than the table may have rows")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::codes::CodeRange;
+    use crate::testing;
+
+    /// The attribute of a column with these cells under these keys, and the code of each cell. The
+    /// empty cell and `?` are missing.
+    fn encoded(cells: &[&str], keys: &str) -> Result<(Attribute, Vec<Code>)> {
+        let toml = format!("missing = ['?']\n[columns]\nv = {{ role = 'quasi'{keys} }}");
+        let request = Request::parse(&toml).unwrap();
+        // A second column, so that a row with an empty cell is no empty line.
+        let lines: String = cells.iter().map(|cell| format!("\"{cell}\",-\n")).collect();
+        let table = testing::table(&format!("v,x\n{lines}"));
+        let coded = table.coded("v");
+        let (attribute, of_value) = attribute(ColumnSpec::new("v", &request), coded)?;
+        let codes = coded.codes.iter().map(|code| of_value[code as usize]).collect();
+        Ok((attribute, codes))
+    }
+
+    fn ordered(cells: &[&str], keys: &str) -> (Ordered, Vec<Code>) {
+        let (attribute, codes) = encoded(cells, keys).unwrap();
+        let Domain::Ordered(ordered) = attribute.domain else { panic!("a line") };
+        (ordered, codes)
+    }
+
+    fn refused(cells: &[&str], keys: &str) -> String {
+        encoded(cells, keys).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn numbers_are_coded_by_value_and_the_missing_one_is_last() {
+        let (line, codes) = ordered(&["30", "-2", "", "7", "?", "30"], "");
+        assert_eq!(line.values(), [-2.0, 7.0, 30.0]);
+        assert_eq!(line.texts(), ["-2", "7", "30"]);
+        assert_eq!(codes, [2, 0, 3, 1, 3, 2]);
+        assert_eq!((line.unit(), line.has_missing()), (Unit::Whole, true));
+        assert_eq!(line.zone(), None);
+    }
+
+    #[test]
+    fn spellings_of_one_number_are_one_code_and_the_shortest_is_published() {
+        let (line, codes) = ordered(&["30.0", "4", "+30", "30", " 30 ", "3e1"], "");
+        assert_eq!(
+            (line.texts(), codes),
+            (&["4", "30"].map(String::from)[..], vec![1, 0, 1, 1, 1, 1])
+        );
+        let (zeros, codes) = ordered(&["-0", "0.0", "0"], "");
+        assert_eq!((zeros.values().len(), codes), (1, vec![0, 0, 0]));
+    }
+
+    #[test]
+    fn fractions_and_very_large_numbers_are_decimals() {
+        assert_eq!(ordered(&["1", "2.5"], "").0.unit(), Unit::Decimal);
+        assert_eq!(ordered(&["1", "9e15"], "").0.unit(), Unit::Decimal);
+        assert_eq!(ordered(&["1.0", "8e15"], "").0.unit(), Unit::Whole);
+    }
+
+    #[test]
+    fn numbers_that_cannot_be_computed_with_are_refused() {
+        let close = refused(&["1", "9007199254740993", "9007199254740992"], "");
+        assert_eq!(
+            close,
+            "column `v`, data row 2: a number or time has more digits than can be computed with; \
+             say --kind v=categorical"
+        );
+        assert_eq!(
+            refused(&["-1e308", "1e308"], ""),
+            "column `v`: the range of this column is too large to compute with; say --kind \
+             v=categorical"
+        );
+        assert_eq!(
+            refused(&["1", "x"], ", kind = 'numeric'"),
+            "column `v`, data row 2: not a number (as in 12.5); fix the cell, name a text that \
+             means missing (--missing TEXT), or choose another --kind"
+        );
+        let nearly = ["1", "2", "3", "4", "5", "6", "7", "8", "9", "secret"];
+        assert_eq!(
+            refused(&nearly, ""),
+            "column `v` looks numeric, but data row 10 has text: fix the cell, name a text that \
+             means missing (--missing TEXT), or say --kind v=categorical"
+        );
+    }
+
+    #[test]
+    fn dates_count_days_and_with_a_time_among_them_seconds() {
+        let (days, codes) = ordered(&["1970-01-03", "1969-12-31", ""], "");
+        assert_eq!((days.values(), days.unit()), (&[-1.0, 2.0][..], Unit::Day));
+        assert_eq!((codes, days.zone()), (vec![1, 0, 2], None));
+        let (times, codes) = ordered(&["1970-01-02", "1970-01-01T00:00:09.5"], "");
+        assert_eq!((times.values(), times.unit()), (&[9.5, 86_400.0][..], Unit::Second));
+        assert_eq!(codes, [1, 0]);
+        let (zoned, _) = ordered(&["1970-01-01T02:00:00+02:00", "1970-01-01T03:00:00+02:00"], "");
+        assert_eq!((zoned.values(), zoned.zone()), (&[0.0, 3600.0][..], Some("+02:00")));
+    }
+
+    #[test]
+    fn one_instant_in_two_zones_is_one_value_unless_days_are_published() {
+        let cells = ["2024-03-01T00:30:00+02:00", "2024-02-29T22:30:00Z"];
+        assert_eq!(ordered(&cells, "").1, [0, 0]);
+        assert_eq!(
+            refused(&cells, ", hierarchy = { date = ['month'] }"),
+            "column `v`, data row 1: another row has the same instant in another time zone, so \
+             their calendar days differ; convert the column to one time zone"
+        );
+        let close = ["2024-01-01T00:00:00.000000001", "2024-01-01T00:00:00.000000002"];
+        assert!(refused(&close, "").contains("more digits than can be computed with"));
+        let message = refused(&["2024-03-17", "soon"], ", kind = 'date'");
+        assert!(message.starts_with("column `v`, data row 2: not a date (as in 2024-03-17)"));
+    }
+
+    #[test]
+    fn labels_in_an_order_are_coded_by_place_and_unused_ones_have_no_code() {
+        let (line, codes) = ordered(&["high", "", "low"], ", order = ['low', 'mid', 'high']");
+        assert_eq!((line.values(), line.unit()), (&[0.0, 2.0][..], Unit::Place));
+        assert_eq!((line.texts().join(" "), codes), ("low high".into(), vec![1, 2, 0]));
+    }
+
+    #[test]
+    fn an_order_that_does_not_fit_is_refused() {
+        assert_eq!(
+            refused(&["a"], ", kind = 'ordinal'"),
+            "column `v` is ordinal but has no order: order = [\"low\", \"high\"], or --order \
+             v=low,high"
+        );
+        assert_eq!(
+            refused(&["a", "secret"], ", order = ['a']"),
+            "column `v`, data row 2: the value is not in the order of the column; add it there"
+        );
+        assert_eq!(
+            refused(&["a"], ", order = ['a', 'a']"),
+            "the order of column `v` names `a` twice"
+        );
+        for label in ["*", "[a]", "{a}", "a .. b", ".. b"] {
+            assert_eq!(
+                refused(&["a"], &format!(", order = ['a', '{label}']")),
+                format!(
+                    "the order of column `v` has a label that reads like a range or a set: \
+                     `{label}`"
+                )
+            );
+        }
+    }
+
+    #[test]
+    fn other_labels_are_leaves_in_the_order_of_their_texts() {
+        let (attribute, codes) = encoded(&["b", "", "a", "02", "?"], "").unwrap();
+        assert!(attribute.is_flat());
+        assert_eq!((attribute.codes(), codes), (4, vec![2, 3, 1, 0, 3]));
+        let labels: Vec<String> =
+            (0..4).map(|code| attribute.label(CodeRange::one(code))).collect();
+        assert_eq!(labels, ["02", "a", "b", ""]);
+        assert_eq!(
+            refused(&["a", "*"], ""),
+            "column `v`, data row 2: the cell is `*`, which is published for any value; write \
+             another text in the source"
+        );
+    }
+
+    #[test]
+    fn a_hierarchy_of_another_kind_is_refused() {
+        assert_eq!(
+            refused(&["a"], ", kind = 'categorical', hierarchy = { intervals = [5] }"),
+            "column `v` is categorical: intervals and dates need kind numeric or date"
+        );
+        assert_eq!(
+            refused(&["1"], ", kind = 'numeric', hierarchy = { prefix = [2] }"),
+            "column `v` is numeric, and a prefix hierarchy is for codes: say --kind \
+             v=categorical, or use intervals"
+        );
+        let message = refused(&["a"], ", hierarchy = '/nowhere/v.csv'");
+        assert!(message.contains("column `v` names it as its hierarchy"), "{message}");
+    }
+
+    #[test]
+    fn a_hierarchy_gives_codes_in_tree_order() {
+        let (attribute, codes) =
+            encoded(&["21", "12", "11", ""], ", hierarchy = { prefix = [1] }").unwrap();
+        assert_eq!((codes, attribute.codes()), (vec![2, 1, 0, 3], 4));
+        assert_eq!(attribute.label(CodeRange { lo: 0, hi: 1 }), "1*");
+        let (line, _) = ordered(&["21", "12"], ", hierarchy = { intervals = [10] }");
+        let tree = line.intervals().unwrap();
+        assert_eq!(tree.taxonomy().label(tree.taxonomy().parent(0).unwrap()), "[10-19]");
+    }
+
+    #[test]
+    fn sensitive_values_are_counted_in_one_spelling_where_the_request_gives_a_kind() {
+        let table = testing::table("v\n30\n30.0\nx\n?\n");
+        let counted = |keys: &str| {
+            let toml = format!("missing = ['?']\n[columns]\nv = {{ role = 'sensitive'{keys} }}");
+            let request = Request::parse(&toml).unwrap();
+            counted(ColumnSpec::new("v", &request), table.coded("v"))
+        };
+        let texts = counted("").unwrap();
+        assert_eq!(
+            texts,
+            ["30", "30.0", "x", ""]
+                .map(|text| { Some(text.to_string()).filter(|text| !text.is_empty()) })
+        );
+        let error = counted(", kind = 'numeric'").unwrap_err().to_string();
+        assert!(error.starts_with("column `v`, data row 3: not a number"), "{error}");
+    }
 }

@@ -117,7 +117,7 @@ impl Taxonomy {
         self.level(self.root())
     }
 
-    /// The level at which a node stands: 0 for a leaf, more for a parent than for its children. For
+    /// The level of a node: 0 for a leaf, more for a parent than for its children. For
     /// a file, the first column that has it, so that a path padded by repetition skips levels.
     pub fn level(&self, node: Node) -> u32 {
         match (node as usize).checked_sub(self.leaves) {

@@ -118,7 +118,7 @@ impl Problem {
         let sensitive = ruled.columns.iter();
         columns
             .extend(sensitive.map(|column| Recoded::new(table.coded(&column.name), &column.map)));
-        // The guarantee of ring needs draws that nobody can repeat.
+        // The guarantee of ring needs draws that cannot be repeated.
         let key = if request.non_homogeneous { Key::from_system() } else { Key::of(request.seed) };
         let tuples = Tuples::new(&columns, table.rows, attributes.len(), numbering, key);
         let mut cells: Vec<Codes> = columns.par_iter().map(|column| tuples.codes(column)).collect();

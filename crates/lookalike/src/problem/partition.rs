@@ -92,3 +92,33 @@ pub(crate) fn joined(pieces: &mut [Piece]) -> impl Iterator<Item = Piece> {
         count: same.iter().map(|piece| piece.count).sum(),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn classes_keep_their_order_and_their_pieces() {
+        let piece = |tuple, count| Piece { tuple, count };
+        let mut partition =
+            Partition::from_sizes(vec![piece(0, 2), piece(3, 1), piece(1, 5)], &[2, 1]);
+        partition.push([piece(4, 1)]);
+        let mut all = Partition::default();
+        assert!(all.is_empty());
+        all.append(partition.clone());
+        all.append(partition);
+        assert_eq!(
+            (all.len(), all.class(1), all.class(3)),
+            (6, &[piece(1, 5)][..], &[piece(0, 2), piece(3, 1)][..])
+        );
+        assert_eq!(all.iter().map(rows).collect::<Vec<_>>(), [3, 5, 1, 3, 5, 1]);
+        let twice: Vec<Piece> = joined(&mut [piece(3, 1), piece(0, 2), piece(3, 4)]).collect();
+        assert_eq!(twice, [piece(0, 2), piece(3, 5)]);
+    }
+
+    #[test]
+    #[should_panic(expected = "no class is empty")]
+    fn an_empty_class_is_a_bug() {
+        Partition::default().push([]);
+    }
+}

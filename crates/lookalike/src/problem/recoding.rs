@@ -253,3 +253,94 @@ pub struct RingSize {
     /// Below the window; secret.
     pub shift: usize,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::scheme::Shape;
+    use crate::testing;
+
+    /// Ages 1 to 6, tuple by tuple; a hierarchy of intervals of 2 is published with `snap`.
+    fn ages(snap: bool) -> Problem {
+        let toml = format!(
+            "k = 2\noutput.snap = {snap}\n\
+             columns.age = {{ role = 'quasi', hierarchy = {{ intervals = [2], origin = 1 }} }}"
+        );
+        testing::problem("age\n1\n2\n3\n4\n5\n6\n", &toml).unwrap()
+    }
+
+    fn pieces(tuples: &[u32]) -> Vec<Piece> {
+        tuples.iter().map(|&tuple| Piece { tuple, count: 1 }).collect()
+    }
+
+    fn groups(all: &[&[u32]]) -> Partition {
+        let mut partition = Partition::default();
+        all.iter().for_each(|group| partition.push(pieces(group)));
+        partition
+    }
+
+    fn published(recoding: &Recoding) -> Vec<(Vec<u32>, CodeRange)> {
+        let tuples = |class: &[Piece]| class.iter().map(|piece| piece.tuple).collect();
+        (0..recoding.classes().len())
+            .map(|class| (tuples(recoding.classes().class(class)), recoding.ranges(class)[0]))
+            .collect()
+    }
+
+    fn range(lo: Code, hi: Code) -> CodeRange {
+        CodeRange { lo, hi }
+    }
+
+    #[test]
+    fn classes_are_sorted_by_range_and_equal_ranges_are_one_class() {
+        let groups = groups(&[&[4, 5], &[0, 3], &[1, 2]]);
+        let local = Recoding::of(&ages(false), &groups, Vec::new());
+        assert_eq!(
+            published(&local),
+            [(vec![0, 3], range(0, 3)), (vec![1, 2], range(1, 2)), (vec![4, 5], range(4, 5))]
+        );
+        assert!(local.published().is_none() && local.generalization().is_none());
+        assert!(!local.is_of_rings());
+        // 1 and 4 have no common interval of 2, and neither have 2 and 3: both become the root.
+        let snapped = Recoding::of(&ages(true), &groups, Vec::new());
+        assert_eq!(
+            published(&snapped),
+            [(vec![0, 3, 1, 2], range(0, 5)), (vec![4, 5], range(4, 5))]
+        );
+    }
+
+    #[test]
+    fn boxes_of_rings_may_cover_other_rows_and_say_which_class_each_group_went_to() {
+        let groups = groups(&[&[0], &[1], &[2]]);
+        let boxes = [range(1, 2), range(0, 1), range(1, 2)];
+        let (rings, class_of) = Recoding::of_rings(&ages(false), &groups, &boxes, pieces(&[3]));
+        assert_eq!(published(&rings), [(vec![1], range(0, 1)), (vec![0, 2], range(1, 2))]);
+        assert_eq!((class_of, rings.is_of_rings()), (vec![1, 0, 1], true));
+        assert_eq!((rings.suppressed(), rings.published().is_none()), (&pieces(&[3])[..], true));
+    }
+
+    /// The blocks of one attribute, by the least code of the block of each code.
+    fn blocks(attribute: &Attribute, least: &[u32]) -> Blocks {
+        let codes: Vec<Code> = (0..).take(least.len()).collect();
+        Blocks::new(attribute, &Shape::new(attribute, &codes), least)
+    }
+
+    #[test]
+    fn a_global_recoding_suppresses_small_classes_and_hides_their_values() {
+        let toml = "k = 2\nlimits.suppress = '50%'\ncolumns.a.role = 'quasi'\n\
+                    columns.b.role = 'quasi'";
+        let problem = testing::problem("a,b\n1,x\n1,x\n2,y\n3,x\n3,x\n", toml).unwrap();
+        let [a, b] = problem.attributes() else { panic!("two attributes") };
+        let generalization =
+            Generalization { attributes: vec![blocks(a, &[0, 0, 2]), blocks(b, &[0, 1])] };
+        let global = Recoding::global(&problem, generalization.clone());
+        assert_eq!(published(&global), [(vec![0], range(0, 1)), (vec![2], range(2, 2))]);
+        assert_eq!(global.suppressed(), pieces(&[1]));
+        assert_eq!(global.published(), Some(&generalization));
+        // Only the suppressed row has a = 2.
+        let clean = global.without_traces(&problem);
+        assert_eq!(published(&clean), [(vec![0], range(0, 0)), (vec![2], range(2, 2))]);
+        assert_eq!(clean.generalization(), Some(&generalization), "the loss stays");
+        assert_ne!(clean.published(), Some(&generalization));
+        assert!(!clean.is_of_rings());
+    }
+}

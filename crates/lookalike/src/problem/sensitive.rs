@@ -260,3 +260,134 @@ fn ground(tree: &Taxonomy) -> GroundDistance {
     walk(tree, tree.root(), &mut nodes);
     GroundDistance::Hierarchical { nodes }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing;
+
+    /// The sensitive column v of a table with these values, under these keys, with all warnings.
+    fn columns(values: &[&str], keys: &str) -> Result<(SensitiveColumns, Vec<String>)> {
+        let lines: String = values.iter().map(|value| format!("1,\"{value}\"\n")).collect();
+        let table = testing::table(&format!("q,v\n{lines}"));
+        let toml = format!(
+            "k = 1\nmissing = ['?']\ncolumns.q.role = 'quasi'\n\
+             columns.v = {{ role = 'sensitive'{keys} }}"
+        );
+        let (roles, request) = testing::request(&table, &toml);
+        let rules = request.rules(&roles).unwrap();
+        let mut warnings = Vec::new();
+        let columns = SensitiveColumns::new(&table, &roles, &rules, &request, &mut warnings)?;
+        Ok((columns, warnings))
+    }
+
+    /// The code of each text, in the order in which the texts first occur.
+    fn codes(values: &[&str], keys: &str) -> (usize, Vec<Code>) {
+        let (mut columns, _) = columns(values, keys).unwrap();
+        let column = columns.columns.pop().unwrap();
+        (column.values, column.map)
+    }
+
+    fn refused(values: &[&str], keys: &str) -> String {
+        columns(values, keys).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn texts_are_counted_as_they_are_unless_the_request_gives_a_kind() {
+        let values = ["30", "30.0", "4", "?", ""];
+        // By text, the missing value before all others.
+        assert_eq!(codes(&values, ", l = 1"), (4, vec![1, 2, 3, 0, 0]));
+        assert_eq!(codes(&values, ", l = 1, kind = 'numeric'"), (3, vec![1, 1, 2, 0, 0]));
+        let instants = ["2024-01-01T02:00:00+02:00", "2024-01-01T00:00:00Z"];
+        assert_eq!(codes(&instants, ", l = 1").0, 2);
+        assert_eq!(codes(&instants, ", l = 1, kind = 'date'").0, 1);
+    }
+
+    #[test]
+    fn the_ordered_distance_codes_by_value_or_by_the_given_order() {
+        let ordered = ", t = 0.5, distance = 'ordered'";
+        assert_eq!(codes(&["10", "9", "10.0", ""], ordered), (3, vec![1, 0, 1, 2]));
+        let order = format!("{ordered}, order = ['low', 'high']");
+        assert_eq!(codes(&["high", "low"], &order), (2, vec![1, 0]));
+        assert_eq!(
+            refused(&["red", "blue"], ordered),
+            "column `v`: the ordered distance needs numbers, dates, or an order (--order \
+             v=low,high)"
+        );
+    }
+
+    #[test]
+    fn the_hierarchical_distance_codes_by_tree_and_measures_by_height() {
+        let keys = ", t = 0.5, distance = 'hierarchical', hierarchy = { prefix = [1] }";
+        let (columns, _) = columns(&["21", "12", "11"], keys).unwrap();
+        assert_eq!(columns.columns[0].map, [2, 1, 0]);
+        let t = Ratio::new(1, 2).unwrap();
+        let spec = ModelSpec::Closeness { column: "v".into(), t, distance: Distance::Hierarchical };
+        let Model::Closeness { ground: Ground::Hierarchical { nodes }, .. } =
+            columns.model(&spec).unwrap()
+        else {
+            panic!("a hierarchical distance")
+        };
+        let heights: Vec<(Code, Code, u32)> =
+            nodes.iter().map(|node| (node.range.lo, node.range.hi, node.height)).collect();
+        assert_eq!(heights, [(0, 1, 1), (2, 2, 1), (0, 2, 2)]);
+        assert_eq!(
+            refused(&["21"], ", t = 0.5, distance = 'hierarchical'"),
+            "column `v`: the hierarchical distance needs a hierarchy, a file or a prefix \
+             specification"
+        );
+    }
+
+    #[test]
+    fn the_values_that_alpha_names_are_found_in_every_spelling() {
+        let keys = ", alpha = 0.5, values = ['3e1', '?', '77'], kind = 'numeric'";
+        let (columns, warnings) = columns(&["30", "4", ""], keys).unwrap();
+        assert_eq!(warnings, ["the value `77` that alpha names does not occur in column `v`"]);
+        let values = ["3e1", "?", "77"].map(String::from).to_vec();
+        let alpha = Ratio::new(1, 2).unwrap();
+        let spec = ModelSpec::Alpha { column: "v".into(), alpha, values };
+        let Model::Alpha { values: Some(codes), .. } = columns.model(&spec).unwrap() else {
+            panic!("alpha on named values")
+        };
+        assert_eq!(codes, [0, 1], "the missing value and 30");
+        assert_eq!(
+            refused(&["a"], ", alpha = 0.5, values = ['A', 'b']"),
+            "none of the values that alpha names occurs in column `v`: check their spelling"
+        );
+    }
+
+    #[test]
+    fn l_diversity_is_alpha_of_one_in_l() {
+        let (columns, _) = columns(&["a", "b"], ", l = 4").unwrap();
+        let model = columns.model(&ModelSpec::Frequency { column: "v".into(), l: 4 }).unwrap();
+        let Model::Alpha { column: 0, alpha, values: None } = model else { panic!("{model:?}") };
+        assert_eq!((alpha.num(), alpha.den()), (1, 4));
+        assert_eq!(columns.names(), ["v"]);
+    }
+
+    #[test]
+    fn a_column_without_a_rule_and_similar_values_get_a_warning() {
+        let (none, warnings) = columns(&["a"], "").unwrap();
+        assert!(none.columns.is_empty());
+        assert_eq!(
+            warnings,
+            ["column `v` is sensitive but no rule protects it: a class may share one value (add \
+              --l v=2 or --alpha v=0.5)"]
+        );
+        let (_, warnings) = columns(&["Flu", "flu", " flu", "30", "30.0"], ", l = 1").unwrap();
+        assert_eq!(warnings.len(), 1);
+        assert!(warnings[0].starts_with("column `v`: 3 values differ from another only by case"));
+        assert!(columns(&["a", "b"], ", l = 1").unwrap().1.is_empty());
+    }
+
+    #[test]
+    fn one_number_under_two_leaves_is_refused() {
+        let keys = ", t = 0.5, distance = 'hierarchical', kind = 'numeric', \
+                    hierarchy = { prefix = [1] }";
+        assert_eq!(
+            refused(&["30", "30.0"], keys),
+            "column `v`: its hierarchy has one number in two spellings, which are one value: use \
+             one spelling in the source"
+        );
+    }
+}

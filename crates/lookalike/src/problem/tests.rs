@@ -1,4 +1,4 @@
-//! Problems of small tables: what is refused and how, feasibility, stages, tuples.
+//! Problems of small tables: refusals, feasibility, stages, labels.
 
 use super::*;
 use crate::search::solve;

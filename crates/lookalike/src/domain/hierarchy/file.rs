@@ -1,10 +1,10 @@
 //! Hierarchy files in the form of ARX: no header, one line for each leaf with the value and its
 //! ancestors up to the root.
 //!
-//! Equal labels are one node, on whichever lines they stand; a label repeated along its line pads a
-//! short path. So every label has one parent. Where a value has the name of a group of several
-//! values (`Africa` beside the countries of Africa), the group is published as `Africa (all)`: two
-//! ranges never share a label.
+//! Equal labels on several lines are one node; a label repeated along its line pads a short path.
+//! So every label has one parent. Where a value has the name of a group of several values (`Africa`
+//! beside the countries of Africa), the group is published as `Africa (all)`: two ranges never share
+//! a label.
 
 use std::io;
 use std::path::Path;
@@ -329,7 +329,7 @@ pub(super) fn check(rows: &HierarchyFile) -> Result<CheckedTree<'_>> {
             "the file is empty: write one line for each value: the value;its group;*",
         ));
     }
-    // A label may stand in different columns on different lines; a parent must still be above its
+    // A label may be in different columns on different lines; a parent must still be above its
     // children.
     for place in (1..checked.tree.parents.len()).rev() {
         let parent = checked.tree.parents[place] as usize;

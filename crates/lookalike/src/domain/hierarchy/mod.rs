@@ -151,7 +151,7 @@ pub fn to_text(taxonomy: &Taxonomy) -> String {
         writer.write_record(&row).expect("memory takes every line, and all lines are equally long");
     }
     let bytes = writer.into_inner().expect("memory takes every line");
-    String::from_utf8(bytes).expect("labels are UTF-8 and so is what quotes them")
+    String::from_utf8(bytes).expect("labels and quotes are UTF-8")
 }
 
 /// The tree for people to read: a node a line, children indented, with the number of values below.

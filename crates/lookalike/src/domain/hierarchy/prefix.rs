@@ -11,8 +11,8 @@ use crate::domain::taxonomy::Taxonomy;
 use crate::error::Result;
 
 /// The tree of prefixes of these `lengths`, longest first, over the distinct values of a column.
-/// Values stand in order of length, then of text; a missing value comes last. `first_row` says
-/// where each value first appears.
+/// Values are in order of length, then of text; a missing value comes last. `first_row` has the
+/// first row of each value.
 ///
 /// # Errors
 /// When the lengths do not fall or end at 0, or a value looks like a mask.
@@ -34,7 +34,7 @@ pub fn prefix(
     if shortest == 0 {
         return Err(fault(
             column,
-            "a prefix keeps at least one character; the root `*` stands above it anyway",
+            "a prefix keeps at least one character; the root `*` is above it anyway",
         ));
     }
     let masked = |value: &str| {
