@@ -1,5 +1,5 @@
-//! What is drawn is fair: every outcome can come, all are equally likely, and an outcome says
-//! nothing about a cell that is not in it.
+//! Random choices are fair: every outcome is possible, all are equally likely, and an outcome
+//! discloses nothing about a cell that is not in it.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -40,7 +40,7 @@ impl Case {
         (problem, outcome)
     }
 
-    /// What every row of the release under this key shows, and its note.
+    /// The published value and the note of every row of the release under this key.
     fn rows(&self, (problem, outcome): &(Problem, Outcome), key: Key) -> Vec<(String, String)> {
         let names: Vec<String> =
             self.table.columns.iter().map(|column| column.name.clone()).collect();
@@ -73,7 +73,7 @@ impl Case {
     }
 }
 
-/// How far counts of outcomes lie from equal ones, in standard deviations of the chi-squared
+/// The distance of counts of outcomes from equal counts, in standard deviations of the chi-squared
 /// statistic.
 fn unevenness<K>(counts: &BTreeMap<K, u32>, outcomes: u32, draws: u32) -> f64 {
     let expected = f64::from(draws) / f64::from(outcomes);
@@ -93,8 +93,7 @@ fn counted<K: Ord>(outcomes: impl Iterator<Item = K>) -> BTreeMap<K, u32> {
 const HALF: &str = "k = 2\n[limits]\nsuppress = \"60%\"\n[columns]\na = { role = \"quasi\" }\ns = \
     { role = \"sensitive\", l = 2 }\nnote = { role = \"keep\", dependent = true }\n";
 
-/// Rows that show the same, some with a value of which half must go, and as many others as may
-/// stay.
+/// Indistinguishable rows: half of those with x must be suppressed, those with y stay.
 fn half(rows: u32) -> Case {
     let mut text = "a,s,note\n".to_string();
     (0..rows).for_each(|row| text += &format!("1,x,x{row:02}\n"));
@@ -129,7 +128,7 @@ fn of_equally_rare_tuples_any_are_suppressed_as_likely_as_others() {
     let mut text = "a,s,note\n".to_string();
     (0..6).for_each(|row| text += &format!("{row},x,x{row}\n"));
     (0..3).for_each(|row| text += &format!("{row},y,y{row}\n"));
-    // No more may go than must.
+    // No more rows may be suppressed than must be.
     let case = Case::new(&text, &HALF.replace("60%", "34%"));
     let kept = |seed: u64| -> Vec<String> {
         let rows = case.released(&case.search(Algorithm::Mondrian, seed), Key::from_seed(seed));
@@ -142,10 +141,10 @@ fn of_equally_rare_tuples_any_are_suppressed_as_likely_as_others() {
 }
 
 #[test]
-fn who_is_dealt_to_whom_is_even() {
+fn all_ways_to_form_classes_are_equally_likely() {
     let toml = HALF.replace("suppress = \"60%\"", "suppress = \"0%\"");
-    // By place the two values would part, which the rule forbids: so they are dealt out, in one of
-    // two ways.
+    // Neighbours have equal sensitive values, which the rule forbids in a class: so the rows are
+    // paired in one of two ways.
     let case = Case::new("a,s,note\n1,x,p\n2,x,q\n9,y,r\n10,y,s\n", &toml);
     let classes = |seed: u64| -> Vec<Vec<u32>> {
         let (_, outcome) = case.search(Algorithm::Cluster, seed);
@@ -159,9 +158,9 @@ fn who_is_dealt_to_whom_is_even() {
 }
 
 #[test]
-fn no_algorithm_parts_equal_rows_by_their_sensitive_values() {
-    // Two of five equal rows must go with the one that differs: any two, or their values would tell
-    // whose the third one is.
+fn no_algorithm_separates_equal_rows_by_their_sensitive_values() {
+    // Two of five equal rows must join the one that differs: any two, or their values would
+    // disclose the value of the third.
     let toml = HALF.replace("suppress = \"60%\"", "suppress = \"0%\"").replace("k = 2", "k = 3");
     let case = Case::new("a,s,note\n5,c,c\n5,e,e\n5,b,b\n5,d,d\n5,f,f\n9,a,a\n", &toml);
     let mut compared = 0;
@@ -172,7 +171,7 @@ fn no_algorithm_parts_equal_rows_by_their_sensitive_values() {
             let rows = case.rows(&case.search(algorithm, seed), Key::from_seed(seed));
             let mixed: String = rows
                 .iter()
-                .filter(|(shown, _)| shown.starts_with('['))
+                .filter(|(published, _)| published.starts_with('['))
                 .map(|(_, note)| note.as_str())
                 .collect();
             Some(mixed).filter(|mixed| mixed.len() == 3)
@@ -187,7 +186,7 @@ fn no_algorithm_parts_equal_rows_by_their_sensitive_values() {
             compared += 1;
         }
     }
-    assert!(compared >= 3, "{compared} algorithms part these rows");
+    assert!(compared >= 3, "{compared} algorithms separate these rows");
 }
 
 #[test]
@@ -196,7 +195,7 @@ fn whoever_knows_all_but_one_cell_of_a_suppressed_row_learns_nothing_about_it() 
         .replace("note = { role = \"keep\", dependent = true }\n", "note = { role = \"keep\" }\n");
     let (mut right, mut trials) = (0.0_f64, 0.0_f64);
     for trial in 0..60_u32 {
-        // One row's note is the secret, yes or no; everything else is known, and so is how the
+        // One row's note is secret, yes or no; the attacker knows everything else, and how the
         // program works.
         let table = |secret: &str| {
             let mut text = "a,s,note\n".to_string();

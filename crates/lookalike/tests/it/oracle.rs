@@ -8,7 +8,7 @@ use lookalike::{Algorithm, Budget, Problem, Request, SearchOptions, solve, table
 
 use crate::support::tiny;
 
-/// All partitions of `rows` things, as the group of each.
+/// All partitions of `rows` rows, as the group of each row.
 fn partitions(rows: usize) -> Vec<Vec<usize>> {
     let mut all = vec![vec![]];
     for _ in 0..rows {

@@ -1,4 +1,4 @@
-//! What the papers show, on their own examples and on tables made the way theirs were.
+//! Claims of the papers, on their own examples and on tables made in the same way.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -65,7 +65,7 @@ fn six_points_are_two_groups_of_three_although_k_is_2() {
 }
 
 /// Xu et al., figure 1, with the lengths of the intervals as penalty, as their text counts them.
-/// (Over the ranges of the columns, as their definition has it, the paper's local recoding costs
+/// (Over the ranges of the columns, as their definition has it, the paper's local recoding loses
 /// more than its global one: 7.5 against 6.375.)
 #[test]
 fn local_recoding_loses_less_than_global_recoding_on_the_paper_s_table() {
@@ -87,13 +87,13 @@ fn local_recoding_loses_less_than_global_recoding_on_the_paper_s_table() {
         let given = loss(&problem, &Recoding::of(&problem, &partition, Vec::new())).ncp;
         (problem, given)
     };
-    // Rows are counted from 0; rows 2 and 3 are equal, and the local recoding parts them.
+    // Rows are counted from 0; rows 2 and 3 are equal, and the local recoding separates them.
     let global: &[&[(u32, u32)]] = &[&[(0, 1), (4, 1), (5, 1)], &[(1, 1), (2, 2)]];
     let local: &[&[(u32, u32)]] = &[&[(0, 1), (1, 1), (2, 1)], &[(2, 1), (4, 1), (5, 1)]];
     let (problem, of_global) = penalty_of([8, 2], global);
     assert!((of_global - 42.0).abs() < 1e-9 && (penalty_of([8, 2], local).1 - 33.0).abs() < 1e-9);
-    // The top-down method is no match for six rows: it parts equal rows only when one group lends
-    // to another, and here none can.
+    // The top-down method cannot do this with six rows: it separates equal rows only in a transfer
+    // from a donor to an undersized group, and here no group can be a donor.
     for seed in 0..20 {
         let found =
             solve(&problem, SearchOptions::new(Algorithm::BottomUp, seed), &Budget::unlimited())
@@ -106,8 +106,8 @@ fn local_recoding_loses_less_than_global_recoding_on_the_paper_s_table() {
     );
 }
 
-/// Wong et al. 2006, table 1: six patients. Only parts of it survive in our copy; the rest is such
-/// that tables 2 and 3 come out.
+/// Wong et al. 2006, table 1: six patients. Only parts of it are in our copy; the rest is
+/// chosen so that tables 2 and 3 follow.
 const PATIENTS: &str = "job,birth,postcode,illness\nCat1,1975,4350,HIV\nCat1,1955,4350,HIV\n\
     Cat1,1955,5432,flu\n\
                         Cat2,1955,5432,fever\nCat2,1975,4350,flu\nCat2,1975,4350,fever\n";
@@ -117,7 +117,7 @@ const TWO_ANONYMOUS: &str = "job,birth,postcode,illness\nCat1,*,4350,HIV\nCat1,*
     *,1955,5432,flu\n*,1955,5432,fever\n\
                              Cat2,1975,4350,flu\nCat2,1975,4350,fever\n";
 
-/// The same, table 3: (*, 1975, 4350) goes with HIV and fever, (*, *, 4350) with HIV and flu.
+/// The same, table 3: (*, 1975, 4350) is with HIV and fever, (*, *, 4350) with HIV and flu.
 const HALF_DEASSOCIATED: &str = "job,birth,postcode,illness\n*,1975,4350,HIV\n*,*,4350,HIV\n\
     *,1955,5432,flu\n*,1955,5432,fever\n\
                                  *,*,4350,flu\n*,1975,4350,fever\n";
@@ -156,7 +156,7 @@ fn a_class_of_two_patients_with_hiv_passes_k_but_not_alpha() {
     let broken: Vec<(u64, u64)> =
         verdict.rules.iter().map(|rule| (rule.violations, rule.rows)).collect();
     assert_eq!(broken, [(0, 0), (1, 2)], "k holds, alpha fails on one class of two");
-    // Table 3 also holds for the whole column, the paper's general model.
+    // Table 3 also satisfies alpha on the whole column, the paper's general model.
     assert!(audited(&third, HALF_ON_HIV).holds() && audited(&third, ", alpha = 0.5").holds());
     assert_eq!(audited(&third, "").measures.classes, 3);
 }
@@ -202,7 +202,7 @@ fn uniform(folder: &Path, seed: u64, rows: usize) -> PathBuf {
 /// Xu et al., figure 19 of the extended version: with weights 8, 4, 2, 1 queries on the heavy
 /// columns are answered better.
 #[test]
-fn weights_pay_in_queries_on_the_heavy_columns() {
+fn weights_improve_queries_on_the_heavy_columns() {
     let folder = tempfile::tempdir().unwrap();
     let input = uniform(folder.path(), 19, 10_000);
     let request = |weights: [u32; 4]| {

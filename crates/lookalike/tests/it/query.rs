@@ -1,5 +1,5 @@
-//! Queries on real releases: every way to publish and every format says the same, and threads do
-//! not show.
+//! Queries on real releases: the answers are the same for every way to publish, every format and
+//! any number of threads.
 
 use std::path::Path;
 
@@ -59,7 +59,7 @@ fn a_release_with_k_of_1_answers_everything_exactly() {
 }
 
 #[test]
-fn labels_and_bounds_in_every_format_say_the_same() {
+fn labels_and_bounds_in_every_format_have_the_same_answers() {
     let folder = tempfile::tempdir().unwrap();
     let input = hospital(folder.path(), 22, 400);
     let ages_missing = folder.path().join("missing.csv");
@@ -117,7 +117,7 @@ fn sets_intervals_and_suppression_are_answered_too() {
 }
 
 #[test]
-fn threads_do_not_show() {
+fn threads_do_not_change_answers() {
     let folder = tempfile::tempdir().unwrap();
     let input = hospital(folder.path(), 24, 2_000);
     let request = request(5, "");

@@ -1,4 +1,4 @@
-//! Real tables, where they are at hand.
+//! Real tables, where they are available.
 
 use std::path::Path;
 
