@@ -6,7 +6,8 @@
 //! k-sets allow is
 //!
 //! ```text
-//! min over boxes around the group, over m from 1 to its rows:  (k * loss of the box - the k - m greatest y of others within) / m
+//! min over boxes around the group, over m from 1 to its rows:
+//!     (k * loss of the box - the k - m greatest y of others within) / m
 //! ```
 //!
 //! A wider box may allow less than one inside it if it has rows with greater dual values. Let `v`

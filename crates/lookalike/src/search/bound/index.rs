@@ -11,7 +11,7 @@ use rayon::prelude::*;
 
 use crate::codes::{Code, CodeRange, real};
 use crate::domain::penalty::Penalty;
-use crate::search::boxes::Boxes;
+use crate::search::boxes::{Boxes, Spacing, sample_pairs};
 use crate::search::budget::Budget;
 
 /// Groups in a leaf: so many are not parted further. Greater: a smaller tree, less pruning.
@@ -93,13 +93,7 @@ struct Walk<'a, S, L, M> {
 impl Index {
     /// The index of all groups; none when the budget was spent meanwhile.
     pub(crate) fn build(boxes: &Boxes, budget: &Budget) -> Option<Index> {
-        let width = boxes.penalty.width();
-        let mut domains = vec![0; width];
-        for group in (0u32..).take(boxes.len()) {
-            for (domain, range) in domains.iter_mut().zip(boxes.ranges(group)) {
-                *domain = (range.hi as usize + 1).max(*domain);
-            }
-        }
+        let domains = domains(boxes);
         let levels = levels(boxes, &domains);
         let mut order: Vec<u32> = (0u32..).take(boxes.len()).collect();
         let mut nodes = vec![IndexNode {
@@ -222,23 +216,32 @@ impl Index {
     }
 }
 
+/// The number of codes of each attribute.
+fn domains(boxes: &Boxes) -> Vec<usize> {
+    let mut domains = vec![0; boxes.penalty.width()];
+    for group in (0u32..).take(boxes.len()) {
+        for (domain, range) in domains.iter_mut().zip(boxes.ranges(group)) {
+            *domain = (range.hi as usize + 1).max(*domain);
+        }
+    }
+    domains
+}
+
 /// The levels, those first on which groups differ most.
 fn levels(boxes: &Boxes, domains: &[usize]) -> Vec<IndexLevel> {
     let width = boxes.penalty.width();
-    let groups = boxes.len() as u64;
-    // Some pairs, far from each other and not all equally far.
-    let pairs = (0..groups.min(4096))
-        .map(|at| (size_of(at * groups / groups.min(4096)), size_of(at * 7919 % groups)));
+    let pairs =
+        sample_pairs(boxes.len(), Spacing::Even).map(|(one, other)| (size(one), size(other)));
     let rank = |at: usize| {
-        let (mut cost, mut equal, mut all) = (0.0, 1, 1);
+        let (mut loss, mut equal, mut all) = (0.0, 1, 1);
         for (one, other) in pairs.clone() {
             let (one, other) = (boxes.ranges(one)[at], boxes.ranges(other)[at]);
-            cost += boxes.penalty.of(at, one.join(other));
+            loss += boxes.penalty.of(at, one.join(other));
             equal += u64::from(one == other);
             all += 1;
         }
         let bits = (real(all) / real(equal)).log2();
-        if bits > 0.0 { cost / bits } else { 0.0 }
+        if bits > 0.0 { loss / bits } else { 0.0 }
     };
     let mut differ: Vec<(f64, usize)> = (0..width).map(|at| (rank(at), at)).collect();
     differ.sort_by(|one, other| other.0.total_cmp(&one.0));
@@ -263,8 +266,4 @@ fn levels(boxes: &Boxes, domains: &[usize]) -> Vec<IndexLevel> {
 
 pub(super) fn size(len: usize) -> u32 {
     u32::try_from(len).expect("there are fewer groups than rows")
-}
-
-fn size_of(place: u64) -> u32 {
-    u32::try_from(place).expect("there are fewer groups than rows")
 }

@@ -9,8 +9,8 @@
 //! ```
 //!
 //! # Guarantee
-//! The bound holds whatever other rules are set. Further rules (on sensitive values, on shares) only
-//! remove releases. With rules on several column sets, an equivalence class of the last stage
+//! The bound holds whatever other rules are set. Further rules (on sensitive values, on shares)
+//! only remove releases. With rules on several column sets, an equivalence class of the last stage
 //! publishes all attributes and has k rows, and wider values from earlier stages only lose more. A
 //! suppressed row loses as much as the widest box; the others have k rows of the table around them
 //! all the same. Rings too publish boxes of at least k rows. Only a global recoding that publishes
@@ -18,10 +18,10 @@
 //!
 //! # How it works
 //! The best release is hard to find because classes must be disjoint sets of rows; the bound lets
-//! boxes overlap, and so it falls into one search a row (`least_box.rs`). Rows are taken in a random
-//! order, in batches. A box that was found for one row is a box for every row in it, so later
-//! searches start with a loss to beat. When the time is spent before all rows are done, those that
-//! are done are a random sample of all, and the sum is estimated.
+//! boxes overlap, and so it falls into one search a row (`least_box.rs`). Rows are taken in a
+//! random order, in batches. A box that was found for one row is a box for every row in it, so
+//! later searches start with a loss to beat. When the time is spent before all rows are done, those
+//! that are done are a random sample of all, and the sum is estimated.
 
 mod box_search;
 mod candidates;
@@ -52,11 +52,11 @@ pub use tight::tight;
 /// Greater: fewer weaker rows, more time for hard ones.
 const PATIENCE: u64 = 2_000_000;
 
-/// A lower bound on the weighted certainty penalty of a release, for the greatest k that is asked
-/// for on all quasi-identifiers together; it holds under every other rule, in several stages and
-/// with suppressed rows too (see the [module](self)). Work goes on until it is done or the budget is
-/// spent; then the seed decides which rows are in the sample. With budget left, the value depends on
-/// the problem and the seed alone, and on the seed only where searches are given up.
+/// A lower bound on the weighted certainty penalty of a release, for the greatest k on all
+/// quasi-identifiers together; it holds under every other rule, in several stages and with
+/// suppressed rows too (see the [module](self)). Work goes on until it is done or the budget
+/// is spent; then the seed decides which rows are in the sample. With budget left, the value
+/// depends on the problem and the seed alone, and on the seed only where searches are given up.
 ///
 /// # Example
 /// Each row has to share its age with the nearest other row: 2 + 2 + 7 + 7 years of a span of 24.

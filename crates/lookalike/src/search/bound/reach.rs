@@ -139,8 +139,8 @@ fn sort(far: &mut [(f64, u32)]) {
     far.sort_unstable_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));
 }
 
-/// The reach of boxes that lose no less than `from` and contain rows whose dual values are `sum` and
-/// the greatest of these, which come by rising loss; none when no box is worth it.
+/// The reach of boxes that lose no less than `from` and contain rows whose dual values are `sum`
+/// and the greatest of these, which come by rising loss; none when no box is worth it.
 fn extent(
     far: &[(f64, u32)],
     space: &DualSpace,

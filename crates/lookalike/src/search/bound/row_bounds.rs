@@ -32,7 +32,7 @@ pub(super) struct RowBounds {
     /// The lower bound on the loss of a row of each group.
     pub(super) least: Vec<f64>,
     /// How good each lower bound is.
-    pub(super) certainty: Vec<Certainty>,
+    pub(super) quality: Vec<BoundQuality>,
     /// For each group the best box with k rows that is known.
     pub(super) box_of: Vec<u32>,
     /// These boxes; the first contains all rows.
@@ -43,7 +43,7 @@ pub(super) struct RowBounds {
 
 /// How good the lower bound of a group is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Certainty {
+pub(super) enum BoundQuality {
     /// There was no search: the lower bound is 0.
     Unsearched,
     /// The search gave up: the best box may lose more.
@@ -114,7 +114,7 @@ impl RowBounds {
         let mut bounds = RowBounds {
             rows: all.clone().map(|group| boxes.rows(group)).collect(),
             least: vec![0.0; boxes.len()],
-            certainty: vec![Certainty::Unsearched; boxes.len()],
+            quality: vec![BoundQuality::Unsearched; boxes.len()],
             box_of: vec![0; boxes.len()],
             boxes: vec![whole],
             order: Vec::new(),
@@ -126,7 +126,7 @@ impl RowBounds {
             }
             bounds.least[group as usize] = boxes.own(group);
             known[group as usize] = boxes.own(group);
-            bounds.certainty[group as usize] = Certainty::Exact;
+            bounds.quality[group as usize] = BoundQuality::Exact;
             bounds.box_of[group as usize] = bounds.add_box(boxes.ranges(group).to_vec());
         }
         bounds
@@ -135,8 +135,8 @@ impl RowBounds {
     /// Takes the result of a search, and its box for all groups inside.
     fn set(&mut self, group: u32, found: LeastBox, known: &mut [f64]) {
         self.least[group as usize] = found.least;
-        self.certainty[group as usize] =
-            if found.is_exact { Certainty::Exact } else { Certainty::Weaker };
+        self.quality[group as usize] =
+            if found.is_exact { BoundQuality::Exact } else { BoundQuality::Weaker };
         if let Some(best) = found.best {
             let place = self.add_box(best.ranges);
             for inside in best.groups {
@@ -159,11 +159,11 @@ impl RowBounds {
         // Never above the true sum, however it was rounded.
         let value = (0..self.rows.len()).map(total_loss).sum::<f64>()
             * (1.0 - 2.0 * real(self.rows.len() as u64) * f64::EPSILON);
-        let rows_with = |certainty: Certainty| -> u64 {
+        let rows_with = |quality: BoundQuality| -> u64 {
             self.rows
                 .iter()
-                .zip(&self.certainty)
-                .filter(|(_, other)| **other == certainty)
+                .zip(&self.quality)
+                .filter(|(_, other)| **other == quality)
                 .map(|(rows, _)| rows)
                 .sum()
         };
@@ -171,9 +171,9 @@ impl RowBounds {
             .order
             .iter()
             .copied()
-            .take_while(|&group| self.certainty[group as usize] != Certainty::Unsearched)
+            .take_while(|&group| self.quality[group as usize] != BoundQuality::Unsearched)
             .collect();
-        let kind = match (rows_with(Certainty::Unsearched), rows_with(Certainty::Weaker)) {
+        let kind = match (rows_with(BoundQuality::Unsearched), rows_with(BoundQuality::Weaker)) {
             (0, 0) => BoundKind::Exact,
             (0, rows) => BoundKind::Weaker { rows },
             (rows, _) if sample.len() < 2 => BoundKind::Weaker { rows },
@@ -182,8 +182,8 @@ impl RowBounds {
         Bound { value, kind }
     }
 
-    /// An estimate of the sum of all rows from a random sample of the groups and the sum of all rows
-    /// that are done.
+    /// An estimate of the sum of all rows from a random sample of the groups and the sum of all
+    /// rows that are done.
     fn estimate(&self, sample: &[u32], so_far: f64) -> Bound {
         let losses = || {
             sample.iter().map(|&group| real(self.rows[group as usize]) * self.least[group as usize])

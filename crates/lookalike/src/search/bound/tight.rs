@@ -2,26 +2,26 @@
 //! beyond their best boxes.
 //!
 //! A release is a partition of the rows into equivalence classes of at least k. Give every row t a
-//! dual value y(t), such that the sum of y over any class is at most the loss of the class: its rows
-//! times the loss of their box. Then no release loses less than the sum of all y. (This is the dual
-//! of the linear program of set partitioning, and every such y is a feasible solution of it.) Only
-//! sets of just k rows need to be looked at: of a larger class every k-subset has a box that loses
-//! no more, and the mean over all of its k-subsets is the mean over the class.
+//! dual value y(t), such that the sum of y over any class is at most the loss of the class: its
+//! rows times the loss of their box. Then no release loses less than the sum of all y. (This is the
+//! dual of the linear program of set partitioning, and every such y is a feasible solution of it.)
+//! Only sets of just k rows need to be looked at: of a larger class every k-subset has a box that
+//! loses no more, and the mean over all of its k-subsets is the mean over the class.
 //!
 //! The lower bounds of `row_bounds.rs` are such a y. From there dual ascent raises groups of equal
 //! rows one after another, those with the least lower bounds first: to the limit that all k-sets
-//! allow (`dual_limit.rs`), or a share of the way. In the first round a third of the way, then half,
-//! then all of it. Where the share is 1/q, q groups are raised at once: each takes no more than a
-//! q-th of the slack of a k-set, so no k-set is exceeded, and q searches run in parallel. Every y on
-//! the way is feasible, so the work can end at any time.
+//! allow (`dual_limit.rs`), or a share of the way. In the first round a third of the way, then
+//! half, then all of it. Where the share is 1/q, q groups are raised at once: each takes no more
+//! than a q-th of the slack of a k-set, so no k-set is exceeded, and q searches run in parallel.
+//! Every y on the way is feasible, so the work can end at any time.
 //!
 //! # Guarantee
 //! Further rules only remove releases, and with several stages the classes of the last one have k
 //! rows on all attributes. A suppressed row is in no class and loses the most that a row can lose,
 //! so where rows may be suppressed no dual value is greater than that; the rows that stay are in
 //! classes of k rows all the same. The bound does not hold for rings: their rows publish boxes of k
-//! rows that are no classes, and k such boxes may share rows. For them only the plain bound holds. A
-//! global recoding that publishes sets of values may lose less than either.
+//! rows that are no classes, and k such boxes may share rows. For them only the plain bound holds.
+//! A global recoding that publishes sets of values may lose less than either.
 //!
 //! Sums of floating-point numbers may be off. Each raise stops short of its limit by more than all
 //! its sums can be off, and so does the sum of all rows.
@@ -37,11 +37,11 @@ use crate::search::budget::Budget;
 
 use super::dual_limit::{DualLimit, DualLimitSearch, DualSpace};
 use super::index::Index;
-use super::row_bounds::{Certainty, RowBounds, groups, row_bounds};
+use super::row_bounds::{BoundQuality, RowBounds, groups, row_bounds};
 use super::{PATIENCE, no_bound};
 
-/// The rounds of the ascent: each raises every group by one part of so many of the way to its limit.
-/// More rounds: a sharper bound, more time.
+/// The rounds of the ascent: each raises every group by one part of so many of the way to its
+/// limit. More rounds: a sharper bound, more time.
 const ROUNDS: [usize; 3] = [3, 2, 1];
 
 /// Looks at a candidate row after which the search for the limit of a group gives up and takes what
@@ -59,14 +59,15 @@ const HIGH_SHARE: usize = 16;
 /// Groups among those with the greatest dual values at least.
 const LEAST_HIGH: usize = 64;
 
-/// A lower bound on the weighted certainty penalty of a homogeneous release: at least
+/// A lower bound on the weighted quality penalty of a homogeneous release: at least
 /// [`bound`](super::bound), and as a rule a good deal more, after a longer search. Rings may lose
 /// less: their boxes are no equivalence classes. When the budget is spent before every row's best
 /// box is found it is the plain bound; after that, the value that was reached.
 ///
 /// # Example
-/// The best boxes of three rows span 4 years, that of the last row 6: the plain bound is 4 + 4 + 4 + 6
-/// years of a span of 8. But four rows make one class of at least three, which loses 4 * 8 of 8.
+/// The best boxes of three rows span 4 years, that of the last row 6: the plain bound is 4 + 4 + 4
+/// + 6 years of a span of 8. But four rows make one class of at least three, which loses 4 * 8 of
+/// 8.
 /// ```
 /// use lookalike::{BoundKind, Budget, Problem, Request, bound, table, table::Treatment, tight};
 ///
@@ -87,7 +88,7 @@ pub fn tight(problem: &Problem, seed: u64, budget: &Budget) -> Bound {
         return no_bound(problem);
     };
     let plain = bounds.sum();
-    if bounds.certainty.contains(&Certainty::Unsearched) {
+    if bounds.quality.contains(&BoundQuality::Unsearched) {
         return plain;
     }
     let Some(duals) = raised(problem, &bounds, &ROUNDS, DUAL_PATIENCE, budget) else {
