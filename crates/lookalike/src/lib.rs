@@ -56,7 +56,6 @@ pub use problem::Problem;
 pub use problem::bound::{Bound, BoundKind};
 pub use request::Request;
 pub use search::bound::{bound, tight};
-pub use search::boxes::split::far_pair_shares;
 pub use search::budget::Budget;
 pub use search::{Algorithm, Outcome, SearchOptions, Status, solve};
 

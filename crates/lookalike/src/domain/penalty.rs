@@ -1,8 +1,8 @@
-//! The certainty penalty of boxes of codes, weighted: what a greedy search asks a billion times.
+//! The weighted certainty penalty of boxes of codes, made for searches that ask a billion times.
 //!
-//! It says the same as [`Attribute::loss`] times the weight, from tables made once. Two laws that
-//! searches rely on, also after rounding: a box inside another never costs more, and equal boxes
-//! cost the same to the last bit.
+//! It is [`Attribute::loss`] times the weight, from tables made once. Searches rely on two laws,
+//! also after rounding: a box inside another never loses more, and equal boxes lose the same to the
+//! last bit.
 
 use crate::codes::{Code, CodeRange, real};
 use crate::domain::attribute::{Attribute, Domain};
@@ -11,23 +11,24 @@ use crate::domain::taxonomy::Taxonomy;
 /// The penalties of some attributes, in the order in which they were chosen.
 #[derive(Debug)]
 pub(crate) struct Penalty {
-    costs: Vec<Cost>,
-    /// What an attribute costs at most.
+    losses: Vec<RangeLoss>,
+    /// The greatest loss on each attribute.
     weights: Vec<f64>,
     rounding: f64,
 }
 
-/// What ranges of one attribute cost.
+/// The loss of the ranges of one attribute.
 #[derive(Debug)]
-enum Cost {
-    /// One value costs nothing, more cost the weight.
+enum RangeLoss {
+    /// One value has no loss, more lose the weight.
     Flat(f64),
-    /// As much as the values lie apart. A range that ends at `missing` and begins elsewhere costs
-    /// the weight.
+    /// The distance of the two ends. A range that ends at `missing` and begins elsewhere loses the
+    /// weight.
     Line { values: Vec<f64>, scale: f64, weight: f64, missing: Code },
-    /// Any of the others with few values: what every range costs, and every value with any other.
+    /// Any of the others with few values: the loss of every range, and the least loss of every
+    /// value with another.
     Table { codes: usize, ranges: Vec<f64>, steps: Vec<f64>, is_line: bool },
-    /// What the lowest node that covers the range costs, and the weight where missing and present
+    /// The loss of the lowest node that covers the range, and the weight where missing and present
     /// meet.
     Tree { nodes: Vec<TreeNode>, weight: f64, missing: Code },
 }
@@ -36,11 +37,11 @@ enum Cost {
 struct TreeNode {
     hi: Code,
     parent: u32,
-    cost: f64,
+    loss: f64,
 }
 
-/// A column of more values is not worth a table of all its ranges: it would not stay in the
-/// processor's cache.
+/// An attribute with at most this many values gets a table of all its ranges, in bytes eight times
+/// the square of them; a larger one would not stay in the processor's cache.
 const FEW: usize = 128;
 
 /// A code that no column has: for attributes without a missing value beside their line.
@@ -51,108 +52,108 @@ impl Penalty {
     pub(crate) fn new(attributes: &[Attribute], chosen: &[usize]) -> Penalty {
         let weights: Vec<f64> = chosen.iter().map(|&at| attributes[at].weight.abs()).collect();
         Penalty {
-            costs: chosen
+            losses: chosen
                 .iter()
-                .map(|&at| Cost::new(&attributes[at]).tabled(attributes[at].codes()))
+                .map(|&at| RangeLoss::new(&attributes[at]).tabled(attributes[at].codes()))
                 .collect(),
             rounding: weights.iter().sum::<f64>() * real(chosen.len() as u64) * 4.0 * f64::EPSILON,
             weights,
         }
     }
 
-    /// By how much the penalty of a box may be off.
+    /// The greatest rounding error of the penalty of a box.
     pub(crate) fn rounding(&self) -> f64 {
         self.rounding
     }
 
-    /// How many attributes there are: a box has one range for each.
+    /// The number of attributes: a box has one range for each.
     pub(crate) fn width(&self) -> usize {
-        self.costs.len()
+        self.losses.len()
     }
 
-    /// What an attribute costs at most.
+    /// The greatest loss of a row on an attribute.
     pub(crate) fn weight(&self, at: usize) -> f64 {
         self.weights[at]
     }
 
-    /// What a row pays at most.
+    /// The greatest loss of a row: that of a suppressed one.
     pub(crate) fn most(&self) -> f64 {
         self.weights.iter().sum()
     }
 
-    /// What a row pays on one attribute for showing this range. One value alone costs nothing, but
-    /// for a snapped one beyond top or bottom: it is shown as all values there.
+    /// The loss of a row on one attribute with this range. One value alone has none, but for a
+    /// snapped one beyond top or bottom: it is published as all values there.
     #[inline]
     pub(crate) fn of(&self, at: usize, range: CodeRange) -> f64 {
-        self.costs[at].of(range)
+        self.losses[at].of(range)
     }
 
-    /// What a row pays at least on one attribute for showing a value and any other.
+    /// The least loss of a row on one attribute with a range of this value and any other.
     #[inline]
     pub(crate) fn step(&self, at: usize, code: Code) -> f64 {
-        self.costs[at].step(code)
+        self.losses[at].step(code)
     }
 
     /// True when values lie on a line, some nearer to each other than others.
     pub(crate) fn is_line(&self, at: usize) -> bool {
-        matches!(self.costs[at], Cost::Line { .. } | Cost::Table { is_line: true, .. })
+        matches!(self.losses[at], RangeLoss::Line { .. } | RangeLoss::Table { is_line: true, .. })
     }
 
-    /// True when any two values of the attribute cost the same.
+    /// True when any two values of the attribute lose the same.
     pub(crate) fn is_flat(&self, at: usize) -> bool {
-        matches!(self.costs[at], Cost::Flat(_))
+        matches!(self.losses[at], RangeLoss::Flat(_))
     }
 
-    /// What a row pays for showing this box.
+    /// The loss of a row in this box.
     #[inline]
     pub(crate) fn of_box(&self, ranges: &[CodeRange]) -> f64 {
-        self.costs.iter().zip(ranges).map(|(cost, &range)| cost.of(range)).sum()
+        self.losses.iter().zip(ranges).map(|(loss, &range)| loss.of(range)).sum()
     }
 
-    /// What a row pays for showing the smallest box around two boxes.
+    /// The loss of a row in the smallest box around two boxes.
     #[inline]
     pub(crate) fn of_join(&self, some: &[CodeRange], others: &[CodeRange]) -> f64 {
-        self.costs
+        self.losses
             .iter()
             .zip(some.iter().zip(others))
-            .map(|(cost, (one, &other))| cost.of(one.join(other)))
+            .map(|(loss, (one, &other))| loss.of(one.join(other)))
             .sum()
     }
 
-    /// What a row pays for showing the smallest box around a box and a row.
+    /// The loss of a row in the smallest box around a box and a row.
     #[inline]
     pub(crate) fn of_join_row(&self, ranges: &[CodeRange], row: &[Code]) -> f64 {
         let joined = ranges.iter().zip(row).map(|(range, &code)| range.join(CodeRange::one(code)));
-        self.costs.iter().zip(joined).map(|(cost, range)| cost.of(range)).sum()
+        self.losses.iter().zip(joined).map(|(loss, range)| loss.of(range)).sum()
     }
 }
 
-impl Cost {
-    fn new(attribute: &Attribute) -> Cost {
+impl RangeLoss {
+    fn new(attribute: &Attribute) -> RangeLoss {
         // Without the sign that a zero may have.
         let weight = attribute.weight.abs();
         match &attribute.domain {
-            Domain::Tree(tree) if tree.is_flat() => Cost::Flat(weight),
-            Domain::Tree(tree) => Cost::of_tree(attribute, tree, NONE),
+            Domain::Tree(tree) if tree.is_flat() => RangeLoss::Flat(weight),
+            Domain::Tree(tree) => RangeLoss::of_tree(attribute, tree, NONE),
             Domain::Ordered(ordered) => {
                 let values = ordered.values();
                 let missing = if ordered.has_missing() { code(values.len()) } else { NONE };
                 if let Some(intervals) = ordered.published() {
-                    return Cost::of_tree(attribute, intervals.taxonomy(), missing);
+                    return RangeLoss::of_tree(attribute, intervals.taxonomy(), missing);
                 }
                 let span = values
                     .last()
                     .zip(values.first())
                     .map_or(0.0, |(greatest, least)| greatest - least);
                 let scale = if span > 0.0 { weight / span } else { 0.0 };
-                Cost::Line { values: values.to_vec(), scale, weight, missing }
+                RangeLoss::Line { values: values.to_vec(), scale, weight, missing }
             }
         }
     }
 
     /// The same as a table, if that is small.
-    fn tabled(self, codes: usize) -> Cost {
-        if codes > FEW || matches!(self, Cost::Flat(_)) {
+    fn tabled(self, codes: usize) -> RangeLoss {
+        if codes > FEW || matches!(self, RangeLoss::Flat(_)) {
             return self;
         }
         let code = |index: usize| code(index);
@@ -164,59 +165,59 @@ impl Cost {
             .map(|(lo, hi)| of(lo, hi))
             .collect();
         let steps = (0..codes).map(|value| self.step(code(value))).collect();
-        Cost::Table { codes, ranges, steps, is_line: matches!(self, Cost::Line { .. }) }
+        RangeLoss::Table { codes, ranges, steps, is_line: matches!(self, RangeLoss::Line { .. }) }
     }
 
     #[inline]
     fn step(&self, code: Code) -> f64 {
         match self {
-            Cost::Flat(weight) => *weight,
-            Cost::Table { steps, .. } => steps[code as usize],
-            Cost::Line { weight, missing, .. } | Cost::Tree { weight, missing, .. }
+            RangeLoss::Flat(weight) => *weight,
+            RangeLoss::Table { steps, .. } => steps[code as usize],
+            RangeLoss::Line { weight, missing, .. } | RangeLoss::Tree { weight, missing, .. }
                 if code == *missing =>
             {
                 *weight
             }
-            Cost::Line { .. } => 0.0,
-            Cost::Tree { nodes, .. } => nodes[nodes[code as usize].parent as usize].cost,
+            RangeLoss::Line { .. } => 0.0,
+            RangeLoss::Tree { nodes, .. } => nodes[nodes[code as usize].parent as usize].loss,
         }
     }
 
-    fn of_tree(attribute: &Attribute, tree: &Taxonomy, missing: Code) -> Cost {
+    fn of_tree(attribute: &Attribute, tree: &Taxonomy, missing: Code) -> RangeLoss {
         let node = |node: u32| {
             let range = tree.range(node);
             TreeNode {
                 hi: range.hi,
                 parent: tree.parent(node).unwrap_or(node),
-                cost: attribute.weight * attribute.loss(range),
+                loss: attribute.weight * attribute.loss(range),
             }
         };
         let nodes = (0u32..).take(tree.nodes()).map(node).collect();
-        Cost::Tree { nodes, weight: attribute.weight, missing }
+        RangeLoss::Tree { nodes, weight: attribute.weight, missing }
     }
 
     #[inline]
     fn of(&self, CodeRange { lo, hi }: CodeRange) -> f64 {
         match self {
-            Cost::Table { codes, ranges, .. } => ranges[lo as usize * codes + hi as usize],
-            Cost::Flat(_) | Cost::Line { .. } if lo == hi => 0.0,
-            Cost::Tree { missing, .. } if lo == hi && hi == *missing => 0.0,
-            Cost::Flat(weight) => *weight,
-            Cost::Line { weight, missing, .. } | Cost::Tree { weight, missing, .. }
+            RangeLoss::Table { codes, ranges, .. } => ranges[lo as usize * codes + hi as usize],
+            RangeLoss::Flat(_) | RangeLoss::Line { .. } if lo == hi => 0.0,
+            RangeLoss::Tree { missing, .. } if lo == hi && hi == *missing => 0.0,
+            RangeLoss::Flat(weight) => *weight,
+            RangeLoss::Line { weight, missing, .. } | RangeLoss::Tree { weight, missing, .. }
                 if hi == *missing =>
             {
                 *weight
             }
             // Never above the weight, which rounding could exceed by a bit.
-            Cost::Line { values, scale, weight, .. } => {
+            RangeLoss::Line { values, scale, weight, .. } => {
                 ((values[hi as usize] - values[lo as usize]) * scale).min(*weight)
             }
-            Cost::Tree { nodes, .. } => {
+            RangeLoss::Tree { nodes, .. } => {
                 let mut node = &nodes[lo as usize];
                 while node.hi < hi {
                     node = &nodes[node.parent as usize];
                 }
-                node.cost
+                node.loss
             }
         }
     }
@@ -275,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn a_range_inside_another_never_costs_more_to_the_last_bit() {
+    fn a_range_inside_another_never_loses_more_to_the_last_bit() {
         for problem in problems() {
             let chosen: Vec<usize> = (0..problem.attributes().len()).collect();
             let penalty = Penalty::new(problem.attributes(), &chosen);
@@ -283,9 +284,9 @@ mod tests {
                 let codes = code(problem.attributes()[at].codes());
                 for lo in 0..codes {
                     for hi in lo..codes {
-                        let cost = penalty.of(at, CodeRange { lo, hi });
-                        assert!(hi == lo || penalty.of(at, CodeRange { lo: lo + 1, hi }) <= cost);
-                        assert!(hi == lo || penalty.of(at, CodeRange { lo, hi: hi - 1 }) <= cost);
+                        let loss = penalty.of(at, CodeRange { lo, hi });
+                        assert!(hi == lo || penalty.of(at, CodeRange { lo: lo + 1, hi }) <= loss);
+                        assert!(hi == lo || penalty.of(at, CodeRange { lo, hi: hi - 1 }) <= loss);
                     }
                 }
             }

@@ -1,6 +1,6 @@
 //! The lower bound on the loss, and how it came about.
 
-/// What no release can go below.
+/// A lower bound on the loss of every release.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bound {
     /// The weighted certainty penalty of the table: comparable to
@@ -13,23 +13,23 @@ pub struct Bound {
 /// How a bound came about.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum BoundKind {
-    /// Every row's cheapest box was found.
+    /// For every row the box that loses least was found.
     Exact,
-    /// Rows were asked for more than their cheapest boxes, as far as no class is asked for more
-    /// than it pays. It holds for homogeneous releases.
+    /// The sum of dual values of the rows, which in no equivalence class add up to more than its
+    /// loss: greater than the plain bound. It holds for homogeneous releases.
     Tight,
-    /// For so many rows the search was given up: what was proved until then stands for them, at
-    /// least what it costs to show them with the last of their k nearest rows, or 0 where the
-    /// budget was spent before. Weaker, still a bound.
+    /// The search gave up for some rows. They count with the lower bound that was proved until
+    /// then, at least the loss with the last of their k nearest rows, or 0 where the budget was
+    /// spent before. Weaker, still a bound.
     Weaker {
-        /// How many rows.
+        /// The rows whose search gave up or did not start.
         rows: u64,
     },
     /// From a random sample of rows, scaled: no bound, but an estimate of it.
     Estimate {
-        /// How many rows were looked at.
+        /// The rows in the sample.
         sample: u64,
-        /// The lower end of an interval that has the bound in 95 of 100 cases.
+        /// The lower end of a 95 % confidence interval of the bound.
         low: f64,
         /// Its upper end.
         high: f64,
@@ -37,14 +37,15 @@ pub enum BoundKind {
 }
 
 impl Bound {
-    /// How many times the bound a release loses; none when the bound says nothing.
+    /// The gap of a release: its loss as a multiple of the bound, 1 or more for a bound that is no
+    /// estimate; none when the bound is 0.
     pub fn gap(&self, loss: f64) -> Option<f64> {
         (self.value > 0.0).then(|| loss / self.value)
     }
 }
 
 impl BoundKind {
-    /// The name in files.
+    /// The name in files and reports, such as `exact`.
     pub fn name(self) -> &'static str {
         match self {
             BoundKind::Exact => "exact",

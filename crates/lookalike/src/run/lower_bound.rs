@@ -14,12 +14,12 @@ use crate::search::budget::Budget;
 /// The effort for the lower bound.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Effort {
-    /// None: there is no bound.
+    /// No bound.
     None,
     /// About as much time as the search takes.
     #[default]
     Quick,
-    /// Until every row's box is found.
+    /// Until for every row the box that loses least is found.
     Full,
     /// The same, then the sharper dual bound: slow.
     Tight,
@@ -44,11 +44,30 @@ impl Effort {
     }
 }
 
-/// The least time for a quick bound.
+/// The least time for a quick bound, in case the search takes no time at all.
 const LEAST: Duration = Duration::from_millis(200);
 
 /// The lower bound for a problem, which depends on the table and on k alone; none without effort.
 /// `quick` is the time limit of [`Effort::Quick`]; `cancel` stops every effort.
+///
+/// # Example
+/// ```
+/// use std::time::Duration;
+///
+/// use lookalike::run::{Effort, lower_bound};
+/// use lookalike::{BoundKind, Problem, Request, table, table::Treatment};
+///
+/// # fn main() -> lookalike::Result<()> {
+/// let request = Request::parse("k = 2\ncolumns.age.role = 'quasi'")?;
+/// let source = table::open_text("age\n34\n36\n51\n58\n".into(), "ages".as_ref())?;
+/// let roles = request.roles(source.names())?;
+/// let problem = Problem::new(&source.read(&[Treatment::Code])?, &roles, &request)?;
+/// let bound = |effort| lower_bound(&problem, 1, effort, Duration::ZERO, Default::default());
+/// assert_eq!(bound(Effort::None), None);
+/// assert_eq!(bound(Effort::Full).map(|bound| bound.kind), Some(BoundKind::Exact));
+/// # Ok(())
+/// # }
+/// ```
 pub fn lower_bound(
     problem: &Problem,
     seed: u64,

@@ -16,6 +16,7 @@ mod task;
 #[cfg(test)]
 mod tests;
 
+pub use boxes::split::far_pair_shares;
 pub(crate) use outcome::from_kept;
 pub use outcome::{Outcome, Status, solve};
 #[cfg(test)]

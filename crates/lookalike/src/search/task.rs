@@ -10,6 +10,7 @@ use crate::problem::partition::{Partition, Piece, joined, rows};
 use crate::problem::privacy::{Privacy, Tally};
 use crate::rng::{Draws, Key};
 use crate::search::boxes::split::{self, Block};
+use crate::search::boxes::{Spacing, sample_pairs};
 use crate::search::budget::Budget;
 
 /// A search with this seed comes to a step without end.
@@ -90,7 +91,7 @@ impl Task<'_> {
         let both = lender.rows() + had;
         let mut counted = 0;
         tally.clear();
-        let is_lent = split::lend(penalty, lender, short, |short| {
+        let is_lent = split::transfer(penalty, lender, short, |short| {
             self.problem.count_into(tally, &short.pieces[counted..]);
             counted = short.pieces.len();
             let lacking = k.saturating_sub(tally.size());
@@ -177,10 +178,8 @@ pub(crate) fn telling_first(
     pieces: &[Piece],
 ) -> Vec<usize> {
     let penalty = Penalty::new(problem.attributes(), attributes);
-    // Some pairs, far from each other in the order of the pieces and not all equally far.
     let pairs = || {
-        (0..pieces.len().min(4096))
-            .map(|at| (pieces[at * (pieces.len() / 4096).max(1)], pieces[at * 7919 % pieces.len()]))
+        sample_pairs(pieces.len(), Spacing::Whole).map(|(one, other)| (pieces[one], pieces[other]))
     };
     let differ = |at: usize| -> f64 {
         let code = |piece: Piece| CodeRange::one(problem.code(attributes[at], piece.tuple));

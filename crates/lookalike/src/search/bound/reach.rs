@@ -1,108 +1,114 @@
-//! How far from a group a box can reach that allows it less, by what the groups say that are asked
-//! for much.
+//! How far a box can reach that allows a group less: an upper bound on its loss from the groups
+//! with great dual values.
 //!
-//! The farther a box reaches, the more it must have that are asked for much. These are few, so they
-//! are looked at before all others: of those within a price the greatest k - 1 must come to more
-//! than k times that price. A group that is asked for very much is tried by itself: must the box
-//! have it, others come to be farther away. If no such box is worth it, that group is out, and all
-//! boxes reach less far.
+//! The farther a box reaches, the greater dual values it must contain. Groups with great values are
+//! few, so they are looked at before all others: of those within a loss, the greatest k - 1 values
+//! must sum up to more than k times that loss. A group with a very great value is tried by itself:
+//! if the box must contain it, the others are farther away. If no such box is worth it, that group
+//! is out, and all boxes reach less far.
 
 use crate::codes::{CodeRange, real};
 use crate::search::boxes::Boxes;
 
-use super::index::Prices;
-use super::plane::{Greatest, Group};
-use super::slack::Field;
-use super::tops::Tops;
+use super::dual_group::{DualGroup, GreatestDuals};
+use super::dual_limit::DualSpace;
+use super::index::JoinLosses;
+use super::top_k::TopK;
 
-/// So many groups are tried at most.
+/// Groups that are tried at most for one search. Greater: a shorter reach, more time before the
+/// search.
 const TRIES: usize = 64;
 
-/// With no more groups than this within reach none is tried.
+/// With no more groups than this within reach none is tried: a search through them is quick.
 const FEW: usize = if cfg!(test) { 1 } else { 16 };
 
-/// How far better boxes reach.
+/// The reach of boxes that allow less than the limit of a group.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Reach {
-    /// They cost less than this.
-    pub(super) price: f64,
+pub(super) struct DualReach {
+    /// They lose less than this.
+    pub(super) loss: f64,
     /// The greatest values that k rows within can have.
-    pub(super) greatest: Greatest,
+    pub(super) greatest: GreatestDuals,
 }
 
-/// What is set aside from one group to the next.
+/// The search for the reach, with buffers that the next group uses again.
 #[derive(Debug, Default)]
-pub(super) struct Far {
-    /// What it costs to have the groups that are asked for much, rising.
+pub(super) struct ReachSearch {
+    /// The loss of a box with each of the groups with great dual values, rising.
     far: Vec<(f64, u32)>,
-    /// The same beside one of them.
+    /// The same for boxes with one of them.
     beside: Vec<(f64, u32)>,
     tried: Vec<u32>,
-    /// No better box has these.
+    /// No better box contains these.
     out: Vec<u32>,
-    tops: Tops,
+    top: TopK,
 }
 
-impl Far {
-    /// How far better boxes reach.
-    pub(super) fn run(&mut self, field: &Field, prices: &Prices, group: u32, own: &Group) -> Reach {
-        let boxes = field.boxes;
+impl ReachSearch {
+    /// The reach of better boxes.
+    pub(super) fn run(
+        &mut self,
+        space: &DualSpace,
+        joins: &JoinLosses,
+        group: u32,
+        own: &DualGroup,
+    ) -> DualReach {
+        let boxes = space.boxes;
         self.far.clear();
         self.tried.clear();
         self.out.clear();
-        for &other in field.high.iter().filter(|&&other| other != group) {
-            let price = boxes
+        for &other in space.high.iter().filter(|&&other| other != group) {
+            let loss = boxes
                 .ranges(other)
                 .iter()
                 .enumerate()
-                .map(|(at, range)| prices.of(at, range.lo))
+                .map(|(at, range)| joins.of(at, range.lo))
                 .sum();
-            self.far.push((price, other));
+            self.far.push((loss, other));
         }
         sort(&mut self.far);
-        let asked = |other: u32| field.asked[other as usize];
+        let dual = |other: u32| space.duals[other as usize];
         loop {
-            own.start(&mut self.tops);
-            self.tops.add(field.rest, field.k);
-            let reach =
-                extent(&self.far, field, &mut self.tops, own.allowed, 0.0).unwrap_or_default();
-            let within = &self.far[..self.far.partition_point(|far| far.0 < reach.price)];
+            own.start(&mut self.top);
+            self.top.add(space.rest, space.k);
+            let reach = extent(&self.far, space, &mut self.top, own.limit, 0.0).unwrap_or_default();
+            let within = &self.far[..self.far.partition_point(|far| far.0 < reach.loss)];
             let is_worth_it = |far: &&(f64, u32)| {
-                asked(far.1) >= reach.greatest.last
-                    && asked(far.1) > field.rest
+                dual(far.1) >= reach.greatest.last
+                    && dual(far.1) > space.rest
                     && !self.tried.contains(&far.1)
             };
             let next = within
                 .iter()
                 .filter(is_worth_it)
-                .max_by(|one, other| asked(one.1).total_cmp(&asked(other.1)));
+                .max_by(|one, other| dual(one.1).total_cmp(&dual(other.1)));
             let Some(&next) = next.filter(|_| within.len() > FEW && self.tried.len() < TRIES)
             else {
                 break reach;
             };
             self.tried.push(next.1);
-            if !self.can_have(field, group, own, next, reach.price) {
+            if !self.can_contain(space, group, own, next, reach.loss) {
                 self.far.retain(|far| far.1 != next.1);
                 self.out.push(next.1);
             }
         }
     }
 
-    /// True when no better box has this group.
+    /// True when no better box contains this group.
     pub(super) fn is_out(&self, group: u32) -> bool {
         self.out.contains(&group)
     }
 
-    /// False when no box below a limit is better that has this other group.
-    fn can_have(
+    /// False when no box that loses less than `limit` and contains this other group is better.
+    fn can_contain(
         &mut self,
-        field: &Field,
+        space: &DualSpace,
         group: u32,
-        own: &Group,
-        (price, other): (f64, u32),
+        own: &DualGroup,
+        (loss, other): (f64, u32),
         limit: f64,
     ) -> bool {
-        let boxes: &Boxes = field.boxes;
+        let boxes: &Boxes = space.boxes;
         let both: Vec<CodeRange> = boxes
             .ranges(group)
             .iter()
@@ -120,12 +126,12 @@ impl Far {
             }
         }
         sort(&mut self.beside);
-        let asked = field.asked[other as usize];
-        self.tops.clear(own.others() - 1);
-        self.tops.add(own.allowed, own.rows - 1);
-        self.tops.add(asked, boxes.rows(other) - 1);
-        self.tops.add(field.rest, field.k);
-        extent(&self.beside, field, &mut self.tops, own.allowed + asked, price).is_some()
+        let dual = space.duals[other as usize];
+        self.top.clear(own.others() - 1);
+        self.top.add(own.limit, own.rows - 1);
+        self.top.add(dual, boxes.rows(other) - 1);
+        self.top.add(space.rest, space.k);
+        extent(&self.beside, space, &mut self.top, own.limit + dual, loss).is_some()
     }
 }
 
@@ -133,28 +139,31 @@ fn sort(far: &mut [(f64, u32)]) {
     far.sort_unstable_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));
 }
 
-/// How far boxes can reach that cost no less than `from` and have rows that are asked for `sum` and
-/// the greatest of these, which come by rising price; none when no box is worth it.
+/// The reach of boxes that lose no less than `from` and contain rows whose dual values are `sum`
+/// and the greatest of these, which come by rising loss; none when no box is worth it.
 fn extent(
     far: &[(f64, u32)],
-    field: &Field,
-    tops: &mut Tops,
+    space: &DualSpace,
+    top: &mut TopK,
     sum: f64,
     mut from: f64,
-) -> Option<Reach> {
-    let k = real(field.k);
+) -> Option<DualReach> {
+    let k = real(space.k);
     let mut reach = None;
     for at in 0..=far.len() {
         // From here to the next one the greatest values are those so far.
         let to = far.get(at).map_or(f64::INFINITY, |next| next.0);
-        let all = sum + tops.sum();
+        let all = sum + top.sum();
         if all > k * from {
-            let last = tops.values().last().copied().unwrap_or_default();
-            reach = Some(Reach { price: (all / k).min(to), greatest: Greatest { sum: all, last } });
+            let last = top.values().last().copied().unwrap_or_default();
+            reach = Some(DualReach {
+                loss: (all / k).min(to),
+                greatest: GreatestDuals { sum: all, last },
+            });
         }
-        if let Some(&(price, other)) = far.get(at) {
-            from = from.max(price);
-            tops.add(field.asked[other as usize], field.boxes.rows(other));
+        if let Some(&(loss, other)) = far.get(at) {
+            from = from.max(loss);
+            top.add(space.duals[other as usize], space.boxes.rows(other));
         }
     }
     reach

@@ -3,8 +3,11 @@
 
 mod tight;
 
+use super::row_bounds::{BoundQuality, RowBounds, groups, row_bounds};
 use super::*;
-use crate::codes::Code;
+use crate::codes::{Code, CodeRange, real};
+use crate::domain::penalty::Penalty;
+use crate::rng::Rng;
 use crate::testing;
 
 /// Numbers with gaps and missing values, weights from 0 to 2, flat and deep trees, snapped
@@ -37,16 +40,16 @@ fn for_each_problem(tables: u64, rows: impl Fn(u64) -> u64, mut check: impl FnMu
     }
 }
 
-fn unlimited(problem: &Problem) -> Floors {
-    floors(problem, 1, PATIENCE, &Budget::unlimited()).unwrap()
+fn unlimited(problem: &Problem) -> RowBounds {
+    row_bounds(problem, 1, PATIENCE, &Budget::unlimited()).unwrap()
 }
 
 fn with_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
     rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(work)
 }
 
-/// What a row pays for a box, from the attributes themselves.
-fn pays(problem: &Problem, ranges: &[CodeRange]) -> f64 {
+/// The loss of a row in a box, from the attributes themselves.
+fn box_loss(problem: &Problem, ranges: &[CodeRange]) -> f64 {
     problem
         .attributes()
         .iter()
@@ -66,9 +69,9 @@ fn rows(problem: &Problem) -> Vec<Vec<Code>> {
         .collect()
 }
 
-/// The cheapest of all boxes that have the row and at least k rows: every range of codes on every
-/// attribute.
-fn cheapest(problem: &Problem, rows: &[Vec<Code>], row: &[Code]) -> f64 {
+/// The least loss of all boxes that contain the row and at least k rows: every range of codes on
+/// every attribute.
+fn least_loss(problem: &Problem, rows: &[Vec<Code>], row: &[Code]) -> f64 {
     fn over(
         problem: &Problem,
         inside: &[&Vec<Code>],
@@ -81,7 +84,7 @@ fn cheapest(problem: &Problem, rows: &[Vec<Code>], row: &[Code]) -> f64 {
         }
         let at = ranges.len();
         let Some(attribute) = problem.attributes().get(at) else {
-            *best = best.min(pays(problem, ranges));
+            *best = best.min(box_loss(problem, ranges));
             return;
         };
         for lo in 0..=row[at] {
@@ -114,7 +117,7 @@ fn group_of(problem: &Problem) -> Vec<usize> {
 }
 
 #[test]
-fn every_row_s_floor_is_its_cheapest_box_of_all_boxes() {
+fn every_row_s_bound_is_the_loss_of_its_best_box_of_all_boxes() {
     let mut above_zero = 0;
     let mut met = 0;
     for_each_problem(
@@ -122,31 +125,31 @@ fn every_row_s_floor_is_its_cheapest_box_of_all_boxes() {
         |seed| 9 + seed % 14,
         |problem, what| {
             met += 1;
-            let (floors, groups) = (unlimited(problem), group_of(problem));
+            let (bounds, groups) = (unlimited(problem), group_of(problem));
             let all = rows(problem);
             let mut sum = 0.0;
             for tuple in (0u32..).take(problem.tuples()) {
                 let row: Vec<Code> =
                     (0..problem.attributes().len()).map(|at| problem.code(at, tuple)).collect();
                 let group = groups[tuple as usize];
-                let expected = cheapest(problem, &all, &row);
-                let found = floors.least[group];
+                let expected = least_loss(problem, &all, &row);
+                let found = bounds.least[group];
                 assert!(
                     (found - expected).abs() < 1e-9,
                     "{what}, tuple {tuple}: {found}, not {expected}"
                 );
-                let shown = &floors.boxes[floors.box_of[group] as usize];
+                let best = &bounds.boxes[bounds.box_of[group] as usize];
                 let inside = all.iter().filter(|other| {
-                    shown.iter().zip(*other).all(|(range, &code)| range.contains(code))
+                    best.iter().zip(*other).all(|(range, &code)| range.contains(code))
                 });
                 assert!(inside.count() as u64 >= problem.k(), "{what}, tuple {tuple}");
                 assert!(
-                    shown.iter().zip(&row).all(|(range, &code)| range.contains(code)),
+                    best.iter().zip(&row).all(|(range, &code)| range.contains(code)),
                     "{what}, tuple {tuple}"
                 );
                 assert!(
-                    (pays(problem, shown) - found).abs() < 1e-9,
-                    "{what}, tuple {tuple}: its box costs something else"
+                    (box_loss(problem, best) - found).abs() < 1e-9,
+                    "{what}, tuple {tuple}: its box has another loss"
                 );
                 above_zero += u32::from(found > 0.0);
                 sum += f64::from(problem.count(tuple)) * expected;
@@ -160,14 +163,11 @@ fn every_row_s_floor_is_its_cheapest_box_of_all_boxes() {
             );
         },
     );
-    assert!(
-        met > 200 && above_zero > 1_000,
-        "{met} problems, {above_zero} tuples that pay something"
-    );
+    assert!(met > 200 && above_zero > 1_000, "{met} problems, {above_zero} tuples with a loss");
 }
 
 /// The least penalty of all partitions of the rows into classes of at least k, and as many rows
-/// left out as may be.
+/// suppressed as may be.
 fn best_release(problem: &Problem, rows: &[Vec<Code>]) -> f64 {
     fn place(
         problem: &Problem,
@@ -186,7 +186,7 @@ fn best_release(problem: &Problem, rows: &[Vec<Code>]) -> f64 {
                     hi: class.iter().map(|row| row[at]).max().unwrap(),
                 };
                 let ranges: Vec<CodeRange> = (0..class[0].len()).map(range).collect();
-                real(class.len() as u64) * pays(problem, &ranges)
+                real(class.len() as u64) * box_loss(problem, &ranges)
             };
             let nothing: f64 = problem.attributes().iter().map(|attribute| attribute.weight).sum();
             *best = best.min(classes.iter().map(of_class).sum::<f64>() + real(out) * nothing);
@@ -239,19 +239,19 @@ fn what_is_given_up_is_weaker_and_never_above() {
         |problem, what| {
             let exact = unlimited(problem);
             for patience in [0, 30, 200, 1_000] {
-                let found = floors(problem, 1, patience, &Budget::unlimited()).unwrap();
+                let found = row_bounds(problem, 1, patience, &Budget::unlimited()).unwrap();
                 for group in 0..found.rows.len() {
                     assert!(
                         found.least[group] <= exact.least[group] + 1e-12,
                         "{what}, patience {patience}"
                     );
-                    match found.state[group] {
-                        State::Open => panic!("{what}: nobody looked"),
-                        State::Exact => assert!(
+                    match found.quality[group] {
+                        BoundQuality::Unsearched => panic!("{what}: no search"),
+                        BoundQuality::Exact => assert!(
                             (found.least[group] - exact.least[group]).abs() < 1e-12,
                             "{what}"
                         ),
-                        State::Weaker => {
+                        BoundQuality::Weaker => {
                             less += u32::from(found.least[group] < exact.least[group] - 1e-12)
                         }
                     }
@@ -260,8 +260,8 @@ fn what_is_given_up_is_weaker_and_never_above() {
                 let rows: u64 = found
                     .rows
                     .iter()
-                    .zip(&found.state)
-                    .filter(|(_, state)| **state == State::Weaker)
+                    .zip(&found.quality)
+                    .filter(|(_, quality)| **quality == BoundQuality::Weaker)
                     .map(|(rows, _)| rows)
                     .sum();
                 let kind = if rows == 0 { BoundKind::Exact } else { BoundKind::Weaker { rows } };
@@ -274,7 +274,7 @@ fn what_is_given_up_is_weaker_and_never_above() {
     assert!(weaker > 100 && less > 500, "{weaker} weaker bounds, {less} groups with less");
 }
 
-/// What is given up is still no less than what the k nearest rows ask for.
+/// A bound of a search that gave up is still no less than the loss with the k nearest rows.
 #[test]
 fn without_any_patience_the_nearest_rows_decide() {
     for_each_problem(
@@ -282,7 +282,7 @@ fn without_any_patience_the_nearest_rows_decide() {
         |seed| 30 + seed,
         |problem, what| {
             let (found, groups) =
-                (floors(problem, 1, 0, &Budget::unlimited()).unwrap(), group_of(problem));
+                (row_bounds(problem, 1, 0, &Budget::unlimited()).unwrap(), group_of(problem));
             let all = rows(problem);
             for tuple in (0u32..).take(problem.tuples()) {
                 let row: Vec<Code> =
@@ -293,10 +293,10 @@ fn without_any_patience_the_nearest_rows_decide() {
                         .map(|(&one, &other)| CodeRange::one(one).join(CodeRange::one(other)))
                         .collect()
                 };
-                let mut prices: Vec<f64> =
-                    all.iter().map(|other| pays(problem, &join(other))).collect();
-                prices.sort_by(f64::total_cmp);
-                let nearest = prices[usize::try_from(problem.k()).unwrap() - 1];
+                let mut losses: Vec<f64> =
+                    all.iter().map(|other| box_loss(problem, &join(other))).collect();
+                losses.sort_by(f64::total_cmp);
+                let nearest = losses[usize::try_from(problem.k()).unwrap() - 1];
                 let least = found.least[groups[tuple as usize]];
                 assert!(least >= nearest - 1e-9, "{what}, tuple {tuple}: {least} below {nearest}");
             }
@@ -312,10 +312,11 @@ fn an_estimate_s_interval_has_the_truth_nearly_always() {
     let (mut hits, mut sum) = (0, 0.0);
     for seed in 0..200 {
         // As if the budget had been spent after so many groups.
-        let mut stopped = Floors { order: exact.order.clone(), ..unlimited_again(&exact) };
+        let mut stopped = exact.clone();
         Rng::new(seed).shuffle(&mut stopped.order);
         for &group in &stopped.order[60..] {
-            (stopped.least[group as usize], stopped.state[group as usize]) = (0.0, State::Open);
+            (stopped.least[group as usize], stopped.quality[group as usize]) =
+                (0.0, BoundQuality::Unsearched);
         }
         let Bound { value, kind: BoundKind::Estimate { sample, low, high } } = stopped.sum() else {
             panic!("no estimate")
@@ -328,25 +329,14 @@ fn an_estimate_s_interval_has_the_truth_nearly_always() {
     assert!((sum / 200.0 / truth - 1.0).abs() < 0.02, "{} for {truth}", sum / 200.0);
 }
 
-fn unlimited_again(floors: &Floors) -> Floors {
-    Floors {
-        rows: floors.rows.clone(),
-        least: floors.least.clone(),
-        state: floors.state.clone(),
-        box_of: floors.box_of.clone(),
-        boxes: floors.boxes.clone(),
-        order: Vec::new(),
-    }
-}
-
 #[test]
-fn threads_do_not_show() {
+fn threads_do_not_change_the_bound() {
     for (at, request) in REQUESTS.iter().enumerate() {
         let problem = problem_of(&testing::random_table(4, 700), request, 6).unwrap();
         for patience in [300, PATIENCE] {
             let of = |threads: usize| {
                 with_threads(threads, || {
-                    floors(&problem, 5, patience, &Budget::unlimited()).unwrap()
+                    row_bounds(&problem, 5, patience, &Budget::unlimited()).unwrap()
                 })
             };
             let (one, three) = (of(1), of(3));

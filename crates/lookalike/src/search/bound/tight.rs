@@ -1,78 +1,109 @@
-//! A sharper bound: rows of a class pay for each other, so what each pays at least can be raised
-//! beyond its cheapest box.
+//! A sharper bound: rows of a class share their loss, so the lower bounds of rows can be raised
+//! beyond their best boxes.
 //!
-//! A release is a partition of the rows into classes of at least k. Let every row t be asked for
-//! some y(t), such that no class is asked for more than it pays: the sum of y over its rows is at
-//! most their number times the price of their box. Then no release costs less than the sum of all
-//! y. (This is the dual of the linear program of set partitioning, and every such y is a solution
-//! of it.) Only sets of just k rows need to be looked at: of a larger class every k-subset has a
-//! box that is no dearer, and the mean over all of its k-subsets is the mean over the class.
+//! A release is a partition of the rows into equivalence classes of at least k. Give every row t a
+//! dual value y(t), such that the sum of y over any class is at most the loss of the class: its
+//! rows times the loss of their box. Then no release loses less than the sum of all y. (This is the
+//! dual of the linear program of set partitioning, and every such y is a feasible solution of it.)
+//! Only sets of just k rows need to be looked at: of a larger class every k-subset has a box that
+//! loses no more, and the mean over all of its k-subsets is the mean over the class.
 //!
-//! The cheapest boxes of `floors` are such a y. From there groups of equal rows are raised one
-//! after another, those first that pay least: to what all k-sets allow (`slack.rs`), or a share of
-//! the way. In the first round a third of the way, then half, then all of it. Where a share 1/q of
-//! the way is gone, q groups are raised at once: a k-set lends each no more than a q-th of what it
-//! has left, so it cannot be overdrawn, and q searches run in parallel. Every y on the way is a
-//! solution, so the work can end at any time.
+//! The lower bounds of `row_bounds.rs` are such a y. From there dual ascent raises groups of equal
+//! rows one after another, those with the least lower bounds first: to the limit that all k-sets
+//! allow (`dual_limit.rs`), or a share of the way. In the first round a third of the way, then
+//! half, then all of it. Where the share is 1/q, q groups are raised at once: each takes no more
+//! than a q-th of the slack of a k-set, so no k-set is exceeded, and q searches run in parallel.
+//! Every y on the way is feasible, so the work can end at any time.
 //!
-//! What it holds for: further rules only take releases away, and with several stages the classes of
-//! the last one have k rows on all attributes. A row that is left out is in no class and pays for
-//! showing nothing, so where rows may be left out no row is asked for more than that; those that
-//! stay are in classes of k rows all the same. Not so rings: their rows show boxes of k rows that
-//! are no classes, and k such boxes may share rows. For them only the plain bound holds. The same
-//! goes as for the plain bound for a global recoding that shows sets of values.
+//! # Guarantee
+//! Further rules only remove releases, and with several stages the classes of the last one have k
+//! rows on all attributes. A suppressed row is in no class and loses the most that a row can lose,
+//! so where rows may be suppressed no dual value is greater than that; the rows that stay are in
+//! classes of k rows all the same. The bound does not hold for rings: their rows publish boxes of k
+//! rows that are no classes, and k such boxes may share rows. For them only the plain bound holds.
+//! A global recoding that publishes sets of values may lose less than either.
 //!
-//! Sums of floating-point numbers may be off. Each raise stops short of what is allowed by more
-//! than all its sums can be, and so does the sum of all rows.
+//! Sums of floating-point numbers may be off. Each raise stops short of its limit by more than all
+//! its sums can be off, and so does the sum of all rows.
 
 use rayon::prelude::*;
 
 use crate::codes::{CodeRange, real};
 use crate::domain::penalty::Penalty;
 use crate::problem::Problem;
+use crate::problem::bound::{Bound, BoundKind};
 use crate::search::boxes::Boxes;
 use crate::search::budget::Budget;
 
+use super::dual_limit::{DualLimit, DualLimitSearch, DualSpace};
 use super::index::Index;
-use super::slack::{Allowed, Field, Slack};
-use super::{Floors, PATIENCE, State, floors, groups};
-use crate::problem::bound::{Bound, BoundKind};
+use super::row_bounds::{BoundQuality, RowBounds, groups, row_bounds};
+use super::{PATIENCE, no_bound};
 
-/// What share of the way rows are raised in each round: one part of so many.
+/// The rounds of the ascent: each raises every group by one part of so many of the way to its
+/// limit. More rounds: a sharper bound, more time.
 const ROUNDS: [usize; 3] = [3, 2, 1];
 
-/// After so many looks at a row, the search for what a group can be asked for ends with what is
-/// proved.
-const SLACK_PATIENCE: u64 = 300_000;
+/// Looks at a candidate row after which the search for the limit of a group gives up and takes what
+/// is proved. Greater: a sharper bound, more time for hard groups.
+const DUAL_PATIENCE: u64 = 300_000;
 
-/// After so many raises it is looked again which groups are asked for most.
+/// Raises after which the groups with the greatest dual values are chosen again. Greater: fewer
+/// sorts, a longer list of them in between.
 const REFRESH: usize = 256;
 
-/// What the weighted certainty penalty of a homogeneous release cannot go below: at least
-/// [`bound`](super::bound), and as a rule a good deal more, after a longer search. Rings may go
-/// below: their boxes are no classes. When the budget is spent before every row's cheapest box is
-/// found it is the plain bound; after that, what was reached.
+/// One of so many groups is among those with the greatest dual values, from which the reach of a
+/// search is found. Greater: a quicker estimate of the reach, which is then wider.
+const HIGH_SHARE: usize = 16;
+
+/// Groups among those with the greatest dual values at least.
+const LEAST_HIGH: usize = 64;
+
+/// A lower bound on the weighted quality penalty of a homogeneous release: at least
+/// [`bound`](super::bound), and as a rule a good deal more, after a longer search. Rings may lose
+/// less: their boxes are no equivalence classes. When the budget is spent before every row's best
+/// box is found it is the plain bound; after that, the value that was reached.
+///
+/// # Example
+/// The best boxes of three rows span 4 years, that of the last row 6: the plain bound is 4 + 4 + 4
+/// + 6 years of a span of 8. But four rows make one class of at least three, which loses 4 * 8 of
+/// 8.
+/// ```
+/// use lookalike::{BoundKind, Budget, Problem, Request, bound, table, table::Treatment, tight};
+///
+/// # fn main() -> lookalike::Result<()> {
+/// let request = Request::parse("k = 3\ncolumns.age.role = 'quasi'")?;
+/// let source = table::open_text("age\n34\n36\n38\n42\n".into(), "ages".as_ref())?;
+/// let roles = request.roles(source.names())?;
+/// let problem = Problem::new(&source.read(&[Treatment::Code])?, &roles, &request)?;
+/// let plain = bound(&problem, 1, &Budget::unlimited());
+/// let tight = tight(&problem, 1, &Budget::unlimited());
+/// assert_eq!(tight.kind, BoundKind::Tight);
+/// assert!(tight.value > plain.value && tight.value <= 4.0);
+/// # Ok(())
+/// # }
+/// ```
 pub fn tight(problem: &Problem, seed: u64, budget: &Budget) -> Bound {
-    let Some(floors) = floors(problem, seed, PATIENCE, budget) else {
-        return Bound { value: 0.0, kind: BoundKind::Weaker { rows: problem.row_count() } };
+    let Some(bounds) = row_bounds(problem, seed, PATIENCE, budget) else {
+        return no_bound(problem);
     };
-    let plain = floors.sum();
-    if floors.state.contains(&State::Open) {
+    let plain = bounds.sum();
+    if bounds.quality.contains(&BoundQuality::Unsearched) {
         return plain;
     }
-    let Some(asked) = raised(problem, &floors, &ROUNDS, SLACK_PATIENCE, budget) else {
+    let Some(duals) = raised(problem, &bounds, &ROUNDS, DUAL_PATIENCE, budget) else {
         return plain;
     };
-    let value: f64 = asked.iter().zip(&floors.rows).map(|(asked, &rows)| real(rows) * asked).sum();
-    let value = value * (1.0 - 2.0 * real(asked.len() as u64) * f64::EPSILON);
+    let value: f64 = duals.iter().zip(&bounds.rows).map(|(dual, &rows)| real(rows) * dual).sum();
+    let value = value * (1.0 - 2.0 * real(duals.len() as u64) * f64::EPSILON);
     if value > plain.value { Bound { value, kind: BoundKind::Tight } } else { plain }
 }
 
-/// What a row of each group is asked for in the end; none when the budget was spent before anything
-/// was raised.
+/// The dual value of a row of each group after the ascent; none when the budget was spent before
+/// anything was raised.
 pub(super) fn raised(
     problem: &Problem,
-    floors: &Floors,
+    bounds: &RowBounds,
     rounds: &[usize],
     patience: u64,
     budget: &Budget,
@@ -81,24 +112,24 @@ pub(super) fn raised(
     let penalty = Penalty::new(problem.attributes(), &chosen);
     let boxes = groups(problem, &penalty);
     let index = Index::build(&boxes, budget)?;
-    let mut ascent = Ascent::new(problem, &boxes, &index, floors);
+    let mut ascent = DualAscent::new(problem, &boxes, &index, bounds);
     let mut order: Vec<u32> =
         (0u32..).take(boxes.len()).filter(|&group| boxes.rows(group) < ascent.k).collect();
     order.sort_by(|&one, &other| {
-        floors.least[one as usize].total_cmp(&floors.least[other as usize])
+        bounds.least[one as usize].total_cmp(&bounds.least[other as usize])
     });
-    let mut searches: Vec<Slack> = Vec::new();
+    let mut searches: Vec<DualLimitSearch> = Vec::new();
     for &parts in rounds {
-        searches.resize_with(parts, Slack::default);
+        searches.resize_with(parts, DualLimitSearch::default);
         for batch in order.chunks(parts) {
             if budget.is_spent() {
-                return Some(ascent.asked);
+                return Some(ascent.duals);
             }
-            let field = ascent.field(patience);
-            let search = |(search, &group): (&mut Slack, &u32)| {
-                search.run(&field, group, ascent.box_of(group), ascent.cap)
+            let space = ascent.space(patience);
+            let search = |(search, &group): (&mut DualLimitSearch, &u32)| {
+                search.run(&space, group, ascent.box_of(group), ascent.cap)
             };
-            let found: Vec<Allowed> = match parts {
+            let found: Vec<DualLimit> = match parts {
                 1 => searches.iter_mut().zip(batch).map(search).collect(),
                 _ => searches.par_iter_mut().zip(batch).with_max_len(1).map(search).collect(),
             };
@@ -107,49 +138,51 @@ pub(super) fn raised(
             }
         }
     }
-    Some(ascent.asked)
+    Some(ascent.duals)
 }
 
-/// What rows are asked for, on the way up.
-struct Ascent<'a> {
+/// The dual values during the ascent.
+struct DualAscent<'a> {
     boxes: &'a Boxes<'a>,
     index: &'a Index,
     k: u64,
-    asked: Vec<f64>,
-    /// For each group the box that allowed it least, range by range.
+    /// The dual value of a row of each group.
+    duals: Vec<f64>,
+    /// For each group the box that allows it least, range by range.
     known: Vec<CodeRange>,
-    /// No row is asked for more.
+    /// No dual value is greater.
     cap: f64,
-    /// By how much sums may be off.
-    slip: f64,
-    /// Groups among which are all that are asked for more than `rest`, and which groups these are.
+    /// Greatest error of the sums.
+    tolerance: f64,
+    /// Groups among which are all with a dual value above `rest`, and whether each group is among
+    /// them.
     high: Vec<u32>,
     is_high: Vec<bool>,
     rest: f64,
     raises: usize,
 }
 
-impl<'a> Ascent<'a> {
+impl<'a> DualAscent<'a> {
     fn new(
         problem: &Problem,
         boxes: &'a Boxes<'a>,
         index: &'a Index,
-        floors: &Floors,
-    ) -> Ascent<'a> {
+        bounds: &RowBounds,
+    ) -> DualAscent<'a> {
         let (k, most, rounding) = (problem.k(), boxes.penalty.most(), boxes.penalty.rounding());
         let terms = real(k) + real(problem.row_count());
-        let mut ascent = Ascent {
+        let mut ascent = DualAscent {
             boxes,
             index,
             k,
-            asked: floors.least.clone(),
-            known: floors
+            duals: bounds.least.clone(),
+            known: bounds
                 .box_of
                 .iter()
-                .flat_map(|&at| floors.boxes[at as usize].iter().copied())
+                .flat_map(|&at| bounds.boxes[at as usize].iter().copied())
                 .collect(),
             cap: if problem.allowance() > 0 { most } else { f64::INFINITY },
-            slip: real(k) * (4.0 * rounding + terms * most * 4.0 * f64::EPSILON),
+            tolerance: real(k) * (4.0 * rounding + terms * most * 4.0 * f64::EPSILON),
             high: Vec::new(),
             is_high: vec![false; boxes.len()],
             rest: 0.0,
@@ -159,9 +192,10 @@ impl<'a> Ascent<'a> {
         ascent
     }
 
-    fn field(&self, patience: u64) -> Field<'_> {
-        let Ascent { boxes, index, k, rest, slip, .. } = *self;
-        Field { boxes, index, k, patience, asked: &self.asked, high: &self.high, rest, slip }
+    fn space(&self, patience: u64) -> DualSpace<'_> {
+        let DualAscent { boxes, index, k, rest, tolerance, .. } = *self;
+        let (duals, high) = (&self.duals[..], &self.high[..]);
+        DualSpace { boxes, index, k, patience, duals, high, rest, tolerance }
     }
 
     fn box_of(&self, group: u32) -> &[CodeRange] {
@@ -169,18 +203,18 @@ impl<'a> Ascent<'a> {
         &self.known[group as usize * width..][..width]
     }
 
-    /// Raises a group one part of so many towards what it is allowed.
-    fn raise(&mut self, group: u32, found: Allowed, parts: usize) {
+    /// Raises a group by one part of so many of the way to its limit.
+    fn raise(&mut self, group: u32, found: DualLimit, parts: usize) {
         let at = group as usize;
-        if let Some(ranges) = found.box_of {
+        if let Some(ranges) = found.ranges {
             let width = ranges.len();
             self.known[at * width..][..width].copy_from_slice(&ranges);
         }
-        let more = (found.most - self.slip - self.asked[at]) / real(parts as u64);
+        let more = (found.most - self.tolerance - self.duals[at]) / real(parts as u64);
         if more <= 0.0 {
             return;
         }
-        self.asked[at] += more;
+        self.duals[at] += more;
         if !self.is_high[at] {
             self.is_high[at] = true;
             self.high.push(group);
@@ -191,17 +225,17 @@ impl<'a> Ascent<'a> {
         }
     }
 
-    /// Looks which groups are asked for most.
+    /// Chooses the groups with the greatest dual values.
     fn refresh(&mut self) {
-        let count = (self.boxes.len() / 16).max(64);
+        let count = (self.boxes.len() / HIGH_SHARE).max(LEAST_HIGH);
         let mut all: Vec<u32> = (0u32..).take(self.boxes.len()).collect();
         self.rest = 0.0;
         if count < all.len() {
-            let asked = |group: u32| self.asked[group as usize];
+            let dual = |group: u32| self.duals[group as usize];
             let falling =
-                |one: &u32, other: &u32| asked(*other).total_cmp(&asked(*one)).then(one.cmp(other));
+                |one: &u32, other: &u32| dual(*other).total_cmp(&dual(*one)).then(one.cmp(other));
             let (_, &mut next, _) = all.select_nth_unstable_by(count, falling);
-            self.rest = self.asked[next as usize];
+            self.rest = self.duals[next as usize];
             all.truncate(count);
         }
         self.high = all;

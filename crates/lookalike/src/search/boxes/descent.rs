@@ -1,4 +1,4 @@
-//! The tree of each attribute from the root down: which child of a node a code lies under.
+//! The tree of an attribute for walks from the root down: from a node to the child above a code.
 //!
 //! A taxonomy is taken as it is, and so are the intervals of an ordered attribute with a hierarchy,
 //! whether they are published or not. Without a hierarchy the values of an ordered attribute are
@@ -10,11 +10,11 @@ use std::ops::Range;
 use crate::codes::{Code, CodeRange};
 use crate::domain::attribute::{Attribute, Domain};
 
-/// A node of a [`Descent`]. Not the number that the node has in its taxonomy.
-pub(crate) type Node = u32;
+/// A node of a [`Descent`]: its number in this tree, not in the taxonomy.
+pub(crate) type DescentNode = u32;
 
-/// The node above all others.
-pub(crate) const ROOT: Node = 0;
+/// The root of every [`Descent`].
+pub(crate) const ROOT: DescentNode = 0;
 
 /// A tree in which the children of each node are numbered one after the other, from left to right,
 /// level by level.
@@ -23,7 +23,7 @@ pub(crate) struct Descent {
     /// By node, its least code.
     los: Vec<Code>,
     /// By node, its first child; the children of the next node begin where its own end.
-    firsts: Vec<Node>,
+    firsts: Vec<DescentNode>,
 }
 
 impl Descent {
@@ -48,14 +48,14 @@ impl Descent {
         )
     }
 
-    /// The nodes one step down; a leaf has none.
-    pub(crate) fn children(&self, node: Node) -> Range<Node> {
+    /// The children of a node; a leaf has none.
+    pub(crate) fn children(&self, node: DescentNode) -> Range<DescentNode> {
         self.firsts[node as usize]..self.firsts[node as usize + 1]
     }
 
     /// The child under which a code of the node lies. The node is not a leaf.
     #[inline]
-    pub(crate) fn child(&self, node: Node, code: Code) -> Node {
+    pub(crate) fn child(&self, node: DescentNode, code: Code) -> DescentNode {
         let children = self.children(node);
         let los = &self.los[children.start as usize..children.end as usize];
         // Where the children before it are leaves it is found at once.
@@ -69,7 +69,7 @@ impl Descent {
     }
 
     /// The lowest node under which all codes of a range lie that lies under this one.
-    pub(crate) fn settle(&self, mut node: Node, range: CodeRange) -> Node {
+    pub(crate) fn settle(&self, mut node: DescentNode, range: CodeRange) -> DescentNode {
         while !self.children(node).is_empty() {
             let child = self.child(node, range.lo);
             if self.child(node, range.hi) != child {
@@ -157,7 +157,7 @@ mod tests {
     }
 
     /// The end of the chain that begins at a node.
-    fn lowest(descent: &Descent, mut node: Node) -> Node {
+    fn lowest(descent: &Descent, mut node: DescentNode) -> DescentNode {
         while descent.children(node).len() == 1 {
             node = descent.children(node).start;
         }

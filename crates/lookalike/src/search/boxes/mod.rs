@@ -1,26 +1,27 @@
-//! Groups as boxes: what a group shows, how many rows it has, what its rows pay, and what joining
-//! two groups costs.
+//! Groups as boxes: the ranges of a group, its rows, their loss, and the loss of joining two
+//! groups.
 
 pub(crate) mod descent;
 pub(crate) mod nearest;
 pub(crate) mod split;
+pub(crate) mod tree;
 
 use crate::codes::{Code, CodeRange, real};
 use crate::domain::penalty::Penalty;
 
-/// What a greedy step keeps low when it has a choice.
+/// The value that a greedy step minimizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Objective {
-    /// The penalty of the whole table: what all rows of the union pay, less what they paid before.
+    /// The penalty of the whole table: the total loss that the union adds.
     Table,
-    /// The penalty of one row of the union.
+    /// The loss of one row of the union.
     Row,
 }
 
 impl Objective {
-    /// What it costs that `rows` more rows enter a group of `there` rows, each of which pays `now`
-    /// and will pay `then`. What the entering rows paid before is left out: it is the same wherever
-    /// they go.
+    /// The value of joining `rows` more rows to a group of `there` rows, whose row loss rises from
+    /// `now` to `then`. The loss of the entering rows before is not subtracted: it is the same
+    /// wherever they go.
     #[inline]
     pub(crate) fn value(self, rows: u64, there: u64, now: f64, then: f64) -> f64 {
         match self {
@@ -30,20 +31,20 @@ impl Objective {
     }
 }
 
-/// Groups by number. A group without rows is gone.
+/// Groups by number. A group without rows does not exist any more.
 #[derive(Debug)]
 pub(crate) struct Boxes<'a> {
     pub(crate) penalty: &'a Penalty,
     ranges: Vec<CodeRange>,
     rows: Vec<u32>,
-    /// What one row of the group pays.
+    /// The loss of one row of each group.
     own: Vec<f64>,
-    /// Which values the rows of a group have on each attribute, each as one of 64 bits; empty where
-    /// nobody asks.
+    /// The values of the rows of a group on each attribute, each as one of 64 bits; empty where
+    /// they are not needed.
     values: Vec<u64>,
 }
 
-/// The bit of a value: values of one bit cannot be told apart, values of different bits differ.
+/// The bit of a value: values with different bits differ, values with the same bit may differ.
 #[inline]
 pub(crate) fn bit(code: Code) -> u64 {
     1 << (code % 64)
@@ -78,37 +79,37 @@ impl<'a> Boxes<'a> {
         self.values[group as usize * self.penalty.width() + at]
     }
 
-    /// Says which values the rows of a group have now.
+    /// Sets the values of the rows of a group.
     pub(crate) fn set_values(&mut self, group: u32, values: &[u64]) {
         let width = self.penalty.width();
         self.values[group as usize * width..][..width].copy_from_slice(values);
     }
 
-    /// How many groups there are and were.
+    /// The number of groups, with those that have no rows any more.
     pub(crate) fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// What a group shows.
+    /// The ranges of a group, one an attribute.
     #[inline]
     pub(crate) fn ranges(&self, group: u32) -> &[CodeRange] {
         let width = self.penalty.width();
         &self.ranges[group as usize * width..][..width]
     }
 
-    /// How many rows a group has; 0 when it is gone.
+    /// The rows of a group; 0 when it does not exist any more.
     #[inline]
     pub(crate) fn rows(&self, group: u32) -> u64 {
         u64::from(self.rows[group as usize])
     }
 
-    /// What one row of a group pays.
+    /// The loss of one row of a group.
     #[inline]
     pub(crate) fn own(&self, group: u32) -> f64 {
         self.own[group as usize]
     }
 
-    /// Says what a group shows now and how many rows it has.
+    /// Sets the ranges and the rows of a group.
     pub(crate) fn set(&mut self, group: u32, ranges: &[CodeRange], rows: u64) {
         let width = self.penalty.width();
         self.ranges[group as usize * width..][..width].copy_from_slice(ranges);
@@ -116,30 +117,30 @@ impl<'a> Boxes<'a> {
         self.own[group as usize] = self.penalty.of_box(ranges);
     }
 
-    /// Takes all rows out of a group: it is gone.
+    /// Removes all rows of a group.
     pub(crate) fn clear(&mut self, group: u32) {
         self.rows[group as usize] = 0;
     }
 
-    /// Puts the rows of one group into another; the first is gone.
-    pub(crate) fn merge(&mut self, gone: u32, into: u32) {
+    /// Moves all rows of one group into another.
+    pub(crate) fn merge(&mut self, from: u32, into: u32) {
         let joined: Vec<CodeRange> = self
-            .ranges(gone)
+            .ranges(from)
             .iter()
             .zip(self.ranges(into))
             .map(|(one, other)| one.join(*other))
             .collect();
-        let rows = self.rows(gone) + self.rows(into);
+        let rows = self.rows(from) + self.rows(into);
         self.set(into, &joined, rows);
-        self.clear(gone);
+        self.clear(from);
         if self.has_values() {
             let both: Vec<u64> =
-                (0..joined.len()).map(|at| self.values(gone, at) | self.values(into, at)).collect();
+                (0..joined.len()).map(|at| self.values(from, at) | self.values(into, at)).collect();
             self.set_values(into, &both);
         }
     }
 
-    /// What it costs to join two groups.
+    /// The value of joining two groups.
     #[inline]
     pub(crate) fn value(&self, objective: Objective, group: u32, with: u32) -> f64 {
         let then = self.penalty.of_join(self.ranges(group), self.ranges(with));
@@ -156,7 +157,7 @@ impl<'a> Boxes<'a> {
         limit: f64,
     ) -> f64 {
         let (rows, there, now) = (self.rows(group), self.rows(with), self.own(with));
-        // What the entering rows pay alone is never more than all of it.
+        // The loss of the entering rows alone is never more than all of it.
         let (factor, mut then) =
             (if objective == Objective::Table { real(rows) } else { 1.0 }, 0.0);
         for (at, (one, other)) in self.ranges(group).iter().zip(self.ranges(with)).enumerate() {
@@ -167,6 +168,38 @@ impl<'a> Boxes<'a> {
         }
         objective.value(rows, there, now, then)
     }
+}
+
+/// Pairs in the sample of [`sample_pairs`] at most. Greater: a better estimate of how much rows
+/// differ on an attribute, more time before a search.
+const SAMPLED: usize = 4096;
+
+/// The step between the second things of two neighbouring pairs: a prime, so that few pairs are
+/// equally far apart.
+const STRIDE: usize = 7919;
+
+/// The places of the first things of a sample of pairs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Spacing {
+    /// A whole number of places apart: the last few places of many are never first.
+    Whole,
+    /// Spread over all places.
+    Even,
+}
+
+/// A sample of pairs of `count` things, far from each other in their order and not all equally far.
+pub(crate) fn sample_pairs(
+    count: usize,
+    spacing: Spacing,
+) -> impl Iterator<Item = (usize, usize)> + Clone {
+    let sampled = count.min(SAMPLED);
+    (0..sampled).map(move |at| {
+        let first = match spacing {
+            Spacing::Whole => at * (count / SAMPLED).max(1),
+            Spacing::Even => at * count / sampled,
+        };
+        (first, at * STRIDE % count)
+    })
 }
 
 fn size(rows: u64) -> u32 {

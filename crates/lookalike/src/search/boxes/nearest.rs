@@ -1,33 +1,19 @@
-//! A tree over groups that finds the cheapest partner of a group without looking at all of them,
-//! exactly.
+//! The nearest groups of a group in a tree, without a look at all of them, exactly.
 //!
-//! A k-d tree whose nodes know, for each attribute, how far every group below them reaches at least
-//! and at most. The penalty never falls as a range grows, so from these a node says what joining
-//! any of its groups costs at least; it is skipped when that is no better than what was found.
-//! Groups may grow, shrink and vanish: [`Tree::touch`] loosens the nodes above so that they stay
-//! true, and whoever finds them too loose builds the tree anew.
+//! The penalty never falls as a range grows, so a node of the tree (`tree.rs`) gives a lower bound
+//! on the loss of joining any of its groups; it is skipped when that is no better than the best
+//! found.
 
-use rayon::prelude::*;
-
-use crate::codes::{Code, CodeRange, real};
+use crate::codes::{CodeRange, real};
 use crate::rng::Rng;
-use crate::search::boxes::{Boxes, Objective, bit};
+use crate::search::boxes::tree::{BoxNode, BoxTree, NodeReach, alone};
+use crate::search::boxes::{Boxes, Objective};
 
-/// Up to this many groups a node is not split further.
-const LEAF: usize = if cfg!(test) { 2 } else { 6 };
-
-/// From this many groups on the two sides of a split are built in parallel.
-const PARALLEL: usize = if cfg!(test) { 16 } else { 4096 };
-
-/// On a line, the two sides of a cut are not as far apart as their ends: most rows lie nearer to
-/// it.
-const NEAR: f64 = 0.3;
-
-/// A bound on what all rows of a union pay more is a sum of products: it may come out greater than
-/// the exact value by a few units in the last place. So much less is believed.
+/// Factor on a lower bound of the loss that a union adds. It is a sum of products and may come out
+/// greater than the exact value by a few units in the last place.
 const ROUNDING: f64 = 1.0 - 1e-12;
 
-/// A partner that was found: the least value first, then fewer rows, then the lower number.
+/// A group to join. Order: the least value first, then fewer rows, then the lower number.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Partner {
     pub(crate) value: f64,
@@ -36,12 +22,12 @@ pub(crate) struct Partner {
 }
 
 impl Partner {
-    /// How good a group is as partner of another.
+    /// Another group as the partner of a group.
     pub(crate) fn of(boxes: &Boxes, objective: Objective, group: u32, with: u32) -> Partner {
         Partner { value: boxes.value(objective, group, with), rows: boxes.rows(with), group: with }
     }
 
-    /// The best of a partner and of some other groups, as far as they are not gone.
+    /// The best of a partner and of some other groups, as far as they have rows.
     pub(crate) fn best_of(
         boxes: &Boxes,
         objective: Objective,
@@ -66,7 +52,7 @@ impl Partner {
     }
 }
 
-/// Who looks for groups to join.
+/// Rows that look for groups to join.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Seeker<'a> {
     /// The group it belongs to, which is not among those it looks for.
@@ -74,176 +60,11 @@ pub(crate) struct Seeker<'a> {
     pub(crate) objective: Objective,
     pub(crate) rows: u64,
     pub(crate) ranges: &'a [CodeRange],
-    pub(crate) lots: u64,
+    /// Seed of the noise on the values.
+    pub(crate) seed: u64,
 }
 
-/// The tree. Nodes in preorder: the left child follows its parent.
-#[derive(Debug)]
-pub(crate) struct Tree {
-    nodes: Vec<Node>,
-    /// One a node and attribute.
-    reaches: Vec<Reach>,
-    /// One a node and attribute; empty where the groups' values are not known.
-    contents: Vec<Content>,
-    /// The groups, leaf by leaf.
-    order: Vec<u32>,
-    /// The leaf of each group.
-    leaf_of: Vec<u32>,
-}
-
-/// A node of the tree. What it says of its groups is true of all of them, perhaps more than true.
-#[derive(Clone, Debug)]
-pub(crate) struct Node {
-    /// How many nodes behind this one its right child stands; 0 for a leaf.
-    right: u32,
-    /// How many nodes before this one its parent stands; 0 for the root.
-    up: u32,
-    /// The groups of a leaf in `order`.
-    first: u32,
-    count: u32,
-    /// How many groups are not gone.
-    alive: u32,
-    pub(crate) least_group: u32,
-    least_rows: u64,
-    pub(crate) most_rows: u64,
-    /// No row of a group pays less.
-    least_own: f64,
-}
-
-/// How far the groups below a node reach on one attribute. A tree of many groups has many of these,
-/// so they are kept small.
-#[derive(Clone, Copy, Debug)]
-struct Reach {
-    /// No group begins later.
-    last_lo: Code,
-    /// No group ends sooner.
-    first_hi: Code,
-    /// What a row of a group pays on this attribute, at least and at most.
-    least: f32,
-    most: f32,
-    /// The values of groups that show one value, each as one of 64 bits: what is not here, no group
-    /// shows alone.
-    alone: u64,
-}
-
-/// Which values the rows below a node have on one attribute.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Content {
-    pub(crate) range: CodeRange,
-    /// As bits.
-    pub(crate) values: u64,
-}
-
-impl Tree {
-    /// The tree of all groups that have rows.
-    pub(crate) fn build(boxes: &Boxes) -> Tree {
-        let mut order: Vec<u32> =
-            (0u32..).take(boxes.len()).filter(|&group| boxes.rows(group) > 0).collect();
-        let nodes = if order.is_empty() { Vec::new() } else { grow(boxes, &mut order) };
-        let width = boxes.penalty.width();
-        let contents =
-            if boxes.has_values() { vec![Content::NONE; nodes.len() * width] } else { Vec::new() };
-        let reaches = vec![Reach::NONE; nodes.len() * width];
-        let mut tree = Tree { nodes, reaches, contents, order, leaf_of: vec![0; boxes.len()] };
-        let mut first = 0;
-        for (at, node) in (0u32..).zip(&mut tree.nodes).filter(|(_, node)| node.right == 0) {
-            node.first = first;
-            for &group in &tree.order[first as usize..][..node.count as usize] {
-                tree.leaf_of[group as usize] = at;
-            }
-            first += node.count;
-        }
-        // Children stand behind their parents.
-        for at in (0..tree.nodes.len()).rev() {
-            if tree.nodes[at].right == 0 {
-                let Node { first, count, .. } = tree.nodes[at];
-                for place in first..first + count {
-                    tree.loosen(boxes, at, tree.order[place as usize]);
-                }
-            }
-            if let Some(parent) = tree.parent(at) {
-                tree.join(parent, at, width);
-            }
-        }
-        tree
-    }
-
-    /// Takes note that a group shows something else or has other rows than before.
-    pub(crate) fn touch(&mut self, boxes: &Boxes, group: u32) {
-        let mut next = Some(self.leaf_of[group as usize] as usize);
-        while let Some(at) = next {
-            self.loosen(boxes, at, group);
-            next = self.parent(at);
-        }
-    }
-
-    /// Takes note that a group is gone.
-    pub(crate) fn remove(&mut self, group: u32) {
-        self.climb(group, |node| node.alive -= 1);
-    }
-
-    /// Takes note that a group that was gone has rows again.
-    pub(crate) fn revive(&mut self, boxes: &Boxes, group: u32) {
-        self.climb(group, |node| node.alive += 1);
-        self.touch(boxes, group);
-    }
-
-    /// Does something to every node above a group.
-    fn climb(&mut self, group: u32, mut change: impl FnMut(&mut Node)) {
-        let mut next = Some(self.leaf_of[group as usize] as usize);
-        while let Some(at) = next {
-            change(&mut self.nodes[at]);
-            next = self.parent(at);
-        }
-    }
-
-    fn parent(&self, at: usize) -> Option<usize> {
-        (self.nodes[at].up > 0).then(|| at - self.nodes[at].up as usize)
-    }
-
-    /// Makes what a node says true of a group.
-    fn loosen(&mut self, boxes: &Boxes, at: usize, group: u32) {
-        let node = &mut self.nodes[at];
-        node.least_rows = node.least_rows.min(boxes.rows(group));
-        node.most_rows = node.most_rows.max(boxes.rows(group));
-        node.least_own = node.least_own.min(boxes.own(group));
-        let width = boxes.penalty.width();
-        for (attribute, &range) in boxes.ranges(group).iter().enumerate() {
-            self.reaches[at * width + attribute]
-                .join(&Reach::of(range, boxes.penalty.of(attribute, range)));
-            if let Some(content) = self.contents.get_mut(at * width + attribute) {
-                content.join(&Content { range, values: boxes.values(group, attribute) });
-            }
-        }
-    }
-
-    /// Makes what a node says true of all that another says.
-    fn join(&mut self, at: usize, other: usize, width: usize) {
-        let Node { least_rows, most_rows, least_own, .. } = self.nodes[other];
-        let node = &mut self.nodes[at];
-        node.least_rows = node.least_rows.min(least_rows);
-        node.most_rows = node.most_rows.max(most_rows);
-        node.least_own = node.least_own.min(least_own);
-        for attribute in 0..width {
-            let reach = self.reaches[other * width + attribute];
-            self.reaches[at * width + attribute].join(&reach);
-            if !self.contents.is_empty() {
-                let content = self.contents[other * width + attribute];
-                self.contents[at * width + attribute].join(&content);
-            }
-        }
-    }
-
-    /// A node of the tree.
-    pub(crate) fn node(&self, at: usize) -> &Node {
-        &self.nodes[at]
-    }
-
-    /// Which values the rows below a node have; only where the groups' values are known.
-    pub(crate) fn contents(&self, at: usize, width: usize) -> &[Content] {
-        &self.contents[at * width..][..width]
-    }
-
+impl BoxTree {
     /// The best partner of a group; none when there is no other.
     pub(crate) fn partner(
         &self,
@@ -251,11 +72,11 @@ impl Tree {
         objective: Objective,
         group: u32,
     ) -> Option<Partner> {
-        let probes: Vec<Probe> = boxes
+        let probes: Vec<SeekerRange> = boxes
             .ranges(group)
             .iter()
             .enumerate()
-            .map(|(at, &range)| Probe::new(boxes, at, range))
+            .map(|(at, &range)| SeekerRange::new(boxes, at, range))
             .collect();
         let limit = |best: &Option<Partner>| best.map_or(f64::INFINITY, |best| best.value);
         let rows = boxes.rows(group);
@@ -263,7 +84,7 @@ impl Tree {
             self.least_value(boxes, objective, rows, &probes, at, limit(best))
         };
         let skips = |best: &Option<Partner>, value: f64, at: usize| {
-            let Node { least_rows, least_group, .. } = self.nodes[at];
+            let BoxNode { least_rows, least_group, .. } = self.nodes[at];
             best.is_some_and(|best| {
                 !Partner { value, rows: least_rows, group: least_group }.is_before(&best)
             })
@@ -279,9 +100,8 @@ impl Tree {
         best
     }
 
-    /// A few groups that it costs least to join for so many rows with these ranges, the cheapest
-    /// first. Each cost is first made dearer or cheaper by lot, by up to half of `noise`: who asks
-    /// again gets others.
+    /// The `most` best groups to join, the best first. Each value is first changed at random by up
+    /// to half of `noise`, as a share of it, so that another seed gives others.
     pub(crate) fn several(
         &self,
         boxes: &Boxes,
@@ -289,9 +109,12 @@ impl Tree {
         noise: f64,
         most: usize,
     ) -> Vec<u32> {
-        let Seeker { group, objective, rows, ranges, lots } = *seeker;
-        let probes: Vec<Probe> =
-            ranges.iter().enumerate().map(|(at, &range)| Probe::new(boxes, at, range)).collect();
+        let Seeker { group, objective, rows, ranges, seed } = *seeker;
+        let probes: Vec<SeekerRange> = ranges
+            .iter()
+            .enumerate()
+            .map(|(at, &range)| SeekerRange::new(boxes, at, range))
+            .collect();
         let (mut best, least) = (Vec::new(), 1.0 - noise / 2.0);
         let limit = |best: &Vec<(f64, u32)>| {
             if best.len() == most { best[most - 1].0 } else { f64::INFINITY }
@@ -301,7 +124,7 @@ impl Tree {
         };
         let skips = |best: &Vec<(f64, u32)>, value: f64, _| value >= limit(best);
         self.seek(boxes, &mut best, &bound, &skips, &mut |best, other| {
-            let factor = least + noise * Rng::unit_of(lots, u64::from(other));
+            let factor = least + noise * Rng::unit_of(seed, u64::from(other));
             let limit = limit(best);
             let (mut then, stop) = (
                 0.0,
@@ -322,16 +145,16 @@ impl Tree {
         best.into_iter().map(|(_, group)| group).collect()
     }
 
-    /// Meets every group that is not gone, but for those below nodes that are skipped: `bound` says
-    /// what a node can offer at best, `skips` whether that is too little after all that was met.
-    /// The side that promises more comes first.
+    /// Visits every group that has rows, but for those below nodes that are skipped: `bound` is a
+    /// lower bound on the value of the groups below a node, `skips` is true when that is no better
+    /// than the best found. The side with the lesser bound comes first.
     pub(crate) fn seek<S>(
         &self,
         boxes: &Boxes,
         found: &mut S,
         bound: &impl Fn(&S, usize) -> f64,
         skips: &impl Fn(&S, f64, usize) -> bool,
-        meet: &mut impl FnMut(&mut S, u32),
+        visit: &mut impl FnMut(&mut S, u32),
     ) {
         let mut open = vec![(0, 0.0)];
         while let Some((at, least)) = open.pop() {
@@ -342,15 +165,15 @@ impl Tree {
             if node.right == 0 {
                 for &group in &self.order[node.first as usize..][..node.count as usize] {
                     if boxes.rows(group) > 0 {
-                        meet(found, group);
+                        visit(found, group);
                     }
                 }
                 continue;
             }
             let (left, right) = (at + 1, at + node.right as usize);
             let (of_left, of_right) = (bound(found, left), bound(found, right));
-            // The last one in is the first one out; of two that promise the same, the one with the
-            // lower number.
+            // The last one in is the first one out; of two equal bounds, the one with the lower
+            // number.
             let is_left_first = of_left < of_right
                 || (of_left <= of_right
                     && self.nodes[left].least_group < self.nodes[right].least_group);
@@ -364,14 +187,14 @@ impl Tree {
         }
     }
 
-    /// What joining a group of so many rows with any group below a node costs at least; when that
-    /// is more than `limit`, perhaps less than it could say.
+    /// A lower bound on the value of joining a group of so many rows with any group below a node.
+    /// It need not be sharp above `limit`.
     fn least_value(
         &self,
         boxes: &Boxes,
         objective: Objective,
         rows: u64,
-        probes: &[Probe],
+        probes: &[SeekerRange],
         at: usize,
         limit: f64,
     ) -> f64 {
@@ -381,7 +204,7 @@ impl Tree {
             // No more than the sum itself, to the last bit.
             Objective::Row => (1.0, 0.0, 0.0, 1.0),
         };
-        // What many rows pay more is a difference, and its rounding grows with what they paid
+        // The loss that many rows gain is a difference, and its rounding grows with their loss
         // before.
         let slack = if objective == Objective::Table {
             real(node.most_rows) * boxes.penalty.rounding()
@@ -390,9 +213,9 @@ impl Tree {
         };
         let (mut value, mut more) = (0.0, 0.0);
         for (reach, probe) in self.reaches[at * probes.len()..].iter().zip(probes) {
-            let pays = probe.least(boxes, reach);
-            let grows = (pays - f64::from(reach.most)).max(0.0);
-            value += rows * pays + there * grows;
+            let loss = probe.least(boxes, reach);
+            let grows = (loss - f64::from(reach.most)).max(0.0);
+            value += rows * loss + there * grows;
             if value * sure - slack > limit {
                 return value * sure - slack;
             }
@@ -407,24 +230,24 @@ impl Tree {
     }
 }
 
-/// What a group that looks for a partner shows on one attribute.
-struct Probe {
+/// The range of a seeker on one attribute.
+struct SeekerRange {
     attribute: usize,
     range: CodeRange,
     bit: u64,
-    /// What it pays at least with a group that does not show just the same value.
+    /// The least loss with a group that does not publish just the same value.
     step: f64,
     is_flat: bool,
 }
 
-impl Probe {
-    fn new(boxes: &Boxes, attribute: usize, range: CodeRange) -> Probe {
+impl SeekerRange {
+    fn new(boxes: &Boxes, attribute: usize, range: CodeRange) -> SeekerRange {
         let step = if range.is_one() {
             boxes.penalty.step(attribute, range.lo)
         } else {
             boxes.penalty.of(attribute, range)
         };
-        Probe {
+        SeekerRange {
             attribute,
             range,
             bit: alone(range),
@@ -433,9 +256,9 @@ impl Probe {
         }
     }
 
-    /// What a row pays at least on this attribute if the group joins any that reaches so far.
+    /// The least loss of a row on this attribute if the seeker joins any group of this reach.
     #[inline]
-    fn least(&self, boxes: &Boxes, reach: &Reach) -> f64 {
+    fn least(&self, boxes: &Boxes, reach: &NodeReach) -> f64 {
         let value = self.range.lo;
         let is_alone =
             self.bit & reach.alone == 0 || value > reach.last_lo || value < reach.first_hi;
@@ -446,165 +269,8 @@ impl Probe {
             lo: self.range.lo.min(reach.last_lo),
             hi: self.range.hi.max(reach.first_hi),
         };
-        let pays = boxes.penalty.of(self.attribute, least).max(f64::from(reach.least));
-        if is_alone { pays.max(self.step) } else { pays }
-    }
-}
-
-impl Reach {
-    /// Of no group.
-    const NONE: Reach =
-        Reach { last_lo: 0, first_hi: Code::MAX, least: f32::INFINITY, most: 0.0, alone: 0 };
-
-    #[allow(clippy::cast_possible_truncation, reason = "rounded towards where it stays true")]
-    fn of(range: CodeRange, pays: f64) -> Reach {
-        let near = pays as f32;
-        let least = if f64::from(near) > pays { near.next_down() } else { near };
-        let most = if f64::from(near) < pays { near.next_up() } else { near };
-        Reach { last_lo: range.lo, first_hi: range.hi, least, most, alone: alone(range) }
-    }
-
-    fn join(&mut self, other: &Reach) {
-        self.last_lo = self.last_lo.max(other.last_lo);
-        self.first_hi = self.first_hi.min(other.first_hi);
-        self.least = self.least.min(other.least);
-        self.most = self.most.max(other.most);
-        self.alone |= other.alone;
-    }
-}
-
-impl Content {
-    /// Of no group.
-    const NONE: Content = Content { range: CodeRange { lo: Code::MAX, hi: 0 }, values: 0 };
-
-    fn join(&mut self, other: &Content) {
-        self.range = self.range.join(other.range);
-        self.values |= other.values;
-    }
-}
-
-/// The bit of a range that is one value, none for any other.
-fn alone(range: CodeRange) -> u64 {
-    if range.is_one() { bit(range.lo) } else { 0 }
-}
-
-/// The nodes over these groups, root first, as if their groups had no rows yet; puts the groups in
-/// the order of the leaves.
-fn grow(boxes: &Boxes, groups: &mut [u32]) -> Vec<Node> {
-    let size = |len: usize| u32::try_from(len).expect("there are fewer groups than rows");
-    let alive = size(groups.len());
-    let mut root = Node {
-        right: 0,
-        up: 0,
-        first: 0,
-        count: alive,
-        alive,
-        least_group: *groups.iter().min().expect("a node has groups"),
-        least_rows: u64::MAX,
-        most_rows: 0,
-        least_own: f64::INFINITY,
-    };
-    if groups.len() <= LEAF {
-        return vec![root];
-    }
-    let middle = cut(boxes, groups);
-    let (left, right) = groups.split_at_mut(middle);
-    let (mut left, mut right) = if left.len() + right.len() < PARALLEL {
-        (grow(boxes, left), grow(boxes, right))
-    } else {
-        rayon::join(|| grow(boxes, left), || grow(boxes, right))
-    };
-    root.count = 0;
-    root.right = size(left.len() + 1);
-    left[0].up = 1;
-    right[0].up = root.right;
-    let mut nodes = Vec::with_capacity(1 + left.len() + right.len());
-    nodes.push(root);
-    nodes.append(&mut left);
-    nodes.append(&mut right);
-    nodes
-}
-
-/// Splits the groups in two as near to the median as can be: by where they lie on an attribute or
-/// by what they pay on it, whichever sets more groups further apart. Says how many groups come
-/// first.
-fn cut(boxes: &Boxes, groups: &mut [u32]) -> usize {
-    let width = boxes.penalty.width();
-    let half = groups.len() / 2;
-    let of_key = |key: usize| {
-        let mut keys: Vec<u64> = groups.iter().map(|&group| boxes.key(group, key)).collect();
-        let median = *keys.select_nth_unstable(half).1;
-        let (mut below, mut up_to, mut least, mut most) = (0, 0, median, median);
-        for key in keys {
-            below += usize::from(key < median);
-            up_to += usize::from(key <= median);
-            least = least.min(key);
-            most = most.max(key);
-        }
-        let middle = if half - below <= up_to - half && below > 0 || up_to == groups.len() {
-            below
-        } else {
-            up_to
-        };
-        let balance = real(middle.min(groups.len() - middle) as u64);
-        (
-            boxes.apart(key, least, most)
-                * balance
-                * if boxes.penalty.is_line(key % width) { NEAR } else { 1.0 },
-            balance,
-            key,
-            middle,
-        )
-    };
-    // Where any two values cost the same, where a group lies says what it pays.
-    let keys: Vec<usize> =
-        (0..2 * width).filter(|&key| key < width || !boxes.penalty.is_flat(key - width)).collect();
-    let cuts: Vec<(f64, f64, usize, usize)> = if groups.len() < PARALLEL {
-        keys.into_iter().map(of_key).collect()
-    } else {
-        keys.into_par_iter().map(of_key).collect()
-    };
-    let best = cuts
-        .into_iter()
-        .reduce(|best, other| if (other.0, other.1) > (best.0, best.1) { other } else { best });
-    match best {
-        Some((_, balance, key, middle)) if balance > 0.0 => {
-            groups.select_nth_unstable_by_key(middle, |&group| (boxes.key(group, key), group));
-            middle
-        }
-        // All lie in one place.
-        _ => {
-            groups.sort_unstable();
-            half
-        }
-    }
-}
-
-impl Boxes<'_> {
-    /// What a group is sorted by: for each attribute where it lies, then for each what its rows pay
-    /// on it.
-    fn key(&self, group: u32, key: usize) -> u64 {
-        let width = self.penalty.width();
-        let range = self.ranges(group)[key % width];
-        match key < width {
-            // Where any two values cost the same, all ranges are as good as one.
-            true if self.penalty.is_flat(key) && !range.is_one() => u64::MAX,
-            true => u64::from(range.lo) + u64::from(range.hi),
-            // Numbers of one sign stand in the order of their bits.
-            false => self.penalty.of(key - width, range).abs().to_bits(),
-        }
-    }
-
-    /// How far apart two keys are, in penalty.
-    fn apart(&self, key: usize, least: u64, most: u64) -> f64 {
-        let width = self.penalty.width();
-        let code =
-            |centre: u64| Code::try_from(centre / 2).expect("a centre lies between two codes");
-        match key < width {
-            true if self.penalty.is_flat(key) => self.penalty.step(key, 0),
-            true => self.penalty.of(key, CodeRange { lo: code(least), hi: code(most) }),
-            false => f64::from_bits(most) - f64::from_bits(least),
-        }
+        let loss = boxes.penalty.of(self.attribute, least).max(f64::from(reach.least));
+        if is_alone { loss.max(self.step) } else { loss }
     }
 }
 
@@ -645,7 +311,7 @@ mod tests {
             let problem = problem(seed);
             let penalty = Penalty::new(problem.attributes(), &[0, 1, 2]);
             let mut boxes = points(&problem, &penalty);
-            let mut tree = Tree::build(&boxes);
+            let mut tree = BoxTree::build(&boxes);
             let mut rng = Rng::new(seed);
             for step in 0..120 {
                 let mut any = || u32::try_from(rng.below(boxes.len() as u64)).unwrap();
@@ -676,12 +342,12 @@ mod tests {
     }
 
     #[test]
-    fn several_are_the_cheapest_of_all_after_groups_have_gone_and_come_back() {
+    fn several_are_the_best_of_all_after_groups_have_vanished_and_come_back() {
         for seed in 0..30 {
             let problem = problem(seed);
             let penalty = Penalty::new(problem.attributes(), &[0, 1, 2]);
             let mut boxes = points(&problem, &penalty);
-            let mut tree = Tree::build(&boxes);
+            let mut tree = BoxTree::build(&boxes);
             let mut rng = Rng::new(seed);
             for step in 0..60 {
                 let mut any = || u32::try_from(rng.below(boxes.len() as u64)).unwrap();
@@ -715,7 +381,7 @@ mod tests {
                         .map(value)
                         .collect();
                     all.sort_by(f64::total_cmp);
-                    let seeker = Seeker { group: other, objective, rows, ranges: &ranges, lots: 7 };
+                    let seeker = Seeker { group: other, objective, rows, ranges: &ranges, seed: 7 };
                     let found: Vec<f64> =
                         tree.several(&boxes, &seeker, 0.0, 4).into_iter().map(value).collect();
                     assert_eq!(
@@ -723,7 +389,7 @@ mod tests {
                         all[..all.len().min(4)],
                         "seed {seed}, step {step}, {objective:?}"
                     );
-                    // With noise they are others, but none much dearer.
+                    // With noise they are others, but none with much more loss.
                     let noisy = tree.several(&boxes, &seeker, 0.2, 4);
                     assert!(
                         noisy
@@ -742,9 +408,9 @@ mod tests {
         let penalty = Penalty::new(problem.attributes(), &[0, 1, 2]);
         let mut boxes = points(&problem, &penalty);
         (1..).take(boxes.len() - 1).for_each(|group| boxes.merge(group, 0));
-        assert!(Tree::build(&boxes).partner(&boxes, Objective::Table, 0).is_none());
+        assert!(BoxTree::build(&boxes).partner(&boxes, Objective::Table, 0).is_none());
         assert!(
-            Tree::build(&Boxes::of(&penalty, Vec::new(), std::iter::empty()))
+            BoxTree::build(&Boxes::of(&penalty, Vec::new(), std::iter::empty()))
                 .partner(&boxes, Objective::Table, 0)
                 .is_none()
         );
@@ -755,11 +421,11 @@ mod tests {
         let problem = problem(2);
         let penalty = Penalty::new(problem.attributes(), &[0, 1, 2]);
         let boxes = points(&problem, &penalty);
-        let tree = Tree::build(&boxes);
+        let tree = BoxTree::build(&boxes);
         let mut met = 0;
         for group in (0u32..).take(boxes.len()) {
-            let probes: Vec<Probe> =
-                (0..3).map(|at| Probe::new(&boxes, at, boxes.ranges(group)[at])).collect();
+            let probes: Vec<SeekerRange> =
+                (0..3).map(|at| SeekerRange::new(&boxes, at, boxes.ranges(group)[at])).collect();
             let nearest = scan(&boxes, Objective::Table, group).unwrap().value;
             let bound = |_: &usize, at: usize| {
                 tree.least_value(&boxes, Objective::Table, boxes.rows(group), &probes, at, nearest)

@@ -1,9 +1,9 @@
-//! Cutting a set of rows in two compact halves, and lending rows from one set to another: the steps
-//! of the top-down method, which other searches use too.
+//! Splits a set of rows into two compact halves, and transfers rows from one set to another: the
+//! steps of the top-down method, which other searches use too.
 //!
 //! Two rows that lie far apart are the seeds of the halves; every other row, in the order given,
-//! goes where it costs less. The farthest pair is guessed: from the first row to the one farthest
-//! from it, from there to the farthest again, for a few rounds.
+//! goes where it adds less loss. The farthest pair is approximated: from the first row to the one
+//! farthest from it, from there to the farthest again, for a few rounds.
 //!
 //! # Complexity
 //! O(d n) for n pieces and d attributes and each round.
@@ -25,7 +25,7 @@ use crate::search::boxes::{Objective, bit};
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Block {
     pub(crate) pieces: Vec<Piece>,
-    /// As many codes a piece as there are attributes.
+    /// The codes of the pieces, row by row.
     cells: Vec<Code>,
     width: usize,
 }
@@ -40,8 +40,7 @@ impl Block {
         Block { pieces, cells, width: attributes.len() }
     }
 
-    /// In an order that the seed decides, every order as likely as any other, but pieces that show
-    /// the same side by side.
+    /// These pieces in a random order; indistinguishable pieces stay side by side.
     pub(crate) fn shuffled(
         problem: &Problem,
         attributes: &[usize],
@@ -52,20 +51,20 @@ impl Block {
         Block::new(problem, attributes, sets.concat())
     }
 
-    /// The pieces of one side in their order, but the seed before all others, in no more space than
+    /// The pieces of one half in their order, but its seed before all others, in no more space than
     /// they need.
-    fn part(&self, seed: usize, is_first: &[bool], first: bool) -> Block {
-        let chosen = || (0..self.pieces.len()).filter(|&at| is_first[at] == first && at != seed);
+    fn half(&self, seed: usize, half_of: &[SplitHalf], half: SplitHalf) -> Block {
+        let chosen = || (0..self.pieces.len()).filter(|&at| half_of[at] == half && at != seed);
         let count = 1 + chosen().count();
         let (pieces, cells) = (Vec::with_capacity(count), Vec::with_capacity(count * self.width));
-        let mut part = Block { pieces, cells, width: self.width };
+        let mut block = Block { pieces, cells, width: self.width };
         for at in std::iter::once(seed).chain(chosen()) {
-            part.push(self.pieces[at], self.row(at));
+            block.push(self.pieces[at], self.row(at));
         }
-        part
+        block
     }
 
-    /// How many rows its pieces have.
+    /// The rows of its pieces.
     pub(crate) fn rows(&self) -> u64 {
         partition::rows(&self.pieces)
     }
@@ -75,7 +74,7 @@ impl Block {
         &self.cells[at * self.width..][..self.width]
     }
 
-    /// Adds rows.
+    /// Adds a piece with its codes.
     pub(crate) fn push(&mut self, piece: Piece, row: &[Code]) {
         self.pieces.push(piece);
         self.cells.extend_from_slice(row);
@@ -87,7 +86,7 @@ impl Block {
         self.cells.append(&mut other.cells);
     }
 
-    /// The values of its rows on each attribute, as bits.
+    /// The values of its rows on each attribute, each as one of 64 bits.
     pub(crate) fn values(&self) -> Vec<u64> {
         let mut values = vec![0; self.width];
         for row in self.cells.chunks_exact(self.width) {
@@ -107,8 +106,7 @@ impl Block {
     }
 }
 
-/// Sets of pieces that show the same, in an order that the seed decides, every order as likely as
-/// any other.
+/// Sets of indistinguishable pieces in a random order.
 pub(crate) fn shuffled<'a>(
     problem: &Problem,
     attributes: &[usize],
@@ -125,7 +123,7 @@ pub(crate) fn shuffled<'a>(
     sets
 }
 
-/// Makes a box just large enough for a row, and says whether it was not.
+/// Widens a box to contain a row; true when it did not before.
 fn grow(ranges: &mut [CodeRange], row: &[Code]) -> bool {
     let mut has_grown = false;
     for (range, &code) in ranges.iter_mut().zip(row) {
@@ -135,8 +133,8 @@ fn grow(ranges: &mut [CodeRange], row: &[Code]) -> bool {
     has_grown
 }
 
-/// Two halves, each around one of two pieces far apart, which are looked for from a piece on; none
-/// when all rows show the same.
+/// Splits a block into two halves, each around one of two pieces far apart; the search for these
+/// starts at a piece and takes some rounds. None when all rows are indistinguishable.
 pub(crate) fn halves(
     penalty: &Penalty,
     objective: Objective,
@@ -145,52 +143,64 @@ pub(crate) fn halves(
     from: usize,
 ) -> Option<(Block, Block)> {
     let seeds = far_pair(penalty, rounds, block, from)?;
-    let mut sides = [seeds.0, seeds.1].map(|seed| Side::new(penalty, block, seed));
-    let mut is_first: Vec<bool> = Vec::with_capacity(block.pieces.len());
+    let mut halves = [seeds.0, seeds.1].map(|seed| GrowingHalf::new(penalty, block, seed));
+    let mut half_of: Vec<SplitHalf> = Vec::with_capacity(block.pieces.len());
     for (at, piece) in block.pieces.iter().enumerate() {
         let (row, count) = (block.row(at), u64::from(piece.count));
         if at == seeds.0 || at == seeds.1 {
-            is_first.push(at == seeds.0);
+            half_of.push(if at == seeds.0 { SplitHalf::First } else { SplitHalf::Second });
             continue;
         }
-        // Rows that show the same stay together: a tie would part them by their numbers.
+        // Indistinguishable rows stay together: a tie would part them by their numbers.
         if at > 0 && block.row(at - 1) == row {
-            sides[usize::from(!is_first[at - 1])].rows += count;
-            is_first.push(is_first[at - 1]);
+            halves[half_of[at - 1] as usize].rows += count;
+            half_of.push(half_of[at - 1]);
             continue;
         }
-        let [(one, first), (other, second)] = [&sides[0], &sides[1]].map(|side| {
-            let then = penalty.of_join_row(&side.ranges, row);
-            (objective.value(count, side.rows, side.pays, then), then)
+        let [(one, first), (other, second)] = [&halves[0], &halves[1]].map(|half| {
+            let then = penalty.of_join_row(&half.ranges, row);
+            (objective.value(count, half.rows, half.row_loss, then), then)
         });
-        is_first.push(one < other || (one <= other && sides[0].rows <= sides[1].rows));
-        let (side, pays) =
-            if is_first[at] { (&mut sides[0], first) } else { (&mut sides[1], second) };
-        grow(&mut side.ranges, row);
-        side.rows += count;
-        side.pays = pays;
+        let is_first = one < other || (one <= other && halves[0].rows <= halves[1].rows);
+        let (half, row_loss) =
+            if is_first { (SplitHalf::First, first) } else { (SplitHalf::Second, second) };
+        half_of.push(half);
+        let half = &mut halves[half as usize];
+        grow(&mut half.ranges, row);
+        half.rows += count;
+        half.row_loss = row_loss;
     }
-    Some((block.part(seeds.0, &is_first, true), block.part(seeds.1, &is_first, false)))
+    let [first, second] = [(seeds.0, SplitHalf::First), (seeds.1, SplitHalf::Second)]
+        .map(|(seed, half)| block.half(seed, &half_of, half));
+    Some((first, second))
 }
 
-/// A half that is being filled.
-struct Side {
+/// One of the two halves of a split.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum SplitHalf {
+    First,
+    Second,
+}
+
+/// A half during a split.
+struct GrowingHalf {
     ranges: Vec<CodeRange>,
     rows: u64,
-    /// What a row of it pays.
-    pays: f64,
+    row_loss: f64,
 }
 
-impl Side {
-    fn new(penalty: &Penalty, block: &Block, seed: usize) -> Side {
+impl GrowingHalf {
+    fn new(penalty: &Penalty, block: &Block, seed: usize) -> GrowingHalf {
         let ranges: Vec<CodeRange> =
             block.row(seed).iter().map(|&code| CodeRange::one(code)).collect();
-        Side { rows: u64::from(block.pieces[seed].count), pays: penalty.of_box(&ranges), ranges }
+        let rows = u64::from(block.pieces[seed].count);
+        GrowingHalf { rows, row_loss: penalty.of_box(&ranges), ranges }
     }
 }
 
 /// Two pieces that lie far apart: from one piece to the farthest from it, from there to the
-/// farthest again, so many times or until that leads no farther. None when all show the same.
+/// farthest again, so many times or until that leads no farther. None when all are
+/// indistinguishable.
 pub(crate) fn far_pair(
     penalty: &Penalty,
     rounds: u32,
@@ -205,14 +215,14 @@ pub(crate) fn far_pair(
         }
         (from, to, apart) = (to, next, distance);
     }
-    // Values that differ may cost nothing, such as all of a column with weight 0: they need not be
-    // told apart.
+    // Values that differ may have no loss, such as all of a column with weight 0: they need not be
+    // separated.
     (from != to).then_some((from, to))
 }
 
-/// What share of the largest distance between two tuples the search for two rows far apart reaches,
-/// after so many rounds each, on average over searches that start from random tuples. 1 where all
-/// rows show the same.
+/// How close the search for two rows far apart comes: the share, from 0 to 1, of the largest
+/// distance between two tuples that it reaches after each of these numbers of rounds, on average
+/// over searches that start from random tuples. 1 where all rows are indistinguishable.
 ///
 /// The largest distance is found by looking at all pairs: O(d n^2) for n distinct tuples.
 pub fn far_pair_shares(problem: &Problem, rounds: &[u32], starts: u32, seed: u64) -> Vec<f64> {
@@ -244,7 +254,7 @@ pub fn far_pair_shares(problem: &Problem, rounds: &[u32], starts: u32, seed: u64
 /// The first of the pieces that lie farthest from one, and how far.
 fn farthest(penalty: &Penalty, block: &Block, from: usize) -> (usize, f64) {
     let here: Vec<CodeRange> = block.row(from).iter().map(|&code| CodeRange::one(code)).collect();
-    // Rows that are alike are not apart, even where each costs something by itself.
+    // Indistinguishable rows are not apart, even where each has a loss by itself.
     let mut best = (from, penalty.of_box(&here));
     for (at, row) in block.cells.chunks_exact(here.len()).enumerate() {
         let distance = penalty.of_join_row(&here, row);
@@ -255,43 +265,43 @@ fn farthest(penalty: &Penalty, block: &Block, from: usize) -> (usize, f64) {
     best
 }
 
-/// Moves the cheapest rows from one block to another, a piece at a time. `wanted` is asked before
-/// each step with the block that receives: how many rows are still to come, or none to give up.
-/// True when it was satisfied.
-pub(crate) fn lend(
+/// Transfers the nearest rows from a donor to another block, a piece at a time. `deficit` is called
+/// before each step with the block that receives: it returns the number of rows that it still
+/// needs, or none to give up. True when it returned 0.
+pub(crate) fn transfer(
     penalty: &Penalty,
-    lender: &mut Block,
-    short: &mut Block,
-    mut wanted: impl FnMut(&Block) -> Option<u64>,
+    donor: &mut Block,
+    receiver: &mut Block,
+    mut deficit: impl FnMut(&Block) -> Option<u64>,
 ) -> bool {
-    let mut ranges = short.ranges();
-    let mut costs: Vec<f64> = Vec::new();
-    while let Some(need) = wanted(short) {
-        if need == 0 || lender.pieces.is_empty() {
+    let mut ranges = receiver.ranges();
+    let mut losses: Vec<f64> = Vec::new();
+    while let Some(need) = deficit(receiver) {
+        if need == 0 || donor.pieces.is_empty() {
             return need == 0;
         }
-        if costs.is_empty() {
-            costs.extend(
-                (0..lender.pieces.len()).map(|at| penalty.of_join_row(&ranges, lender.row(at))),
+        if losses.is_empty() {
+            losses.extend(
+                (0..donor.pieces.len()).map(|at| penalty.of_join_row(&ranges, donor.row(at))),
             );
         }
-        let cheaper = |best: (usize, f64), (at, &cost): (usize, &f64)| {
-            if cost < best.1 { (at, cost) } else { best }
+        let lesser = |best: (usize, f64), (at, &loss): (usize, &f64)| {
+            if loss < best.1 { (at, loss) } else { best }
         };
-        let (cheapest, _) = costs.iter().enumerate().fold((0, f64::INFINITY), cheaper);
-        let piece = lender.pieces[cheapest];
+        let (nearest, _) = losses.iter().enumerate().fold((0, f64::INFINITY), lesser);
+        let piece = donor.pieces[nearest];
         let count = u32::try_from(need).unwrap_or(u32::MAX).min(piece.count);
-        let row = lender.row(cheapest).to_vec();
-        short.push(Piece { count, ..piece }, &row);
+        let row = donor.row(nearest).to_vec();
+        receiver.push(Piece { count, ..piece }, &row);
         if count < piece.count {
-            lender.pieces[cheapest].count -= count;
+            donor.pieces[nearest].count -= count;
         } else {
-            lender.pieces.remove(cheapest);
-            lender.cells.drain(cheapest * row.len()..(cheapest + 1) * row.len());
-            costs.remove(cheapest);
+            donor.pieces.remove(nearest);
+            donor.cells.drain(nearest * row.len()..(nearest + 1) * row.len());
+            losses.remove(nearest);
         }
         if grow(&mut ranges, &row) {
-            costs.clear();
+            losses.clear();
         }
     }
     false
@@ -366,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn the_cheapest_rows_are_lent_first_and_no_more_than_wanted() {
+    fn the_nearest_rows_are_transferred_first_and_no_more_than_the_deficit() {
         let problem = testing::problem(
             "x\n1\n2\n2\n2\n9\n40\n",
             "k = 1\ncolumns = { x = { role = \"quasi\" } }",
@@ -375,19 +385,22 @@ mod tests {
         let penalty = Penalty::new(problem.attributes(), &[0]);
         let piece = |tuple: u32, count: u32| Piece { tuple, count };
         let start = || {
-            let lender = Block::new(&problem, &[0], vec![piece(3, 1), piece(2, 1), piece(1, 3)]);
-            (lender, Block::new(&problem, &[0], vec![piece(0, 1)]))
+            let donor = Block::new(&problem, &[0], vec![piece(3, 1), piece(2, 1), piece(1, 3)]);
+            (donor, Block::new(&problem, &[0], vec![piece(0, 1)]))
         };
-        let (mut lender, mut short) = start();
-        assert!(lend(&penalty, &mut lender, &mut short, |short| Some(
-            3_u64.saturating_sub(short.rows())
+        let (mut donor, mut receiver) = start();
+        assert!(transfer(&penalty, &mut donor, &mut receiver, |receiver| Some(
+            3_u64.saturating_sub(receiver.rows())
         )));
         assert_eq!(
-            (short.pieces, lender.pieces),
+            (receiver.pieces, donor.pieces),
             (vec![piece(0, 1), piece(1, 2)], vec![piece(3, 1), piece(2, 1), piece(1, 1)])
         );
-        let (mut lender, mut short) = start();
-        assert!(!lend(&penalty, &mut lender, &mut short, |_| Some(1)), "the lender runs empty");
-        assert!(!lend(&penalty, &mut lender, &mut short, |_| None), "nobody wants any");
+        let (mut donor, mut receiver) = start();
+        assert!(
+            !transfer(&penalty, &mut donor, &mut receiver, |_| Some(1)),
+            "the donor runs empty"
+        );
+        assert!(!transfer(&penalty, &mut donor, &mut receiver, |_| None), "no deficit");
     }
 }

@@ -32,8 +32,9 @@ use crate::domain::penalty::Penalty;
 use crate::problem::partition::{Partition, Piece, joined, rows};
 use crate::problem::privacy::Tally;
 use crate::rng::Rng;
-use crate::search::boxes::nearest::{Partner, Tree};
+use crate::search::boxes::nearest::Partner;
 use crate::search::boxes::split::{self, Block};
+use crate::search::boxes::tree::BoxTree;
 use crate::search::boxes::{Boxes, Objective};
 use crate::search::task::Task;
 
@@ -125,7 +126,7 @@ impl Merger<'_> {
     /// last round a group that still does not hold has another turn.
     fn merge(&self, groups: &Groups, is_last: bool) -> Links {
         let mut boxes = self.boxes(groups);
-        let mut tree = Tree::build(&boxes);
+        let mut tree = BoxTree::build(&boxes);
         let mut links = Links { next: vec![END; boxes.len()], is_first: vec![true; boxes.len()] };
         let mut last: Vec<u32> = (0u32..).take(boxes.len()).collect();
         let mut is_short = groups.is_short.clone();
@@ -250,7 +251,7 @@ impl Merger<'_> {
             for (parts, to_first) in [(first, true), (parts - first, false)] {
                 let (lender, short) =
                     if to_first { (&mut other, &mut one) } else { (&mut one, &mut other) };
-                split::lend(self.penalty, lender, short, |short| {
+                split::transfer(self.penalty, lender, short, |short| {
                     (!self.task.budget.is_spent()).then(|| lacks(parts, short))
                 });
             }

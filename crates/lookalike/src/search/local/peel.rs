@@ -32,8 +32,9 @@ use crate::codes::{Code, CodeRange, real};
 use crate::domain::penalty::Penalty;
 use crate::problem::partition::{Partition, Piece, joined, rows};
 use crate::rng::Rng;
-use crate::search::boxes::nearest::{Seeker, Tree};
+use crate::search::boxes::nearest::Seeker;
 use crate::search::boxes::split;
+use crate::search::boxes::tree::BoxTree;
 use crate::search::boxes::{Boxes, Objective};
 use crate::search::grouping::{GroupTable, hash};
 use crate::search::task::Task;
@@ -361,7 +362,7 @@ impl<'a> Peeler<'a> {
         let ranges = self.classes.iter().flat_map(|class| self.task.ranges(class)).collect();
         let mut boxes =
             Boxes::of(self.penalty, ranges, self.classes.iter().map(|class| rows(class)));
-        let mut tree = Tree::build(&boxes);
+        let mut tree = BoxTree::build(&boxes);
         let mut tally = self.task.problem.tally();
         for set in alive {
             let ranges: Vec<CodeRange> =
@@ -371,7 +372,7 @@ impl<'a> Peeler<'a> {
                 objective: Objective::Table,
                 rows: self.rows[set as usize],
                 ranges: &ranges,
-                lots: 0,
+                seed: 0,
             };
             let pieces = self.sets[set as usize];
             let found = if self.task.budget.is_spent() {

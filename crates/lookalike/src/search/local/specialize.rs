@@ -40,7 +40,7 @@ use rustc_hash::FxHashMap;
 use crate::codes::{Code, CodeRange};
 use crate::problem::partition::{Partition, Piece, joined, rows};
 use crate::problem::privacy::Tally;
-use crate::search::boxes::descent::{Descent, Node, ROOT};
+use crate::search::boxes::descent::{Descent, DescentNode as Node, ROOT};
 use crate::search::task::{Task, cut_to_the_end};
 
 /// Up to this many pieces a group is specialized to its end by one thread.

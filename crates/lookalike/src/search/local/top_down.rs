@@ -34,8 +34,9 @@ use crate::domain::penalty::Penalty;
 use crate::problem::partition::Partition;
 use crate::problem::privacy::Tally;
 use crate::rng::Rng;
-use crate::search::boxes::nearest::{Partner, Tree};
+use crate::search::boxes::nearest::Partner;
 use crate::search::boxes::split::{self, Block};
+use crate::search::boxes::tree::BoxTree;
 use crate::search::boxes::{Boxes, Objective, bit};
 use crate::search::task::{Task, cut_to_the_end};
 
@@ -137,7 +138,7 @@ impl Cutter<'_> {
         let ranges = blocks.iter().flat_map(Block::ranges).collect();
         let boxes = Boxes::of(self.penalty, ranges, blocks.iter().map(Block::rows))
             .with_values(blocks.iter().flat_map(Block::values).collect());
-        let tree = Tree::build(&boxes);
+        let tree = BoxTree::build(&boxes);
         let mut tally = self.task.problem.tally();
         let mut short: Vec<u32> =
             (0u32..).zip(&is_short).filter(|&(_, &short)| short).map(|(group, _)| group).collect();
@@ -167,7 +168,7 @@ struct Adjustment<'a> {
     /// How many rows each of them lacks at the least.
     lacking: Vec<u64>,
     boxes: Boxes<'a>,
-    tree: Tree,
+    tree: BoxTree,
     tally: Tally,
 }
 
@@ -229,7 +230,7 @@ impl Adjustment<'_> {
             }
             // As groups change, the tree says less and less of them.
             if since >= rebuild {
-                self.tree = Tree::build(&self.boxes);
+                self.tree = BoxTree::build(&self.boxes);
                 since = 0;
             }
         }

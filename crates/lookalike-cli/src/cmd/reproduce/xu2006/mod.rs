@@ -5,8 +5,9 @@ mod claims;
 
 use lookalike::evaluate::query::Workload;
 use lookalike::request::{ColumnRequest, Kind, Rest, Role};
+use lookalike::search::far_pair_shares;
 use lookalike::synthetic::PointGrid;
-use lookalike::{Algorithm, Problem, Request, far_pair_shares};
+use lookalike::{Algorithm, Problem, Request};
 
 use super::Report;
 use super::data::{self, Data, Rows};

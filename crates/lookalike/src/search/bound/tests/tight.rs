@@ -4,7 +4,8 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use super::super::slack::{Field, Slack};
+use super::super::dual_limit::{DualLimitSearch, DualSpace};
+use super::super::index::Index;
 use super::super::tight::raised;
 use super::*;
 
@@ -26,13 +27,13 @@ fn for_each_set(
     }
 }
 
-/// What a row of a set pays.
-fn price(problem: &Problem, all: &[Vec<Code>], set: &[usize]) -> f64 {
+/// The loss of a row of a set.
+fn set_loss(problem: &Problem, all: &[Vec<Code>], set: &[usize]) -> f64 {
     let range = |at: usize| {
         let codes = || set.iter().map(|&row| all[row][at]);
         CodeRange { lo: codes().min().unwrap(), hi: codes().max().unwrap() }
     };
-    pays(problem, &(0..problem.attributes().len()).map(range).collect::<Vec<_>>())
+    box_loss(problem, &(0..problem.attributes().len()).map(range).collect::<Vec<_>>())
 }
 
 /// The group of every row, in the order of [`rows`].
@@ -44,7 +45,7 @@ fn groups_of_rows(problem: &Problem) -> Vec<usize> {
 }
 
 #[test]
-fn what_a_group_can_be_asked_for_is_what_all_sets_of_k_rows_allow() {
+fn the_limit_of_a_group_is_the_dual_value_that_all_sets_of_k_rows_allow() {
     let (mut met, mut many, mut below) = (0, 0, 0);
     for_each_problem(
         50,
@@ -54,16 +55,16 @@ fn what_a_group_can_be_asked_for_is_what_all_sets_of_k_rows_allow() {
             let penalty = Penalty::new(problem.attributes(), &chosen);
             let boxes = groups(problem, &penalty);
             let index = Index::build(&boxes, &Budget::unlimited()).unwrap();
-            let (all, floors) = (rows(problem), unlimited(problem));
+            let (all, bounds) = (rows(problem), unlimited(problem));
             let group_of = groups_of_rows(problem);
             let mut rng = Rng::new(met + 7);
             // From low to so high that the widest boxes are the worst.
             let scale = [0.1, 0.5, 1.0, 3.0][usize::try_from(met).unwrap() % 4];
-            let mut asked: Vec<f64> =
+            let mut duals: Vec<f64> =
                 (0..boxes.len()).map(|_| rng.unit() * rng.unit() * scale).collect();
             let k = problem.k();
             for group in (0u32..).take(boxes.len()).filter(|&group| boxes.rows(group) < k) {
-                let before = std::mem::replace(&mut asked[group as usize], f64::NEG_INFINITY);
+                let before = std::mem::replace(&mut duals[group as usize], f64::NEG_INFINITY);
                 let mut expected = f64::INFINITY;
                 for_each_set(
                     all.len(),
@@ -73,9 +74,9 @@ fn what_a_group_can_be_asked_for_is_what_all_sets_of_k_rows_allow() {
                     &mut |set| {
                         let (own, others): (Vec<usize>, Vec<usize>) =
                             set.iter().partition(|&&row| group_of[row] == group as usize);
-                        let others: f64 = others.iter().map(|&row| asked[group_of[row]]).sum();
+                        let others: f64 = others.iter().map(|&row| duals[group_of[row]]).sum();
                         if !own.is_empty() {
-                            let allowed = (real(k) * price(problem, &all, set) - others)
+                            let allowed = (real(k) * set_loss(problem, &all, set) - others)
                                 / real(own.len() as u64);
                             expected = expected.min(allowed);
                         }
@@ -83,32 +84,33 @@ fn what_a_group_can_be_asked_for_is_what_all_sets_of_k_rows_allow() {
                 );
                 let mut falling: Vec<u32> = (0u32..).take(boxes.len()).collect();
                 falling
-                    .sort_by(|&one, &other| asked[other as usize].total_cmp(&asked[one as usize]));
+                    .sort_by(|&one, &other| duals[other as usize].total_cmp(&duals[one as usize]));
                 for high in [boxes.len(), 3.min(boxes.len())] {
                     let rest =
-                        falling.get(high).map_or(0.0, |&group| asked[group as usize].max(0.0));
+                        falling.get(high).map_or(0.0, |&group| duals[group as usize].max(0.0));
                     let (high, patience) = (&falling[..high], PATIENCE);
-                    let field = Field {
+                    let space = DualSpace {
                         boxes: &boxes,
                         index: &index,
                         k,
                         patience,
-                        asked: &asked,
+                        duals: &duals,
                         high,
                         rest,
-                        slip: 0.0,
+                        tolerance: 0.0,
                     };
                     for known in
-                        [&floors.boxes[0], &floors.boxes[floors.box_of[group as usize] as usize]]
+                        [&bounds.boxes[0], &bounds.boxes[bounds.box_of[group as usize] as usize]]
                     {
-                        let found = Slack::default().run(&field, group, known, f64::INFINITY);
+                        let found =
+                            DualLimitSearch::default().run(&space, group, known, f64::INFINITY);
                         assert!(
                             (found.most - expected).abs() < 1e-9,
                             "{what}, group {group}: {}, not {expected}",
                             found.most
                         );
-                        let hasty = Slack::default().run(
-                            &Field { patience: met % 40, ..field },
+                        let hasty = DualLimitSearch::default().run(
+                            &DualSpace { patience: met % 40, ..space },
                             group,
                             known,
                             f64::INFINITY,
@@ -122,7 +124,7 @@ fn what_a_group_can_be_asked_for_is_what_all_sets_of_k_rows_allow() {
                     }
                 }
                 many += u32::from(boxes.rows(group) > 1);
-                asked[group as usize] = before;
+                duals[group as usize] = before;
             }
             met += 1;
         },
@@ -134,21 +136,21 @@ fn what_a_group_can_be_asked_for_is_what_all_sets_of_k_rows_allow() {
 }
 
 #[test]
-fn no_set_of_k_rows_is_asked_for_more_than_it_pays() {
+fn no_set_of_k_rows_has_greater_dual_values_than_its_loss() {
     let (mut met, mut full) = (0, 0);
     for_each_problem(
         60,
         |seed| 7 + seed % 6,
         |problem, what| {
-            let (all, floors) = (rows(problem), unlimited(problem));
+            let (all, bounds) = (rows(problem), unlimited(problem));
             let group_of = groups_of_rows(problem);
             for (rounds, patience) in
                 [(&[3, 2, 1][..], PATIENCE), (&[1], PATIENCE), (&[4, 1], 20), (&[5], PATIENCE)]
             {
-                let asked =
-                    raised(problem, &floors, rounds, patience, &Budget::unlimited()).unwrap();
+                let duals =
+                    raised(problem, &bounds, rounds, patience, &Budget::unlimited()).unwrap();
                 assert!(
-                    asked.iter().zip(&floors.least).all(|(asked, least)| asked >= least),
+                    duals.iter().zip(&bounds.least).all(|(dual, least)| dual >= least),
                     "{what}"
                 );
                 for_each_set(
@@ -157,20 +159,17 @@ fn no_set_of_k_rows_is_asked_for_more_than_it_pays() {
                     &mut Vec::new(),
                     usize::try_from(problem.k()).unwrap(),
                     &mut |set| {
-                        let sum: f64 = set.iter().map(|&row| asked[group_of[row]]).sum();
-                        let paid = real(problem.k()) * price(problem, &all, set);
-                        assert!(sum <= paid + 1e-12, "{what}, {rounds:?}: {sum} of {paid}");
-                        full += u32::from(sum > 0.0 && sum > paid - 1e-9);
+                        let sum: f64 = set.iter().map(|&row| duals[group_of[row]]).sum();
+                        let loss = real(problem.k()) * set_loss(problem, &all, set);
+                        assert!(sum <= loss + 1e-12, "{what}, {rounds:?}: {sum} of {loss}");
+                        full += u32::from(sum > 0.0 && sum > loss - 1e-9);
                     },
                 );
             }
             met += 1;
         },
     );
-    assert!(
-        met > 300 && full > 3_000,
-        "{met} problems, {full} sets that pay just what they are asked for"
-    );
+    assert!(met > 300 && full > 3_000, "{met} problems, {full} sets without slack");
 }
 
 #[test]
@@ -197,7 +196,7 @@ fn no_release_of_a_tiny_table_goes_below_the_sharper_bound() {
 }
 
 #[test]
-fn a_row_that_is_left_out_pays_what_it_is_asked_for() {
+fn a_suppressed_row_loses_its_dual_value_or_more() {
     let mut above = 0;
     for seed in 0..60 {
         let text = testing::random_table(seed, 5 + seed % 3);
@@ -222,11 +221,11 @@ fn a_row_that_is_left_out_pays_what_it_is_asked_for() {
         );
         above += u32::from(tight(&without, 1, &Budget::unlimited()).value > best + 1e-9);
     }
-    assert!(above > 3, "only {above} tables where leaving rows out helps");
+    assert!(above > 3, "only {above} tables where suppression helps");
 }
 
 #[test]
-fn threads_do_not_show_in_the_sharper_bound() {
+fn threads_do_not_change_the_sharper_bound() {
     for (at, request) in REQUESTS.iter().enumerate() {
         let problem = problem_of(&testing::random_table(4, 300), request, 6).unwrap();
         let of =
@@ -254,18 +253,17 @@ fn what_is_stopped_has_what_was_reached() {
         tight(&problem, 1, &cancelled),
         Bound { value: 0.0, kind: BoundKind::Weaker { rows: 700 } }
     );
-    let floors = unlimited(&problem);
+    let bounds = unlimited(&problem);
     assert!(
-        raised(&problem, &floors, &[1], PATIENCE, &cancelled)
-            .is_none_or(|asked| asked == floors.least)
+        raised(&problem, &bounds, &[1], PATIENCE, &cancelled)
+            .is_none_or(|duals| duals == bounds.least)
     );
-    let (plain, full) = (floors.sum().value, tight(&problem, 1, &Budget::unlimited()).value);
+    let (plain, full) = (bounds.sum().value, tight(&problem, 1, &Budget::unlimited()).value);
     for time in [1, 3, 10, 30, 100] {
         let budget = Budget::new(Some(std::time::Duration::from_millis(time)), Arc::default());
-        let asked = raised(&problem, &floors, &[3, 2, 1], PATIENCE, &budget)
-            .unwrap_or_else(|| floors.least.clone());
-        let sum: f64 =
-            asked.iter().zip(&floors.rows).map(|(asked, &rows)| real(rows) * asked).sum();
+        let duals = raised(&problem, &bounds, &[3, 2, 1], PATIENCE, &budget)
+            .unwrap_or_else(|| bounds.least.clone());
+        let sum: f64 = duals.iter().zip(&bounds.rows).map(|(dual, &rows)| real(rows) * dual).sum();
         assert!(
             (plain..full + 1e-6).contains(&sum),
             "{sum} after {time} ms, not from {plain} to {full}"

@@ -36,7 +36,8 @@ use crate::codes::{CodeRange, real};
 use crate::domain::penalty::Penalty;
 use crate::problem::partition::{Partition, Piece, joined, rows};
 use crate::rng::Rng;
-use crate::search::boxes::nearest::{Seeker, Tree};
+use crate::search::boxes::nearest::Seeker;
+use crate::search::boxes::tree::BoxTree;
 use crate::search::boxes::{Boxes, Objective};
 use crate::search::budget::Budget;
 use crate::search::task::Task;
@@ -115,7 +116,7 @@ struct Search<'a> {
     /// Empty ones are gone; those behind the boxes have come since the tree was built.
     classes: Vec<Vec<Piece>>,
     boxes: Boxes<'a>,
-    tree: Tree,
+    tree: BoxTree,
     /// Classes that are gone.
     free: Vec<u32>,
     /// How often a class has changed since the tree was built.
@@ -142,7 +143,7 @@ impl<'a> Search<'a> {
         };
         let classes: Vec<Vec<Piece>> = start.iter().map(class).collect();
         let boxes = boxes(penalty, &cells, &classes);
-        let tree = Tree::build(&boxes);
+        let tree = BoxTree::build(&boxes);
         Search { task, penalty, cells, classes, boxes, tree, free: Vec::new(), changes: 0 }
     }
 
@@ -170,7 +171,7 @@ impl<'a> Search<'a> {
     fn index(&mut self) {
         self.classes.retain(|class| !class.is_empty());
         self.boxes = boxes(self.penalty, &self.cells, &self.classes);
-        self.tree = Tree::build(&self.boxes);
+        self.tree = BoxTree::build(&self.boxes);
         self.free.clear();
         self.changes = 0;
     }
@@ -289,7 +290,7 @@ impl<'a> Search<'a> {
             (self.boxes.rows(class), self.boxes.ranges(class))
         };
         let objective = if lots.unit() < BY_TABLE { Objective::Table } else { Objective::Row };
-        let seeker = Seeker { group: class, objective, rows, ranges, lots: lots.next_u64() };
+        let seeker = Seeker { group: class, objective, rows, ranges, seed: lots.next_u64() };
         std::iter::once(class).chain(self.tree.several(&self.boxes, &seeker, NOISE, most)).collect()
     }
 

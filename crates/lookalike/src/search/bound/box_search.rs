@@ -1,0 +1,200 @@
+//! Branch and bound over the boxes around one group of equal rows. Both bounds use it, each with
+//! its own goal.
+//!
+//! Seen from a group, an attribute is a chain of ever wider ranges around its value, each with its
+//! loss: the value itself, the nodes above it, everything. A line is two chains, one a side, whose
+//! losses add up. A box is a place on every chain (its floors), and another row is inside when on
+//! each chain the first range that contains it loses no more than the floor. So the search knows
+//! only the losses of other rows on each chain, and never looks at codes.
+//!
+//! A step of the search has floors and a list of candidates. Its goal removes those that no better
+//! box contains; where fewer than k rows remain the step is over. Where fewer than k rows lie
+//! within a floor, the floor rises. Else one chain is decided: either the box stays below a bar on
+//! it, and candidates above leave, or its floor rises to the bar. When only lines are open, and no
+//! more than two, a search over rectangles settles the rest.
+//!
+//! # Complexity
+//! Exponential in the number of attributes in the worst case; every look at a candidate counts as
+//! a step, and a search gives up when its patience, a number of steps, is spent.
+
+use super::candidates::{Candidates, ChainCounts, Decision};
+use super::dual_limit::LeastDual;
+use super::least_box::LeastLoss;
+use super::rectangle::BestRectangle;
+
+/// A search over boxes, with buffers that the next search uses again.
+#[derive(Debug, Default)]
+pub(super) struct BoxSearch {
+    pub(super) candidates: Candidates,
+    /// The floors of the best box; empty when none was found.
+    pub(super) best: Vec<f64>,
+    pub(super) steps: u64,
+    /// The search gives up after this many steps.
+    pub(super) patience: u64,
+    /// No box in the parts that were given up has a lesser value.
+    pub(super) given_up: f64,
+}
+
+/// The value that a search minimizes.
+#[derive(Debug)]
+pub(super) enum Goal<'a> {
+    /// The loss of a box with at least k rows.
+    LeastLoss(&'a mut LeastLoss),
+    /// The dual value that a box allows the group.
+    LeastDual(&'a mut LeastDual),
+}
+
+/// The state of a step after its goal removed candidates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Pruned {
+    /// No better box is left.
+    Over,
+    /// The patience is spent.
+    GivenUp,
+    /// So many were removed that more may leave.
+    Shrunk,
+    /// A chain is to be decided.
+    Open,
+}
+
+impl BoxSearch {
+    /// Prepares for the next search; candidates and list stay.
+    pub(super) fn restart(&mut self) {
+        self.best.clear();
+        self.given_up = f64::INFINITY;
+    }
+
+    /// Looks for better boxes that have at least these floors, among the candidates of the list
+    /// from `start` on. With the rows of the group that are not listed they have `total` rows.
+    pub(super) fn step(
+        &mut self,
+        goal: &mut Goal,
+        start: usize,
+        mut floors: Vec<f64>,
+        mut total: u64,
+    ) {
+        let (k, own) = (goal.k(), goal.own_rows());
+        let mut counts = ChainCounts::default();
+        while total >= k {
+            match goal.prune(self, start, &floors, &mut total) {
+                Pruned::Over => return,
+                Pruned::GivenUp => return self.give_up(goal, start, &floors),
+                Pruned::Shrunk => continue,
+                Pruned::Open => {}
+            }
+            self.candidates.count(start, &floors, own, &mut counts);
+            if goal.raise(&self.candidates, start, &counts, &mut floors) {
+                continue;
+            }
+            let (chain, bar) = match self.candidates.decide(start, &floors, &counts, total) {
+                Decision::Rise { chain, bar } => (chain, bar),
+                Decision::Settle(lines) => return self.settle(goal, start, &floors, &lines),
+            };
+            let from = self.candidates.list.len();
+            let rows = own + self.candidates.list_below(start, chain, bar);
+            if rows >= k {
+                self.step(goal, from, floors.clone(), rows);
+            }
+            self.candidates.list.truncate(from);
+            floors[chain] = bar;
+        }
+    }
+
+    /// Counts looks at the candidates of the list from `start` on; false when the patience is
+    /// spent.
+    pub(super) fn has_patience(&mut self, start: usize) -> bool {
+        self.steps += (self.candidates.list.len() - start) as u64;
+        self.steps <= self.patience
+    }
+
+    /// Gives up a step: its boxes are known by a lower bound alone.
+    fn give_up(&mut self, goal: &mut Goal, start: usize, floors: &[f64]) {
+        self.given_up = self.given_up.min(goal.lower_bound(&self.candidates, start, floors));
+    }
+
+    /// Finds the best box of a step in which only these lines, one or two, are open.
+    fn settle(&mut self, goal: &mut Goal, start: usize, floors: &[f64], lines: &[usize]) {
+        let patience = self.patience.saturating_sub(self.steps);
+        let found = goal.best_rectangle(&self.candidates, start, floors, lines, patience);
+        self.steps += found.steps;
+        if found.is_cut {
+            self.give_up(goal, start, floors);
+        }
+        if let Some(sides) = found.sides {
+            self.candidates.chains.set_rectangle(&mut self.best, floors, lines, sides);
+        }
+    }
+}
+
+impl Goal<'_> {
+    fn k(&self) -> u64 {
+        match self {
+            Goal::LeastLoss(goal) => goal.k,
+            Goal::LeastDual(goal) => goal.group.k,
+        }
+    }
+
+    /// The rows of the group itself that are not on the list.
+    fn own_rows(&self) -> u64 {
+        match self {
+            Goal::LeastLoss(_) => 0,
+            Goal::LeastDual(goal) => goal.group.rows,
+        }
+    }
+
+    /// Removes candidates that no better box of the step contains, and keeps the box of the floors
+    /// if it is better than all before.
+    fn prune(
+        &mut self,
+        search: &mut BoxSearch,
+        start: usize,
+        floors: &[f64],
+        total: &mut u64,
+    ) -> Pruned {
+        match self {
+            Goal::LeastLoss(goal) => goal.prune(search, start, floors, total),
+            Goal::LeastDual(goal) => goal.prune(search, start, floors, total),
+        }
+    }
+
+    /// Raises floors within which fewer than k rows lie; false when there are none.
+    fn raise(
+        &self,
+        candidates: &Candidates,
+        start: usize,
+        counts: &ChainCounts,
+        floors: &mut [f64],
+    ) -> bool {
+        match self {
+            Goal::LeastLoss(goal) => goal.raise(candidates, start, counts, floors),
+            Goal::LeastDual(goal) => goal.raise(counts, floors),
+        }
+    }
+
+    /// A lower bound on the value of every box of a step.
+    fn lower_bound(&mut self, candidates: &Candidates, start: usize, floors: &[f64]) -> f64 {
+        match self {
+            Goal::LeastLoss(goal) => goal.lower_bound(candidates, start, floors),
+            Goal::LeastDual(goal) => goal.lower_bound(candidates, start, floors),
+        }
+    }
+
+    /// The best rectangle over one or two lines, if it is better than the best box.
+    fn best_rectangle(
+        &mut self,
+        candidates: &Candidates,
+        start: usize,
+        floors: &[f64],
+        lines: &[usize],
+        patience: u64,
+    ) -> BestRectangle {
+        match self {
+            Goal::LeastLoss(goal) => {
+                goal.best_rectangle(candidates, start, floors, lines, patience)
+            }
+            Goal::LeastDual(goal) => {
+                goal.best_rectangle(candidates, start, floors, lines, patience)
+            }
+        }
+    }
+}
