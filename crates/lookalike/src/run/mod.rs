@@ -85,6 +85,7 @@ mod tests {
     use super::*;
     use crate::problem::partition::rows;
     use crate::search::Status;
+    use crate::search::tuning::Tuning;
     use crate::search::{Algorithm, ENDLESS};
     use crate::testing;
     use std::sync::atomic::{AtomicBool, Ordering};
@@ -104,7 +105,10 @@ mod tests {
         let begun = Instant::now();
         let found = solve_in_time(
             &problem,
-            SearchOptions::new(Algorithm::Auto, ENDLESS),
+            SearchOptions {
+                tuning: Tuning::tiny(),
+                ..SearchOptions::new(Algorithm::Auto, ENDLESS)
+            },
             &Budget::new(time, cancel),
         );
         (problem, found, begun.elapsed())

@@ -14,6 +14,7 @@ mod suppress;
 mod task;
 #[cfg(test)]
 mod tests;
+pub mod tuning;
 
 pub(crate) use outcome::from_kept;
 pub use outcome::{Outcome, Status, solve};
@@ -26,6 +27,7 @@ use std::str::FromStr;
 use crate::rng::Key;
 
 use global::{Cost, Techniques};
+use tuning::Tuning;
 
 /// How classes are found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -160,6 +162,8 @@ pub struct SearchOptions {
     pub techniques: Techniques,
     /// How many steps `auto` takes to improve what it has; without a number, as long as it pays.
     pub steps: Option<u64>,
+    /// The tuned numbers of the local searches.
+    pub tuning: Tuning,
 }
 
 impl SearchOptions {
@@ -175,6 +179,7 @@ impl SearchOptions {
             cost: Cost::default(),
             techniques: Techniques::default(),
             steps: None,
+            tuning: Tuning::default(),
         }
     }
 }

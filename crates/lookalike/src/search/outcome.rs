@@ -110,6 +110,7 @@ fn on_rings(
 mod tests {
     use super::*;
     use crate::search::Algorithm;
+    use crate::search::tests::options;
     use crate::testing;
 
     #[test]
@@ -118,7 +119,7 @@ mod tests {
         let toml = "k = 3\nrest = \"drop\"\n[columns]\nage = { role = \"quasi\" }\ncity = { role = \"quasi\" }\n";
         let problem = testing::problem(&testing::random_table(2, 60), toml).unwrap();
         for lot in [0, 1, 2] {
-            let search = SearchOptions::new(Algorithm::Ring, 1);
+            let search = options(Algorithm::Ring, 1);
             // Equal rows are put in order by lot too: below what, is their number.
             let asked = |below: u64| if below == 3 { lot } else { below - 1 };
             let (recoding, rings) = on_rings(&problem, search, &Budget::unlimited(), asked);

@@ -38,7 +38,6 @@ pub(crate) const STAGED: [Algorithm; 5] = [
     Algorithm::BottomUp,
     Algorithm::Peel,
 ];
-const STAGED_PART: f64 = 0.1;
 
 /// Runs the algorithm on the given pieces, which together hold every rule.
 pub(crate) fn run(
@@ -62,7 +61,7 @@ pub(crate) fn run(
             rounds: SearchOptions::new(algorithm, search.seed).rounds,
             ..search
         };
-        run_stages(problem, search, pieces, &budget.part(STAGED_PART))
+        run_stages(problem, search, pieces, &budget.part(search.tuning.staged_share))
     };
     let found = STAGED
         .into_iter()
@@ -115,7 +114,12 @@ fn run_stages(
                 Algorithm::Mondrian | Algorithm::MondrianRelaxed | Algorithm::Specialize => {
                     stage.attributes.clone()
                 }
-                _ => telling_first(problem, &stage.attributes, groups.partition.class(at)),
+                _ => telling_first(
+                    problem,
+                    &stage.attributes,
+                    groups.partition.class(at),
+                    &search.tuning,
+                ),
             };
             let time = time_of(groups.partition.class(at));
             let task = Task {
@@ -127,6 +131,7 @@ fn run_stages(
                 key: search.key,
                 rounds: search.rounds,
                 budget: if search.algorithm.is_anytime() { &time } else { budget },
+                tuning: &search.tuning,
             };
             let cut = match search.algorithm {
                 Algorithm::Auto => auto::auto(&task, steps_of(task.pieces)),
@@ -191,11 +196,20 @@ pub(crate) fn run_rings(
     lot: impl Fn(u64) -> u64 + Sync,
 ) -> (Vec<Ring>, Vec<CodeRange>) {
     let all: Vec<usize> = (0..problem.attributes().len()).collect();
-    let attributes = telling_first(problem, &all, pieces);
+    let attributes = telling_first(problem, &all, pieces, &search.tuning);
     let privacy = &problem.stages_in_order()[0].privacy;
-    let SearchOptions { seed, key, rounds, .. } = search;
-    let task =
-        Task { problem, attributes: &attributes, privacy, pieces, seed, key, rounds, budget };
+    let SearchOptions { seed, key, rounds, tuning, .. } = search;
+    let task = Task {
+        problem,
+        attributes: &attributes,
+        privacy,
+        pieces,
+        seed,
+        key,
+        rounds,
+        budget,
+        tuning: &tuning,
+    };
     let rings = ring::rings(&task, &top_down::top_down(&task, Objective::Table), lot);
     let boxes = |ring: &Ring| -> Vec<CodeRange> {
         let codes = |&at: &usize| {

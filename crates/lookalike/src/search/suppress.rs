@@ -27,15 +27,17 @@ pub(crate) fn with_suppression(
     // Where there are two searches and each takes what time it gets, they share it.
     let is_twice =
         search.algorithm.is_anytime() && allowance > 0 && problem.stages_in_order().len() == 1;
-    let first = if is_twice { budget.part(0.5) } else { budget.part(1.0) };
+    let first =
+        if is_twice { budget.part(search.tuning.suppress_first_share) } else { budget.part(1.0) };
     let groups = stages::run(problem, search, &problem.pieces_without(&mandatory), &first);
     // With rules on several column sets a class cannot give up a row alone: the classes it came
     // from have rules too.
     if allowance == 0 || problem.stages_in_order().len() > 1 {
         return (groups, mandatory);
     }
+    let most_tuples = search.tuning.suppress_tuples;
     let mut draws = search.key.draws(SUPPRESSING);
-    let mut best = lighten(problem, &groups, allowance, Keep::Holding, &mut draws);
+    let mut best = lighten(problem, &groups, allowance, Keep::Holding, most_tuples, &mut draws);
     best.1.extend_from_slice(&mandatory);
     budget.keep(cost(problem, &best.0, &best.1), || {
         (best.0.partition.clone(), best.0.ranges.clone())
@@ -50,8 +52,15 @@ pub(crate) fn with_suppression(
             budget,
         )
     });
-    let outliers =
-        lighten(problem, plain.as_ref().unwrap_or(&groups), allowance, Keep::OneRow, &mut draws).1;
+    let outliers = lighten(
+        problem,
+        plain.as_ref().unwrap_or(&groups),
+        allowance,
+        Keep::OneRow,
+        most_tuples,
+        &mut draws,
+    )
+    .1;
     let without: Vec<Piece> = join(&outliers, &mandatory);
     let rest = problem.pieces_without(&without);
     let mut whole = problem.tally();
@@ -64,6 +73,7 @@ pub(crate) fn with_suppression(
             &again,
             problem.allowance() - partition::rows(&without),
             Keep::Holding,
+            most_tuples,
             &mut draws,
         );
         let gone = join(&gone, &without);
@@ -78,10 +88,6 @@ pub(crate) fn with_suppression(
         (groups, mandatory)
     }
 }
-
-/// A class of more tuples gives up none: its ends are hardly ever a single tuple's, and looking for
-/// them again after every row that leaves would take as many steps as tuples.
-const MOST_TUPLES: usize = 10_000;
 
 /// What a class must keep when rows leave it.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -99,6 +105,7 @@ fn lighten(
     groups: &Groups,
     allowance: u64,
     keep: Keep,
+    most_tuples: usize,
     draws: &mut Draws,
 ) -> (Groups, Vec<Piece>) {
     let mut tally = problem.tally();
@@ -108,7 +115,7 @@ fn lighten(
     let ranks: Vec<u64> = classes.iter().map(|_| draws.next_u64()).collect();
     let mut heap: BinaryHeap<Offer> = (0..classes.len())
         .filter_map(|class| {
-            offer(problem, &classes[class], (class, ranks[class]), keep, &mut tally)
+            offer(problem, &classes[class], (class, ranks[class]), keep, most_tuples, &mut tally)
         })
         .collect();
     let (mut gone, mut left) = (Vec::new(), allowance);
@@ -125,6 +132,7 @@ fn lighten(
             &classes[best.class],
             (best.class, best.rank),
             keep,
+            most_tuples,
             &mut tally,
         ));
     }
@@ -168,9 +176,10 @@ fn offer(
     class: &[Piece],
     (index, rank): (usize, u64),
     keep: Keep,
+    most_tuples: usize,
     tally: &mut Tally,
 ) -> Option<Offer> {
-    if !(2..=MOST_TUPLES).contains(&class.len()) {
+    if !(2..=most_tuples).contains(&class.len()) {
         return None;
     }
     let size = partition::rows(class);
@@ -281,6 +290,7 @@ fn join(some: &[Piece], others: &[Piece]) -> Vec<Piece> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::search::tests::options;
     use crate::testing;
 
     fn toml(share: &str) -> String {
@@ -297,11 +307,8 @@ mod tests {
             "k = 3\n[limits]\nsuppress = \"20%\"\n[columns]\nx = { role = \"quasi\" }",
         )
         .unwrap();
-        let (groups, gone) = with_suppression(
-            &problem,
-            SearchOptions::new(Algorithm::Mondrian, 1),
-            &Budget::unlimited(),
-        );
+        let (groups, gone) =
+            with_suppression(&problem, options(Algorithm::Mondrian, 1), &Budget::unlimited());
         assert_eq!(gone, [Piece { tuple: 2, count: 1 }]);
         assert!((cost(&problem, &groups, &gone) - 1.0).abs() < 1e-12, "only the outlier pays");
     }
@@ -314,7 +321,7 @@ mod tests {
             let without = testing::problem(&text, &toml("0%")).unwrap();
             let with = testing::problem(&text, &toml("10%")).unwrap();
             for algorithm in Algorithm::homogeneous().filter(|algorithm| !algorithm.is_global()) {
-                let search = SearchOptions { steps: Some(40), ..SearchOptions::new(algorithm, 1) };
+                let search = SearchOptions { steps: Some(40), ..options(algorithm, 1) };
                 let (groups, gone) = with_suppression(&without, search, &Budget::unlimited());
                 assert!(gone.is_empty());
                 let before = cost(&without, &groups, &gone);

@@ -11,6 +11,7 @@ use crate::problem::privacy::{Privacy, Tally};
 use crate::rng::{Draws, Key};
 use crate::search::boxes::split::{self, Block};
 use crate::search::budget::Budget;
+use crate::search::tuning::Tuning;
 
 /// A search with this seed comes to a step without end.
 #[cfg(test)]
@@ -29,6 +30,7 @@ pub(crate) struct Task<'a> {
     pub(crate) key: Key,
     pub(crate) rounds: u32,
     pub(crate) budget: &'a Budget,
+    pub(crate) tuning: &'a Tuning,
 }
 
 impl Task<'_> {
@@ -72,7 +74,7 @@ impl Task<'_> {
     /// A group does not borrow more rows than this, but merges: k rows, or a few more under rules
     /// on shares, where it could take hundreds until it holds, to be found out by trying.
     pub(crate) fn longest_loan(&self) -> u64 {
-        self.privacy.k().max(if cfg!(test) { 3 } else { 16 })
+        self.privacy.k().max(self.tuning.longest_transfer)
     }
 
     /// Moves the cheapest rows from a block to one that does not hold until it does. False when the
@@ -170,17 +172,23 @@ pub(crate) fn cut_to_the_end<S: Send, D: Send, T>(
     all
 }
 
+/// A prime number: multiples of it fall on all places of a list that it does not divide.
+const STRIDE: usize = 7919;
+
 /// The attributes, those first on which rows differ most: whoever adds up penalties can stop early.
 pub(crate) fn telling_first(
     problem: &Problem,
     attributes: &[usize],
     pieces: &[Piece],
+    tuning: &Tuning,
 ) -> Vec<usize> {
     let penalty = Penalty::new(problem.attributes(), attributes);
     // Some pairs, far from each other in the order of the pieces and not all equally far.
     let pairs = || {
-        (0..pieces.len().min(4096))
-            .map(|at| (pieces[at * (pieces.len() / 4096).max(1)], pieces[at * 7919 % pieces.len()]))
+        let most = tuning.order_pairs;
+        (0..pieces.len().min(most)).map(move |at| {
+            (pieces[at * (pieces.len() / most).max(1)], pieces[at * STRIDE % pieces.len()])
+        })
     };
     let differ = |at: usize| -> f64 {
         let code = |piece: Piece| CodeRange::one(problem.code(attributes[at], piece.tuple));

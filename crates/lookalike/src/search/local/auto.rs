@@ -17,19 +17,12 @@
 //! # Reference
 //! Ours.
 
-use super::cells::{TRIES, in_cells, least, loss};
+use super::cells::{in_cells, least, loss};
 use super::{bottom_up, cluster, mondrian, peel, refine, top_down};
 use crate::domain::penalty::Penalty;
 use crate::problem::partition::Partition;
 use crate::search::boxes::Objective;
 use crate::search::task::Task;
-
-/// Up to so many tuples all starts are tried.
-const SMALL: usize = if cfg!(test) { 60 } else { 30_000 };
-
-/// The starts may take this share of the time. On a large table they pay more than refinement does.
-const STARTS: f64 = 0.5;
-const LARGE_STARTS: f64 = 0.8;
 
 /// Classes with as little loss as the time allows.
 pub(crate) fn auto(task: &Task, steps: Option<u64>) -> Partition {
@@ -38,11 +31,15 @@ pub(crate) fn auto(task: &Task, steps: Option<u64>) -> Partition {
     let quickest = mondrian::mondrian(task, mondrian::Ties::Together);
     task.keep(loss(task, &penalty, &quickest), || quickest.clone());
     let mut found = vec![quickest];
-    let is_small = task.pieces.len() <= SMALL;
+    let is_small = task.pieces.len() <= task.tuning.small_tuples;
     if is_small {
-        found.push(cluster::cluster(&Task { rounds: TRIES, ..*task }));
+        found.push(cluster::cluster(&Task { rounds: task.tuning.cluster_tries, ..*task }));
     }
-    let time = task.budget.part(if is_small { STARTS } else { LARGE_STARTS });
+    let time = task.budget.part(if is_small {
+        task.tuning.starts_share
+    } else {
+        task.tuning.large_starts_share
+    });
     let start = Task { budget: &time, ..*task };
     // The first takes longest, and mostly one thread.
     let (peeled, others) = rayon::join(

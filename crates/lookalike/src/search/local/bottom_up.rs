@@ -37,17 +37,6 @@ use crate::search::boxes::split::{self, Block};
 use crate::search::boxes::{Boxes, Objective};
 use crate::search::task::Task;
 
-/// So many groups look for their partners at the same time, before any of them merges.
-const BATCH: usize = if cfg!(test) { 7 } else { 64 };
-
-/// So many groups at a time are put together after a round.
-const CHUNK: usize = if cfg!(test) { 5 } else { 1024 };
-
-/// With k alone, groups hold after about log k rounds. From so many rounds later on a group that
-/// does not hold goes on merging in the same round: under rules on shares a few groups may have to
-/// swallow hundreds, and a round costs as much as the table.
-pub(crate) const LATE: u32 = if cfg!(test) { 1 } else { 4 };
-
 /// No group follows.
 const END: u32 = u32::MAX;
 
@@ -59,7 +48,7 @@ pub(crate) fn bottom_up(task: &Task, objective: Objective) -> Partition {
         if groups.is_short.iter().all(|&short| !short) || task.budget.is_spent() {
             break;
         }
-        let is_last = round > u64::from(LATE + task.privacy.k().ilog2());
+        let is_last = round > u64::from(task.tuning.bottom_up_late + task.privacy.k().ilog2());
         let links = merger.merge(&groups, is_last);
         groups = merger.settle(&groups, &links, round);
     }
@@ -131,7 +120,8 @@ impl Merger<'_> {
         let mut is_short = groups.is_short.clone();
         let mut queue: VecDeque<u32> =
             (0u32..).zip(&is_short).filter(|&(_, &short)| short).map(|(group, _)| group).collect();
-        let batch = if rayon::current_num_threads() == 1 { 1 } else { BATCH };
+        let batch =
+            if rayon::current_num_threads() == 1 { 1 } else { self.task.tuning.bottom_up_batch };
         let mut tally = self.task.problem.tally();
         while !queue.is_empty() && !self.task.budget.is_spent() {
             let turn: Vec<u32> = queue.drain(..batch.min(queue.len())).collect();
@@ -193,7 +183,7 @@ impl Merger<'_> {
             .map(|(group, _)| group)
             .collect();
         let chunks: Vec<Groups> = firsts
-            .par_chunks(CHUNK)
+            .par_chunks(self.task.tuning.bottom_up_chunk)
             .map(|firsts| {
                 let mut tally = self.task.problem.tally();
                 let mut settled = Groups::default();

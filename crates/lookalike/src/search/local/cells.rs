@@ -12,12 +12,6 @@ use crate::search::boxes::split::{self, Block};
 use crate::search::budget::Budget;
 use crate::search::task::{Task, cut_to_the_end};
 
-/// A cell has no more tuples than this.
-const CELL: usize = if cfg!(test) { 20 } else { 10_000 };
-
-/// So many tries `cluster` takes for each cut, as in its paper.
-pub(crate) const TRIES: u32 = 15;
-
 /// Classes by `top-down` or `cluster`, whatever is better, cell by cell; in cells for which no time
 /// is left, by `mondrian`, which takes hardly any.
 pub(crate) fn in_cells(task: &Task, penalty: &Penalty) -> Partition {
@@ -36,7 +30,7 @@ pub(crate) fn in_cells(task: &Task, penalty: &Penalty) -> Partition {
             penalty,
             vec![
                 top_down::top_down(&task, Objective::Table),
-                cluster::cluster(&Task { rounds: TRIES, ..task }),
+                cluster::cluster(&Task { rounds: task.tuning.cluster_tries, ..task }),
             ],
         )
         .1
@@ -78,9 +72,9 @@ fn cells(task: &Task, penalty: &Penalty) -> Vec<Block> {
     cut_to_the_end(
         whole,
         || task.problem.tally(),
-        |block: &Block| block.pieces.len() > 4 * CELL,
+        |block: &Block| block.pieces.len() > task.tuning.cell_levels * task.tuning.cell_tuples,
         |block, tally, done| {
-            let is_small = block.pieces.len() <= CELL || task.budget.is_spent();
+            let is_small = block.pieces.len() <= task.tuning.cell_tuples || task.budget.is_spent();
             let halves = if is_small {
                 None
             } else {

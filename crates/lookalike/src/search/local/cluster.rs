@@ -37,9 +37,6 @@ use crate::problem::privacy::Tally;
 use crate::rng::Rng;
 use crate::search::task::{Task, cut_to_the_end};
 
-/// Up to this many pieces a set is cut to its end by one thread.
-const PARALLEL: usize = if cfg!(test) { 4 } else { 4096 };
-
 pub(crate) fn cluster(task: &Task) -> Partition {
     let places = task.attributes.iter().map(|&at| places(&task.problem.attributes()[at])).collect();
     let cutter =
@@ -48,7 +45,7 @@ pub(crate) fn cluster(task: &Task) -> Partition {
     let mut pieces = task.pieces.to_vec();
     lots.shuffle(&mut pieces);
     let whole = Set { pieces, lots: lots.next_u64() };
-    let is_large = |set: &Set| set.pieces.len() > PARALLEL;
+    let is_large = |set: &Set| set.pieces.len() > task.tuning.cluster_parallel;
     let sets = cut_to_the_end(
         whole,
         || task.problem.tally(),
@@ -219,7 +216,7 @@ impl Cutter<'_> {
             if dealt.iter().all(|group| self.task.holds(tally, group)) {
                 return dealt;
             }
-            groups -= 1 + groups / 8;
+            groups -= 1 + groups / self.task.tuning.deal_fewer;
         }
         vec![pieces]
     }
@@ -344,7 +341,7 @@ impl Points<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::search::tests::{for_each_task, sorted, with_threads};
+    use crate::search::tests::{for_each_task, options, sorted, with_threads};
     use crate::testing;
 
     /// The method row by row from figure 4, counting everything anew; pieces stand for rows with
@@ -482,7 +479,7 @@ mod tests {
                 if dealt.iter().all(|group| self.holds(group)) {
                     return dealt;
                 }
-                groups -= 1 + groups / 8;
+                groups -= 1 + groups / self.task.tuning.deal_fewer;
             }
             vec![set]
         }
@@ -587,7 +584,7 @@ mod tests {
             "k = 3\n[columns]\nx = { role = \"quasi\" }\nill = { role = \"sensitive\", l = 3 }\n";
         let problem = testing::problem(&format!("x,ill\n{rows}"), toml).unwrap();
         let groups = |seed: u64| {
-            let search = crate::SearchOptions::new(crate::Algorithm::Cluster, seed);
+            let search = options(crate::Algorithm::Cluster, seed);
             let groups = crate::search::stages::run(
                 &problem,
                 search,
@@ -610,7 +607,7 @@ mod tests {
                 "k = {k}\n[columns]\nx = {{ role = \"quasi\" }}\nill = {{ role = \"sensitive\", l = 3 }}\n"
             );
             let problem = testing::problem(&format!("x,ill\n{rows}"), &toml).unwrap();
-            let search = crate::SearchOptions::new(crate::Algorithm::Cluster, 1);
+            let search = options(crate::Algorithm::Cluster, 1);
             let groups = crate::search::stages::run(
                 &problem,
                 search,

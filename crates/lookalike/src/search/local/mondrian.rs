@@ -38,20 +38,13 @@ pub(crate) enum Ties {
     Dealt,
 }
 
-/// Up to this many pieces a set is cut to its end by one thread.
-const PARALLEL: usize = if cfg!(test) { 4 } else { 4096 };
-
-/// Above this many pieces a set is measured and cut in parallel too: there are few sets of that
-/// size.
-const LARGE: usize = if cfg!(test) { 8 } else { 1 << 17 };
-
 pub(crate) fn mondrian(task: &Task, ties: Ties) -> Partition {
     let problem = task.problem;
     let sensitive = if task.privacy.needs_sensitive() { problem.sensitive_columns() } else { 0 };
     let width = task.attributes.len() + sensitive;
     let cells: Vec<Code> = task
         .pieces
-        .par_chunks(PARALLEL)
+        .par_chunks(task.tuning.mondrian_parallel)
         .flat_map_iter(|pieces| {
             let mut rows = Vec::with_capacity(width * pieces.len());
             let mut codes = vec![0; sensitive];
@@ -128,7 +121,7 @@ impl Cutter<'_> {
                     Err(block) => done.push(&block),
                     Ok((left, right)) => {
                         for half in [left, right] {
-                            if half.pieces.len() > PARALLEL {
+                            if half.pieces.len() > self.task.tuning.mondrian_parallel {
                                 large.push(half)
                             } else {
                                 small.push(half)
@@ -189,6 +182,11 @@ impl Cutter<'_> {
         None
     }
 
+    /// Above so many pieces a set is measured and cut in parallel too: there are few of that size.
+    fn large(&self) -> usize {
+        self.task.tuning.mondrian_large
+    }
+
     fn ranges(&self, block: &Block) -> Vec<CodeRange> {
         let of_rows = |cells: &[Code]| {
             let first = &cells[..self.task.attributes.len()];
@@ -207,7 +205,7 @@ impl Cutter<'_> {
         };
         block
             .cells
-            .par_chunks(self.width * LARGE)
+            .par_chunks(self.width * self.large())
             .map(of_rows)
             .reduce_with(join)
             .expect("a block has rows")
@@ -223,8 +221,9 @@ impl Cutter<'_> {
         total: u64,
         counts: &mut Vec<u64>,
     ) -> Option<Cut> {
+        let tuning = self.task.tuning;
         let sorted: Vec<(Code, u64)> = if ((range.hi - range.lo) as usize)
-            < 4 * block.pieces.len() + 64
+            < tuning.mondrian_count * block.pieces.len() + tuning.mondrian_count_least
         {
             counts.clear();
             counts.resize((range.hi - range.lo) as usize + 1, 0);
@@ -268,11 +267,14 @@ impl Cutter<'_> {
                 counts[(row[at] - least) as usize] += u64::from(piece.count);
             }
         };
-        if block.pieces.len() < 2 * LARGE {
+        if block.pieces.len() < 2 * self.large() {
             add(counts, (&block.cells, &block.pieces));
             return;
         }
-        let chunks = block.cells.par_chunks(self.width * LARGE).zip(block.pieces.par_chunks(LARGE));
+        let chunks = block
+            .cells
+            .par_chunks(self.width * self.large())
+            .zip(block.pieces.par_chunks(self.large()));
         let parts: Vec<Vec<u64>> = chunks
             .map(|chunk| {
                 let mut part = vec![0; counts.len()];
@@ -299,7 +301,7 @@ impl Cutter<'_> {
         code: Code,
         mut of_code: u64,
     ) -> (Block, Block) {
-        if pieces.len() >= 2 * LARGE {
+        if pieces.len() >= 2 * self.large() {
             let middle = pieces.len() / 2;
             let ((cells, more_cells), (pieces, more_pieces)) =
                 (cells.split_at(middle * self.width), pieces.split_at(middle));
@@ -368,9 +370,10 @@ struct Cut {
 mod tests {
     use super::*;
     use crate::problem::Problem;
+    use crate::search::Algorithm;
     use crate::search::budget::Budget;
     use crate::search::stages::run;
-    use crate::search::{Algorithm, SearchOptions};
+    use crate::search::tests::options;
     use crate::testing;
 
     const QUASI: &str = "[columns]\nage = { role = \"quasi\", weight = 2 }\nheight = { role = \"quasi\" }\ncity = { role = \"quasi\" }\n";
@@ -474,7 +477,7 @@ mod tests {
                     );
                     let found = run(
                         &problem,
-                        SearchOptions::new(algorithm, 1),
+                        options(algorithm, 1),
                         &problem.pieces_without(&[]),
                         &Budget::unlimited(),
                     );
@@ -509,14 +512,9 @@ mod tests {
         .unwrap();
         let spent = Budget::new(Some(std::time::Duration::ZERO), std::sync::Arc::default());
         assert_eq!(
-            run(
-                &problem,
-                SearchOptions::new(Algorithm::Mondrian, 1),
-                &problem.pieces_without(&[]),
-                &spent
-            )
-            .partition
-            .len(),
+            run(&problem, options(Algorithm::Mondrian, 1), &problem.pieces_without(&[]), &spent)
+                .partition
+                .len(),
             1
         );
     }
@@ -531,7 +529,7 @@ mod tests {
         .unwrap();
         let sizes: Vec<usize> = run(
             &problem,
-            SearchOptions::new(Algorithm::Mondrian, 1),
+            options(Algorithm::Mondrian, 1),
             &problem.pieces_without(&[]),
             &Budget::unlimited(),
         )

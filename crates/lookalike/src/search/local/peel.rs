@@ -36,34 +36,13 @@ use crate::search::boxes::nearest::{Seeker, Tree};
 use crate::search::boxes::split;
 use crate::search::boxes::{Boxes, Objective};
 use crate::search::task::Task;
-
-/// At most so many patterns are listed.
-const LISTED: usize = if cfg!(test) { 200 } else { 25_000 };
-
-/// So many patterns are drawn at a time, each from so many tuples.
-const DRAWN: usize = if cfg!(test) { 20 } else { 2000 };
-const SAMPLE: usize = if cfg!(test) { 50 } else { 3000 };
-
-/// Drawing ends when a round takes less than this share of what is left.
-const WORTH: f64 = 0.02;
-
-/// The windows on a line are halved so many times.
-const HALVINGS: i32 = 4;
-
-/// Patterns may take this share of the time.
-const PATTERNS: f64 = 0.6;
-
-/// A class shows this much of a window on a line, in the mean.
-const SHOWN: f64 = 0.7;
-
-/// A hierarchy has at most so many levels here, without the values themselves.
-const MOST_LEVELS: usize = 6;
+use crate::search::tuning::Tuning;
 
 pub(crate) fn peel(task: &Task) -> Partition {
     let penalty = Penalty::new(task.problem.attributes(), task.attributes);
     let mut pieces = task.pieces.to_vec();
     let sets = split::shuffled(task.problem, task.attributes, &mut pieces, task.seed);
-    let time = task.budget.part(PATTERNS);
+    let time = task.budget.part(task.tuning.peel_patterns_share);
     let patterns = Task { budget: &time, ..*task };
     let mut peeler = Peeler::new(&patterns, &penalty, &sets);
     match peeler.listed() {
@@ -187,6 +166,7 @@ impl<'a> Peeler<'a> {
             .map(|at| {
                 let codes = cells.iter().skip(at).step_by(width).copied();
                 levels(
+                    task.tuning,
                     penalty,
                     at,
                     task.problem.attributes()[task.attributes[at]].codes(),
@@ -200,7 +180,7 @@ impl<'a> Peeler<'a> {
         let mut half = 0.0;
         let (first, second) = order.into_iter().partition(|&at| {
             half += real(levels[at].len() as u64).ln();
-            half <= all * 0.6
+            half <= all * task.tuning.peel_first_share
         });
         Peeler {
             task,
@@ -243,7 +223,7 @@ impl<'a> Peeler<'a> {
     fn listed(&self) -> Option<Vec<Vec<u8>>> {
         let mut patterns: Vec<Vec<u8>> = vec![Vec::new()];
         for levels in &self.levels {
-            if patterns.len() * levels.len() > LISTED {
+            if patterns.len() * levels.len() > self.task.tuning.peel_listed {
                 return None;
             }
             let longer = |pattern: &Vec<u8>| {
@@ -273,8 +253,8 @@ impl<'a> Peeler<'a> {
             let mut lots = Rng::at(self.task.seed, 1 + round);
             let mut sample = alive.clone();
             lots.shuffle(&mut sample);
-            sample.truncate(SAMPLE);
-            let drawn = &sample[..sample.len().min(DRAWN)];
+            sample.truncate(self.task.tuning.peel_sample);
+            let drawn = &sample[..sample.len().min(self.task.tuning.peel_drawn)];
             let mut patterns: Vec<Vec<u8>> =
                 drawn.par_iter().map(|&set| self.around(set, &sample, alive.len())).collect();
             self.sort(&mut patterns);
@@ -285,7 +265,8 @@ impl<'a> Peeler<'a> {
                 }
                 self.take(&pattern);
             }
-            if real((alive.len() - self.alive_count) as u64) < WORTH * real(alive.len() as u64) {
+            let worth = self.task.tuning.peel_worth * real(alive.len() as u64);
+            if real((alive.len() - self.alive_count) as u64) < worth {
                 return;
             }
         }
@@ -326,7 +307,7 @@ impl<'a> Peeler<'a> {
     fn take(&mut self, pattern: &[u8]) {
         let head: Vec<u8> = self.first.iter().map(|&at| pattern[at]).collect();
         let mut kept = self.kept.remove(&head).unwrap_or_default();
-        if kept.alive > 2 * self.alive_count || kept.alive == 0 {
+        if kept.alive > self.task.tuning.peel_regroup * self.alive_count || kept.alive == 0 {
             kept =
                 Kept { alive: self.alive_count, sets: self.alive().map(|set| (set, 0)).collect() };
             let (groups, sizes) = self.group(&kept.sets, true, pattern);
@@ -449,6 +430,7 @@ impl<'a> Peeler<'a> {
 /// The ways to look at an attribute, from the values themselves to anything, each coarser than the
 /// one before or as coarse but set off.
 fn levels(
+    tuning: &Tuning,
     penalty: &Penalty,
     at: usize,
     codes: usize,
@@ -495,14 +477,17 @@ fn levels(
     };
     add(windows(0.0, false), 1.0);
     if penalty.is_line(at) {
-        for halving in (1..=HALVINGS).rev() {
+        for halving in (1..=tuning.peel_halvings).rev() {
             let most = weight * 0.5_f64.powi(halving);
-            add(windows(most, false), SHOWN);
-            add(windows(most, true), SHOWN);
+            add(windows(most, false), tuning.peel_window_share);
+            add(windows(most, true), tuning.peel_window_share);
         }
     } else if !penalty.is_flat(at) {
         let neighbours = codes.iter().flat_map(|&lo| {
-            codes.iter().take(64).map(move |&hi| CodeRange { lo: lo.min(hi), hi: lo.max(hi) })
+            codes
+                .iter()
+                .take(tuning.peel_neighbours)
+                .map(move |&hi| CodeRange { lo: lo.min(hi), hi: lo.max(hi) })
         });
         let mut costs: Vec<f64> = neighbours
             .map(|range| penalty.of(at, range))
@@ -510,7 +495,7 @@ fn levels(
             .collect();
         costs.sort_by(f64::total_cmp);
         costs.dedup();
-        let most = costs.len().min(MOST_LEVELS);
+        let most = costs.len().min(tuning.peel_levels);
         (1..=most)
             .for_each(|level| add(windows(costs[level * costs.len() / (most + 1)], false), 1.0));
     }

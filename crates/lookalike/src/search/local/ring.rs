@@ -39,10 +39,6 @@ use crate::problem::privacy::Tally;
 use crate::search::boxes::split::Block;
 use crate::search::task::Task;
 
-/// Classes that show more different rows than this, which only rules on sensitive values leave, are
-/// toured in the order of their codes.
-const TOUR: usize = 8192;
-
 /// One ring, place by place.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Ring {
@@ -90,7 +86,7 @@ fn tour(task: &Task, penalty: &Penalty, class: &[Piece]) -> Vec<Vec<Piece>> {
     let equal: Vec<&[usize]> =
         order.chunk_by(|&one, &other| set.row(one) == set.row(other)).collect();
     let pieces = |equal: &[usize]| equal.iter().map(|&at| class[at]).collect::<Vec<Piece>>();
-    if equal.len() > TOUR || task.budget.is_spent() {
+    if equal.len() > task.tuning.ring_tour || task.budget.is_spent() {
         return equal.into_iter().map(pieces).collect();
     }
     let mut left = equal;
@@ -117,7 +113,7 @@ fn window(task: &Task, tuples: &[u32], tally: &mut Tally) -> usize {
         && task.privacy.needs_sensitive()
         && !all_hold(task, tuples, window, tally)
     {
-        window += 1 + window / 4;
+        window += 1 + window / task.tuning.ring_window_part;
     }
     window.min(tuples.len())
 }
@@ -160,8 +156,8 @@ mod tests {
     use crate::search::boxes::Objective;
     use crate::search::local::top_down;
     use crate::search::stages::run_rings;
-    use crate::search::tests::{for_each_task, with_threads};
-    use crate::{Algorithm, Budget, SearchOptions};
+    use crate::search::tests::{for_each_task, options, with_threads};
+    use crate::{Algorithm, Budget};
 
     #[test]
     fn the_ranges_are_those_of_every_window() {
@@ -235,7 +231,7 @@ mod tests {
         for_each_task(30, |task, what| {
             let (rings, boxes) = run_rings(
                 task.problem,
-                SearchOptions::new(Algorithm::Ring, 1),
+                options(Algorithm::Ring, 1),
                 task.pieces,
                 &Budget::unlimited(),
                 |_| 0,

@@ -43,9 +43,6 @@ use crate::problem::privacy::Tally;
 use crate::search::boxes::descent::{Descent, Node, ROOT};
 use crate::search::task::{Task, cut_to_the_end};
 
-/// Up to this many pieces a group is specialized to its end by one thread.
-const PARALLEL: usize = if cfg!(test) { 4 } else { 2048 };
-
 pub(crate) fn specialize(task: &Task) -> Partition {
     let attributes = task.problem.attributes();
     let descents: Vec<Descent> =
@@ -54,7 +51,7 @@ pub(crate) fn specialize(task: &Task) -> Partition {
     let ranks = task.pieces.iter().map(|piece| (piece.tuple, draws.next_u64())).collect();
     let specializer = Specializer { task, descents, ranks };
     let whole = Group { pieces: task.pieces.to_vec(), nodes: vec![ROOT; task.attributes.len()] };
-    let is_large = |group: &Group| group.pieces.len() > PARALLEL;
+    let is_large = |group: &Group| group.pieces.len() > task.tuning.specialize_parallel;
     let groups = cut_to_the_end(
         whole,
         || specializer.scratch(),
@@ -155,13 +152,14 @@ impl Specializer<'_> {
             group.nodes[at] = settled(at, &group);
         }
         let open: Vec<usize> = (0..group.nodes.len()).filter(|at| is_open(at, &group)).collect();
-        let promises: Vec<Option<Rank>> = if group.pieces.len() > PARALLEL {
-            open.into_par_iter()
-                .map_init(|| self.scratch(), |scratch, at| self.promise(&group, at, scratch))
-                .collect()
-        } else {
-            open.into_iter().map(|at| self.promise(&group, at, scratch)).collect()
-        };
+        let promises: Vec<Option<Rank>> =
+            if group.pieces.len() > self.task.tuning.specialize_parallel {
+                open.into_par_iter()
+                    .map_init(|| self.scratch(), |scratch, at| self.promise(&group, at, scratch))
+                    .collect()
+            } else {
+                open.into_iter().map(|at| self.promise(&group, at, scratch)).collect()
+            };
         let mut promises: Vec<Rank> = promises.into_iter().flatten().collect();
         promises.sort_unstable();
         let mut best: Option<Step> = None;

@@ -39,24 +39,11 @@ use crate::search::boxes::split::{self, Block};
 use crate::search::boxes::{Boxes, Objective, bit};
 use crate::search::task::{Task, cut_to_the_end};
 
-/// Up to this many pieces a set is cut to its end by one thread.
-const PARALLEL: usize = if cfg!(test) { 4 } else { 2048 };
-
-/// From so many rows the search for two rows far apart is started before a set is left whole.
-pub(crate) const TRIES: usize = 4;
-
-/// So many left-over groups look around at the same time, before any of them is seen to.
-const BATCH: usize = if cfg!(test) { 5 } else { 64 };
-
-/// After so many left-over groups the tree is built anew, or after a fourth of them if those are
-/// fewer.
-const REBUILD: usize = 20_000;
-
 pub(crate) fn top_down(task: &Task, objective: Objective) -> Partition {
     let penalty = Penalty::new(task.problem.attributes(), task.attributes);
     let whole = Block::shuffled(task.problem, task.attributes, task.pieces.to_vec(), task.seed);
     let cutter = Cutter { task, penalty: &penalty, objective };
-    let is_large = |block: &Block| block.pieces.len() > PARALLEL;
+    let is_large = |block: &Block| block.pieces.len() > task.tuning.top_down_parallel;
     let groups = cut_to_the_end(
         whole,
         || task.problem.tally(),
@@ -103,12 +90,12 @@ impl Cutter<'_> {
 
     /// Two halves of which at least one holds, and which of them do.
     fn halves(&self, block: &Block, tally: &mut Tally) -> Option<[(Block, bool); 2]> {
-        let Task { privacy, budget, rounds, .. } = *self.task;
+        let Task { privacy, budget, rounds, tuning, .. } = *self.task;
         // Where k alone decides, a half of a set of 2k rows holds. Under other rules a cut may be
         // unlucky: others are tried.
-        let most = if privacy.needs_sensitive() { TRIES } else { 1 };
+        let most = if privacy.needs_sensitive() { tuning.top_down_tries } else { 1 };
         let tries = if block.rows() <= privacy.k() { 0 } else { most };
-        for from in (0..tries).map(|at| at * block.pieces.len() / TRIES) {
+        for from in (0..tries).map(|at| at * block.pieces.len() / tuning.top_down_tries) {
             if budget.is_spent() {
                 return None;
             }
@@ -202,8 +189,12 @@ impl Adjustment<'_> {
     /// then is looked at again. So the outcome is that of looking one after the other.
     fn mend_all(&mut self, mut queue: VecDeque<u32>) {
         let task = self.cutter.task;
-        let rebuild = REBUILD.min(queue.len() / 4).max(64);
-        let batch = if rayon::current_num_threads() == 1 { 1 } else { BATCH };
+        let tuning = task.tuning;
+        let rebuild = tuning
+            .adjust_rebuild
+            .min(queue.len() / tuning.adjust_rebuild_part)
+            .max(tuning.adjust_rebuild_least);
+        let batch = if rayon::current_num_threads() == 1 { 1 } else { tuning.adjust_batch };
         let tally = || task.problem.tally();
         let mut own = tally();
         let mut since = 0;

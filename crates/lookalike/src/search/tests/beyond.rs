@@ -89,6 +89,7 @@ fn task<'a>(problem: &'a Problem, pieces: &'a [Piece], budget: &'a Budget, seed:
         key: Key::from_seed(seed),
         rounds: 3,
         budget,
+        tuning: &TINY,
     }
 }
 
@@ -156,12 +157,12 @@ fn auto_loses_no_more_than_any_of_its_starts() {
         assert!(found.iter().all(|class| task.holds(&mut tally, class)), "{what}");
         assert_eq!(found.iter().map(rows).sum::<u64>(), rows(task.pieces), "{what}");
         // A larger table is not solved by all of them.
-        if task.pieces.len() <= 60 {
+        if task.pieces.len() <= TINY.small_tuples {
             let starts = [
                 peel::peel(task),
                 bottom_up::bottom_up(task, Objective::Table),
                 top_down::top_down(task, Objective::Table),
-                cluster::cluster(&Task { rounds: 15, ..*task }),
+                cluster::cluster(&Task { rounds: TINY.cluster_tries, ..*task }),
                 mondrian::mondrian(task, mondrian::Ties::Together),
             ];
             let best = starts.iter().map(|start| loss(task, start)).fold(f64::INFINITY, f64::min);
@@ -250,7 +251,7 @@ fn auto_in_stages_loses_no_more_than_any_other_in_stages() {
         assert_eq!(problem.stages_in_order().len(), 2);
         let (pieces, budget) = (problem.pieces_without(&[]), Budget::unlimited());
         let loss = |algorithm: Algorithm| -> f64 {
-            let search = SearchOptions { steps: Some(50), ..SearchOptions::new(algorithm, seed) };
+            let search = SearchOptions { steps: Some(50), ..options(algorithm, seed) };
             let groups = run(&problem, search, &pieces, &budget);
             let penalty = Penalty::new(problem.attributes(), &[0, 1, 2]);
             let boxes = groups.ranges.chunks_exact(3).zip(groups.partition.iter());

@@ -21,8 +21,17 @@ use crate::search::local::{
 };
 use crate::search::stages::{STAGED, run, run_global};
 use crate::search::task::{Task, telling_first};
+use crate::search::tuning::Tuning;
 use crate::search::{Algorithm, SearchOptions};
 use crate::testing;
+
+/// What the tests of searches run with, so that tiny tables take the paths of large ones.
+pub(super) static TINY: Tuning = Tuning::tiny();
+
+/// An algorithm with the tiny numbers.
+pub(super) fn options(algorithm: Algorithm, seed: u64) -> SearchOptions {
+    SearchOptions { tuning: TINY, ..SearchOptions::new(algorithm, seed) }
+}
 
 /// A group in the slow algorithms: pieces in the order in which they came.
 type Group = Vec<Piece>;
@@ -139,9 +148,11 @@ impl Slow<'_> {
 
     /// The recursion of the paper: sets that hold and cannot be cut, and sets that do not hold.
     fn cut(&self, set: &[Piece], done: &mut Vec<Group>) {
-        let most = if self.task.privacy.needs_sensitive() { top_down::TRIES } else { 1 };
+        let most =
+            if self.task.privacy.needs_sensitive() { self.task.tuning.top_down_tries } else { 1 };
         let tries = if rows(set) <= self.task.privacy.k() { 0 } else { most };
-        let halves = (0..tries).filter_map(|at| self.halves(set, at * set.len() / top_down::TRIES));
+        let halves = (0..tries)
+            .filter_map(|at| self.halves(set, at * set.len() / self.task.tuning.top_down_tries));
         match halves.into_iter().find(|(one, other)| self.holds(one) || self.holds(other)) {
             Some((one, other)) => {
                 for half in [one, other] {
@@ -253,7 +264,7 @@ impl Slow<'_> {
             if !short.contains(&true) {
                 break;
             }
-            let is_last = round > u64::from(bottom_up::LATE + k.ilog2());
+            let is_last = round > u64::from(self.task.tuning.bottom_up_late + k.ilog2());
             let mut queue: std::collections::VecDeque<usize> =
                 (0..groups.len()).filter(|&group| short[group]).collect();
             while let Some(group) = queue.pop_front() {
@@ -318,7 +329,7 @@ pub(super) fn for_each_task(tables: u64, mut check: impl FnMut(&Task, &str)) {
             met += 1;
             let stage = &problem.stages_in_order()[0];
             let pieces = problem.pieces_without(&[]);
-            let attributes = telling_first(&problem, &stage.attributes, &pieces);
+            let attributes = telling_first(&problem, &stage.attributes, &pieces, &TINY);
             let rounds = 1 + u32::from(!request.contains("rounds")) * 2;
             let (privacy, budget) = (&stage.privacy, &Budget::unlimited());
             let task = Task {
@@ -330,6 +341,7 @@ pub(super) fn for_each_task(tables: u64, mut check: impl FnMut(&Task, &str)) {
                 key: Key::from_seed(seed),
                 rounds,
                 budget,
+                tuning: &TINY,
             };
             check(&task, &format!("table {seed}, {request}"));
         }
@@ -424,7 +436,7 @@ fn another_seed_gives_other_groups_and_the_same_seed_the_same() {
         let groups = |seed: u64| {
             let groups = run(
                 &problem,
-                SearchOptions { steps: Some(50), ..SearchOptions::new(algorithm, seed) },
+                SearchOptions { steps: Some(50), ..options(algorithm, seed) },
                 &problem.pieces_without(&[]),
                 &Budget::unlimited(),
             );
@@ -445,7 +457,7 @@ fn by_value(values: &[u32], k: u64) -> Vec<Vec<(u32, u32)>> {
     .unwrap();
     let groups = run(
         &problem,
-        SearchOptions::new(Algorithm::TopDown, 1),
+        options(Algorithm::TopDown, 1),
         &problem.pieces_without(&[]),
         &Budget::unlimited(),
     );

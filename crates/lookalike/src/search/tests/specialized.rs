@@ -187,7 +187,7 @@ fn shown(text: &str, toml: &str) -> Vec<String> {
     let problem = testing::problem(text, toml).unwrap();
     let groups = run(
         &problem,
-        SearchOptions::new(Algorithm::Specialize, 1),
+        options(Algorithm::Specialize, 1),
         &problem.pieces_without(&[]),
         &Budget::unlimited(),
     );
@@ -258,7 +258,7 @@ fn rows_that_cannot_go_deep_are_un_specialized_first() {
     let problem = testing::problem("a\n11\n11\n11\n12\n13\n21\n", &toml).unwrap();
     let groups = run(
         &problem,
-        SearchOptions::new(Algorithm::Specialize, 1),
+        options(Algorithm::Specialize, 1),
         &problem.pieces_without(&[]),
         &Budget::unlimited(),
     );
@@ -280,7 +280,7 @@ fn who_is_un_specialized_among_equals_is_decided_by_lot() {
     let left = |seed: u64| {
         let groups = run(
             &problem,
-            SearchOptions::new(Algorithm::Specialize, seed),
+            options(Algorithm::Specialize, seed),
             &problem.pieces_without(&[]),
             &Budget::unlimited(),
         );

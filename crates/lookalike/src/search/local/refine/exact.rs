@@ -4,9 +4,6 @@ use super::pool::{Judge, Member, Part, Pool, make_room};
 use crate::codes::{CodeRange, real};
 use crate::domain::penalty::Penalty;
 
-/// More rows than this have too many sets.
-pub(super) const MOST_ROWS: u64 = 10;
-
 /// Makes the cheapest classes that hold out of all rows of the pool, of which there are few; says
 /// how many.
 ///

@@ -43,42 +43,6 @@ use crate::search::task::Task;
 use pool::{Cells, Judge, Member, Part, Pool, equal, index};
 use rebuild::Scratch;
 
-/// So many steps are taken at the same time.
-const BATCH: usize = if cfg!(test) { 5 } else { 32 };
-
-/// A search without a limit of its own takes so many steps for each class, again and again as long
-/// as that pays.
-const STEPS: u64 = 60;
-
-/// And at least so many.
-const LEAST_STEPS: u64 = 500;
-
-/// It pays when the loss falls by this share.
-const WORTH: f64 = 1e-3;
-
-/// How often classes are kept and only exchange rows.
-const KEPT: f64 = 0.3;
-
-/// How often the best of all partitions is looked for where the rows are as few as that allows;
-/// with two rows less always.
-const EXACT: f64 = 0.25;
-
-/// How often neighbours are those that it costs the table least to join; otherwise those whose
-/// union pays least.
-const BY_TABLE: f64 = 0.7;
-
-/// By how much of its value each neighbour's cost is changed by lot.
-const NOISE: f64 = 0.2;
-
-/// At first so many times what a row pays in the mean may be lost in a step.
-const WARMTH: f64 = 1.5;
-
-/// Before this part of its time nobody can tell whether a search gets through.
-const EARLY: f64 = 0.02;
-
-/// From this part of the search on nothing may be lost.
-const COLD: f64 = 0.9;
-
 /// Improves a partition of the task's pieces into classes that hold, for as many steps or, without
 /// a number, as long as it pays and the budget lasts.
 pub(crate) fn refine(task: &Task, start: &Partition, steps: Option<u64>) -> Partition {
@@ -92,17 +56,27 @@ pub(crate) fn refine(task: &Task, start: &Partition, steps: Option<u64>) -> Part
     if best.0 <= equal(&penalty) || is_alone {
         return start.clone();
     }
-    let (mut planned, mut warmth) =
-        (steps.unwrap_or(LEAST_STEPS.max(STEPS * search.classes.len() as u64)), WARMTH);
+    let tuning = task.tuning;
+    let usual = tuning.refine_least_steps.max(tuning.refine_steps * search.classes.len() as u64);
+    let (mut planned, mut temperature) = (steps.unwrap_or(usual), tuning.refine_temperature);
     for run in 0.. {
         let before = best.0;
-        search.run(Rng::at(task.seed, run), planned, warmth, &task.budget.part(1.0), &mut best);
-        if steps.is_some() || task.budget.is_spent() || best.0 > before * (1.0 - WORTH) {
+        search.run(
+            Rng::at(task.seed, run),
+            planned,
+            temperature,
+            &task.budget.part(1.0),
+            &mut best,
+        );
+        if steps.is_some()
+            || task.budget.is_spent()
+            || best.0 > before * (1.0 - tuning.refine_worth)
+        {
             break;
         }
-        // The next run begins with the best, and less warm.
+        // The next run begins with the best, at a lower temperature.
         search.restart(&best.1);
-        (planned, warmth) = (2 * planned, warmth / 2.0);
+        (planned, temperature) = (2 * planned, temperature / tuning.refine_cool_by);
     }
     search.partition(&best.1)
 }
@@ -180,10 +154,11 @@ impl<'a> Search<'a> {
         &mut self,
         mut lots: Rng,
         steps: u64,
-        warmth: f64,
+        temperature: f64,
         budget: &Budget,
         best: &mut (f64, Vec<Vec<Piece>>),
     ) {
+        let tuning = self.task.tuning;
         let mean = best.0 / real(rows(self.task.pieces).max(1));
         let mut taken = 0;
         while taken < steps && !budget.is_spent() {
@@ -191,13 +166,15 @@ impl<'a> Search<'a> {
             // A run that keeps ahead of its time does not look at the clock: it is the same on
             // every machine. One that will not get through cools down by the clock, and the fewer
             // steps it can take, the less it may lose.
-            let pace = if time > EARLY { (share / time).min(1.0) } else { 1.0 };
+            let pace = if time > tuning.refine_early { (share / time).min(1.0) } else { 1.0 };
             let share = if pace < 1.0 { time } else { share };
-            let warm = warmth * pace * mean * (1.0 - share / COLD).max(0.0);
-            taken += self.batch(&mut lots, warm);
-            if self.changes > self.boxes.len() / 2 + 50
-                || self.classes.len() > self.boxes.len() + 20
-            {
+            let cooled = (1.0 - share / tuning.refine_cooled).max(0.0);
+            let may_lose = temperature * pace * mean * cooled;
+            taken += self.batch(&mut lots, may_lose);
+            let known = self.boxes.len();
+            let is_stale =
+                self.changes > known / tuning.refine_reindex_part + tuning.refine_reindex_changes;
+            if is_stale || self.classes.len() > known + tuning.refine_reindex_new {
                 self.index();
                 self.keep(best);
             }
@@ -228,17 +205,20 @@ impl<'a> Search<'a> {
     }
 
     /// Some steps at the same time; how many.
-    fn batch(&mut self, lots: &mut Rng, warm: f64) -> u64 {
-        let mut seeds: Vec<(u32, u64)> = Vec::with_capacity(BATCH);
+    fn batch(&mut self, lots: &mut Rng, may_lose: f64) -> u64 {
+        let tuning = self.task.tuning;
+        let (size, most) = (tuning.refine_batch, self.penalty.most());
+        let mut seeds: Vec<(u32, u64)> = Vec::with_capacity(size);
         // The first ones may all pay nothing: then any will do.
-        for tries in 0..64 * BATCH as u64 {
+        for tries in 0..tuning.refine_most_draws * size as u64 {
             let class = index(lots.place(self.boxes.len()));
-            let is_chosen = lots.unit() * self.penalty.most() / 2.0
-                < self.boxes.own(class) + self.penalty.most() / 160.0;
-            if self.boxes.rows(class) > 0 && (is_chosen || tries > 60 * BATCH as u64) {
+            let is_chosen = lots.unit() * most / tuning.refine_draw
+                < self.boxes.own(class) + most / tuning.refine_draw_any;
+            let is_any = tries > tuning.refine_draws * size as u64;
+            if self.boxes.rows(class) > 0 && (is_chosen || is_any) {
                 seeds.push((class, lots.next_u64()));
             }
-            if seeds.len() == BATCH {
+            if seeds.len() == size {
                 break;
             }
         }
@@ -262,7 +242,7 @@ impl<'a> Search<'a> {
             .par_iter()
             .zip(&seeds)
             .map_init(bench, |bench, (classes, &(_, lots))| {
-                self.step(bench, classes, Rng::at(lots, 1), warm)
+                self.step(bench, classes, Rng::at(lots, 1), may_lose)
             })
             .collect();
         for (classes, solved) in chosen.iter().zip(solved) {
@@ -278,7 +258,9 @@ impl<'a> Search<'a> {
     fn neighbours(&self, class: u32, seed: u64) -> Vec<u32> {
         let mut lots = Rng::new(seed);
         let k = usize::try_from(self.task.privacy.k().max(1)).unwrap_or(usize::MAX);
-        let most = 1 + lots.place((30 / k).clamp(2, 5));
+        let tuning = self.task.tuning;
+        let most = (tuning.pool_rows / k).min(tuning.pool_most).max(tuning.pool_least);
+        let most = 1 + lots.place(most);
         let pieces = &self.classes[class as usize];
         let row: Vec<CodeRange>;
         let (rows, ranges) = if lots.below(2) == 0 {
@@ -288,9 +270,12 @@ impl<'a> Search<'a> {
         } else {
             (self.boxes.rows(class), self.boxes.ranges(class))
         };
-        let objective = if lots.unit() < BY_TABLE { Objective::Table } else { Objective::Row };
+        let objective =
+            if lots.unit() < tuning.refine_by_table { Objective::Table } else { Objective::Row };
         let seeker = Seeker { group: class, objective, rows, ranges, lots: lots.next_u64() };
-        std::iter::once(class).chain(self.tree.several(&self.boxes, &seeker, NOISE, most)).collect()
+        std::iter::once(class)
+            .chain(self.tree.several(&self.boxes, &seeker, tuning.refine_noise, most))
+            .collect()
     }
 
     /// Tries to better some classes: the new ones, if they are to replace the old.
@@ -299,7 +284,7 @@ impl<'a> Search<'a> {
         bench: &mut Bench,
         classes: &[u32],
         mut lots: Rng,
-        warm: f64,
+        may_lose: f64,
     ) -> Option<Vec<Made>> {
         #[cfg(test)]
         if self.task.seed == crate::search::task::ENDLESS {
@@ -316,16 +301,17 @@ impl<'a> Search<'a> {
         {
             return None;
         }
+        let tuning = self.task.tuning;
         let Bench { judge, pool, places, parts, scratch } = bench;
         let old = || classes.iter().map(|&class| self.classes[class as usize].as_slice());
         pool.fill(&self.cells, old(), places);
         judge.forget();
         let in_pool = rows(&pool.pieces);
-        let is_exact = in_pool <= exact::MOST_ROWS
-            && lots.unit() < [EXACT, 1.0][usize::from(in_pool + 2 <= exact::MOST_ROWS)];
+        let exact_share = if in_pool + 2 <= tuning.exact_rows { 1.0 } else { tuning.exact_share };
+        let is_exact = in_pool <= tuning.exact_rows && lots.unit() < exact_share;
         let made = if is_exact {
             exact::exact(self.penalty, judge, pool, parts)
-        } else if lots.unit() < KEPT {
+        } else if lots.unit() < tuning.refine_keep {
             parts.resize(parts.len().max(classes.len()), Part::default());
             let mut next = places.iter();
             for (part, class) in parts.iter_mut().zip(old()) {
@@ -344,7 +330,7 @@ impl<'a> Search<'a> {
             polish::polish(self.penalty, judge, pool, parts);
         }
         let after: f64 = parts.iter().map(Part::cost).sum();
-        let may_lose = -warm * (1.0 - lots.unit()).ln();
+        let may_lose = -may_lose * (1.0 - lots.unit()).ln();
         if (after - before).abs() < equal(self.penalty) || after > before + may_lose {
             return None;
         }

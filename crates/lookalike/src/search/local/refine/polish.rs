@@ -4,9 +4,6 @@ use super::pool::{Judge, Member, Part, Pool, equal};
 use crate::codes::real;
 use crate::domain::penalty::Penalty;
 
-/// So many times all classes are gone through at most.
-const ROUNDS: u32 = 20;
-
 /// After so many looks at a tuple it is asked whether there is time to go on.
 const PATIENCE: u32 = 64;
 
@@ -17,7 +14,7 @@ const PATIENCE: u32 = 64;
 /// expected of it, is the last one between them in its turn, and turns are limited.
 pub(super) fn polish(penalty: &Penalty, judge: &mut Judge, pool: &Pool, parts: &mut [Part]) {
     let mut seen = vec![(u32::MAX, u32::MAX); parts.len() * parts.len()];
-    for _ in 0..ROUNDS {
+    for _ in 0..judge.tuning().polish_rounds {
         let mut is_better = false;
         for from in 0..parts.len() {
             is_better |= move_out(penalty, judge, pool, parts, from);

@@ -7,6 +7,7 @@ use crate::problem::partition::Piece;
 
 use crate::problem::privacy::Tally;
 use crate::search::task::Task;
+use crate::search::tuning::Tuning;
 
 /// Costs that differ by less are equal: sums of penalties are rounded.
 pub(super) fn equal(penalty: &Penalty) -> f64 {
@@ -315,6 +316,10 @@ impl<'a> Judge<'a> {
         self.counted.iter_mut().for_each(|(changes, _)| *changes = 0);
     }
 
+    pub(super) fn tuning(&self) -> &'a Tuning {
+        self.task.tuning
+    }
+
     /// True when there is no time to go on.
     pub(super) fn is_late(&self) -> bool {
         self.task.budget.is_spent()
@@ -416,6 +421,7 @@ mod tests {
     use super::*;
     use crate::rng::{Key, Rng};
     use crate::search::budget::Budget;
+    use crate::search::tests::TINY;
     use crate::testing;
 
     #[test]
@@ -439,6 +445,7 @@ mod tests {
                 key: Key::from_seed(seed),
                 rounds: 3,
                 budget: &budget,
+                tuning: &TINY,
             };
             let (cells, penalty) =
                 (Cells::new(&task), Penalty::new(problem.attributes(), attributes));
@@ -507,6 +514,7 @@ mod tests {
                 key: Key::from_seed(seed),
                 rounds: 3,
                 budget: &budget,
+                tuning: &TINY,
             };
             let (cells, penalty) =
                 (Cells::new(&task), Penalty::new(problem.attributes(), &stage.attributes));

@@ -11,17 +11,6 @@ use crate::codes::{Code, CodeRange, real};
 use crate::domain::penalty::Penalty;
 use crate::rng::Rng;
 
-/// How often classes are shrunk, not grown: those of few rows, and those of as many rows as `MANY`.
-const SHRUNK: [f64; 2] = [0.1, 0.5];
-const MANY: u64 = 20;
-
-/// By how much of its cost a tuple may look dearer while classes grow, in every other rebuilding:
-/// not always the nearest comes next.
-const DEARER: f64 = 0.5;
-
-/// How much of what is gained by a step of shrinking is left to chance.
-const CHANCE: f64 = 0.4;
-
 /// Where classes begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Seeds {
@@ -70,7 +59,7 @@ pub(super) fn rebuild(
 ) -> Option<usize> {
     scratch.left.clear();
     scratch.left.extend(pool.pieces.iter().map(|piece| piece.count));
-    let noise = if lots.below(2) == 0 { 0.0 } else { DEARER };
+    let noise = if lots.below(2) == 0 { 0.0 } else { judge.tuning().grow_noise };
     scratch.dearer.clear();
     scratch.dearer.extend(pool.pieces.iter().map(|_| 1.0 + noise * lots.unit()));
     scratch.open.clear();
@@ -78,10 +67,14 @@ pub(super) fn rebuild(
     lots.shuffle(&mut scratch.open);
     let mut rows: u64 = scratch.left.iter().map(|&count| u64::from(count)).sum();
     let seeds = [Seeds::Anywhere, Seeds::Far, Seeds::FarFromLast][lots.place(3)];
-    let is_shrunk = lots.unit() < SHRUNK[usize::from(judge.least >= MANY)];
+    let is_shrunk = lots.unit() < shrink_share(judge);
     // As many classes as there can be, or one less: what would be the last then stays with the
     // rest, or is dealt out to the others.
-    let (room, is_dealt) = if lots.below(4) == 0 { (3, lots.below(2) == 0) } else { (2, false) };
+    let (room, is_dealt) = if lots.below(judge.tuning().rebuild_fewer) == 0 {
+        (3, lots.below(2) == 0)
+    } else {
+        (2, false)
+    };
     let mut made = 0;
     while rows >= room * judge.least {
         make_room(parts, made);
@@ -130,6 +123,12 @@ pub(super) fn rebuild(
         parts[to].add(penalty, pool, member);
     }
     Some(made)
+}
+
+/// How often classes are shrunk, not grown.
+fn shrink_share(judge: &Judge) -> f64 {
+    let tuning = judge.tuning();
+    if judge.least >= tuning.shrink_rows { tuning.shrink_many } else { tuning.shrink_few }
 }
 
 /// Puts all of these into the class where that costs least, of those that then hold; false when
@@ -272,6 +271,7 @@ impl Scratch {
         seed: u32,
         lots: &mut Rng,
     ) -> bool {
+        let chance = judge.tuning().shrink_noise;
         let (count, row) = (self.open.len(), pool.row(seed));
         let mut rows: u64 = self.open.iter().map(|&at| u64::from(self.left[at as usize])).sum();
         self.pays.clear();
@@ -324,7 +324,7 @@ impl Scratch {
                     .map(|place| u64::from(self.left[self.open[place as usize] as usize]))
                     .sum();
                 *is_done = rows < judge.least + gone;
-                let gain = (dearest - next) / real(gone) * (1.0 + CHANCE * (lots.unit() - 0.5));
+                let gain = (dearest - next) / real(gone) * (1.0 + chance * (lots.unit() - 0.5));
                 if !*is_done && gain > best.0 {
                     best = (gain, Some((chain, dearest, gone)));
                 }
