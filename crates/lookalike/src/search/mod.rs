@@ -9,6 +9,7 @@ pub mod budget;
 pub mod global;
 mod local;
 mod outcome;
+mod ranges;
 mod stages;
 mod suppress;
 mod task;

@@ -15,6 +15,7 @@ use crate::search::budget::Budget;
 use crate::search::global::{Optimum, incognito, optimal};
 use crate::search::local::ring::Ring;
 use crate::search::local::{auto, bottom_up, cluster, mondrian, peel, ring, specialize, top_down};
+use crate::search::ranges::total_loss;
 #[cfg(test)]
 use crate::search::task::ENDLESS;
 use crate::search::task::{Task, telling_first};
@@ -53,7 +54,7 @@ pub(crate) fn run(
     let penalty = Penalty::new(problem.attributes(), &all);
     let loss = |groups: &Groups| -> f64 {
         let boxes = groups.ranges.chunks_exact(all.len()).zip(groups.partition.iter());
-        boxes.map(|(ranges, class)| real(rows(class)) * penalty.of_box(ranges)).sum()
+        total_loss(boxes.map(|(ranges, class)| (rows(class), penalty.of_box(ranges))))
     };
     let other = |algorithm: Algorithm| {
         let search = SearchOptions {

@@ -7,12 +7,13 @@
 
 use std::collections::BinaryHeap;
 
-use crate::codes::{Code, CodeRange, real};
+use crate::codes::{CodeRange, real};
 use crate::problem::Problem;
 use crate::problem::partition::{self, Partition, Piece};
 use crate::problem::privacy::Tally;
 use crate::rng::{Draws, SUPPRESSING};
 use crate::search::budget::Budget;
+use crate::search::ranges::{Ends, total_loss};
 use crate::search::stages::{self, Groups};
 use crate::search::{Algorithm, SearchOptions};
 
@@ -184,9 +185,11 @@ fn offer(
     }
     let size = partition::rows(class);
     let weights: f64 = problem.attributes().iter().map(|attribute| attribute.weight).sum();
-    let ends: Vec<Ends> =
-        (0..problem.attributes().len()).map(|at| Ends::of(problem, class, at)).collect();
-    let now = real(size) * penalty(problem, ends.iter().map(Ends::range));
+    let mut ends = vec![Ends::NONE; problem.attributes().len()];
+    for (at, ends) in ends.iter_mut().enumerate() {
+        class.iter().for_each(|piece| ends.add(problem.code(at, piece.tuple)));
+    }
+    let now = real(size) * penalty(problem, ends.iter().map(|ends| ends.range()));
     let mut best: Option<Offer> = None;
     for (at, piece) in class.iter().enumerate() {
         let code = |attribute| problem.code(attribute, piece.tuple);
@@ -223,52 +226,15 @@ fn holds_without(problem: &Problem, class: &[Piece], at: usize, tally: &mut Tall
     privacy.holds(tally)
 }
 
-/// The two least and two greatest codes of a class on an attribute, a tuple at a time: what is left
-/// when one tuple goes.
-struct Ends {
-    low: [Code; 2],
-    high: [Code; 2],
-}
-
-impl Ends {
-    fn of(problem: &Problem, class: &[Piece], at: usize) -> Ends {
-        let mut ends = Ends { low: [Code::MAX; 2], high: [0; 2] };
-        for piece in class {
-            let code = problem.code(at, piece.tuple);
-            let [least, second] = ends.low;
-            ends.low = if code < least { [code, least] } else { [least, second.min(code)] };
-            let [most, next] = ends.high;
-            ends.high = if code > most { [code, most] } else { [most, next.max(code)] };
-        }
-        ends
-    }
-
-    fn range(&self) -> CodeRange {
-        CodeRange { lo: self.low[0], hi: self.high[0] }
-    }
-
-    /// True when the code is an end that no other tuple shares.
-    fn is_alone(&self, code: Code) -> bool {
-        (code == self.low[0] && self.low[1] > code) || (code == self.high[0] && self.high[1] < code)
-    }
-
-    fn without(&self, code: Code) -> CodeRange {
-        let lo = if code == self.low[0] { self.low[1] } else { self.low[0] };
-        let hi = if code == self.high[0] { self.high[1] } else { self.high[0] };
-        CodeRange { lo, hi }
-    }
-}
-
 /// Penalty of all rows, the suppressed ones at full price.
 fn cost(problem: &Problem, groups: &Groups, gone: &[Piece]) -> f64 {
     let width = problem.attributes().len();
     let weights: f64 = problem.attributes().iter().map(|attribute| attribute.weight).sum();
     let shown = groups.partition.iter().zip(groups.ranges.chunks_exact(width));
-    let of_classes: f64 = shown
-        .map(|(class, ranges)| {
-            real(partition::rows(class)) * penalty(problem, ranges.iter().copied())
-        })
-        .sum();
+    let of_classes =
+        total_loss(shown.map(|(class, ranges)| {
+            (partition::rows(class), penalty(problem, ranges.iter().copied()))
+        }));
     of_classes + real(partition::rows(gone)) * weights
 }
 

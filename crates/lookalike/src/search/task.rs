@@ -11,6 +11,7 @@ use crate::problem::privacy::{Privacy, Tally};
 use crate::rng::{Draws, Key};
 use crate::search::boxes::split::{self, Block};
 use crate::search::budget::Budget;
+use crate::search::ranges::{range_of, total_loss};
 use crate::search::tuning::Tuning;
 
 /// A search with this seed comes to a step without end.
@@ -61,14 +62,25 @@ impl Task<'_> {
         self.privacy.holds(tally)
     }
 
-    /// The box around pieces, on the task's attributes.
+    /// The smallest box around pieces, on the task's attributes.
     pub(crate) fn ranges(&self, pieces: &[Piece]) -> Vec<CodeRange> {
-        let range = |&at: &usize| {
-            let codes =
-                pieces.iter().map(|piece| CodeRange::one(self.problem.code(at, piece.tuple)));
-            codes.reduce(CodeRange::join).expect("there are rows")
+        (0..self.attributes.len()).map(|at| self.range(at, pieces)).collect()
+    }
+
+    /// The range of pieces on one of the task's attributes.
+    pub(crate) fn range(&self, at: usize, pieces: &[Piece]) -> CodeRange {
+        let attribute = self.attributes[at];
+        range_of(pieces.iter().map(|piece| self.problem.code(attribute, piece.tuple)))
+    }
+
+    /// The loss of all rows of these classes, on the task's attributes.
+    pub(crate) fn loss(&self, penalty: &Penalty, partition: &Partition) -> f64 {
+        let class = |at: usize| {
+            let class = partition.class(at);
+            (rows(class), penalty.of_box(&self.ranges(class)))
         };
-        self.attributes.iter().map(range).collect()
+        let classes: Vec<(u64, f64)> = (0..partition.len()).into_par_iter().map(class).collect();
+        total_loss(classes)
     }
 
     /// A group does not borrow more rows than this, but merges: k rows, or a few more under rules
@@ -135,11 +147,19 @@ impl Task<'_> {
     }
 }
 
+/// Which part of a small set is cut on first: this decides the order of the classes.
+#[derive(Clone, Copy)]
+pub(crate) enum Next {
+    First,
+    Last,
+}
+
 /// Cuts a set and its parts until nothing can be cut: large ones level by level, then each small
 /// one to its end, in parallel. `cut` returns the parts that may be cut further and adds what is
 /// done; each thread has something to write on.
 pub(crate) fn cut_to_the_end<S: Send, D: Send, T>(
     whole: S,
+    next: Next,
     scratch: impl Fn() -> T + Sync,
     is_large: impl Fn(&S) -> bool,
     cut: impl Fn(S, &mut T, &mut Vec<D>) -> Vec<S> + Sync,
@@ -163,7 +183,11 @@ pub(crate) fn cut_to_the_end<S: Send, D: Send, T>(
     let cut_on = |scratch: &mut T, set: S| {
         let (mut open, mut done) = (vec![set], Vec::new());
         while let Some(set) = open.pop() {
-            open.extend(cut(set, scratch, &mut done));
+            let parts = cut(set, scratch, &mut done);
+            match next {
+                Next::First => open.extend(parts.into_iter().rev()),
+                Next::Last => open.extend(parts),
+            }
         }
         done
     };

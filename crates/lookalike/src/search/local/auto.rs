@@ -17,7 +17,7 @@
 //! # Reference
 //! Ours.
 
-use super::cells::{in_cells, least, loss};
+use super::cells::{in_cells, least};
 use super::{bottom_up, cluster, mondrian, peel, refine, top_down};
 use crate::domain::penalty::Penalty;
 use crate::problem::partition::Partition;
@@ -29,7 +29,7 @@ pub(crate) fn auto(task: &Task, steps: Option<u64>) -> Partition {
     let penalty = Penalty::new(task.problem.attributes(), task.attributes);
     // The quickest first: whatever happens, there is this one.
     let quickest = mondrian::mondrian(task, mondrian::Ties::Together);
-    task.keep(loss(task, &penalty, &quickest), || quickest.clone());
+    task.keep(task.loss(&penalty, &quickest), || quickest.clone());
     let mut found = vec![quickest];
     let is_small = task.pieces.len() <= task.tuning.small_tuples;
     if is_small {

@@ -4,13 +4,12 @@
 use rayon::prelude::*;
 
 use super::{cluster, mondrian, top_down};
-use crate::codes::real;
 use crate::domain::penalty::Penalty;
-use crate::problem::partition::{Partition, joined, rows};
+use crate::problem::partition::{Partition, joined};
 use crate::search::boxes::Objective;
 use crate::search::boxes::split::{self, Block};
 use crate::search::budget::Budget;
-use crate::search::task::{Task, cut_to_the_end};
+use crate::search::task::{Next, Task, cut_to_the_end};
 
 /// Classes by `top-down` or `cluster`, whatever is better, cell by cell; in cells for which no time
 /// is left, by `mondrian`, which takes hardly any.
@@ -47,7 +46,7 @@ pub(crate) fn least(
     penalty: &Penalty,
     partitions: Vec<Partition>,
 ) -> (f64, Partition) {
-    let with_loss = |partition: Partition| (loss(task, penalty, &partition), partition);
+    let with_loss = |partition: Partition| (task.loss(penalty, &partition), partition);
     partitions
         .into_iter()
         .map(with_loss)
@@ -55,22 +54,12 @@ pub(crate) fn least(
         .expect("there are some")
 }
 
-/// What all rows pay.
-pub(crate) fn loss(task: &Task, penalty: &Penalty, partition: &Partition) -> f64 {
-    let of_class = |class: &[_]| real(rows(class)) * penalty.of_box(&task.ranges(class));
-    // Summed in one order, whatever the threads.
-    let costs: Vec<f64> = (0..partition.len())
-        .into_par_iter()
-        .map(|class| of_class(partition.class(class)))
-        .collect();
-    costs.iter().sum()
-}
-
 /// Cells of not too many tuples that each hold, as far as they can be had.
 fn cells(task: &Task, penalty: &Penalty) -> Vec<Block> {
     let whole = Block::shuffled(task.problem, task.attributes, task.pieces.to_vec(), task.seed);
     cut_to_the_end(
         whole,
+        Next::Last,
         || task.problem.tally(),
         |block: &Block| block.pieces.len() > task.tuning.cell_levels * task.tuning.cell_tuples,
         |block, tally, done| {

@@ -35,7 +35,8 @@ use crate::domain::penalty::Penalty;
 use crate::problem::partition::{Partition, Piece, joined, rows};
 use crate::problem::privacy::Tally;
 use crate::rng::Rng;
-use crate::search::task::{Task, cut_to_the_end};
+use crate::search::ranges::{range_of, total_loss};
+use crate::search::task::{Next, Task, cut_to_the_end};
 
 pub(crate) fn cluster(task: &Task) -> Partition {
     let places = task.attributes.iter().map(|&at| places(&task.problem.attributes()[at])).collect();
@@ -48,6 +49,7 @@ pub(crate) fn cluster(task: &Task) -> Partition {
     let is_large = |set: &Set| set.pieces.len() > task.tuning.cluster_parallel;
     let sets = cut_to_the_end(
         whole,
+        Next::Last,
         || task.problem.tally(),
         is_large,
         |set, tally, done| cutter.cut(set, tally, done),
@@ -161,11 +163,8 @@ impl Cutter<'_> {
         for _ in 0..self.task.rounds {
             let (first, has_ties) = points.assign(&centres, self.task.privacy.k());
             let tried = points.measure(first);
-            let cost: f64 = tried
-                .halves
-                .iter()
-                .map(|half| real(half.rows) * self.penalty.of_box(&half.ranges))
-                .sum();
+            let loss = |half: &Half| (half.rows, self.penalty.of_box(&half.ranges));
+            let cost = total_loss(tried.halves.iter().map(loss));
             if best.as_ref().is_none_or(|(least, _)| cost < *least)
                 && self.holds(points.pieces, &tried.first, tally)
             {
@@ -247,12 +246,7 @@ impl Points<'_> {
 
     /// The smallest box around all.
     fn ranges(&self) -> Vec<CodeRange> {
-        let range = |codes: &[Code]| {
-            codes
-                .iter()
-                .fold(CodeRange::one(codes[0]), |range, &code| range.join(CodeRange::one(code)))
-        };
-        self.columns().map(|(codes, _)| range(codes)).collect()
+        self.columns().map(|(codes, _)| range_of(codes.iter().copied())).collect()
     }
 
     /// Rows to the nearer of two centres, ties to the half with fewer rows; then a half of less

@@ -27,7 +27,8 @@ use rayon::prelude::*;
 use crate::codes::{Code, CodeRange};
 use crate::problem::partition::{Partition, Piece};
 use crate::problem::privacy::Tally;
-use crate::search::task::Task;
+use crate::search::ranges::box_around;
+use crate::search::task::{Next, Task, cut_to_the_end};
 
 /// What happens to rows at the median.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,8 +60,25 @@ pub(crate) fn mondrian(task: &Task, ties: Ties) -> Partition {
         })
         .collect();
     let cutter = Cutter { task, ties, width, least: task.privacy.k() };
-    let done = cutter.cut_all(Block { pieces: task.pieces.to_vec(), cells });
-    Partition::from_sizes(done.pieces, &done.sizes)
+    let done = cut_to_the_end(
+        Block { pieces: task.pieces.to_vec(), cells },
+        Next::First,
+        || Scratch::new(task),
+        |block: &Block| block.pieces.len() > task.tuning.mondrian_parallel,
+        |block, scratch, done: &mut Vec<Done>| match cutter.halves(&block, scratch) {
+            Some((left, right)) => vec![left, right],
+            None => {
+                if done.is_empty() {
+                    done.push(Done::default());
+                }
+                done[0].push(&block);
+                Vec::new()
+            }
+        },
+    );
+    let pieces: Vec<Piece> = done.iter().flat_map(|part| &part.pieces).copied().collect();
+    let sizes: Vec<u32> = done.iter().flat_map(|part| &part.sizes).copied().collect();
+    Partition::from_sizes(pieces, &sizes)
 }
 
 /// A set of rows: pieces, and beside each the codes of the task's attributes, then its sensitive
@@ -70,7 +88,8 @@ struct Block {
     cells: Vec<Code>,
 }
 
-/// Classes found so far: their pieces one after the other, and how many pieces each has.
+/// Classes: their pieces one after the other, and how many pieces each has.
+#[derive(Default)]
 struct Done {
     pieces: Vec<Piece>,
     sizes: Vec<u32>,
@@ -104,59 +123,6 @@ struct Cutter<'a> {
 }
 
 impl Cutter<'_> {
-    /// Cuts level by level while sets are large, so that a search that is stopped has cut
-    /// everywhere, then each set to its end.
-    fn cut_all(&self, block: Block) -> Done {
-        let scratch = || Scratch::new(self.task);
-        let (mut large, mut small) = (vec![block], Vec::new());
-        let mut done = Done { pieces: Vec::new(), sizes: Vec::new() };
-        while !large.is_empty() {
-            let cut: Vec<std::result::Result<(Block, Block), Block>> = large
-                .into_par_iter()
-                .map_init(scratch, |scratch, block| self.halves(&block, scratch).ok_or(block))
-                .collect();
-            large = Vec::new();
-            for block in cut {
-                match block {
-                    Err(block) => done.push(&block),
-                    Ok((left, right)) => {
-                        for half in [left, right] {
-                            if half.pieces.len() > self.task.tuning.mondrian_parallel {
-                                large.push(half)
-                            } else {
-                                small.push(half)
-                            }
-                        }
-                    }
-                }
-            }
-        }
-        let rest: Vec<Done> = small
-            .into_par_iter()
-            .map_init(scratch, |scratch, block| {
-                let mut done =
-                    Done { pieces: Vec::with_capacity(block.pieces.len()), sizes: Vec::new() };
-                self.cut(&block, scratch, &mut done);
-                done
-            })
-            .collect();
-        for part in rest {
-            done.pieces.extend_from_slice(&part.pieces);
-            done.sizes.extend_from_slice(&part.sizes);
-        }
-        done
-    }
-
-    fn cut(&self, block: &Block, scratch: &mut Scratch, done: &mut Done) {
-        match self.halves(block, scratch) {
-            None => done.push(block),
-            Some((left, right)) => {
-                self.cut(&left, scratch, done);
-                self.cut(&right, scratch, done);
-            }
-        }
-    }
-
     /// The two sides of the first cut that leaves both with the rules, widest attribute first.
     fn halves(&self, block: &Block, scratch: &mut Scratch) -> Option<(Block, Block)> {
         let total: u64 = block.pieces.iter().map(|piece| u64::from(piece.count)).sum();
@@ -188,18 +154,8 @@ impl Cutter<'_> {
     }
 
     fn ranges(&self, block: &Block) -> Vec<CodeRange> {
-        let of_rows = |cells: &[Code]| {
-            let first = &cells[..self.task.attributes.len()];
-            let mut ranges: Vec<CodeRange> =
-                first.iter().map(|&code| CodeRange::one(code)).collect();
-            for row in cells.chunks_exact(self.width) {
-                for (range, &code) in ranges.iter_mut().zip(row) {
-                    range.lo = range.lo.min(code);
-                    range.hi = range.hi.max(code);
-                }
-            }
-            ranges
-        };
+        let of_rows =
+            |cells: &[Code]| box_around(self.task.attributes.len(), cells.chunks_exact(self.width));
         let join = |a: Vec<CodeRange>, b: Vec<CodeRange>| {
             a.iter().zip(&b).map(|(a, b)| a.join(*b)).collect()
         };

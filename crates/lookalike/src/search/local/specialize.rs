@@ -37,11 +37,11 @@ use rayon::prelude::*;
 
 use rustc_hash::FxHashMap;
 
-use crate::codes::{Code, CodeRange};
+use crate::codes::Code;
 use crate::problem::partition::{Partition, Piece, joined, rows};
 use crate::problem::privacy::Tally;
 use crate::search::boxes::descent::{Descent, Node, ROOT};
-use crate::search::task::{Task, cut_to_the_end};
+use crate::search::task::{Next, Task, cut_to_the_end};
 
 pub(crate) fn specialize(task: &Task) -> Partition {
     let attributes = task.problem.attributes();
@@ -54,6 +54,7 @@ pub(crate) fn specialize(task: &Task) -> Partition {
     let is_large = |group: &Group| group.pieces.len() > task.tuning.specialize_parallel;
     let groups = cut_to_the_end(
         whole,
+        Next::Last,
         || specializer.scratch(),
         is_large,
         |group, scratch, done| {
@@ -144,7 +145,7 @@ impl Specializer<'_> {
         // Steps that take all rows into one branch come before all others and change nothing: they
         // are made at once.
         let settled = |at: usize, group: &Group| {
-            self.descents[at].settle(group.nodes[at], self.range(at, &group.pieces))
+            self.descents[at].settle(group.nodes[at], self.task.range(at, &group.pieces))
         };
         let is_open =
             |at: &usize, group: &Group| !self.descents[*at].children(group.nodes[*at]).is_empty();
@@ -187,15 +188,6 @@ impl Specializer<'_> {
 
     fn code(&self, at: usize, piece: &Piece) -> Code {
         self.task.problem.code(self.task.attributes[at], piece.tuple)
-    }
-
-    fn range(&self, at: usize, pieces: &[Piece]) -> CodeRange {
-        let mut range = CodeRange::one(self.code(at, &pieces[0]));
-        for piece in &pieces[1..] {
-            let code = self.code(at, piece);
-            range = CodeRange { lo: range.lo.min(code), hi: range.hi.max(code) };
-        }
-        range
     }
 
     /// Deals pieces to the children of their node and sees which branches hold.

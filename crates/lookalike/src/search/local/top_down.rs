@@ -37,7 +37,7 @@ use crate::rng::Rng;
 use crate::search::boxes::nearest::{Partner, Tree};
 use crate::search::boxes::split::{self, Block};
 use crate::search::boxes::{Boxes, Objective, bit};
-use crate::search::task::{Task, cut_to_the_end};
+use crate::search::task::{Next, Task, cut_to_the_end};
 
 pub(crate) fn top_down(task: &Task, objective: Objective) -> Partition {
     let penalty = Penalty::new(task.problem.attributes(), task.attributes);
@@ -46,6 +46,7 @@ pub(crate) fn top_down(task: &Task, objective: Objective) -> Partition {
     let is_large = |block: &Block| block.pieces.len() > task.tuning.top_down_parallel;
     let groups = cut_to_the_end(
         whole,
+        Next::Last,
         || task.problem.tally(),
         is_large,
         |block, tally, done| cutter.cut(block, tally, done),

@@ -39,6 +39,7 @@ use crate::rng::Rng;
 use crate::search::boxes::nearest::{Seeker, Tree};
 use crate::search::boxes::{Boxes, Objective};
 use crate::search::budget::Budget;
+use crate::search::ranges::total_loss;
 use crate::search::task::Task;
 use pool::{Cells, Judge, Member, Part, Pool, equal, index};
 use rebuild::Scratch;
@@ -122,12 +123,12 @@ impl<'a> Search<'a> {
 
     /// What all rows pay.
     fn loss(&self) -> f64 {
-        let known = (0..index(self.boxes.len())).map(|class| self.cost(class)).sum::<f64>();
-        let new = self.classes[self.boxes.len()..].iter();
-        known
-            + new
-                .map(|class| real(rows(class)) * self.penalty.of_box(&self.cells.ranges(class)))
-                .sum::<f64>()
+        let known = (0..index(self.boxes.len()))
+            .map(|class| (self.boxes.rows(class), self.boxes.own(class)));
+        let new = self.classes[self.boxes.len()..]
+            .iter()
+            .map(|class| (rows(class), self.penalty.of_box(&self.cells.ranges(class))));
+        total_loss(known) + total_loss(new)
     }
 
     fn cost(&self, class: u32) -> f64 {

@@ -4,8 +4,8 @@
 use crate::codes::{Code, CodeRange, real};
 use crate::domain::penalty::Penalty;
 use crate::problem::partition::Piece;
-
 use crate::problem::privacy::Tally;
+use crate::search::ranges::{Ends, box_around};
 use crate::search::task::Task;
 use crate::search::tuning::Tuning;
 
@@ -49,14 +49,6 @@ pub(super) struct Part {
     pub(super) pays: f64,
     /// Grows with every change.
     pub(super) changes: u32,
-}
-
-/// The two least and the two greatest codes of a class on an attribute, a tuple at a time: what is
-/// left when one tuple goes. The greatest are kept plus one, so that 0 means none.
-#[derive(Clone, Copy, Debug)]
-struct Ends {
-    low: [Code; 2],
-    high: [Code; 2],
 }
 
 impl Pool {
@@ -138,39 +130,7 @@ impl Cells {
 
     /// The smallest box around some pieces.
     pub(super) fn ranges(&self, pieces: &[Piece]) -> Vec<CodeRange> {
-        let mut ranges: Vec<CodeRange> =
-            self.row(pieces[0].tuple).iter().map(|&code| CodeRange::one(code)).collect();
-        for piece in &pieces[1..] {
-            for (range, &code) in ranges.iter_mut().zip(self.row(piece.tuple)) {
-                *range = range.join(CodeRange::one(code));
-            }
-        }
-        ranges
-    }
-}
-
-impl Ends {
-    const NONE: Ends = Ends { low: [Code::MAX; 2], high: [0; 2] };
-
-    #[inline]
-    fn add(&mut self, code: Code) {
-        let [least, second] = self.low;
-        self.low = if code < least { [code, least] } else { [least, second.min(code)] };
-        let [most, next] = self.high;
-        self.high = if code + 1 > most { [code + 1, most] } else { [most, next.max(code + 1)] };
-    }
-
-    #[inline]
-    fn range(self) -> CodeRange {
-        CodeRange { lo: self.low[0], hi: self.high[0] - 1 }
-    }
-
-    /// The range with one tuple less, which has this code; there must be another tuple.
-    #[inline]
-    fn without(self, code: Code) -> CodeRange {
-        let lo = if code == self.low[0] { self.low[1] } else { self.low[0] };
-        let hi = if code + 1 == self.high[0] { self.high[1] } else { self.high[0] };
-        CodeRange { lo, hi: hi - 1 }
+        box_around(self.width, pieces.iter().map(|piece| self.row(piece.tuple)))
     }
 }
 

@@ -10,6 +10,7 @@ use super::pool::{Judge, Member, Part, Pool, equal, index, make_room};
 use crate::codes::{Code, CodeRange, real};
 use crate::domain::penalty::Penalty;
 use crate::rng::Rng;
+use crate::search::ranges::range_of;
 
 /// Where classes begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -384,8 +385,7 @@ impl Scratch {
     /// The box of what was grown, no wider than it must be.
     fn tighten(&mut self, pool: &Pool) -> bool {
         for (at, range) in self.ranges.iter_mut().enumerate() {
-            let codes = self.grown.iter().map(|member| CodeRange::one(pool.row(member.at)[at]));
-            *range = codes.reduce(CodeRange::join).expect("a class has rows");
+            *range = range_of(self.grown.iter().map(|member| pool.row(member.at)[at]));
         }
         true
     }
