@@ -154,6 +154,9 @@ pub(crate) struct Anonymize {
     /// keep it secret
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
+    /// Set a tuned number of the local searches: cell_tuples=30000; can be repeated, for bench/tune
+    #[arg(long, value_name = "NAME=VALUE", hide = true)]
+    pub(crate) tune: Vec<String>,
     #[command(flatten)]
     pub(crate) request: RequestFlags,
     #[command(flatten)]

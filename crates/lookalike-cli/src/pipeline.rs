@@ -30,6 +30,7 @@ use crate::progress::Progress;
 use crate::request::{self, usage};
 use crate::{interrupt, show, warn};
 use lookalike::run::{Effort, lower_bound, sharper, solve_in_time};
+use lookalike::search::tuning::Tuning;
 
 /// What to make out of what.
 #[derive(Debug)]
@@ -58,6 +59,8 @@ pub(crate) enum Way<'a> {
 pub(crate) struct Wanted<'a> {
     /// How `optimal` goes about it.
     pub(crate) techniques: Techniques,
+    /// The tuned numbers of the local searches.
+    pub(crate) tuning: Tuning,
     /// How long to look for what no release can lose less than.
     pub(crate) bound: Effort,
     /// Where the proof of a non-homogeneous release goes, if it is wanted.
@@ -124,6 +127,7 @@ struct Found {
 
 /// How the recoding is found, once that was judged.
 #[derive(Clone, Copy)]
+#[expect(clippy::large_enum_variant, reason = "there is one a run")]
 enum Plan<'a> {
     Search(SearchOptions),
     Apply(&'a RecodingFile),
@@ -219,6 +223,7 @@ fn plan<'a>(job: &Job<'a>) -> Result<Plan<'a>> {
         Way::Search(wanted) => {
             let search = SearchOptions {
                 key: Key::of(job.request.seed),
+                tuning: wanted.tuning,
                 ..search(job.request, job.seed, wanted.techniques)?
             };
             refuse_ring(job, search.algorithm)?;
@@ -420,6 +425,17 @@ pub(crate) fn search(
         steps: request.steps,
         ..usual
     })
+}
+
+/// The tuned numbers that ship, but for those that `--tune NAME=VALUE` changes.
+pub(crate) fn tuning(settings: &[String]) -> Result<Tuning> {
+    let mut tuning = Tuning::default();
+    for setting in settings {
+        let (name, value) = setting.split_once('=').unwrap_or((setting, ""));
+        let value = value.parse().unwrap_or(f64::NAN);
+        tuning.set(name, value).map_err(|why| usage(format!("--tune {setting}: {why}")))?;
+    }
+    Ok(tuning)
 }
 
 /// How long `auto` searches when nobody says it.

@@ -29,6 +29,7 @@ pub(crate) fn run(args: &Anonymize, global: &Global) -> Result<ExitCode> {
     let bound = args.release.how.bound;
     let way = Way::Search(Wanted {
         techniques,
+        tuning: pipeline::tuning(&args.tune)?,
         bound,
         proof: args.proof.as_deref(),
         recoding: args.recoding.as_deref(),

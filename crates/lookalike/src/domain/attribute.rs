@@ -340,7 +340,7 @@ fn size(codes: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::audit::{Interval, Scale, interval};
+    use crate::audit::{Interval, ValueScale, interval};
     use crate::rng::Rng;
     use crate::testing;
 
@@ -482,7 +482,7 @@ mod tests {
             let cells: Vec<&str> = cells.iter().map(String::as_str).collect();
             let attribute = attribute(&cells, "", false);
             let Domain::Ordered(ordered) = &attribute.domain else { panic!("a line") };
-            let scale = if round % 3 == 2 { Scale::Instants } else { Scale::Numbers };
+            let scale = if round % 3 == 2 { ValueScale::Instants } else { ValueScale::Numbers };
             let codes = u32::try_from(ordered.values().len()).unwrap();
             for lo in 0..codes {
                 for hi in lo..codes {

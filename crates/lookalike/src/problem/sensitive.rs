@@ -323,7 +323,7 @@ mod tests {
         assert_eq!(columns.columns[0].map, [2, 1, 0]);
         let t = Ratio::new(1, 2).unwrap();
         let spec = ModelSpec::Closeness { column: "v".into(), t, distance: Distance::Hierarchical };
-        let Model::Closeness { ground: Ground::Hierarchical { nodes }, .. } =
+        let Model::Closeness { ground: GroundDistance::Hierarchical { nodes }, .. } =
             columns.model(&spec).unwrap()
         else {
             panic!("a hierarchical distance")

@@ -1,13 +1,13 @@
-//! What runs when nobody chooses: the best start that the other algorithms find, and then
-//! refinement as long as it pays.
+//! The default: the best start that the other algorithms find, and then refinement as long as the
+//! loss falls.
 //!
 //! A table of some ten thousand tuples is solved by all of them. A larger one by those whose time
 //! grows least with its size: `peel` on the whole, and meanwhile `top-down` and `cluster` on cells
-//! of some thousand tuples, cut coarsely, each in two around two rows far apart. What loses least
-//! is kept, and all its classes are refined together, across the borders of the cells.
+//! of some thousand tuples, cut coarsely, each in two around two rows far apart. The start that
+//! loses least is kept, and all its classes are refined together, across the borders of the cells.
 //!
 //! # Guarantee
-//! Every class holds every rule. The answer never loses more than the best of its starts;
+//! Every class satisfies every rule. The answer never loses more than the best of its starts;
 //! `mondrian` on the whole is always among them.
 //!
 //! # Complexity
@@ -17,42 +17,42 @@
 //! # Reference
 //! Ours.
 
-use super::cells::{TRIES, in_cells, least, loss};
+use super::cells::{in_cells, least};
 use super::{bottom_up, cluster, mondrian, peel, refine, top_down};
 use crate::domain::penalty::Penalty;
 use crate::problem::partition::Partition;
 use crate::search::boxes::Objective;
 use crate::search::task::Task;
 
-/// Up to so many tuples all starts are tried.
-const SMALL: usize = if cfg!(test) { 60 } else { 30_000 };
-
-/// The starts may take this share of the time. On a large table they pay more than refinement does.
-const STARTS: f64 = 0.5;
-const LARGE_STARTS: f64 = 0.8;
-
 /// Classes with as little loss as the time allows.
 pub(crate) fn auto(task: &Task, steps: Option<u64>) -> Partition {
     let penalty = Penalty::new(task.problem.attributes(), task.attributes);
-    // The quickest first: whatever happens, there is this one.
+    // The quickest first: if time runs out, there is this one.
     let quickest = mondrian::mondrian(task, mondrian::Ties::Together);
-    task.keep(loss(task, &penalty, &quickest), || quickest.clone());
+    task.keep(task.loss(&penalty, &quickest), || quickest.clone());
     let mut found = vec![quickest];
-    let is_small = task.pieces.len() <= SMALL;
+    let is_small = task.pieces.len() <= task.tuning.small_tuples;
     if is_small {
-        found.push(cluster::cluster(&Task { rounds: TRIES, ..*task }));
+        found.push(cluster::cluster(&Task { rounds: task.tuning.cluster_tries, ..*task }));
     }
-    let time = task.budget.part(if is_small { STARTS } else { LARGE_STARTS });
+    let time = task.budget.part(if is_small {
+        task.tuning.starts_share
+    } else {
+        task.tuning.large_starts_share
+    });
     let start = Task { budget: &time, ..*task };
     // The first takes longest, and mostly one thread.
     let (peeled, others) = rayon::join(
         || peel::peel(&start),
-        || match is_small {
-            true => vec![
-                top_down::top_down(&start, Objective::Table),
-                bottom_up::bottom_up(&start, Objective::Table),
-            ],
-            false => vec![in_cells(&start, &penalty)],
+        || {
+            if is_small {
+                vec![
+                    top_down::top_down(&start, Objective::Table),
+                    bottom_up::bottom_up(&start, Objective::Table),
+                ]
+            } else {
+                vec![in_cells(&start, &penalty)]
+            }
         },
     );
     found.extend(others);

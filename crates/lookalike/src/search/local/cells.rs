@@ -1,25 +1,31 @@
 //! A large set of tuples, cut coarsely into cells that are solved one by one, in parallel: the time
 //! grows with the number of cells.
+//!
+//! # Guarantee
+//! Every class satisfies every rule, whatever the budget: a cell is cut only into halves that both
+//! do, and each cell is a task of its own. A cell has at most `Tuning::cell_tuples` tuples, but for
+//! one that cannot be cut into such halves. In a cell the classes lose no more than those of
+//! `top-down` and those of `cluster`, unless its time was over before it began.
+//!
+//! # Complexity
+//! O(d n log(n/c)) for the cuts of n tuples into cells of c, with d attributes, and for each cell
+//! the time of `top-down` and `cluster` on c tuples; O(d n) space.
+//!
+//! # Reference
+//! Ours.
 
 use rayon::prelude::*;
 
 use super::{cluster, mondrian, top_down};
-use crate::codes::real;
 use crate::domain::penalty::Penalty;
-use crate::problem::partition::{Partition, joined, rows};
+use crate::problem::partition::{Partition, joined};
 use crate::search::boxes::Objective;
 use crate::search::boxes::split::{self, Block};
 use crate::search::budget::Budget;
-use crate::search::task::{Task, cut_to_the_end};
+use crate::search::task::{Next, Task, cut_to_the_end};
 
-/// A cell has no more tuples than this.
-const CELL: usize = if cfg!(test) { 20 } else { 10_000 };
-
-/// So many tries `cluster` takes for each cut, as in its paper.
-pub(crate) const TRIES: u32 = 15;
-
-/// Classes by `top-down` or `cluster`, whatever is better, cell by cell; in cells for which no time
-/// is left, by `mondrian`, which takes hardly any.
+/// Classes by `top-down` or `cluster`, whichever loses less, cell by cell; in cells for which no
+/// time is left, by `mondrian`, which takes hardly any.
 pub(crate) fn in_cells(task: &Task, penalty: &Penalty) -> Partition {
     let solve = |cell: Block| {
         let mut pieces = cell.pieces;
@@ -36,7 +42,7 @@ pub(crate) fn in_cells(task: &Task, penalty: &Penalty) -> Partition {
             penalty,
             vec![
                 top_down::top_down(&task, Objective::Table),
-                cluster::cluster(&Task { rounds: TRIES, ..task }),
+                cluster::cluster(&Task { rounds: task.tuning.cluster_tries, ..task }),
             ],
         )
         .1
@@ -47,13 +53,13 @@ pub(crate) fn in_cells(task: &Task, penalty: &Penalty) -> Partition {
     whole
 }
 
-/// The one that loses least, the first of equals, and what it loses.
+/// The partition that loses least, the first of equals, with its loss.
 pub(crate) fn least(
     task: &Task,
     penalty: &Penalty,
     partitions: Vec<Partition>,
 ) -> (f64, Partition) {
-    let with_loss = |partition: Partition| (loss(task, penalty, &partition), partition);
+    let with_loss = |partition: Partition| (task.loss(penalty, &partition), partition);
     partitions
         .into_iter()
         .map(with_loss)
@@ -61,26 +67,16 @@ pub(crate) fn least(
         .expect("there are some")
 }
 
-/// What all rows pay.
-pub(crate) fn loss(task: &Task, penalty: &Penalty, partition: &Partition) -> f64 {
-    let of_class = |class: &[_]| real(rows(class)) * penalty.of_box(&task.ranges(class));
-    // Summed in one order, whatever the threads.
-    let costs: Vec<f64> = (0..partition.len())
-        .into_par_iter()
-        .map(|class| of_class(partition.class(class)))
-        .collect();
-    costs.iter().sum()
-}
-
-/// Cells of not too many tuples that each hold, as far as they can be had.
+/// Cells of not too many tuples that each satisfy the rules, as far as they can be had.
 fn cells(task: &Task, penalty: &Penalty) -> Vec<Block> {
     let whole = Block::shuffled(task.problem, task.attributes, task.pieces.to_vec(), task.seed);
     cut_to_the_end(
         whole,
+        Next::Last,
         || task.problem.tally(),
-        |block: &Block| block.pieces.len() > 4 * CELL,
+        |block: &Block| block.pieces.len() > task.tuning.cell_levels * task.tuning.cell_tuples,
         |block, tally, done| {
-            let is_small = block.pieces.len() <= CELL || task.budget.is_spent();
+            let is_small = block.pieces.len() <= task.tuning.cell_tuples || task.budget.is_spent();
             let halves = if is_small {
                 None
             } else {

@@ -1,12 +1,12 @@
-//! Split at the median of the widest attribute while both halves hold.
+//! Split at the median of the widest attribute while both halves satisfy the rules.
 //!
 //! A set of rows is cut in two at the median of the attribute on which it is widest (weighted,
-//! normalized); if one of the halves would not hold the rules, the next widest attribute is tried;
-//! if none can be cut, the set is a class. Categories are taken in tree order. Medians come from
+//! normalized); if one of the halves would break a rule, the next widest attribute is tried; if
+//! none can be cut, the set is a class. Categories are taken in tree order. Medians come from
 //! counting codes, not from sorting rows.
 //!
 //! # Guarantee
-//! Every class holds every rule, because no cut is made that leaves a half without them. With
+//! Every class satisfies every rule, because no cut is made after which a half breaks one. With
 //! `Ties::Together` rows that agree on every attribute land in one class (strict); with
 //! `Ties::Dealt` rows at the median fill both sides evenly (relaxed).
 //!
@@ -27,7 +27,8 @@ use rayon::prelude::*;
 use crate::codes::{Code, CodeRange};
 use crate::problem::partition::{Partition, Piece};
 use crate::problem::privacy::Tally;
-use crate::search::task::Task;
+use crate::search::ranges::box_around;
+use crate::search::task::{Next, Task, cut_to_the_end};
 
 /// What happens to rows at the median.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,20 +39,13 @@ pub(crate) enum Ties {
     Dealt,
 }
 
-/// Up to this many pieces a set is cut to its end by one thread.
-const PARALLEL: usize = if cfg!(test) { 4 } else { 4096 };
-
-/// Above this many pieces a set is measured and cut in parallel too: there are few sets of that
-/// size.
-const LARGE: usize = if cfg!(test) { 8 } else { 1 << 17 };
-
 pub(crate) fn mondrian(task: &Task, ties: Ties) -> Partition {
     let problem = task.problem;
     let sensitive = if task.privacy.needs_sensitive() { problem.sensitive_columns() } else { 0 };
     let width = task.attributes.len() + sensitive;
     let cells: Vec<Code> = task
         .pieces
-        .par_chunks(PARALLEL)
+        .par_chunks(task.tuning.mondrian_parallel)
         .flat_map_iter(|pieces| {
             let mut rows = Vec::with_capacity(width * pieces.len());
             let mut codes = vec![0; sensitive];
@@ -65,44 +59,62 @@ pub(crate) fn mondrian(task: &Task, ties: Ties) -> Partition {
             rows
         })
         .collect();
-    let cutter = Cutter { task, ties, width, least: task.privacy.k() };
-    let done = cutter.cut_all(Block { pieces: task.pieces.to_vec(), cells });
-    Partition::from_sizes(done.pieces, &done.sizes)
+    let cutter = MedianCutter { task, ties, width, least: task.privacy.k() };
+    let done = cut_to_the_end(
+        RowSet { pieces: task.pieces.to_vec(), cells },
+        Next::First,
+        || MedianScratch::new(task),
+        |block: &RowSet| block.pieces.len() > task.tuning.mondrian_parallel,
+        |block, scratch, done: &mut Vec<FlatClasses>| match cutter.halves(&block, scratch) {
+            Some((left, right)) => vec![left, right],
+            None => {
+                if done.is_empty() {
+                    done.push(FlatClasses::default());
+                }
+                done[0].push(&block);
+                Vec::new()
+            }
+        },
+    );
+    let pieces: Vec<Piece> = done.iter().flat_map(|part| &part.pieces).copied().collect();
+    let sizes: Vec<u32> = done.iter().flat_map(|part| &part.sizes).copied().collect();
+    Partition::from_sizes(pieces, &sizes)
 }
 
 /// A set of rows: pieces, and beside each the codes of the task's attributes, then its sensitive
 /// codes.
-struct Block {
+struct RowSet {
     pieces: Vec<Piece>,
     cells: Vec<Code>,
 }
 
-/// Classes found so far: their pieces one after the other, and how many pieces each has.
-struct Done {
+/// Classes: their pieces one after the other, and how many pieces each has.
+#[derive(Default)]
+struct FlatClasses {
     pieces: Vec<Piece>,
     sizes: Vec<u32>,
 }
 
-impl Done {
-    fn push(&mut self, class: &Block) {
+impl FlatClasses {
+    fn push(&mut self, class: &RowSet) {
         self.pieces.extend_from_slice(&class.pieces);
         self.sizes.push(u32::try_from(class.pieces.len()).expect("fewer pieces than rows"));
     }
 }
 
-/// What a thread writes on while it looks for a cut.
-struct Scratch {
+/// The memory of one thread that looks for a cut.
+struct MedianScratch {
     counts: Vec<u64>,
     tally: Tally,
 }
 
-impl Scratch {
-    fn new(task: &Task) -> Scratch {
-        Scratch { counts: Vec::new(), tally: task.problem.tally() }
+impl MedianScratch {
+    fn new(task: &Task) -> MedianScratch {
+        MedianScratch { counts: Vec::new(), tally: task.problem.tally() }
     }
 }
 
-struct Cutter<'a> {
+struct MedianCutter<'a> {
     task: &'a Task<'a>,
     ties: Ties,
     width: usize,
@@ -110,62 +122,9 @@ struct Cutter<'a> {
     least: u64,
 }
 
-impl Cutter<'_> {
-    /// Cuts level by level while sets are large, so that a search that is stopped has cut
-    /// everywhere, then each set to its end.
-    fn cut_all(&self, block: Block) -> Done {
-        let scratch = || Scratch::new(self.task);
-        let (mut large, mut small) = (vec![block], Vec::new());
-        let mut done = Done { pieces: Vec::new(), sizes: Vec::new() };
-        while !large.is_empty() {
-            let cut: Vec<std::result::Result<(Block, Block), Block>> = large
-                .into_par_iter()
-                .map_init(scratch, |scratch, block| self.halves(&block, scratch).ok_or(block))
-                .collect();
-            large = Vec::new();
-            for block in cut {
-                match block {
-                    Err(block) => done.push(&block),
-                    Ok((left, right)) => {
-                        for half in [left, right] {
-                            if half.pieces.len() > PARALLEL {
-                                large.push(half)
-                            } else {
-                                small.push(half)
-                            }
-                        }
-                    }
-                }
-            }
-        }
-        let rest: Vec<Done> = small
-            .into_par_iter()
-            .map_init(scratch, |scratch, block| {
-                let mut done =
-                    Done { pieces: Vec::with_capacity(block.pieces.len()), sizes: Vec::new() };
-                self.cut(&block, scratch, &mut done);
-                done
-            })
-            .collect();
-        for part in rest {
-            done.pieces.extend_from_slice(&part.pieces);
-            done.sizes.extend_from_slice(&part.sizes);
-        }
-        done
-    }
-
-    fn cut(&self, block: &Block, scratch: &mut Scratch, done: &mut Done) {
-        match self.halves(block, scratch) {
-            None => done.push(block),
-            Some((left, right)) => {
-                self.cut(&left, scratch, done);
-                self.cut(&right, scratch, done);
-            }
-        }
-    }
-
-    /// The two sides of the first cut that leaves both with the rules, widest attribute first.
-    fn halves(&self, block: &Block, scratch: &mut Scratch) -> Option<(Block, Block)> {
+impl MedianCutter<'_> {
+    /// The two sides of the first cut after which both satisfy the rules, widest attribute first.
+    fn halves(&self, block: &RowSet, scratch: &mut MedianScratch) -> Option<(RowSet, RowSet)> {
         let total: u64 = block.pieces.iter().map(|piece| u64::from(piece.count)).sum();
         if total < 2 * self.least || self.task.budget.is_spent() {
             return None;
@@ -189,25 +148,20 @@ impl Cutter<'_> {
         None
     }
 
-    fn ranges(&self, block: &Block) -> Vec<CodeRange> {
-        let of_rows = |cells: &[Code]| {
-            let first = &cells[..self.task.attributes.len()];
-            let mut ranges: Vec<CodeRange> =
-                first.iter().map(|&code| CodeRange::one(code)).collect();
-            for row in cells.chunks_exact(self.width) {
-                for (range, &code) in ranges.iter_mut().zip(row) {
-                    range.lo = range.lo.min(code);
-                    range.hi = range.hi.max(code);
-                }
-            }
-            ranges
-        };
+    /// Above so many pieces a set is measured and cut in parallel too: there are few of that size.
+    fn large(&self) -> usize {
+        self.task.tuning.mondrian_large
+    }
+
+    fn ranges(&self, block: &RowSet) -> Vec<CodeRange> {
+        let of_rows =
+            |cells: &[Code]| box_around(self.task.attributes.len(), cells.chunks_exact(self.width));
         let join = |a: Vec<CodeRange>, b: Vec<CodeRange>| {
             a.iter().zip(&b).map(|(a, b)| a.join(*b)).collect()
         };
         block
             .cells
-            .par_chunks(self.width * LARGE)
+            .par_chunks(self.width * self.large())
             .map(of_rows)
             .reduce_with(join)
             .expect("a block has rows")
@@ -217,14 +171,15 @@ impl Cutter<'_> {
     /// rows.
     fn median(
         &self,
-        block: &Block,
+        block: &RowSet,
         at: usize,
         range: CodeRange,
         total: u64,
         counts: &mut Vec<u64>,
-    ) -> Option<Cut> {
+    ) -> Option<MedianCut> {
+        let tuning = self.task.tuning;
         let sorted: Vec<(Code, u64)> = if ((range.hi - range.lo) as usize)
-            < 4 * block.pieces.len() + 64
+            < tuning.mondrian_count * block.pieces.len() + tuning.mondrian_count_least
         {
             counts.clear();
             counts.resize((range.hi - range.lo) as usize + 1, 0);
@@ -251,28 +206,31 @@ impl Cutter<'_> {
         // The median row has this code: the cut is before it, behind it, or through it.
         let cut = match self.ties {
             Ties::Dealt => {
-                Cut { code, of_code: total.div_ceil(2) - before, left: total.div_ceil(2) }
+                MedianCut { code, of_code: total.div_ceil(2) - before, left: total.div_ceil(2) }
             }
             Ties::Together if total - 2 * before <= 2 * (before + count) - total => {
-                Cut { code, of_code: 0, left: before }
+                MedianCut { code, of_code: 0, left: before }
             }
-            Ties::Together => Cut { code, of_code: count, left: before + count },
+            Ties::Together => MedianCut { code, of_code: count, left: before + count },
         };
         (cut.left >= self.least && total - cut.left >= self.least).then_some(cut)
     }
 
     /// Adds the rows of each code on an attribute to its count.
-    fn count(&self, block: &Block, at: usize, least: Code, counts: &mut [u64]) {
+    fn count(&self, block: &RowSet, at: usize, least: Code, counts: &mut [u64]) {
         let add = |counts: &mut [u64], (cells, pieces): (&[Code], &[Piece])| {
             for (row, piece) in cells.chunks_exact(self.width).zip(pieces) {
                 counts[(row[at] - least) as usize] += u64::from(piece.count);
             }
         };
-        if block.pieces.len() < 2 * LARGE {
+        if block.pieces.len() < 2 * self.large() {
             add(counts, (&block.cells, &block.pieces));
             return;
         }
-        let chunks = block.cells.par_chunks(self.width * LARGE).zip(block.pieces.par_chunks(LARGE));
+        let chunks = block
+            .cells
+            .par_chunks(self.width * self.large())
+            .zip(block.pieces.par_chunks(self.large()));
         let parts: Vec<Vec<u64>> = chunks
             .map(|chunk| {
                 let mut part = vec![0; counts.len()];
@@ -285,7 +243,7 @@ impl Cutter<'_> {
         }
     }
 
-    fn split(&self, block: &Block, at: usize, cut: &Cut) -> (Block, Block) {
+    fn split(&self, block: &RowSet, at: usize, cut: &MedianCut) -> (RowSet, RowSet) {
         self.split_rows(&block.cells, &block.pieces, at, cut.code, cut.of_code)
     }
 
@@ -298,8 +256,8 @@ impl Cutter<'_> {
         at: usize,
         code: Code,
         mut of_code: u64,
-    ) -> (Block, Block) {
-        if pieces.len() >= 2 * LARGE {
+    ) -> (RowSet, RowSet) {
+        if pieces.len() >= 2 * self.large() {
             let middle = pieces.len() / 2;
             let ((cells, more_cells), (pieces, more_pieces)) =
                 (cells.split_at(middle * self.width), pieces.split_at(middle));
@@ -319,7 +277,7 @@ impl Cutter<'_> {
         }
         // Room for all on either side: pages that stay untouched cost nothing, growing by doubling
         // would copy.
-        let half = || Block {
+        let half = || RowSet {
             pieces: Vec::with_capacity(pieces.len()),
             cells: Vec::with_capacity(cells.len()),
         };
@@ -344,7 +302,7 @@ impl Cutter<'_> {
         (left, right)
     }
 
-    fn holds(&self, side: &Block, tally: &mut Tally) -> bool {
+    fn holds(&self, side: &RowSet, tally: &mut Tally) -> bool {
         if !self.task.privacy.needs_sensitive() {
             // The cut has seen to the sizes.
             return true;
@@ -358,7 +316,7 @@ impl Cutter<'_> {
 }
 
 /// Rows below `code` and `of_code` of the rows at it go left, `left` in all.
-struct Cut {
+struct MedianCut {
     code: Code,
     of_code: u64,
     left: u64,
@@ -368,9 +326,10 @@ struct Cut {
 mod tests {
     use super::*;
     use crate::problem::Problem;
+    use crate::search::Algorithm;
     use crate::search::budget::Budget;
     use crate::search::stages::run;
-    use crate::search::{Algorithm, SearchOptions};
+    use crate::search::tests::options;
     use crate::testing;
 
     const QUASI: &str = "[columns]\nage = { role = \"quasi\", weight = 2 }\nheight = { role = \"quasi\" }\ncity = { role = \"quasi\" }\n";
@@ -474,7 +433,7 @@ mod tests {
                     );
                     let found = run(
                         &problem,
-                        SearchOptions::new(algorithm, 1),
+                        options(algorithm, 1),
                         &problem.pieces_without(&[]),
                         &Budget::unlimited(),
                     );
@@ -501,7 +460,7 @@ mod tests {
     }
 
     #[test]
-    fn a_spent_budget_leaves_one_class_that_holds() {
+    fn a_spent_budget_leaves_one_class() {
         let problem = testing::problem(
             &testing::random_table(1, 50),
             &format!("k = 2\nrest = \"drop\"\n{QUASI}"),
@@ -509,14 +468,9 @@ mod tests {
         .unwrap();
         let spent = Budget::new(Some(std::time::Duration::ZERO), std::sync::Arc::default());
         assert_eq!(
-            run(
-                &problem,
-                SearchOptions::new(Algorithm::Mondrian, 1),
-                &problem.pieces_without(&[]),
-                &spent
-            )
-            .partition
-            .len(),
+            run(&problem, options(Algorithm::Mondrian, 1), &problem.pieces_without(&[]), &spent)
+                .partition
+                .len(),
             1
         );
     }
@@ -531,7 +485,7 @@ mod tests {
         .unwrap();
         let sizes: Vec<usize> = run(
             &problem,
-            SearchOptions::new(Algorithm::Mondrian, 1),
+            options(Algorithm::Mondrian, 1),
             &problem.pieces_without(&[]),
             &Budget::unlimited(),
         )

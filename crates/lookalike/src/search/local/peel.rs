@@ -1,20 +1,20 @@
-//! Take out what is dense, from fine to coarse: what is left at each degree of coarseness is what
-//! could not be shown finer.
+//! Take out dense regions, from fine to coarse: the rows left at each degree of coarseness are
+//! those that could not be published finer.
 //!
 //! A *pattern* says for each attribute how coarsely it is looked at: a value itself, a node so high
-//! in its hierarchy, a window so wide on its line, or anything. Patterns come in the order of what
-//! rows under them pay in the mean. Under each, the tuples still there are grouped by what they
-//! would show; every group that holds becomes a class, which then shows no more than its rows need,
-//! and is gone. So outliers end in coarse classes with other outliers, and drag no dense region
-//! along. Tuples that no pattern takes join the class where that costs least. When time runs short
-//! the patterns end, and `top-down` sees to what is left, cell by cell.
+//! in its hierarchy, a window so wide on its line, or anything. Patterns come in the order of the
+//! mean loss of a row under them. Under each, the tuples still there are grouped by their published
+//! values; every group that satisfies the rules becomes a class, whose ranges are then no wider
+//! than its rows need, and is taken out. So outliers end in coarse classes with other outliers, and
+//! widen no dense class. Tuples that no pattern takes join the class where they add least loss.
+//! When time runs short the patterns end, and the rest is solved cell by cell.
 //!
 //! With few attributes all patterns are listed. With many there are too many: then patterns are
-//! drawn from what is still there, each such that some tuple and its nearest neighbours are one
-//! group.
+//! drawn at random from the tuples still there, each such that some tuple and its nearest
+//! neighbours are one group.
 //!
 //! # Guarantee
-//! Every class holds every rule.
+//! Every class satisfies every rule.
 //!
 //! # Complexity
 //! O(p n) for p patterns and n tuples at worst; a pattern only looks at tuples whose group would be
@@ -38,34 +38,13 @@ use crate::search::boxes::tree::BoxTree;
 use crate::search::boxes::{Boxes, Objective};
 use crate::search::grouping::{GroupTable, hash};
 use crate::search::task::Task;
-
-/// At most so many patterns are listed.
-const LISTED: usize = if cfg!(test) { 200 } else { 25_000 };
-
-/// So many patterns are drawn at a time, each from so many tuples.
-const DRAWN: usize = if cfg!(test) { 20 } else { 2000 };
-const SAMPLE: usize = if cfg!(test) { 50 } else { 3000 };
-
-/// Drawing ends when a round takes less than this share of what is left.
-const WORTH: f64 = 0.02;
-
-/// The windows on a line are halved so many times.
-const HALVINGS: i32 = 4;
-
-/// Patterns may take this share of the time.
-const PATTERNS: f64 = 0.6;
-
-/// A class shows this much of a window on a line, in the mean.
-const SHOWN: f64 = 0.7;
-
-/// A hierarchy has at most so many levels here, without the values themselves.
-const MOST_LEVELS: usize = 6;
+use crate::search::tuning::Tuning;
 
 pub(crate) fn peel(task: &Task) -> Partition {
     let penalty = Penalty::new(task.problem.attributes(), task.attributes);
     let mut pieces = task.pieces.to_vec();
     let sets = split::shuffled(task.problem, task.attributes, &mut pieces, task.seed);
-    let time = task.budget.part(PATTERNS);
+    let time = task.budget.part(task.tuning.peel_patterns_share);
     let patterns = Task { budget: &time, ..*task };
     let mut peeler = Peeler::new(&patterns, &penalty, &sets);
     match peeler.listed() {
@@ -91,23 +70,30 @@ pub(crate) fn peel(task: &Task) -> Partition {
 }
 
 /// One way to look at an attribute.
-struct Level {
-    /// What each code is part of.
+struct AttributeLevel {
+    /// The group of each code.
     groups: Vec<u32>,
     count: u64,
-    /// What a row pays in the mean.
-    cost: f64,
+    /// The mean loss of a row.
+    loss: f64,
 }
 
 /// Sets with the group that each is in under the levels of some attributes, and how many sets were
 /// alive then.
 #[derive(Default)]
-struct Kept {
+struct HeadGroups {
     alive: usize,
     sets: Vec<(u32, u32)>,
 }
 
-/// Sets of equal rows, and what has become of them.
+/// The attributes with few levels, or the others, which are grouped within the groups of the first.
+#[derive(Clone, Copy)]
+enum Attributes {
+    First,
+    Second,
+}
+
+/// Sets of equal rows, and the classes made of some of them.
 struct Peeler<'a> {
     task: &'a Task<'a>,
     penalty: &'a Penalty,
@@ -117,16 +103,16 @@ struct Peeler<'a> {
     rows: Vec<u64>,
     is_alive: Vec<bool>,
     alive_count: usize,
-    levels: Vec<Vec<Level>>,
+    levels: Vec<Vec<AttributeLevel>>,
     /// Attributes with few levels first; the others are looked at within the groups of these.
     first: Vec<usize>,
     second: Vec<usize>,
     /// For levels of the first attributes: sets whose group is large enough.
-    kept: FxHashMap<Vec<u8>, Kept>,
+    kept: FxHashMap<Vec<u8>, HeadGroups>,
     /// From the group before and the levels' number to the group.
     groups: GroupTable<(u64, u32)>,
     classes: Vec<Vec<Piece>>,
-    /// What no class has fewer rows than.
+    /// Least class size in rows.
     least: u64,
 }
 
@@ -141,10 +127,11 @@ impl<'a> Peeler<'a> {
         };
         let cells: Vec<Code> = sets.iter().flat_map(codes).collect();
         let sizes: Vec<u64> = sets.iter().map(|set| rows(set)).collect();
-        let levels: Vec<Vec<Level>> = (0..width)
+        let levels: Vec<Vec<AttributeLevel>> = (0..width)
             .map(|at| {
                 let codes = cells.iter().skip(at).step_by(width).copied();
                 levels(
+                    task.tuning,
                     penalty,
                     at,
                     task.problem.attributes()[task.attributes[at]].codes(),
@@ -158,7 +145,7 @@ impl<'a> Peeler<'a> {
         let mut half = 0.0;
         let (first, second) = order.into_iter().partition(|&at| {
             half += real(levels[at].len() as u64).ln();
-            half <= all * 0.6
+            half <= all * task.tuning.peel_first_share
         });
         Peeler {
             task,
@@ -188,12 +175,12 @@ impl<'a> Peeler<'a> {
         (0u32..).zip(&self.is_alive).filter(|&(_, &alive)| alive).map(|(set, _)| set)
     }
 
-    /// What a row pays in the mean under a pattern.
-    fn cost(&self, pattern: &[u8]) -> f64 {
+    /// The mean loss of a row under a pattern.
+    fn mean_loss(&self, pattern: &[u8]) -> f64 {
         pattern
             .iter()
             .zip(&self.levels)
-            .map(|(&level, levels)| levels[usize::from(level)].cost)
+            .map(|(&level, levels)| levels[usize::from(level)].loss)
             .sum()
     }
 
@@ -201,7 +188,7 @@ impl<'a> Peeler<'a> {
     fn listed(&self) -> Option<Vec<Vec<u8>>> {
         let mut patterns: Vec<Vec<u8>> = vec![Vec::new()];
         for levels in &self.levels {
-            if patterns.len() * levels.len() > LISTED {
+            if patterns.len() * levels.len() > self.task.tuning.peel_listed {
                 return None;
             }
             let longer = |pattern: &Vec<u8>| {
@@ -216,23 +203,23 @@ impl<'a> Peeler<'a> {
 
     fn sort(&self, patterns: &mut Vec<Vec<u8>>) {
         patterns.sort_by(|one, other| {
-            self.cost(one).total_cmp(&self.cost(other)).then_with(|| one.cmp(other))
+            self.mean_loss(one).total_cmp(&self.mean_loss(other)).then_with(|| one.cmp(other))
         });
         patterns.dedup();
     }
 
-    /// Rounds of patterns drawn from what is still there.
+    /// Rounds of patterns drawn from the tuples still there.
     fn draw(&mut self) {
         for round in 0.. {
             let alive: Vec<u32> = self.alive().collect();
             if alive.is_empty() || self.task.budget.is_spent() {
                 return;
             }
-            let mut lots = Rng::at(self.task.seed, 1 + round);
+            let mut rng = Rng::at(self.task.seed, 1 + round);
             let mut sample = alive.clone();
-            lots.shuffle(&mut sample);
-            sample.truncate(SAMPLE);
-            let drawn = &sample[..sample.len().min(DRAWN)];
+            rng.shuffle(&mut sample);
+            sample.truncate(self.task.tuning.peel_sample);
+            let drawn = &sample[..sample.len().min(self.task.tuning.peel_drawn)];
             let mut patterns: Vec<Vec<u8>> =
                 drawn.par_iter().map(|&set| self.around(set, &sample, alive.len())).collect();
             self.sort(&mut patterns);
@@ -243,7 +230,8 @@ impl<'a> Peeler<'a> {
                 }
                 self.take(&pattern);
             }
-            if real((alive.len() - self.alive_count) as u64) < WORTH * real(alive.len() as u64) {
+            let worth = self.task.tuning.peel_worth * real(alive.len() as u64);
+            if real((alive.len() - self.alive_count) as u64) < worth {
                 return;
             }
         }
@@ -271,34 +259,37 @@ impl<'a> Peeler<'a> {
                 .zip(self.row(other))
                 .for_each(|(range, &code)| *range = range.join(CodeRange::one(code)));
         }
-        let level = |(range, levels): (&CodeRange, &Vec<Level>)| {
-            let is_one =
-                |level: &Level| level.groups[range.lo as usize] == level.groups[range.hi as usize];
+        let level = |(range, levels): (&CodeRange, &Vec<AttributeLevel>)| {
+            let is_one = |level: &AttributeLevel| {
+                level.groups[range.lo as usize] == level.groups[range.hi as usize]
+            };
             u8::try_from(levels.iter().position(is_one).expect("the last level is anything"))
                 .expect("there are few levels")
         };
         ranges.iter().zip(&self.levels).map(level).collect()
     }
 
-    /// Takes every group that holds under a pattern.
+    /// Takes out every group under a pattern that satisfies the rules.
     fn take(&mut self, pattern: &[u8]) {
         let head: Vec<u8> = self.first.iter().map(|&at| pattern[at]).collect();
         let mut kept = self.kept.remove(&head).unwrap_or_default();
-        if kept.alive > 2 * self.alive_count || kept.alive == 0 {
-            kept =
-                Kept { alive: self.alive_count, sets: self.alive().map(|set| (set, 0)).collect() };
-            let (groups, sizes) = self.group(&kept.sets, true, pattern);
+        if kept.alive > self.task.tuning.peel_regroup * self.alive_count || kept.alive == 0 {
+            kept = HeadGroups {
+                alive: self.alive_count,
+                sets: self.alive().map(|set| (set, 0)).collect(),
+            };
+            let (groups, sizes) = self.group(&kept.sets, Attributes::First, pattern);
             kept.sets.iter_mut().zip(&groups).for_each(|(set, &group)| set.1 = group);
             kept.sets.retain(|&(_, group)| sizes[group as usize] >= self.least);
         } else {
             kept.sets.retain(|&(set, _)| self.is_alive[set as usize]);
         }
-        let (groups, sizes) = self.group(&kept.sets, false, pattern);
+        let (groups, sizes) = self.group(&kept.sets, Attributes::Second, pattern);
         self.take_groups(&kept.sets, &groups, &sizes);
         self.kept.insert(head, kept);
     }
 
-    /// Makes classes of the groups that hold.
+    /// Makes classes of the groups that satisfy the rules.
     fn take_groups(&mut self, kept: &[(u32, u32)], groups: &[u32], sizes: &[u64]) {
         if sizes.iter().all(|&size| size < self.least) {
             return;
@@ -321,16 +312,19 @@ impl<'a> Peeler<'a> {
         }
     }
 
-    /// Groups sets that are in one group already and look the same on the first or the second
-    /// attributes under a pattern: the group of each set, and the rows of each group.
+    /// Groups sets that are in one group already and are equal on some attributes under a pattern:
+    /// the group of each set, and the rows of each group.
     fn group(
         &mut self,
         sets: &[(u32, u32)],
-        is_first: bool,
+        attributes: Attributes,
         pattern: &[u8],
     ) -> (Vec<u32>, Vec<u64>) {
-        let attributes = if is_first { &self.first } else { &self.second };
-        let levels: Vec<(usize, &Level)> =
+        let attributes = match attributes {
+            Attributes::First => &self.first,
+            Attributes::Second => &self.second,
+        };
+        let levels: Vec<(usize, &AttributeLevel)> =
             attributes.iter().map(|&at| (at, &self.levels[at][usize::from(pattern[at])])).collect();
         let width = self.penalty.width();
         let mut sizes: Vec<u64> = Vec::new();
@@ -340,7 +334,7 @@ impl<'a> Peeler<'a> {
             let row = &self.cells[set as usize * width..][..width];
             // Two keys may happen to be equal only if there are very many groups: a class is none
             // the less what it is.
-            let add = |key: u64, &(at, level): &(usize, &Level)| {
+            let add = |key: u64, &(at, level): &(usize, &AttributeLevel)| {
                 key.wrapping_mul(level.count)
                     .wrapping_add(u64::from(level.groups[row[at] as usize]))
             };
@@ -355,7 +349,7 @@ impl<'a> Peeler<'a> {
         (groups, sizes)
     }
 
-    /// What no pattern took joins the class where that costs least.
+    /// The sets that no pattern took join the class where they add least loss.
     fn end(mut self) -> Partition {
         let mut left: Vec<Piece> = Vec::new();
         let alive: Vec<u32> = self.alive().collect();
@@ -407,20 +401,21 @@ impl<'a> Peeler<'a> {
 /// The ways to look at an attribute, from the values themselves to anything, each coarser than the
 /// one before or as coarse but set off.
 fn levels(
+    tuning: &Tuning,
     penalty: &Penalty,
     at: usize,
     codes: usize,
     rows: impl Iterator<Item = (Code, u64)>,
-) -> Vec<Level> {
+) -> Vec<AttributeLevel> {
     let mut counts = vec![0; codes];
     rows.for_each(|(code, rows)| counts[code as usize] += rows);
     let codes: Vec<Code> =
         (0..).zip(&counts).filter(|&(_, &count)| count > 0).map(|(code, _)| code).collect();
     let all = real(counts.iter().sum::<u64>().max(1));
     let weight = penalty.weight(at);
-    let mut found: Vec<Level> = Vec::new();
-    let mut add = |groups: Vec<u32>, shown: f64| {
-        if found.last().is_some_and(|last: &Level| last.groups == groups) {
+    let mut found: Vec<AttributeLevel> = Vec::new();
+    let mut add = |groups: Vec<u32>, window_share: f64| {
+        if found.last().is_some_and(|last: &AttributeLevel| last.groups == groups) {
             return;
         }
         let mut ends: FxHashMap<u32, CodeRange> = FxHashMap::default();
@@ -430,14 +425,14 @@ fn levels(
                 .and_modify(|range| *range = range.join(one))
                 .or_insert(one);
         }
-        let pays = |&code: &Code| {
+        let loss_of = |&code: &Code| {
             real(counts[code as usize]) * penalty.of(at, ends[&groups[code as usize]])
         };
-        let cost = codes.iter().map(pays).sum::<f64>() / all * shown;
+        let loss = codes.iter().map(loss_of).sum::<f64>() / all * window_share;
         let count = 1 + u64::from(groups.iter().copied().max().unwrap_or(0));
-        found.push(Level { groups, count, cost });
+        found.push(AttributeLevel { groups, count, loss });
     };
-    // Codes from the least on, as long as what the group shows costs no more than this; the first
+    // Codes from the least on, as long as the range of the group loses no more than this; the first
     // group only half of it when set off.
     let windows = |most: f64, set_off: bool| {
         let (mut groups, mut group, mut first) = (vec![0; counts.len()], 0, None);
@@ -453,24 +448,27 @@ fn levels(
     };
     add(windows(0.0, false), 1.0);
     if penalty.is_line(at) {
-        for halving in (1..=HALVINGS).rev() {
+        for halving in (1..=tuning.peel_halvings).rev() {
             let most = weight * 0.5_f64.powi(halving);
-            add(windows(most, false), SHOWN);
-            add(windows(most, true), SHOWN);
+            add(windows(most, false), tuning.peel_window_share);
+            add(windows(most, true), tuning.peel_window_share);
         }
     } else if !penalty.is_flat(at) {
         let neighbours = codes.iter().flat_map(|&lo| {
-            codes.iter().take(64).map(move |&hi| CodeRange { lo: lo.min(hi), hi: lo.max(hi) })
+            codes
+                .iter()
+                .take(tuning.peel_neighbours)
+                .map(move |&hi| CodeRange { lo: lo.min(hi), hi: lo.max(hi) })
         });
-        let mut costs: Vec<f64> = neighbours
+        let mut losses: Vec<f64> = neighbours
             .map(|range| penalty.of(at, range))
-            .filter(|&cost| cost > 0.0 && cost < weight)
+            .filter(|&loss| loss > 0.0 && loss < weight)
             .collect();
-        costs.sort_by(f64::total_cmp);
-        costs.dedup();
-        let most = costs.len().min(MOST_LEVELS);
+        losses.sort_by(f64::total_cmp);
+        losses.dedup();
+        let most = losses.len().min(tuning.peel_levels);
         (1..=most)
-            .for_each(|level| add(windows(costs[level * costs.len() / (most + 1)], false), 1.0));
+            .for_each(|level| add(windows(losses[level * losses.len() / (most + 1)], false), 1.0));
     }
     add(vec![0; counts.len()], 1.0);
     found
