@@ -1,19 +1,18 @@
-//! The files of a command: nothing that it reads is replaced, and no two things that it writes meet
-//! under one name.
+//! The files of a command: no input is replaced, and no two outputs have the same name.
 
 use std::path::{Path, PathBuf};
 
 use lookalike::request::HierarchySpec;
 use lookalike::{Request, Result, table};
 
-use crate::args::{Columns, RequestFlags};
+use crate::args::{ColumnArgs, RequestFlags};
 use crate::request::usage;
 use crate::show;
 
 /// A file that a command writes, and the flag that names it.
-pub(crate) type Output<'a> = (&'static str, &'a Path);
+pub(crate) type OutputFile<'a> = (&'static str, &'a Path);
 
-/// What a request reads beside its tables.
+/// The files that a request reads in addition to its tables.
 pub(crate) fn of_request(flags: &RequestFlags, request: &Request) -> Vec<PathBuf> {
     read_by(flags.config.as_slice(), &flags.columns, [request])
 }
@@ -21,7 +20,7 @@ pub(crate) fn of_request(flags: &RequestFlags, request: &Request) -> Vec<PathBuf
 /// The files that configurations come from, and the orders and hierarchies that they name.
 pub(crate) fn read_by<'a>(
     files: &[PathBuf],
-    columns: &Columns,
+    columns: &ColumnArgs,
     configs: impl IntoIterator<Item = &'a Request>,
 ) -> Vec<PathBuf> {
     let orders = columns.order.iter().map(|pair| PathBuf::from(&pair.value));
@@ -37,9 +36,13 @@ fn hierarchies(request: &Request) -> impl Iterator<Item = PathBuf> {
     request.columns.values().filter_map(move |column| column.hierarchy.as_ref().and_then(file))
 }
 
-/// Refuses an output that is the input, another file that is read, or another output, under
-/// whatever name: `--force` means an older output, nothing else.
-pub(crate) fn refuse_overlap(input: &Path, reads: &[PathBuf], outputs: &[Output]) -> Result<()> {
+/// Refuses an output that is the input, another file that is read, or another output, under any
+/// name: `--force` may replace an older output, nothing else.
+pub(crate) fn refuse_overlap(
+    input: &Path,
+    reads: &[PathBuf],
+    outputs: &[OutputFile],
+) -> Result<()> {
     for (at, &(flag, path)) in outputs.iter().enumerate() {
         let input = if input == Path::new("-") { Path::new("/dev/stdin") } else { input };
         if is_one(input, path) {
@@ -50,14 +53,12 @@ pub(crate) fn refuse_overlap(input: &Path, reads: &[PathBuf], outputs: &[Output]
         }
         if reads.iter().any(|read| is_one(read, path)) {
             return Err(usage(format!(
-                "{flag} {} is a file that the request reads: choose another",
+                "{flag} {} is an input file of the request: choose another output",
                 show::path(path)
             )));
         }
         if let Some((other, _)) = outputs[..at].iter().find(|(_, other)| is_one(other, path)) {
-            return Err(usage(format!(
-                "{other} and {flag} name one file: each needs a file of its own"
-            )));
+            return Err(usage(format!("{other} and {flag} name the same file: choose two files")));
         }
     }
     Ok(())
@@ -65,7 +66,7 @@ pub(crate) fn refuse_overlap(input: &Path, reads: &[PathBuf], outputs: &[Output]
 
 /// True when two paths lead to one place, or to one file.
 fn is_one(one: &Path, other: &Path) -> bool {
-    // A stream may lead to a file too.
+    // Standard output may be a file too.
     let stream = |path: &Path| {
         if path == Path::new("-") { PathBuf::from("/dev/stdout") } else { path.to_path_buf() }
     };

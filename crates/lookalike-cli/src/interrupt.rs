@@ -1,5 +1,5 @@
-//! Ctrl-C and its kin: the first during a search ends the search, any other ends the program, which
-//! says truly what was written.
+//! Ctrl-C and other signals: the first one during a search ends the search, any other ends the
+//! program, which says truly what was written.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError, mpsc};
@@ -10,12 +10,12 @@ use lookalike::table::{self, Stream, Written};
 
 use crate::show;
 
-/// Set to make the search end with what it has.
+/// Set to end the search with its best result so far.
 static CANCEL: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
-/// What becomes of a search that is ended now; none when nothing is searched for.
+/// The message when the search that runs is ended; none when no search runs.
 static SEARCHING: Mutex<Option<&str>> = Mutex::new(None);
 
-/// Set when all is verified and only the names are missing.
+/// Set when everything is verified and only the files need their names.
 static FINISHING: AtomicBool = AtomicBool::new(false);
 
 /// Listens from now on. Where the caller ignores hang-ups (nohup), nothing is changed; that Ctrl-C
@@ -36,18 +36,18 @@ fn ignores_hang_up() -> bool {
 fn handle() {
     let searching = *SEARCHING.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(what) = searching.filter(|_| !CANCEL.swap(true, Ordering::SeqCst)) {
-        show::say(&format!("{what} (once more to give up)"));
+        show::say(&format!("{what} (press again to quit)"));
         return;
     }
-    // In a moment all is there, and the program ends by itself.
+    // The program will end in a moment by itself.
     if FINISHING.swap(false, Ordering::SeqCst) {
         return;
     }
     end("interrupted", crate::INTERRUPTED);
 }
 
-/// From now on the program needs only moments to its end: the next signal is let pass, the one
-/// after ends it.
+/// From now on the program needs only moments to its end: the next signal is ignored, the one after
+/// ends it.
 pub(crate) fn finishing() {
     FINISHING.store(true, Ordering::SeqCst);
 }
@@ -57,7 +57,7 @@ pub(crate) fn finishing() {
 #[allow(clippy::exit, reason = "a thread beside the main one cannot return through main")]
 pub(crate) fn end(why: &str, code: u8) -> ! {
     let words = format!("{why}: {}", what_is_there(&table::give_up()));
-    // Whoever does not read standard error cannot keep the program from ending.
+    // A full pipe on standard error must not keep the program from ending.
     let (send, said) = mpsc::channel();
     thread::spawn(move || {
         show::say(&words);
@@ -67,14 +67,17 @@ pub(crate) fn end(why: &str, code: u8) -> ! {
     std::process::exit(i32::from(code));
 }
 
-/// In words, what is there of all that the program was to write.
+/// Names the outputs that are complete.
 fn what_is_there(written: &Written) -> String {
     let files: Vec<String> = written.files.iter().map(|file| show::path(file)).collect();
-    let files = (!files.is_empty()).then(|| format!("complete before that: {}", files.join(", ")));
+    let files =
+        (!files.is_empty()).then(|| format!("these files are complete: {}", files.join(", ")));
     let stream = match written.stream {
         Stream::Nothing => None,
-        Stream::Part => Some("standard output may have got a part, which is of no use".to_string()),
-        Stream::Whole => Some("all was written to standard output before".to_string()),
+        Stream::Part => {
+            Some("standard output may have an incomplete result: do not use it".to_string())
+        }
+        Stream::Whole => Some("the whole result is on standard output".to_string()),
     };
     match [stream, files].into_iter().flatten().collect::<Vec<_>>().join("; ") {
         nothing if nothing.is_empty() => "nothing was written".to_string(),
@@ -87,20 +90,20 @@ pub(crate) fn cancel() -> Arc<AtomicBool> {
     Arc::clone(&CANCEL)
 }
 
-/// True when somebody asked for the search to end.
+/// True when the user asked to end the search.
 pub(crate) fn is_cancelled() -> bool {
     CANCEL.load(Ordering::SeqCst)
 }
 
-/// What becomes of a release whose search is ended.
+/// The message for a release.
 pub(crate) const RELEASE: &str =
-    "stopping the search: what it has so far will be written and verified";
-/// What becomes of experiments.
-pub(crate) const EXPERIMENTS: &str = "stopping the search: the runs that ended are kept";
-/// What becomes of a comparison.
-pub(crate) const COMPARISON: &str = "stopping the search: what was compared so far will be told";
+    "stopping the search: the best release so far will be written and verified";
+/// The message for experiments.
+pub(crate) const EXPERIMENTS: &str = "stopping the search: finished runs are kept";
+/// The message for a comparison.
+pub(crate) const COMPARISON: &str = "stopping the search: the results so far will be printed";
 
-/// Runs a search, which the first Ctrl-C ends; `what` says what becomes of it then.
+/// Runs a search, which the first Ctrl-C ends with this message.
 pub(crate) fn during_search<T>(what: &'static str, search: impl FnOnce() -> T) -> T {
     let set = |to| *SEARCHING.lock().unwrap_or_else(PoisonError::into_inner) = to;
     set(Some(what));
@@ -109,9 +112,9 @@ pub(crate) fn during_search<T>(what: &'static str, search: impl FnOnce() -> T) -
     found
 }
 
-/// Runs what comes before a search, which the first Ctrl-C ends; the search then goes on.
+/// Computes the bound before a search; the first Ctrl-C ends it, and the search goes on.
 pub(crate) fn before_search<T>(first: impl FnOnce() -> T) -> T {
-    let found = during_search("stopping to look for the bound: the search goes on", first);
+    let found = during_search("stopping the lower bound: the search continues", first);
     CANCEL.store(false, Ordering::SeqCst);
     found
 }
@@ -128,11 +131,12 @@ mod tests {
         assert_eq!(said(&[], Stream::Nothing), "nothing was written");
         assert_eq!(
             said(&["a.csv", "b.toml"], Stream::Nothing),
-            "complete before that: a.csv, b.toml"
+            "these files are complete: a.csv, b.toml"
         );
         assert_eq!(
             said(&["r.toml"], Stream::Part),
-            "standard output may have got a part, which is of no use; complete before that: r.toml"
+            "standard output may have an incomplete result: do not use it; these files are complete: \
+             r.toml"
         );
         for (files, stream) in
             [(&[][..], Stream::Part), (&[][..], Stream::Whole), (&["a.csv"][..], Stream::Part)]

@@ -1,5 +1,5 @@
-//! The command line of lookalike: parses, runs one command, prints its error once, and says by the
-//! exit code how it went.
+//! The command line of lookalike: parses, runs one command, prints its error once and returns an
+//! exit code.
 
 mod args;
 mod bounds;
@@ -9,7 +9,6 @@ mod interrupt;
 mod measure;
 mod memory;
 mod pipeline;
-mod plot;
 mod progress;
 mod request;
 mod show;
@@ -24,27 +23,27 @@ use lookalike::{ErrorKind, Result};
 
 use crate::args::{Cli, Command};
 
-/// The protection does not hold or cannot be reached.
+/// The rules are not satisfied, or cannot be.
 const NOT_MET: u8 = 1;
-/// Wrong usage or configuration; the parser of flags uses the same.
+/// Wrong usage or configuration; clap uses the same code.
 const USAGE: u8 = 2;
 /// The input table is wrong.
 const DATA: u8 = 3;
-/// Time or memory ran out before there was a release.
+/// Time or memory ran out before a release was found.
 const EXHAUSTED: u8 = 4;
 /// A file or stream could not be read or written.
 const IO: u8 = 5;
-/// A fault of this program.
+/// A bug of this program.
 const BUG: u8 = 70;
-/// More threads than any machine has cores only get in each other's way.
+/// More threads than any machine has cores.
 const MOST_THREADS: usize = 1024;
-/// Stopped from outside.
+/// Interrupted by a signal.
 const INTERRUPTED: u8 = 130;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    // A panic is told only when it ends the program: the decoders of damaged files panic too, and
-    // those are caught and reported as what they are.
+    // A panic is reported only when it ends the program: the decoders of damaged files panic too,
+    // and those panics are caught and reported as damaged files.
     panic::set_hook(Box::new(|info| *last_panic() = Some(bug(info))));
     interrupt::install();
     // While the panic unwinds, files that were not published are removed.
@@ -80,8 +79,8 @@ fn run(cli: Cli) -> ExitCode {
     });
     outcome.unwrap_or_else(|error| {
         if show::is_closed_pipe(&error) {
-            // Whoever read our talk has seen enough. A release that is cut short is another error:
-            // see `pipeline::run`.
+            // The reader of a message has seen enough. An incomplete release is another error: see
+            // `pipeline::publish`.
             return ExitCode::SUCCESS;
         }
         lookalike::table::undisturbed(|| show::error(&error.to_string()));
@@ -89,7 +88,7 @@ fn run(cli: Cli) -> ExitCode {
     })
 }
 
-/// How many threads the parallel parts use.
+/// Sets the number of threads of the parallel parts.
 fn threads(wanted: Option<usize>) -> Result<()> {
     match wanted {
         None => Ok(()),
@@ -115,14 +114,12 @@ fn code(kind: &ErrorKind) -> u8 {
     }
 }
 
-/// Where it happened, not what: the words of a panic may hold a cell.
+/// The place of a panic, not its message, which may have the value of a cell.
 fn bug(info: &PanicHookInfo) -> String {
     let place = info
         .location()
         .map_or("unknown place".to_string(), |place| format!("{}:{}", place.file(), place.line()));
-    format!(
-        "this is a bug in lookalike ({place}); no unverified file is left behind; please report it with the command that you ran"
-    )
+    show::bug(&format!("it stopped at {place}; no unverified file is left behind"))
 }
 
 #[cfg(test)]
@@ -130,19 +127,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_panic_is_told_by_its_place_alone() {
-        static TOLD: Mutex<String> = Mutex::new(String::new());
+    fn a_panic_is_reported_by_its_place_alone() {
+        static SAID: Mutex<String> = Mutex::new(String::new());
         let before = panic::take_hook();
-        panic::set_hook(Box::new(|info| *TOLD.lock().unwrap() = bug(info)));
+        panic::set_hook(Box::new(|info| *SAID.lock().unwrap() = bug(info)));
         let caught = panic::catch_unwind(|| panic!("canary cell"));
         panic::set_hook(before);
-        let told = TOLD.lock().unwrap();
+        let said = SAID.lock().unwrap();
         assert!(caught.is_err());
         assert!(
-            told.contains("bug in lookalike")
-                && told.contains("main.rs:")
-                && !told.contains("canary"),
-            "{told}"
+            said.contains("bug in lookalike")
+                && said.contains("main.rs:")
+                && !said.contains("canary"),
+            "{said}"
         );
     }
 }

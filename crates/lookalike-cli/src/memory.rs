@@ -1,9 +1,9 @@
-//! A limit for the memory of the program. A small file can unpack to a table of any size; better
-//! that the program ends with a word and nothing left behind than that the system kills it, or
-//! another one.
+//! A limit for the memory of the program. A small file can unpack to a table of any size: the
+//! program should end with a message and nothing left behind before the system kills it, or another
+//! program.
 //!
-//! A thread looks at what the system counts for this process some fifty times a second. Where the
-//! system does not say, there is no limit.
+//! A thread reads the memory of this process some fifty times a second. Where the system does not
+//! report it, there is no limit.
 
 use std::fs::read_to_string;
 use std::path::Path;
@@ -15,13 +15,13 @@ use lookalike::Result;
 use crate::request::usage;
 use crate::{EXHAUSTED, interrupt};
 
-/// The share of the machine's memory that is the limit when nobody names one.
+/// The default limit, as a share of the machine's memory.
 const USUAL: f64 = 0.8;
 
-/// How often is looked.
+/// The pause between two measurements.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Ends the program when it needs more memory than this from now on.
+/// From now on, ends the program when it needs more memory than this.
 pub(crate) fn limit(wanted: Option<&str>) -> Result<()> {
     let page = page();
     let limit = match (wanted, page, machine()) {
@@ -29,7 +29,7 @@ pub(crate) fn limit(wanted: Option<&str>) -> Result<()> {
         (None, ..) => return Ok(()),
         (Some(_), None, _) => {
             return Err(usage(
-                "this system does not say how much memory a program needs: leave out --max-memory",
+                "this system does not report the memory of a program: remove --max-memory",
             ));
         }
         (Some(text), Some(_), machine) => parse(text, machine)?,
@@ -40,12 +40,13 @@ pub(crate) fn limit(wanted: Option<&str>) -> Result<()> {
             thread::sleep(PAUSE);
         }
         let why = format!(
-            "error: more memory is needed than the limit of {}; allow more with --max-memory, drop columns or take fewer rows",
+            "error: the program needs more memory than the limit of {}; raise it with --max-memory, \
+             drop columns or use fewer rows",
             text(limit)
         );
         interrupt::end(&why, EXHAUSTED)
     };
-    // Without the thread there is no limit, and that is no reason not to work.
+    // Without the thread there is no limit, which is no reason to stop.
     let _ = thread::Builder::new().name("memory".into()).spawn(watch);
     Ok(())
 }
@@ -54,7 +55,8 @@ pub(crate) fn limit(wanted: Option<&str>) -> Result<()> {
 fn parse(text: &str, machine: Option<u64>) -> Result<u64> {
     let bad = || {
         usage(format!(
-            "--max-memory {text}: write it as 500MB, 8GB, or 50% of what the machine has"
+            "--max-memory {text}: write a size such as 500MB or 8GB, or a share of the machine's \
+             memory such as 50%"
         ))
     };
     let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
@@ -62,7 +64,9 @@ fn parse(text: &str, machine: Option<u64>) -> Result<u64> {
     let unit: u64 = match text[digits..].trim().to_ascii_lowercase().as_str() {
         "%" if number > 0.0 && number <= 100.0 => {
             let machine = machine.ok_or_else(|| {
-                usage("this system does not say how much memory it has: --max-memory 8GB")
+                usage(
+                    "this system does not report its memory: write a size, such as --max-memory 8GB",
+                )
             })?;
             return Ok(share(machine, number / 100.0));
         }
@@ -83,7 +87,7 @@ fn parse(text: &str, machine: Option<u64>) -> Result<u64> {
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
     clippy::cast_precision_loss,
-    reason = "about so many bytes"
+    reason = "an approximate number of bytes"
 )]
 fn share(bytes: u64, part: f64) -> u64 {
     (bytes as f64 * part) as u64
@@ -98,7 +102,7 @@ fn text(bytes: u64) -> String {
     }
 }
 
-/// The pages of memory that this process has now: the shortest answer that the system gives.
+/// The pages of memory of this process, from the shortest file that has them.
 fn pages() -> Option<u64> {
     read_to_string("/proc/self/statm").ok()?.split(' ').nth(1)?.parse().ok()
 }

@@ -1,26 +1,26 @@
-//! The stages of a long run: a line each on a terminal, and how long each took.
+//! The stages of a long run: a line for each on a terminal, and its seconds.
 
 use std::io::{IsTerminal, Write};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-/// How often a long stage says how far it is.
+/// The time between two updates of the line of a long stage.
 const OFTEN: Duration = Duration::from_millis(500);
 
-/// What runs, and what has run.
+/// The stage that runs, and the seconds of those before it.
 #[derive(Debug)]
-pub(crate) struct Progress {
-    shown: bool,
+pub(crate) struct StageProgress {
+    visible: bool,
     begun: Instant,
     now: Option<(&'static str, Instant)>,
     times: Vec<(&'static str, f64)>,
 }
 
-impl Progress {
-    /// Shows stages on a terminal, unless talk is unwanted.
-    pub(crate) fn new(quiet: bool) -> Progress {
-        let shown = !quiet && std::io::stderr().is_terminal();
-        Progress { shown, begun: Instant::now(), now: None, times: Vec::new() }
+impl StageProgress {
+    /// Prints stages on a terminal, unless `quiet`.
+    pub(crate) fn new(quiet: bool) -> StageProgress {
+        let visible = !quiet && std::io::stderr().is_terminal();
+        StageProgress { visible, begun: Instant::now(), now: None, times: Vec::new() }
     }
 
     /// Ends the stage that runs and begins the next.
@@ -39,20 +39,20 @@ impl Progress {
         }
     }
 
-    /// Says how far the stage is.
+    /// Updates the line of the stage.
     pub(crate) fn at(&self, step: &str) {
         if let Some((name, _)) = self.now {
             self.show(format_args!("\r\x1b[K{name:>9} {step} ..."));
         }
     }
 
-    /// Does the work of a stage, and says now and then how far it is, if that is known.
+    /// Does the work of a stage and updates its line from time to time.
     pub(crate) fn watching<T>(
         &self,
         line: impl Fn() -> Option<String> + Send,
         work: impl FnOnce() -> T,
     ) -> T {
-        if !self.shown {
+        if !self.visible {
             return work();
         }
         let (done, waits) = mpsc::channel::<()>();
@@ -70,7 +70,7 @@ impl Progress {
         })
     }
 
-    /// Says what the user should know while a stage runs.
+    /// Prints a warning while a stage runs.
     pub(crate) fn warn(&self, what: &str) {
         self.show(format_args!("\r\x1b[K"));
         crate::show::warning(what);
@@ -87,14 +87,14 @@ impl Progress {
     }
 
     fn show(&self, line: std::fmt::Arguments) {
-        if self.shown {
+        if self.visible {
             let mut stderr = std::io::stderr().lock();
             let _ = stderr.write_fmt(line).and_then(|()| stderr.flush());
         }
     }
 }
 
-impl Drop for Progress {
+impl Drop for StageProgress {
     fn drop(&mut self) {
         if self.now.is_some() {
             // An error message begins on a line of its own.

@@ -1,6 +1,5 @@
 //! From flags and a TOML file to one [`Request`]: the file first, then every flag over it.
 
-use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -12,7 +11,12 @@ use lookalike::request::{
 use lookalike::table::Source;
 use lookalike::{Error, ErrorKind, Request, Result};
 
-use crate::args::{Columns, How, Pair, Reading, Release, Released, RequestFlags, Rules, Writing};
+use crate::args::{
+    ColumnArgs, ColumnValue, ReadingArgs, ReleaseArgs, ReleasedArgs, RequestFlags, RuleArgs,
+    SearchArgs, WritingArgs,
+};
+use serde::de::value::Error as NameError;
+use serde::de::{DeserializeOwned, IntoDeserializer};
 
 /// The error for a request that makes no sense.
 pub(crate) fn usage(why: impl Into<String>) -> Error {
@@ -20,33 +24,33 @@ pub(crate) fn usage(why: impl Into<String>) -> Error {
 }
 
 impl RequestFlags {
-    /// The file's configuration with the flags laid over it.
+    /// The configuration file, overridden by the flags.
     pub(crate) fn request(&self) -> Result<Request> {
         let mut request = match &self.config {
             Some(path) => Request::read(path)?,
             None => Request::default(),
         };
-        lay_over(&mut request, &self.reading, &self.columns, &self.rules)?;
+        override_by(&mut request, &self.reading, &self.columns, &self.rules)?;
         Ok(request)
     }
 }
 
-/// Lays what every request can say over the configuration.
-pub(crate) fn lay_over(
+/// Overrides the configuration by the flags that every request has.
+pub(crate) fn override_by(
     request: &mut Request,
-    reading: &Reading,
-    columns: &Columns,
-    rules: &Rules,
+    reading: &ReadingArgs,
+    columns: &ColumnArgs,
+    rules: &RuleArgs,
 ) -> Result<()> {
     if reading.delimiter.is_some() {
         request.input.delimiter = reading.delimiter;
     }
-    columns.lay_over(request)?;
-    rules.lay_over(request)
+    columns.apply_to(request)?;
+    rules.apply_to(request)
 }
 
-impl Columns {
-    fn lay_over(&self, request: &mut Request) -> Result<()> {
+impl ColumnArgs {
+    fn apply_to(&self, request: &mut Request) -> Result<()> {
         let given = [
             ("--qi", Role::Quasi, &self.qi),
             ("--sensitive", Role::Sensitive, &self.sensitive),
@@ -60,11 +64,11 @@ impl Columns {
                     seen.iter().find(|(earlier, other)| *earlier == name && *other != flag)
                 {
                     return Err(usage(format!(
-                        "column `{name}` is given to both {other} and {flag}: a column has one role"
+                        "column `{name}` is in both {other} and {flag}: a column has one role"
                     )));
                 }
                 seen.push((name, flag));
-                // What the file says about a column of another role would not fit.
+                // The file's options for another role would not fit.
                 if request.column(name).is_none_or(|line| line.role != role) {
                     request.columns.insert(name.clone(), ColumnRequest::new(role));
                 }
@@ -95,15 +99,15 @@ impl Columns {
                     let line = ColumnRequest { dependent: true, ..ColumnRequest::new(Role::Keep) };
                     request.columns.insert(name.clone(), line);
                 }
-                (None, _) => return Err(no_role("--dependent", name)),
+                (None, _) => return Err(no_role("--accept-dependent", name)),
             }
         }
         Ok(())
     }
 }
 
-impl Rules {
-    fn lay_over(&self, request: &mut Request) -> Result<()> {
+impl RuleArgs {
+    fn apply_to(&self, request: &mut Request) -> Result<()> {
         if self.k.is_some() {
             request.k = self.k;
         }
@@ -147,20 +151,20 @@ impl Rules {
     }
 }
 
-impl Release {
-    /// Lays these flags over the configuration.
-    pub(crate) fn lay_over(&self, request: &mut Request) -> Result<()> {
+impl ReleaseArgs {
+    /// Overrides the configuration by these flags.
+    pub(crate) fn apply_to(&self, request: &mut Request) -> Result<()> {
         if let Some(algorithm) = &self.algorithm {
             request.algorithm = Some(algorithm.clone());
         }
-        self.writing.lay_over(request);
-        self.how.lay_over(request)
+        self.writing.apply_to(request);
+        self.how.apply_to(request)
     }
 }
 
-impl How {
-    /// Lays these flags over the configuration.
-    pub(crate) fn lay_over(&self, request: &mut Request) -> Result<()> {
+impl SearchArgs {
+    /// Overrides the configuration by these flags.
+    pub(crate) fn apply_to(&self, request: &mut Request) -> Result<()> {
         if self.rounds.is_some() {
             request.rounds = self.rounds;
         }
@@ -182,7 +186,7 @@ impl How {
             match scheme.split_once('=') {
                 None => request.scheme = Some(scheme.clone()),
                 Some((column, name)) => {
-                    let pair = Pair { column: column.to_string(), value: name.to_string() };
+                    let pair = ColumnValue { column: column.to_string(), value: name.to_string() };
                     line(request, "--scheme", &pair)?.scheme = Some(pair.value.clone());
                 }
             }
@@ -191,16 +195,16 @@ impl How {
     }
 }
 
-impl Released {
-    /// Lays these flags over the configuration.
-    pub(crate) fn lay_over(&self, request: &mut Request) {
+impl ReleasedArgs {
+    /// Overrides the configuration by these flags.
+    pub(crate) fn apply_to(&self, request: &mut Request) {
         request.output.raw_formulas |= self.raw_formulas;
     }
 }
 
-impl Writing {
-    /// Lays these flags over the configuration.
-    pub(crate) fn lay_over(&self, request: &mut Request) {
+impl WritingArgs {
+    /// Overrides the configuration by these flags.
+    pub(crate) fn apply_to(&self, request: &mut Request) {
         if self.input_order {
             request.output.order = Order::Input;
         }
@@ -220,12 +224,12 @@ pub(crate) fn data(typed: Option<&PathBuf>, request: &Request) -> Result<PathBuf
             ""
         };
         usage(format!(
-            "no table: name a file, - for standard input, or a configuration that names one{here}"
+            "no table: name a file, - for standard input, or a configuration with a table{here}"
         ))
     })
 }
 
-/// The role of every column. Where the first line of the table may be a row, no message shows its
+/// The role of every column. Where the first line of the table may be a row, no message has its
 /// names, which may be cells.
 pub(crate) fn roles(request: &Request, source: &Source) -> Result<Roles> {
     request.roles(source.names()).map_err(|error| without_names(error, request, source))
@@ -234,10 +238,12 @@ pub(crate) fn roles(request: &Request, source: &Source) -> Result<Roles> {
 /// The error of a request that does not fit a table, without the names of the table where these may
 /// be cells.
 pub(crate) fn without_names(error: Error, request: &Request, source: &Source) -> Error {
-    match () {
-        () if source.is_headless() => headless(source),
-        () if source.is_csv() && is_strange(request, source) => strange(&error, source),
-        () => error,
+    if source.is_headless() {
+        headless(source)
+    } else if source.is_csv() && is_strange(request, source) {
+        strange(&error, source)
+    } else {
+        error
     }
 }
 
@@ -251,8 +257,9 @@ fn is_strange(request: &Request, source: &Source) -> bool {
 fn strange(error: &Error, source: &Source) -> Error {
     let said = error.to_string();
     usage(format!(
-        "{}: none of the columns that the request names is among the {} of the table, so that these are not shown here; is the header \
-         there, and the delimiter right (--delimiter)? `lookalike init` lists the columns",
+        "{}: the table has none of the columns of the request; the names of its {} columns are not \
+         printed, because they may be data; check the header line and the delimiter (--delimiter), \
+         or list the columns with `lookalike init`",
         said.split(" (the table has").next().unwrap_or_default(),
         source.names().len()
     ))
@@ -261,14 +268,14 @@ fn strange(error: &Error, source: &Source) -> Error {
 /// The error for a request that does not fit columns whose names cannot be shown.
 pub(crate) fn headless(source: &Source) -> Error {
     usage(format!(
-        "the request does not fit the {} columns of the table, whose names are not shown here: the first line looks like a row, not like names \
-         (one of them is a number or a date, or equals a cell below it); put a line with the names of the columns first, or if it is the \
-         header, give every column a role",
+        "the request does not fit the {} columns of the table; their names are not printed, because \
+         the first line looks like a row (a name is a number or a date, or equals a cell below \
+         it): add a header line, or, if the first line is the header, give every column a role",
         source.names().len()
     ))
 }
 
-/// True when at least one rule was asked for.
+/// True when the request has at least one rule.
 pub(crate) fn has_rule(request: &Request) -> bool {
     let ruled = |line: &ColumnRequest| {
         line.alpha.is_some()
@@ -281,7 +288,11 @@ pub(crate) fn has_rule(request: &Request) -> bool {
     request.k.is_some() || !request.rules.is_empty() || request.columns.values().any(ruled)
 }
 
-fn line<'a>(request: &'a mut Request, flag: &str, pair: &Pair) -> Result<&'a mut ColumnRequest> {
+fn line<'a>(
+    request: &'a mut Request,
+    flag: &str,
+    pair: &ColumnValue,
+) -> Result<&'a mut ColumnRequest> {
     request.columns.get_mut(&pair.column).ok_or_else(|| no_role(flag, &pair.column))
 }
 
@@ -291,62 +302,45 @@ fn no_role(flag: &str, column: &str) -> Error {
     ))
 }
 
-fn parsed<T: FromStr>(flag: &str, what: &str, pair: &Pair) -> Result<T> {
-    pair.value.parse().map_err(|_| usage(format!("{flag} {}=...: not {what}", pair.column)))
+fn parsed<T: FromStr>(flag: &str, what: &str, pair: &ColumnValue) -> Result<T> {
+    pair.value.parse().map_err(|_| usage(format!("{flag} {}=...: this is not {what}", pair.column)))
 }
 
-fn share(flag: &str, pair: &Pair) -> Result<Share> {
+fn share(flag: &str, pair: &ColumnValue) -> Result<Share> {
     let bad = |why: Error| usage(format!("{flag} {}=...: {why}", pair.column));
     pair.value.parse::<Ratio>().map(Share).map_err(bad)
 }
 
-fn kind(pair: &Pair) -> Result<Kind> {
-    Ok(match pair.value.as_str() {
-        "numeric" => Kind::Numeric,
-        "date" => Kind::Date,
-        "ordinal" => Kind::Ordinal,
-        "categorical" => Kind::Categorical,
-        _ => {
-            return Err(usage(format!(
-                "--kind {}=...: a kind is numeric, date, ordinal or categorical",
-                pair.column
-            )));
-        }
+/// The value of an enum by its name in the TOML file.
+pub(crate) fn named<T: DeserializeOwned>(name: &str) -> Option<T> {
+    let name: serde::de::value::StrDeserializer<NameError> = name.into_deserializer();
+    T::deserialize(name).ok()
+}
+
+fn kind(pair: &ColumnValue) -> Result<Kind> {
+    named(&pair.value).ok_or_else(|| {
+        usage(format!(
+            "--kind {}=...: a kind is numeric, date, ordinal or categorical",
+            pair.column
+        ))
     })
 }
 
-fn distance(pair: &Pair) -> Result<Distance> {
-    Ok(match pair.value.as_str() {
-        "equal" => Distance::Equal,
-        "ordered" => Distance::Ordered,
-        "hierarchical" => Distance::Hierarchical,
-        _ => {
-            return Err(usage(format!(
-                "--distance {}=...: a distance is equal, ordered or hierarchical",
-                pair.column
-            )));
-        }
+fn distance(pair: &ColumnValue) -> Result<Distance> {
+    named(&pair.value).ok_or_else(|| {
+        usage(format!(
+            "--distance {}=...: a distance is equal, ordered or hierarchical",
+            pair.column
+        ))
     })
 }
 
-/// The calendar unit of that name.
-pub(crate) fn unit(text: &str) -> Option<DateUnit> {
-    Some(match text {
-        "day" => DateUnit::Day,
-        "month" => DateUnit::Month,
-        "quarter" => DateUnit::Quarter,
-        "year" => DateUnit::Year,
-        "decade" => DateUnit::Decade,
-        _ => return None,
-    })
-}
-
-fn hierarchy(pair: &Pair) -> Result<HierarchySpec> {
-    let bad = |why: &dyn Display| usage(format!("--hierarchy {}=...: {why}", pair.column));
+fn hierarchy(pair: &ColumnValue) -> Result<HierarchySpec> {
+    let bad = |why: &str| usage(format!("--hierarchy {}=...: {why}", pair.column));
     Ok(match pair.value.split_once(':') {
         Some(("intervals", widths)) => {
             let intervals = list(widths)
-                .ok_or_else(|| bad(&"widths are numbers, finest first: intervals:5,10,20"))?;
+                .ok_or_else(|| bad("widths are numbers, smallest first: intervals:5,10,20"))?;
             HierarchySpec::Intervals(IntervalsSpec {
                 intervals,
                 origin: 0.0,
@@ -356,21 +350,21 @@ fn hierarchy(pair: &Pair) -> Result<HierarchySpec> {
         }
         Some(("prefix", lengths)) => {
             let prefix = list(lengths)
-                .ok_or_else(|| bad(&"lengths are whole numbers, longest first: prefix:4,3,2"))?;
+                .ok_or_else(|| bad("lengths are whole numbers, largest first: prefix:4,3,2"))?;
             HierarchySpec::Prefix(PrefixSpec { prefix })
         }
         Some(("date", units)) => {
             let date: Option<Vec<DateUnit>> =
-                units.split(',').map(|text| unit(text.trim())).collect();
+                units.split(',').map(|text| named(text.trim())).collect();
             let date = date.ok_or_else(|| {
-                bad(&"units are day, month, quarter, year or decade, finest first: date:month,year")
+                bad("units are day, month, quarter, year or decade, smallest first: date:month,year")
             })?;
             HierarchySpec::Date(DateSpec { date })
         }
         Some((name, _)) if is_word(name) && !Path::new(&pair.value).exists() => {
             return Err(bad(&format!(
-                "there is no hierarchy `{name}:`; write intervals:5,10,20 (numbers), prefix:4,3,2 (codes), date:month,year (dates) or the \
-                 name of a file"
+                "there is no hierarchy `{name}:`; write intervals:5,10,20 (numbers), prefix:4,3,2 \
+                 (codes), date:month,year (dates) or the name of a file"
             )));
         }
         _ => HierarchySpec::File(PathBuf::from(&pair.value)),
@@ -386,15 +380,16 @@ fn list<T: FromStr>(text: &str) -> Option<Vec<T>> {
     text.split(',').map(|item| item.trim().parse().ok()).collect()
 }
 
-/// A file with a label a line, or the labels themselves.
-fn order(pair: &Pair) -> Result<Vec<String>> {
+/// A file with one label per line, or the labels themselves.
+fn order(pair: &ColumnValue) -> Result<Vec<String>> {
     let file = Path::new(&pair.value);
     if pair.value.contains(',') && !file.exists() {
         return Ok(pair.value.split(',').map(String::from).collect());
     }
     if !file.exists() {
         return Err(usage(format!(
-            "--order {}=...: there is no such file; name a file with a label a line, or write the labels with commas: low,mid,high",
+            "--order {}=...: there is no such file; name a file with one label per line, or write \
+             the labels with commas: low,mid,high",
             pair.column
         )));
     }
@@ -403,7 +398,7 @@ fn order(pair: &Pair) -> Result<Vec<String>> {
     Ok(text.lines().map(str::trim_end).filter(|line| !line.is_empty()).map(String::from).collect())
 }
 
-fn recursive(pair: &Pair) -> Result<Recursive> {
+fn recursive(pair: &ColumnValue) -> Result<Recursive> {
     let bad =
         || usage(format!("--recursive {}=...: write it as C:L, for example 3:2", pair.column));
     let (c, l) = pair.value.split_once(':').ok_or_else(bad)?;
@@ -431,7 +426,7 @@ mod tests {
              --kind age=numeric --weight age=2 --hierarchy age=intervals:5,10 --hierarchy zip=prefix:4,3 \
              --hierarchy when=date:month,year --hierarchy w=w.csv --order edu=low,high --missing ? --missing NA --alpha d=0.5 \
              --values d=HIV,Flu --l d=3 --distinct-l d=2 --entropy-l d=2.5 --recursive d=3:2 --t d=0.2 --distance d=ordered \
-             --suppress 1% --dependent ward --delimiter tab",
+             --suppress 1% --accept-dependent ward --delimiter tab",
         );
         let file = Request::parse(
             r#"
@@ -469,7 +464,7 @@ mod tests {
         for (flags, why) in [
             ("--qi a,b --keep a", "both --qi and --keep"),
             ("--qi a --alpha d=0.5", "which has no role"),
-            ("--qi a --dependent b --rest drop", "which has no role"),
+            ("--qi a --accept-dependent b --rest drop", "which has no role"),
             ("--qi a --kind a=number", "a kind is numeric"),
             ("--qi a --hierarchy a=intervals:x", "widths are numbers"),
             ("--sensitive d --alpha d=often", "not a ratio"),
@@ -478,10 +473,16 @@ mod tests {
             let error = request(flags).unwrap_err().to_string();
             assert!(error.contains(why), "{flags}: {error}");
         }
+        let hidden = "--qi a --rest keep --dependent b";
+        assert_eq!(
+            request(hidden).unwrap(),
+            request("--qi a --rest keep --accept-dependent b").unwrap(),
+            "the old name of the flag"
+        );
         assert!(request("--qi a --qi a,b").is_ok(), "twice the same role is no contradiction");
         assert_eq!(
             request("--qi a --weight a=b=2").unwrap_err().to_string(),
-            "--weight a=...: not a number"
+            "--weight a=...: this is not a number"
         );
     }
 }

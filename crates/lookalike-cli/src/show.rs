@@ -1,24 +1,31 @@
-//! How things are written: tables in plain text, numbers for people, and the two streams.
+//! Output: messages, results, tables in plain text.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use lookalike::{Error, ErrorKind, Result};
+pub(crate) use lookalike_lab::numbers::{count, counted, decimal, penalty, percent, seconds};
+use unicode_width::UnicodeWidthStr;
 
-/// Writes a line of talk. A closed standard error is no reason to stop.
+/// Writes a line to standard error. A closed standard error is no reason to stop.
 pub(crate) fn say(line: &str) {
     let _ = writeln!(std::io::stderr(), "{}", clean(line));
 }
 
-/// Writes why the program stops.
+/// Writes an error message.
 pub(crate) fn error(why: &str) {
     say(&format!("error: {why}"));
 }
 
-/// Writes what the user should know although the program goes on.
+/// Writes a warning; the program goes on.
 pub(crate) fn warning(what: &str) {
     say(&format!("warning: {what}"));
+}
+
+/// The message for a bug of this program.
+pub(crate) fn bug(what: &str) -> String {
+    format!("this is a bug in lookalike: {what}; please report it with the command that you ran")
 }
 
 /// Writes a result to standard output.
@@ -27,9 +34,9 @@ pub(crate) fn print(text: &str) -> Result<()> {
     written.map_err(|source| ErrorKind::Io { path: PathBuf::from("-"), source }.into())
 }
 
-/// The exit code of a command whose result was printed, or could not be. A verdict against the
-/// table stands whatever becomes of standard output, and whoever closed it has seen enough; but
-/// nothing is called done whose result is lost.
+/// The exit code of a command after its result was printed. A negative verdict stands even when it
+/// could not be printed, and a closed pipe is no error; but a command whose result is lost does not
+/// succeed.
 pub(crate) fn verdict(printed: Result<()>, code: u8) -> Result<ExitCode> {
     match printed {
         Err(why) if code != 0 && !is_closed_pipe(&why) => error(&why.to_string()),
@@ -39,7 +46,7 @@ pub(crate) fn verdict(printed: Result<()>, code: u8) -> Result<ExitCode> {
     Ok(ExitCode::from(code))
 }
 
-/// True when nobody reads standard output any more.
+/// True when standard output was closed by its reader.
 pub(crate) fn is_closed_pipe(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::Io { path, source }
         if path == Path::new("-") && source.kind() == std::io::ErrorKind::BrokenPipe)
@@ -50,75 +57,72 @@ pub(crate) fn json(object: &serde_json::Value) -> Result<()> {
     print(&format!("{object:#}\n"))
 }
 
-/// Names and file contents may hold characters that steer a terminal: none passes.
+/// The text without control characters, which could change the terminal.
 pub(crate) fn clean(text: &str) -> String {
     text.chars().map(|c| if c.is_control() && c != '\n' { '\u{fffd}' } else { c }).collect()
 }
 
-/// A penalty: in whole numbers, or with decimals where these would hide it.
-pub(crate) fn penalty(loss: f64) -> String {
-    #[allow(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a loss lies between 100 and rows times weights"
-    )]
-    match loss {
-        100.0.. => count(loss.round() as u64),
-        10.0.. => format!("{loss:.1}"),
-        _ => decimal(loss),
-    }
-}
-
-/// On which side the cells of a column stand.
+/// The alignment of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Side {
+pub(crate) enum Align {
     Left,
     Right,
 }
 
-/// Columns of equal width, two blanks between. The heads name the sides: a leading `>` aligns a
-/// column to the right.
+/// Columns of equal width, with two spaces between. A leading `>` in a head aligns its column to
+/// the right.
 pub(crate) fn table(heads: &[&str], rows: &[Vec<String>]) -> String {
-    let sides: Vec<Side> = heads
+    let aligns: Vec<Align> = heads
         .iter()
-        .map(|head| if head.starts_with('>') { Side::Right } else { Side::Left })
+        .map(|head| if head.starts_with('>') { Align::Right } else { Align::Left })
         .collect();
     let heads: Vec<String> =
         heads.iter().map(|head| head.trim_start_matches('>').to_string()).collect();
     let cell = |text: &String| clean(text).replace('\n', "\u{fffd}");
     let lines: Vec<Vec<String>> =
         std::iter::once(&heads).chain(rows).map(|row| row.iter().map(cell).collect()).collect();
-    let width =
-        |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);
+    let width = |column: usize| lines.iter().map(|line| width(&line[column])).max().unwrap_or(0);
     let widths: Vec<usize> = (0..heads.len()).map(width).collect();
     let mut text = String::new();
     for line in &lines {
-        let mut shown = String::new();
-        for ((cell, &width), side) in line.iter().zip(&widths).zip(&sides) {
-            match side {
-                Side::Left => shown.push_str(&format!("{cell:<width$}  ")),
-                Side::Right => shown.push_str(&format!("{cell:>width$}  ")),
-            }
+        let mut padded = String::new();
+        for ((cell, &width), &align) in line.iter().zip(&widths).zip(&aligns) {
+            padded.push_str(&pad(cell, width, align));
+            padded.push_str("  ");
         }
-        text.push_str(shown.trim_end());
+        text.push_str(padded.trim_end());
         text.push('\n');
     }
     text
 }
 
-/// Every line moved to the right.
+/// The columns of a terminal that a text takes: a Chinese or Japanese character takes two, a
+/// combining accent none.
+pub(crate) fn width(text: &str) -> usize {
+    text.width()
+}
+
+fn pad(text: &str, to: usize, align: Align) -> String {
+    let blanks = " ".repeat(to.saturating_sub(width(text)));
+    match align {
+        Align::Left => format!("{text}{blanks}"),
+        Align::Right => format!("{blanks}{text}"),
+    }
+}
+
+/// Every line indented by two spaces.
 pub(crate) fn indent(text: &str) -> String {
     text.lines().map(|line| format!("  {line}\n")).collect()
 }
 
 /// Names one after the other, broken before column 80; later lines begin below the first name.
 pub(crate) fn wrap(lead: &str, words: &[String]) -> String {
-    let begin = lead.chars().count();
+    let begin = width(lead);
     let mut text = lead.to_string();
     let mut at = begin;
     for (number, word) in words.iter().enumerate() {
         let word = if number + 1 < words.len() { format!("{word},") } else { word.clone() };
-        let width = word.chars().count();
+        let width = width(&word);
         if number > 0 && at + 1 + width > 80 {
             text.push_str(&format!("\n{:begin$}{word}", ""));
             at = begin + width;
@@ -133,48 +137,7 @@ pub(crate) fn wrap(lead: &str, words: &[String]) -> String {
     text
 }
 
-/// `30,162`
-pub(crate) fn count(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-/// `1 row`, `30,162 rows`
-pub(crate) fn counted(number: u64, one: &str, more: &str) -> String {
-    format!("{} {}", count(number), if number == 1 { one } else { more })
-}
-
-/// `12.5 %`; what is not nothing never shows as nothing.
-pub(crate) fn percent(share: f64) -> String {
-    if share > 0.0 && share < 0.000_5 {
-        "<0.1 %".to_string()
-    } else {
-        format!("{:.1} %", share * 100.0)
-    }
-}
-
-/// A number with at most four decimals, as few as needed.
-pub(crate) fn decimal(number: f64) -> String {
-    if !number.is_finite() {
-        return "unbounded".to_string();
-    }
-    let text = format!("{number:.4}");
-    text.trim_end_matches('0').trim_end_matches('.').to_string()
-}
-
-/// `0.21 s`, `84 s`
-pub(crate) fn seconds(seconds: f64) -> String {
-    if seconds < 10.0 { format!("{seconds:.2} s") } else { format!("{seconds:.0} s") }
-}
-
-/// A bar of at most `width` signs; what is not nothing has at least one.
+/// A bar of at most `width` signs; a share above 0 has at least one.
 pub(crate) fn bar(share: f64, width: u32) -> String {
     #[allow(
         clippy::cast_possible_truncation,
@@ -203,34 +166,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_written_for_people() {
-        assert_eq!(
-            [count(0), count(999), count(1000), count(1_234_567)],
-            ["0", "999", "1,000", "1,234,567"]
-        );
-        assert_eq!(
-            [percent(0.0), percent(0.000_01), percent(0.125), percent(1.0)],
-            ["0.0 %", "<0.1 %", "12.5 %", "100.0 %"]
-        );
-        assert_eq!(
-            [decimal(0.5), decimal(3.0), decimal(1.0 / 3.0), decimal(f64::INFINITY)],
-            ["0.5", "3", "0.3333", "unbounded"]
-        );
-        assert_eq!(
-            [penalty(1_234.5), penalty(84.852_8), penalty(0.25), penalty(0.0)],
-            ["1,235", "84.9", "0.25", "0"]
-        );
-        assert_eq!([seconds(0.214), seconds(84.2)], ["0.21 s", "84 s"]);
+    fn a_share_above_0_has_a_bar() {
         assert_eq!([bar(0.0, 10), bar(0.001, 10), bar(1.0, 3)], ["", "#", "###"]);
     }
 
     #[test]
-    fn tables_align_and_nothing_steers_the_terminal() {
+    fn tables_align_and_have_no_control_characters() {
         let text = table(
             &["name", ">rows"],
             &[vec!["a\x1b[31m".into(), "7".into()], vec!["bcd".into(), "1,000".into()]],
         );
         assert_eq!(text, "name     rows\na\u{fffd}[31m      7\nbcd     1,000\n");
+    }
+
+    #[test]
+    fn columns_align_by_the_width_on_the_terminal() {
+        let rows = ["年齢", "e\u{301}té", "zip"].map(|name| vec![name.into(), "1".into()]);
+        let text = table(&["column", ">n"], &rows);
+        assert_eq!(text, "column  n\n年齢    1\ne\u{301}té     1\nzip     1\n");
+        let words: Vec<String> = vec!["住所".to_string(); 40];
+        assert!(wrap("列: ", &words).lines().all(|line| width(line) <= 80));
     }
 
     #[test]

@@ -1,5 +1,4 @@
-//! What a user must know of a request or a release although it is no error: a rule that protects
-//! nobody, rows that are not persons, a release with nothing left in it.
+//! Warnings: a rule that protects nobody, rows that are not persons, a release without detail.
 
 use lookalike::domain::attribute::Domain;
 use lookalike::evaluate::profile::repeated_persons;
@@ -7,19 +6,19 @@ use lookalike::request::Share;
 use lookalike::table::Counted;
 use lookalike::{Error, ErrorKind, Problem, Request, Result, Status};
 
-use crate::pipeline::Searched;
+use crate::pipeline::SearchReport;
 use crate::request::has_rule;
 use crate::show::{count, percent};
 
-/// From this share on that is lost, or that shows the whole column, nothing is left of use.
+/// From this share of lost detail on, a column or a release is useless.
 const NOTHING_LEFT: f64 = 0.99;
 
-/// What the request and the columns that stand for persons give reason to say.
+/// Warnings about the request and about columns that identify persons.
 pub(crate) fn of_request(request: &Request, counted: &[Counted]) -> Vec<String> {
     one_row(request).into_iter().chain(counted.iter().filter_map(repeated_persons)).collect()
 }
 
-/// A class of one row hides nobody.
+/// A class of one row protects nobody.
 pub(crate) fn one_row(request: &Request) -> Option<String> {
     let others = Request {
         k: None,
@@ -28,13 +27,14 @@ pub(crate) fn one_row(request: &Request) -> Option<String> {
     };
     let protects_nobody = request.k == Some(1) && !has_rule(&others);
     protects_nobody.then(|| {
-        "k = 1 protects nobody: every row is a class of its own and is published as it is; take at least -k 2, better -k 5"
+        "k = 1 protects nobody: every row is a class of its own and is published unchanged; use at \
+         least -k 2, better -k 5"
             .to_string()
     })
 }
 
-/// Columns that no release can show anything of: labels without a hierarchy, none of which has k
-/// rows.
+/// Columns of which no release can publish a value: labels without a hierarchy, none of which has
+/// k rows.
 pub(crate) fn hopeless(problem: &Problem) -> Vec<String> {
     let k = problem.k();
     let is_flat = |domain: &Domain| matches!(domain, Domain::Tree(tree) if tree.height() <= 1 && tree.leaves() > 1);
@@ -50,7 +50,8 @@ pub(crate) fn hopeless(problem: &Problem) -> Vec<String> {
     found
         .map(|(_, attribute)| {
             format!(
-                "column `{0}` can only show `*`: none of its values has {1} rows; drop it (--identifier {0}), or give it a hierarchy",
+                "column `{0}` can only be published as `*`: none of its values has {1} rows; drop it \
+                 (--identifier {0}), or give it a hierarchy",
                 attribute.name,
                 count(k)
             )
@@ -58,8 +59,8 @@ pub(crate) fn hopeless(problem: &Problem) -> Vec<String> {
         .collect()
 }
 
-/// What is wrong with a release that holds, but of which nothing is left.
-pub(crate) fn of_release(found: &Searched, request: &Request) -> Vec<String> {
+/// Warnings about a release that satisfies the rules but has lost its detail.
+pub(crate) fn of_release(found: &SearchReport, request: &Request) -> Vec<String> {
     let columns = || found.quasi.iter().zip(&found.shown);
     let lost: Vec<&String> =
         columns().filter(|(_, shown)| shown.whole >= NOTHING_LEFT).map(|(name, _)| name).collect();
@@ -69,17 +70,21 @@ pub(crate) fn of_release(found: &Searched, request: &Request) -> Vec<String> {
         };
         let why = match request.columns.iter().find_map(no_distance) {
             Some(name) => format!(
-                "t = 0 on column `{name}` asks every class for the shares of the whole table, which hardly more than one class can have; \
-                 allow more, such as --t {name}=0.2"
+                "t = 0 on column `{name}` demands the distribution of the whole table in every \
+                 class; allow more, such as --t {name}=0.2"
             ),
             None if found.status == Status::Stopped => {
-                "the search was stopped before it found anything finer; give it more time (--time 60s), or take another algorithm"
+                "the search was stopped too early; give it more time (--time 60s), or use another \
+                 algorithm"
                     .to_string()
             }
-            None => "take a smaller k or weaker rules, drop quasi-identifiers, or give them hierarchies".to_string(),
+            None => "use a smaller k or weaker rules, drop quasi-identifiers, or give them \
+                     hierarchies"
+                .to_string(),
         };
         return vec![format!(
-            "next to nothing is left in this release: {} of the detail of the quasi-identifiers is lost; {why}",
+            "this release has almost no detail: {} of the detail of the quasi-identifiers is lost; \
+             {why}",
             percent(
                 found.loss.gcp.max(columns().map(|(_, shown)| shown.whole).fold(1.0, f64::min))
             )
@@ -89,28 +94,28 @@ pub(crate) fn of_release(found: &Searched, request: &Request) -> Vec<String> {
     whole
         .map(|(name, shown)| {
             format!(
-                "nothing is left of column `{name}`: {} of its cells show the whole column; drop it (--identifier {name}), so that the other \
-                 columns lose less, or give it a hierarchy with finer groups",
+                "column `{name}` has lost its detail: {} of its cells cover the whole column; drop it \
+                 (--identifier {name}), so that the other columns lose less, or give it a hierarchy \
+                 with smaller groups",
                 percent(shown.whole)
             )
         })
         .collect()
 }
 
-/// Refuses a release that loses more than was allowed.
-pub(crate) fn refuse_loss(found: &Searched, request: &Request) -> Result<()> {
+/// Refuses a release with a loss above `max_loss`.
+pub(crate) fn refuse_loss(found: &SearchReport, request: &Request) -> Result<()> {
     let Some(most) = request.max_loss()? else { return Ok(()) };
     if found.loss.gcp <= most + 1e-12 {
         return Ok(());
     }
-    let costliest =
-        found.quasi.iter().zip(&found.loss.by_attribute).max_by(|a, b| a.1.total_cmp(b.1));
-    let costliest =
-        costliest.map_or(String::new(), |(name, _)| format!(", most of it in column `{name}`"));
+    let worst = found.quasi.iter().zip(&found.loss.by_attribute).max_by(|a, b| a.1.total_cmp(b.1));
+    let worst = worst.map_or(String::new(), |(name, _)| format!(", most of it in column `{name}`"));
     Err(Error::from(ErrorKind::Infeasible {
         why: format!(
-            "the release would lose {} of the detail{costliest}, and max_loss (--max-loss) allows {}: nothing was written; give the search more \
-             time (--time 60s), take a smaller k, drop a quasi-identifier or give it a hierarchy, or allow more",
+            "the release would lose {} of the detail{worst}, and max_loss (--max-loss) allows \
+             {}: nothing was written; give the search more time (--time 60s), use a smaller k, drop \
+             a quasi-identifier or give it a hierarchy, or allow a greater loss",
             percent(found.loss.gcp),
             percent(most)
         ),

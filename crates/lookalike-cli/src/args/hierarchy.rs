@@ -1,4 +1,4 @@
-//! What can be typed after `hierarchy`.
+//! Flags of `hierarchy`.
 
 use std::path::PathBuf;
 
@@ -6,23 +6,23 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
 use lookalike::request::DateUnit;
 
-use super::Reading;
+use super::ReadingArgs;
 
 /// Flags of `hierarchy`.
 #[derive(Debug, Args)]
-pub(crate) struct Hierarchy {
+pub(crate) struct HierarchyArgs {
     #[command(subcommand)]
     pub(crate) command: HierarchyCommand,
 }
 
-/// What to do with a hierarchy.
+/// The commands of `hierarchy`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum HierarchyCommand {
-    /// Is the file a tree, and does it have every value of a column?
-    Check(HierarchyCheck),
-    /// Show the tree
+    /// Check that a file is a tree and has every value of a column
+    Check(HierarchyCheckArgs),
+    /// Print the tree
     Show {
-        /// The hierarchy: a line a value, then its ancestors up to the root, with ; between
+        /// Hierarchy file: each line is a value and its ancestors up to the root, separated by ;
         file: PathBuf,
     },
     /// Make a hierarchy for a column of a table
@@ -32,80 +32,79 @@ pub(crate) enum HierarchyCommand {
 
 /// Flags of `hierarchy check`.
 #[derive(Debug, Args)]
-pub(crate) struct HierarchyCheck {
-    /// The hierarchy
+pub(crate) struct HierarchyCheckArgs {
+    /// Hierarchy file
     pub(crate) file: PathBuf,
-    /// A table whose values it must have
+    /// Table whose values the hierarchy must have
     #[arg(long, value_name = "DATA", requires = "column")]
     pub(crate) data: Option<PathBuf>,
-    /// The column of the table
+    /// Column of the table
     #[arg(long, value_name = "COLUMN", requires = "data")]
     pub(crate) column: Option<String>,
-    /// List the values that the hierarchy lacks
+    /// List the values that are not in the hierarchy
     #[arg(long, requires = "data")]
     pub(crate) show_values: bool,
     #[command(flatten)]
-    pub(crate) reading: Reading,
+    pub(crate) reading: ReadingArgs,
 }
 
-/// The kinds of hierarchies that can be made.
+/// The kinds of new hierarchies.
 #[derive(Debug, Subcommand)]
 pub(crate) enum HierarchyNew {
     /// Intervals of numbers
     Intervals {
-        /// Widths, finest first, each a multiple of the one before
+        /// Widths, smallest first, each a multiple of the one before
         #[arg(long, value_name = "5,10,..", value_delimiter = ',', required = true)]
         widths: Vec<f64>,
-        /// Where an interval begins
+        /// Start of an interval
         #[arg(long, value_name = "NUMBER", default_value_t = 0.0, allow_negative_numbers = true)]
         origin: f64,
-        /// Everything below is one interval
+        /// All numbers below this one form one interval
         #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
         bottom: Option<f64>,
-        /// Everything from here on is one interval
+        /// All numbers from this one on form one interval
         #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
         top: Option<f64>,
         #[command(flatten)]
-        of: ColumnOf,
+        of: HierarchyOutputArgs,
     },
     /// Leading characters: 53712, 5371*, 537**
     Prefix {
-        /// How many characters are kept, longest first
+        /// Numbers of leading characters to keep, largest first
         #[arg(long, value_name = "4,3,..", value_delimiter = ',', required = true)]
         keep: Vec<usize>,
         #[command(flatten)]
-        of: ColumnOf,
+        of: HierarchyOutputArgs,
     },
     /// Calendar units: month, quarter, year, decade
     Date {
-        /// The units, finest first
+        /// Units, smallest first
         #[arg(long, value_name = "month,year,..", value_delimiter = ',', required = true, value_parser = units())]
         units: Vec<DateUnit>,
         #[command(flatten)]
-        of: ColumnOf,
+        of: HierarchyOutputArgs,
     },
 }
 
-/// The column a hierarchy is made for.
+/// The column of a new hierarchy, and its file.
 #[derive(Debug, Args)]
-pub(crate) struct ColumnOf {
-    /// The table
+pub(crate) struct HierarchyOutputArgs {
+    /// Table
     #[arg(long, value_name = "DATA")]
     pub(crate) data: PathBuf,
-    /// Its column
+    /// Column of the table
     #[arg(long, value_name = "COLUMN")]
     pub(crate) column: String,
-    /// Where the hierarchy goes; - is standard output
+    /// Output file for the hierarchy; - is standard output
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: PathBuf,
-    /// Replace the output if it exists
+    /// Replace the output file if it exists
     #[arg(long)]
     pub(crate) force: bool,
     #[command(flatten)]
-    pub(crate) reading: Reading,
+    pub(crate) reading: ReadingArgs,
 }
 
 fn units() -> impl TypedValueParser<Value = DateUnit> {
-    PossibleValuesParser::new(["day", "month", "quarter", "year", "decade"])
-        .map(|text| crate::request::unit(&text).expect("one of the possible values"))
+    PossibleValuesParser::new(["day", "month", "quarter", "year", "decade"]).map(super::known)
 }

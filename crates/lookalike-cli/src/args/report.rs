@@ -1,60 +1,59 @@
-//! What can be typed after `report`.
+//! Flags of `report`.
 
 use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
-use super::{Released, RequestFlags, effort};
+use super::{ReleasedArgs, RequestFlags, effort};
 use lookalike::run::Effort;
 
 const EDITIONS: &str = "\
-The internal edition tells what was counted in the source: keep it as confidential as that.
-The public edition may go with the release: it shows no value that the release does not show,
-counts of the source only from k rows on and rounded, no losses and no distributions, which
-tell of rows that were left out, no seed and no folder.
+The internal edition has counts of the source: keep it as confidential as the source.
+The public edition can be published with the release. It has no value that is not in the
+release, and no seed or folder. Counts of the source are rounded, and counts below k are
+hidden. It has no losses and no distributions, which would disclose suppressed rows.
 
-Exit codes: 0 when the release holds, 1 when it does not (the page is written and says so).";
+Exit codes: 0 when the release satisfies the rules, 1 when it does not (the page says so).";
 
 /// Flags of `report`.
 #[derive(Debug, Args)]
 #[command(after_help = EDITIONS)]
-pub(crate) struct Report {
-    /// The table that the release was made from
+pub(crate) struct ReportArgs {
+    /// Source table of the release
     pub(crate) source: PathBuf,
-    /// The release
+    /// Release
     pub(crate) release: PathBuf,
-    /// Where the page goes
+    /// Output file for the page
     #[arg(short, long, value_name = "FILE", default_value = "report.html")]
     pub(crate) output: PathBuf,
-    /// Write the numbers of the page to this file too (docs/report.md has the keys)
+    /// Output file for the numbers as JSON (keys: docs/report.md)
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,
-    /// Replace the files if they exist
+    /// Replace output files that exist
     #[arg(long)]
     pub(crate) force: bool,
-    /// For whom the page is
+    /// Readers of the page
     #[arg(long, value_name = "NAME", value_parser = edition(), default_value = "internal")]
     pub(crate) edition: Edition,
-    /// How many random counts to ask; 0 leaves them out
+    /// Number of random counts; 0 for none
     #[arg(long, value_name = "N", default_value_t = 1_000)]
     pub(crate) queries: u64,
-    /// How long to look for what no release can lose less than: not at all, some seconds, or to the
-    /// end
+    /// Effort for the lower bound on the loss: none, quick, full, or tight (sharper and slow)
     #[arg(long, value_name = "EFFORT", value_parser = effort(), default_value = "quick")]
     pub(crate) bound: Effort,
     #[command(flatten)]
-    pub(crate) released: Released,
+    pub(crate) released: ReleasedArgs,
     #[command(flatten)]
     pub(crate) request: RequestFlags,
 }
 
-/// For whom a page is.
+/// The readers of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Edition {
-    /// Whoever may see the source.
+    /// People who may see the source.
     Internal,
-    /// Everybody.
+    /// Everyone who gets the release.
     Public,
 }
 

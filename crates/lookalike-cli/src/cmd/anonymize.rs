@@ -9,17 +9,16 @@ use lookalike::search::global::Optimum;
 use lookalike::{Algorithm, Request, Result, Status, rng, table};
 use serde_json::{Map, Value, json};
 
-use crate::args::{Anonymize, Global};
-use crate::pipeline::{self, Done, Job, Wanted, Way};
-use crate::progress::Progress;
+use crate::args::{AnonymizeArgs, GlobalArgs};
+use crate::pipeline::{self, RecodingSource, ReleaseJob, RunReport, SearchJob};
+use crate::progress::StageProgress;
 use crate::request::{self, usage};
 use crate::show::{self, count, counted, percent};
 use crate::{BUG, bounds, files, interrupt};
 
-/// Runs the command.
-pub(crate) fn run(args: &Anonymize, global: &Global) -> Result<ExitCode> {
+pub(crate) fn run(args: &AnonymizeArgs, global: &GlobalArgs) -> Result<ExitCode> {
     let mut request = args.request.request()?;
-    args.release.lay_over(&mut request)?;
+    args.release.apply_to(&mut request)?;
     refuse_unused(args, &request)?;
     let data = request::data(args.data.as_ref(), &request)?;
     let out = output(args.output.as_ref(), &request)?;
@@ -27,7 +26,7 @@ pub(crate) fn run(args: &Anonymize, global: &Global) -> Result<ExitCode> {
     let seed = request.seed.unwrap_or_else(rng::seed_from_system);
     let techniques = args.release.how.techniques();
     let bound = args.release.how.bound;
-    let way = Way::Search(Wanted {
+    let recoding = RecodingSource::Search(SearchJob {
         techniques,
         tuning: pipeline::tuning(&args.tune)?,
         bound,
@@ -36,14 +35,22 @@ pub(crate) fn run(args: &Anonymize, global: &Global) -> Result<ExitCode> {
     });
     let reads = files::of_request(&args.request, &request);
     make(
-        &Job { request: &request, data: &data, reads, out: &out, force: args.force, seed, way },
+        &ReleaseJob {
+            request: &request,
+            data: &data,
+            reads,
+            out: &out,
+            force: args.force,
+            seed,
+            recoding,
+        },
         args.json,
         global,
     )
 }
 
-/// Flags that only global algorithms heed say nothing to the others.
-fn refuse_unused(args: &Anonymize, request: &Request) -> Result<()> {
+/// Refuses flags that only global algorithms use.
+fn refuse_unused(args: &AnonymizeArgs, request: &Request) -> Result<()> {
     let is_global = |name: &str| name.parse::<Algorithm>().is_ok_and(Algorithm::is_global);
     let named = [
         ("--scheme", !args.release.how.scheme.is_empty()),
@@ -51,20 +58,21 @@ fn refuse_unused(args: &Anonymize, request: &Request) -> Result<()> {
     ];
     match named.into_iter().find(|(_, is_given)| *is_given) {
         Some((flag, _)) if !request.algorithm.as_deref().is_some_and(is_global) => Err(usage(
-            format!("{flag} goes with --algorithm optimal: the others show ranges, not blocks"),
+            format!("{flag} needs --algorithm optimal: the others publish ranges, not blocks"),
         )),
         _ => Ok(()),
     }
 }
 
-/// Makes a release and tells its numbers.
-pub(crate) fn make(job: &Job, json: bool, global: &Global) -> Result<ExitCode> {
+/// Makes a release and prints its numbers.
+pub(crate) fn make(job: &ReleaseJob, json: bool, global: &GlobalArgs) -> Result<ExitCode> {
     if json && job.out == Path::new("-") {
         return Err(usage(
-            "--json and the release would both go to standard output: name a file for the release, -o FILE",
+            "--json and the release would both go to standard output: name a file for the release, \
+             -o FILE",
         ));
     }
-    let mut progress = Progress::new(global.quiet);
+    let mut progress = StageProgress::new(global.quiet);
     let done = pipeline::run(job, &mut progress)?;
     if !done.published {
         return Ok(refused(&done.verdict));
@@ -76,13 +84,13 @@ pub(crate) fn make(job: &Job, json: bool, global: &Global) -> Result<ExitCode> {
     let printed = if json { show::json(&report(&done, &progress, job.out)) } else { Ok(()) };
     show::verdict(printed, 0).inspect_err(|_| {
         show::say(&format!(
-            "note      {} is written and verified; only its numbers could not be printed",
+            "note      {} is written and verified, but its numbers could not be printed",
             show::path(job.out)
         ));
     })
 }
 
-/// Where the release goes: what was typed, else the configuration's, else a pipe.
+/// The output: the one on the command line, else the one of the configuration, else a pipe.
 fn output(typed: Option<&PathBuf>, request: &Request) -> Result<PathBuf> {
     match typed.or(request.output.path.as_ref()) {
         Some(path) => Ok(path.clone()),
@@ -93,7 +101,7 @@ fn output(typed: Option<&PathBuf>, request: &Request) -> Result<PathBuf> {
     }
 }
 
-/// The written file did not pass: it is gone already.
+/// Reports a written file that failed the audit; it was removed already.
 pub(crate) fn refused(verdict: &Verdict) -> ExitCode {
     show::error(&complaint(verdict));
     ExitCode::from(BUG)
@@ -110,23 +118,19 @@ fn complaint(verdict: &Verdict) -> String {
         .filter(|statement| statement.finding == Finding::Broken)
         .map(|statement| statement.text.clone());
     let found: Vec<String> = rules.chain(verdict.leaks.iter().cloned()).chain(untrue).collect();
-    format!(
-        "this is a bug in lookalike: the written file failed verification and was removed: {}; please report it with the command \
-         that you ran",
-        found.join("; ")
-    )
+    show::bug(&format!("the written file failed the audit and was removed: {}", found.join("; ")))
 }
 
-/// What a person wants to know at the end of a run.
-pub(crate) fn summary(done: &Done, progress: &Progress, out: &Path) -> String {
+/// The summary at the end of a run.
+pub(crate) fn summary(done: &RunReport, progress: &StageProgress, out: &Path) -> String {
     let verdict = &done.verdict;
     let mut text = String::new();
-    let left_out = match done.search.suppressed {
-        0 => "none left out".to_string(),
-        some => format!("{} left out, {}", count(some), percent(ratio(some, done.search.rows))),
+    let suppressed = match done.search.suppressed {
+        0 => "none suppressed".to_string(),
+        some => format!("{} suppressed, {}", count(some), percent(ratio(some, done.search.rows))),
     };
     text += &format!(
-        "rows      {} read, {} released ({left_out})\n",
+        "rows      {} read, {} released ({suppressed})\n",
         count(done.search.rows),
         count(verdict.measures.rows)
     );
@@ -149,15 +153,16 @@ pub(crate) fn summary(done: &Done, progress: &Progress, out: &Path) -> String {
         text.push('\n');
     }
     for rule in &verdict.rules {
-        text += &format!("          {}\n", rule_line(rule, &done.search.quasi, judged(verdict)));
+        text +=
+            &format!("          {}\n", rule_line(rule, &done.search.quasi, group_words(verdict)));
     }
-    // A sensitive column without a rule is published all the same: say what its worst class tells.
+    // A sensitive column without a rule is published too: warn about its worst class.
     let unruled =
         verdict.measures.sensitive.iter().filter(|column| !has_rule(verdict, &column.column));
     for column in unruled.filter(|_| verdict.non_homogeneous.is_none()) {
         let (share, far) = (percent(column.alpha), show::decimal(column.t_equal));
         text += &format!(
-            "note      no rule on {}: one value fills up to {share} of a class, t is {far}\n",
+            "note      no rule on {}: one value has up to {share} of a class, and t is {far}\n",
             show::clean(&column.column)
         );
     }
@@ -170,12 +175,14 @@ pub(crate) fn summary(done: &Done, progress: &Progress, out: &Path) -> String {
     if done.search.status == Status::Stopped {
         let why = if interrupt::is_cancelled() { "on your request" } else { "at its limit" };
         text += &format!(
-            "note      the search was stopped {why}: valid, but coarser than it could be\n"
+            "note      the search was stopped {why}: the release is valid, but a longer search may \
+             lose less\n"
         );
     }
     if done.guarded > 0 {
         text += &format!(
-            "note      {} began like a formula and got an apostrophe in front (--raw-formulas leaves them)\n",
+            "note      {} began like a formula and got an apostrophe in front (--raw-formulas turns \
+             this off)\n",
             counted(done.guarded, "text cell", "text cells")
         );
     }
@@ -184,30 +191,30 @@ pub(crate) fn summary(done: &Done, progress: &Progress, out: &Path) -> String {
     text
 }
 
-/// What a global recoding costs, and how sure that is the least.
+/// The cost of a global recoding, and whether it is the minimum.
 fn optimum_line(found: &Optimum) -> String {
     let (name, value) = (found.cost.name().to_uppercase(), show::decimal(found.value));
     match gap(found) {
         _ if found.is_proven && found.levels.is_empty() => {
-            format!("optimal   {name} {value}: no global recoding of these schemes costs less")
+            format!("optimal   {name} {value}: no global recoding of these schemes loses less")
         }
         _ if found.is_proven => {
-            format!("optimal   {name} {value}: no full-domain recoding costs less")
+            format!("optimal   {name} {value}: no full-domain recoding loses less")
         }
         Some(gap) => format!(
-            "bound     {name} {value}, at most {} times the least of these schemes",
+            "bound     {name} {value}, at most {} × the minimum of these schemes",
             show::decimal(gap)
         ),
-        None => format!("bound     {name} {value}, and nothing is known of the least"),
+        None => format!("bound     {name} {value}; no lower bound was found"),
     }
 }
 
-/// Which levels were chosen, and among how many that hold and cannot be lower.
+/// The chosen levels, and the number of minimal choices.
 fn levels_lines(found: &Optimum, quasi: &[String]) -> String {
     let levels: Vec<String> =
         quasi.iter().zip(&found.levels).map(|(name, level)| format!("{name} {level}")).collect();
     let minimal = match found.minimal.len() as u64 {
-        0 => "what is minimal was not searched to the end".to_string(),
+        0 => "the search for minimal choices did not end".to_string(),
         some => {
             format!("{} minimal", counted(some, "choice of levels is", "choices of levels are"))
         }
@@ -215,7 +222,7 @@ fn levels_lines(found: &Optimum, quasi: &[String]) -> String {
     format!("{}\n          {minimal}", show::wrap("levels    ", &levels))
 }
 
-/// How many classes there are; a release that is not homogeneous has none.
+/// The number of classes; a non-homogeneous release has none.
 pub(crate) fn classes_line(verdict: &Verdict) -> String {
     let classes = count(verdict.measures.classes);
     match &verdict.non_homogeneous {
@@ -224,18 +231,19 @@ pub(crate) fn classes_line(verdict: &Verdict) -> String {
             counted(verdict.measures.k, "row", "rows")
         ),
         Some(_) => {
-            format!("boxes     {classes} different ones (non-homogeneous: there are no classes)")
+            format!("boxes     {classes} (a non-homogeneous release has no classes)")
         }
     }
 }
 
-/// The sense in which a release holds that is not homogeneous.
+/// The weaker sense in which a non-homogeneous release is k-anonymous.
 pub(crate) fn in_sense(sense: &NonHomogeneous, quasi: &[String]) -> String {
     let candidates = count(sense.candidates);
     let columns =
         show::wrap(&format!("{candidates}-anonymous, NON-HOMOGENEOUS, for these columns: "), quasi);
     format!(
-        "{columns}\n(every row could be any of {candidates} released rows, which do not show the same)"
+        "{columns}\n(every row could be any of {candidates} released rows, which differ from each \
+         other)"
     )
 }
 
@@ -243,21 +251,21 @@ pub(crate) fn has_rule(verdict: &Verdict, column: &str) -> bool {
     verdict.rules.iter().any(|rule| rule.sensitive.as_deref() == Some(column))
 }
 
-/// The loss in one line: how much, and where.
-pub(crate) fn loss_line(done: &Done) -> String {
+/// The loss in one line, and the column that loses most.
+pub(crate) fn loss_line(done: &RunReport) -> String {
     let loss = &done.search.loss;
     let mut text = format!("{} of the detail (GCP; NCP {:.1})", percent(loss.gcp), loss.ncp);
-    let costliest = done
+    let worst = done
         .search
         .quasi
         .iter()
         .zip(&loss.by_attribute)
         .max_by(|a, b| a.1.total_cmp(b.1))
         .filter(|_| loss.ncp > 0.0);
-    if let Some((name, lost)) = costliest {
+    if let Some((name, lost)) = worst {
         text += &format!(", {} of it in column {name}", percent(lost / loss.ncp));
     }
-    // A loss of nothing must not hide what happened to columns that it does not count.
+    // A loss of 0 must not hide the generalization of columns with weight 0.
     for (name, shown) in
         done.search.quasi.iter().zip(&done.search.shown).filter(|(_, shown)| shown.weight <= 0.0)
     {
@@ -269,18 +277,18 @@ pub(crate) fn loss_line(done: &Done) -> String {
     text
 }
 
-/// What rules are judged on, one and many.
-pub(crate) type Judged = (&'static str, &'static str);
+/// The groups of rows that a rule is checked on, in the singular and the plural.
+pub(crate) type GroupWords = (&'static str, &'static str);
 
-pub(crate) const CLASSES: Judged = ("class", "classes");
+pub(crate) const CLASSES: GroupWords = ("class", "classes");
 
-/// Classes, or where there are none the rows that one person could be.
-pub(crate) fn judged(verdict: &Verdict) -> Judged {
+/// Classes; in a non-homogeneous release, the windows of rows that one person could be.
+pub(crate) fn group_words(verdict: &Verdict) -> GroupWords {
     if verdict.non_homogeneous.is_some() { ("window", "windows") } else { CLASSES }
 }
 
-/// How a rule fared. A rule on all quasi-identifiers need not name them again.
-pub(crate) fn rule_line(rule: &RuleVerdict, quasi: &[String], judged: Judged) -> String {
+/// The result of a rule. A rule on all quasi-identifiers does not name them again.
+pub(crate) fn rule_line(rule: &RuleVerdict, quasi: &[String], groups: GroupWords) -> String {
     let worst = show::decimal(rule.worst);
     let on_all = format!(" on {}", quasi.join(", "));
     let words = rule.rule.strip_suffix(&on_all).unwrap_or(&rule.rule);
@@ -288,19 +296,19 @@ pub(crate) fn rule_line(rule: &RuleVerdict, quasi: &[String], judged: Judged) ->
         0 => format!("ok      {words} ({} {worst})", rule.measure),
         broken => format!(
             "BROKEN  {words} by {} with {} ({} {worst})",
-            counted(broken, judged.0, judged.1),
+            counted(broken, groups.0, groups.1),
             counted(rule.rows, "row", "rows"),
             rule.measure
         ),
     }
 }
 
-/// The same, and below it the worst classes that break the rule: their sizes and shares, no value.
-pub(crate) fn rule_lines(rule: &RuleVerdict, quasi: &[String], judged: Judged) -> String {
-    let mut text = rule_line(rule, quasi, judged) + "\n";
+/// The same, and below it the worst classes that violate the rule: sizes and shares, no value.
+pub(crate) fn rule_lines(rule: &RuleVerdict, quasi: &[String], groups: GroupWords) -> String {
+    let mut text = rule_line(rule, quasi, groups) + "\n";
     for class in &rule.examples {
         let alike = if class.classes > 1 {
-            format!(" ({} {} like this)", count(class.classes), judged.1)
+            format!(" ({} {} like this)", count(class.classes), groups.1)
         } else {
             String::new()
         };
@@ -308,7 +316,7 @@ pub(crate) fn rule_lines(rule: &RuleVerdict, quasi: &[String], judged: Judged) -
     }
     match rule.violations - rule.examples.iter().map(|class| class.classes).sum::<u64>() {
         0 => {}
-        more => text += &format!("        and {} not listed\n", counted(more, judged.0, judged.1)),
+        more => text += &format!("        and {} not listed\n", counted(more, groups.0, groups.1)),
     }
     text
 }
@@ -318,9 +326,8 @@ pub(crate) fn ratio(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
 
-/// The same numbers for machines. The seed is never among them: whoever has it can replay how ties
-/// were broken.
-fn report(done: &Done, progress: &Progress, out: &Path) -> Value {
+/// The same numbers as JSON, without the seed: who has it can repeat the random choices.
+fn report(done: &RunReport, progress: &StageProgress, out: &Path) -> Value {
     let verdict = &done.verdict;
     let by_attribute: Map<String, Value> = done
         .search
@@ -386,7 +393,7 @@ fn optimum(found: &Optimum) -> Value {
     })
 }
 
-/// How many times the bound the release costs; none when the bound says nothing.
+/// Cost over bound; none when the bound is 0.
 fn gap(found: &Optimum) -> Option<f64> {
     if found.is_proven { Some(1.0) } else { (found.bound > 0.0).then(|| found.value / found.bound) }
 }
@@ -397,7 +404,7 @@ mod tests {
     use std::io::Write;
 
     #[test]
-    fn a_file_that_breaks_a_rule_is_told_as_our_bug() {
+    fn a_file_that_violates_a_rule_is_reported_as_our_bug() {
         let mut file = tempfile::NamedTempFile::new().unwrap();
         file.write_all(b"name,age\ncanary,30\ncanary,30\ncanary,31\n").unwrap();
         let request = Request::parse(
@@ -405,9 +412,9 @@ mod tests {
         )
         .unwrap();
         let csv = lookalike::table::file_type(Path::new("-")).unwrap();
-        let verdict = pipeline::verdict(file.path(), csv, &request).unwrap();
+        let verdict = pipeline::audit_file(file.path(), csv, &request).unwrap();
         assert!(!verdict.holds());
-        let told = complaint(&verdict);
+        let said = complaint(&verdict);
         for part in [
             "bug in lookalike",
             "was removed",
@@ -415,8 +422,8 @@ mod tests {
             "identifier `name` is in the release",
             "report it",
         ] {
-            assert!(told.contains(part), "{told}");
+            assert!(said.contains(part), "{said}");
         }
-        assert!(!told.contains("canary"), "{told}");
+        assert!(!said.contains("canary"), "{said}");
     }
 }

@@ -1,4 +1,4 @@
-//! `lookalike check`: does this table already hold?
+//! `lookalike check`: measures a table as it is, and checks the rules if there are any.
 
 use std::process::ExitCode;
 
@@ -9,20 +9,20 @@ use lookalike::{Result, table};
 use serde_json::json;
 
 use crate::NOT_MET;
-use crate::args::Check;
+use crate::args::CheckArgs;
 use crate::cmd::anonymize::{CLASSES, ratio, rule_lines};
 use crate::request::{self, has_rule};
 use crate::show::{self, count, counted, decimal, percent};
 use crate::warn;
 
-/// Runs the command. Without a rule it only measures.
-pub(crate) fn run(args: &Check) -> Result<ExitCode> {
+/// Without a rule the table is measured only.
+pub(crate) fn run(args: &CheckArgs) -> Result<ExitCode> {
     let mut request = args.request.request()?;
-    // Columns without a role are not looked at, so nothing has to be decided about them.
+    // Columns without a role are not read, so they need no role.
     request.rest = request.rest.or(Some(Rest::Keep));
     let data = request::data(args.data.as_ref(), &request)?;
     let source = table::open(&data, request.input.delimiter)?;
-    // Nor about those that a release has left out.
+    // Columns that a release does not have need none either.
     request.columns.retain(|name, line| {
         matches!(line.role, Role::Quasi | Role::Sensitive) || source.names().contains(name)
     });
@@ -70,7 +70,7 @@ fn text(measures: &Measures, rules: &[RuleVerdict], quasi: &[String]) -> String 
     text += &show::indent(&histogram(measures));
     text += &sensitive(measures);
     if rules.is_empty() {
-        text += "\nno rule was given, so nothing was judged: -k 5 asks for five lookalikes\n";
+        text += "\nno rule was given, so none was checked: -k 5 demands classes of five rows\n";
     } else {
         text += "\nrules\n";
         text += &show::indent(
@@ -86,7 +86,8 @@ fn risk_line(measures: &Measures) -> String {
         .above
         .map_or(String::new(), |share| format!(", above 1/k for {} of the rows", percent(share)));
     format!(
-        "risk      highest {}, average {}{above}\n          (prosecutor: the chance to find the row of somebody known to be in the table, if each\n          row is one person)\n",
+        "risk      highest {}, average {}{above}\n          (prosecutor risk: the chance to find \
+         the row of a person who is known to be in\n          the table, if each row is one person)\n",
         percent(risk.highest),
         percent(risk.average)
     )
@@ -116,7 +117,7 @@ pub(crate) fn histogram(measures: &Measures) -> String {
     show::table(&[">rows in a class", ">classes", ">rows", ">share", ""], &rows)
 }
 
-/// How the sensitive columns spread over the classes.
+/// The distribution of sensitive values in the classes.
 pub(crate) fn sensitive(measures: &Measures) -> String {
     if measures.sensitive.is_empty() {
         return String::new();
@@ -138,7 +139,7 @@ pub(crate) fn sensitive(measures: &Measures) -> String {
         .collect();
     let heads = ["column", ">values", ">distinct l", ">l", ">entropy l", ">alpha", ">t"];
     format!(
-        "\nsensitive columns, each number that of the worst class\n{}",
+        "\nsensitive columns (each number is that of the worst class)\n{}",
         show::indent(&show::table(&heads, &rows))
     )
 }

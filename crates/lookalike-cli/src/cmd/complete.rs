@@ -1,15 +1,15 @@
-//! `lookalike completions` and `lookalike man`: what packagers install beside the program.
+//! `lookalike completions` and `lookalike man`: files that packagers install with the program.
 
 use std::process::ExitCode;
 
 use clap::CommandFactory;
 use lookalike::Result;
 
-use crate::args::{Cli, Completions};
+use crate::args::{Cli, CompletionArgs};
 use crate::show;
 
 /// Prints a completion script.
-pub(crate) fn completions(args: &Completions) -> Result<ExitCode> {
+pub(crate) fn completions(args: &CompletionArgs) -> Result<ExitCode> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "lookalike", &mut script);
     show::print(&String::from_utf8_lossy(&script))?;

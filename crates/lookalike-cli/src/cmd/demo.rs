@@ -1,4 +1,4 @@
-//! `lookalike demo`: everything a new user needs to see, on a made-up table.
+//! `lookalike demo`: a made-up table before and after, for new users.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -7,23 +7,23 @@ use lookalike::synthetic::Synthetic;
 use lookalike::table::{Coded, Table, Treatment};
 use lookalike::{Error, ErrorKind, Request, Result, table};
 
-use crate::args::{Demo, Global};
+use crate::args::{DemoArgs, GlobalArgs};
 use crate::cmd::anonymize::{CLASSES, loss_line, refused, rule_line};
 use crate::cmd::check::histogram;
 use crate::cmd::{synth, write_text};
-use crate::pipeline::{self, Job, Wanted, Way};
-use crate::progress::Progress;
+use crate::pipeline::{self, RecodingSource, ReleaseJob, SearchJob};
+use crate::progress::StageProgress;
 use crate::show::{self, count, counted};
 
-/// Rows shown of each table.
+/// Rows of each table that are printed.
 const SHOWN: usize = 6;
-/// Signs in a line.
+/// Columns of a terminal line.
 const WIDTH: usize = 80;
 
-const REQUEST: &str = r#"# Made by `lookalike demo`: what the columns of patients.csv are, and what must hold.
+const REQUEST: &str = r#"# Made by `lookalike demo`: roles of the columns of patients.csv, and rules for the release.
 version = 1
 k = 5                        # every row has at least four lookalikes
-steps = 20000                # of the search: counted, so that the release is the same on every machine
+steps = 20000                # length of the search: the same release on every machine
 
 [input]
 path = "patients.csv"
@@ -34,16 +34,15 @@ age       = { role = "quasi" }                    # others may know it: generali
 zip       = { role = "quasi", hierarchy = { prefix = [4, 3, 2] } }
 sex       = { role = "quasi" }
 marital   = { role = "quasi" }
-admission = { role = "identifier" }               # an exact day nearly names a person
-diagnosis = { role = "sensitive", l = 2 }         # at most half of a class share one
-ward      = { role = "keep" }                     # published as it is
+admission = { role = "identifier" }               # an exact day almost identifies a person
+diagnosis = { role = "sensitive", l = 2 }         # one value has at most half of a class
+ward      = { role = "keep" }                     # published unchanged
 
 [limits]
-suppress = "1%"              # so many rows may be left out
+suppress = "1%"              # greatest share of suppressed rows
 "#;
 
-/// Runs the command.
-pub(crate) fn run(args: &Demo, global: &Global) -> Result<ExitCode> {
+pub(crate) fn run(args: &DemoArgs, global: &GlobalArgs) -> Result<ExitCode> {
     let folder = &args.output;
     std::fs::create_dir_all(folder)
         .map_err(|source| Error::from(ErrorKind::Io { path: folder.clone(), source }))?;
@@ -52,16 +51,16 @@ pub(crate) fn run(args: &Demo, global: &Global) -> Result<ExitCode> {
     synth::write(Synthetic::Hospital, args.rows, args.seed, &data, true)?;
     write_text(&toml, true, REQUEST)?;
     let request = Request { seed: Some(args.seed), ..Request::read(&toml)? };
-    let mut progress = Progress::new(global.quiet);
-    let way = Way::Search(Wanted::default());
-    let job = Job {
+    let mut progress = StageProgress::new(global.quiet);
+    let recoding = RecodingSource::Search(SearchJob::default());
+    let job = ReleaseJob {
         request: &request,
         data: &data,
         reads: Vec::new(),
         out: &safe,
         force: true,
         seed: args.seed,
-        way,
+        recoding,
     };
     let done = pipeline::run(&job, &mut progress)?;
     if !done.published {
@@ -83,7 +82,7 @@ pub(crate) fn run(args: &Demo, global: &Global) -> Result<ExitCode> {
         &done.search.quasi,
     );
     text += &format!(
-        ":\n{} in {}, {} left out.\n\n",
+        ":\n{} in {}, {} suppressed.\n\n",
         counted(verdict.measures.rows, "row", "rows"),
         counted(verdict.measures.classes, "class", "classes"),
         counted(done.search.suppressed, "row", "rows")
@@ -111,14 +110,14 @@ fn excerpt(path: &Path) -> Result<String> {
     let table = source.read(&all)?;
     let heads: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
     let rows: Vec<Vec<String>> = (0..SHOWN.min(table.rows)).map(|row| cells(&table, row)).collect();
-    // Long cells are cut, the longest first, until a line fits.
-    let longest = rows.iter().flatten().map(|cell| cell.chars().count()).max().unwrap_or(0);
+    // Long cells are shortened, the longest first, until a line fits.
+    let longest = rows.iter().flatten().map(|cell| show::width(cell)).max().unwrap_or(0);
     let shown = |limit: usize| {
         let rows: Vec<Vec<String>> =
             rows.iter().map(|row| row.iter().map(|cell| cut(cell, limit)).collect()).collect();
         show::indent(&show::table(&heads, &rows))
     };
-    let fits = |text: &String| text.lines().all(|line| line.chars().count() <= WIDTH);
+    let fits = |text: &String| text.lines().all(|line| show::width(line) <= WIDTH);
     Ok((4..=longest).rev().map(shown).find(fits).unwrap_or_else(|| shown(4)))
 }
 
@@ -129,7 +128,7 @@ fn cells(table: &Table, row: usize) -> Vec<String> {
 }
 
 fn cut(text: &str, limit: usize) -> String {
-    if text.chars().count() <= limit {
+    if show::width(text) <= limit {
         text.to_string()
     } else {
         text.chars().take(limit - 2).chain("..".chars()).collect()

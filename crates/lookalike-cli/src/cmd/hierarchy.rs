@@ -1,4 +1,4 @@
-//! `lookalike hierarchy`: makes and tests hierarchies.
+//! `lookalike hierarchy`: makes, checks and prints hierarchies.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -14,18 +14,18 @@ use lookalike::{Problem, Request, Result, table};
 
 use crate::USAGE;
 use crate::args::{
-    ColumnOf, Global, Hierarchy, HierarchyCheck, HierarchyCommand, HierarchyNew, Reading,
+    GlobalArgs, HierarchyArgs, HierarchyCheckArgs, HierarchyCommand, HierarchyNew,
+    HierarchyOutputArgs, ReadingArgs,
 };
 use crate::cmd::write_text;
 use crate::files;
 use crate::request::{headless, usage};
-use crate::show::{self, count, counted};
+use crate::show::{self, counted};
 
-/// Children of a node that `show` lists.
+/// Most children of a node that `show` prints.
 const CHILDREN: usize = 20;
 
-/// Runs the command.
-pub(crate) fn run(args: &Hierarchy, global: &Global) -> Result<ExitCode> {
+pub(crate) fn run(args: &HierarchyArgs, global: &GlobalArgs) -> Result<ExitCode> {
     match &args.command {
         HierarchyCommand::Check(args) => check(args),
         HierarchyCommand::Show { file } => {
@@ -40,7 +40,7 @@ fn tree(file: &Path) -> Result<Taxonomy> {
     hierarchy::taxonomy(&hierarchy::read(file)?, "", &[], &[])
 }
 
-fn check(args: &HierarchyCheck) -> Result<ExitCode> {
+fn check(args: &HierarchyCheckArgs) -> Result<ExitCode> {
     let tree = tree(&args.file)?;
     let groups = (tree.nodes() - tree.leaves()) as u64;
     let mut text = format!(
@@ -52,30 +52,33 @@ fn check(args: &HierarchyCheck) -> Result<ExitCode> {
     );
     if let (Some(data), Some(column)) = (&args.data, &args.column) {
         let table = column_of(data, column, &args.reading)?;
-        let missing = strangers(&tree, &table, column);
+        let missing = missing_values(&tree, &table, column);
         if !missing.is_empty() {
             text += &format!(
-                "{} of column {column} {} not in it: add a line for each\n",
+                "{} of column {column} {} not in the hierarchy: add a line for each\n",
                 counted(missing.len() as u64, "value", "values"),
                 if missing.len() == 1 { "is" } else { "are" }
             );
             if args.show_values {
                 missing.iter().for_each(|value| text += &format!("  {}\n", show::clean(value)));
             } else {
-                text += "--show-values lists them\n";
+                text += "list them with --show-values\n";
             }
             return show::verdict(show::print(&text), USAGE);
         }
         attribute(&table, column, HierarchySpec::File(args.file.clone()), None)?;
         let values = table.coded(column).values.len() as u64;
-        text += &format!("it has all {} of column {column}\n", count(values));
+        text += &format!(
+            "all {} of column {column} are in the hierarchy\n",
+            counted(values, "value", "values")
+        );
     }
     show::print(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Values of the column that the tree does not have, as text or as the same number.
-fn strangers(tree: &Taxonomy, table: &Table, column: &str) -> Vec<String> {
+/// Values of the column that the tree has neither as text nor as the same number.
+fn missing_values(tree: &Taxonomy, table: &Table, column: &str) -> Vec<String> {
     let leaves = u32::try_from(tree.leaves()).expect("codes have 32 bits");
     let mut numbers: Vec<f64> =
         (0..leaves).filter_map(|leaf| tree.leaf_label(leaf).trim().parse().ok()).collect();
@@ -92,9 +95,9 @@ fn strangers(tree: &Taxonomy, table: &Table, column: &str) -> Vec<String> {
         .zip(tree.codes(values))
         .filter(|(_, code)| code.is_none())
         .filter_map(|(value, _)| value.as_ref());
-    let mut strangers: Vec<String> = found.filter(|text| !same_number(text)).cloned().collect();
-    strangers.sort_unstable();
-    strangers
+    let mut missing: Vec<String> = found.filter(|text| !same_number(text)).cloned().collect();
+    missing.sort_unstable();
+    missing
 }
 
 fn make(new: &HierarchyNew, is_quiet: bool) -> Result<ExitCode> {
@@ -118,7 +121,12 @@ fn make(new: &HierarchyNew, is_quiet: bool) -> Result<ExitCode> {
     write(of, how, kind, is_quiet)
 }
 
-fn write(of: &ColumnOf, how: HierarchySpec, kind: Kind, is_quiet: bool) -> Result<ExitCode> {
+fn write(
+    of: &HierarchyOutputArgs,
+    how: HierarchySpec,
+    kind: Kind,
+    is_quiet: bool,
+) -> Result<ExitCode> {
     files::refuse_overlap(&of.data, &[], &[("-o", &of.output)])?;
     let table = column_of(&of.data, &of.column, &of.reading)?;
     let tree = match attribute(&table, &of.column, how, Some(kind))? {
@@ -130,7 +138,7 @@ fn write(of: &ColumnOf, how: HierarchySpec, kind: Kind, is_quiet: bool) -> Resul
     write_text(&of.output, of.force, &hierarchy::to_text(&tree))?;
     if !is_quiet && of.output != Path::new("-") {
         show::say(&format!(
-            "wrote {}: {} in {}; look at it with: lookalike hierarchy show {}",
+            "wrote {}: {} in {}; print it with: lookalike hierarchy show {}",
             of.output.display(),
             counted(tree.leaves() as u64, "value", "values"),
             counted(u64::from(tree.height()) + 1, "level", "levels"),
@@ -141,7 +149,7 @@ fn write(of: &ColumnOf, how: HierarchySpec, kind: Kind, is_quiet: bool) -> Resul
 }
 
 /// The table with this column alone.
-fn column_of(data: &Path, column: &str, reading: &Reading) -> Result<Table> {
+fn column_of(data: &Path, column: &str, reading: &ReadingArgs) -> Result<Table> {
     let source = table::open(data, reading.delimiter)?;
     let is_there = source.names().iter().any(|name| name == column);
     if !is_there && source.is_headless() {
@@ -149,7 +157,7 @@ fn column_of(data: &Path, column: &str, reading: &Reading) -> Result<Table> {
     }
     if !is_there {
         return Err(usage(format!(
-            "there is no column `{column}`: `lookalike init` lists the columns of a table"
+            "there is no column `{column}`: list the columns with `lookalike init`"
         )));
     }
     let wanted = |name: &String| if name == column { Treatment::Code } else { Treatment::Skip };
@@ -157,7 +165,7 @@ fn column_of(data: &Path, column: &str, reading: &Reading) -> Result<Table> {
     source.read(&treatments)
 }
 
-/// The column as the engine would take it, with this hierarchy.
+/// The domain of the column under this hierarchy.
 fn attribute(
     table: &Table,
     column: &str,

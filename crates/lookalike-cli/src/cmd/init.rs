@@ -8,24 +8,23 @@ use lookalike::request::{Kind, Role};
 use lookalike::table::Treatment;
 use lookalike::{ErrorKind, Result, table};
 
-use crate::args::Init;
+use crate::args::InitArgs;
 use crate::cmd::write_text;
 use crate::files;
 use crate::show::{self, count, percent};
 
-/// Runs the command.
-pub(crate) fn run(args: &Init) -> Result<ExitCode> {
+pub(crate) fn run(args: &InitArgs) -> Result<ExitCode> {
     let to_stdout = args.output == Path::new("-");
     if !to_stdout {
-        // Said before the table is read.
+        // Refused before the table is read.
         files::refuse_overlap(&args.data, &[], &[("-o", &args.output)])?;
         drop(table::Pending::beside(&args.output, args.force)?);
     }
     let source = table::open(&args.data, args.reading.delimiter)?;
     if source.is_headless() {
         show::warning(
-            "the first line may be a row and not the names of the columns (one of them is a number or a date, or equals a cell below it): then \
-             put a line with the names first",
+            "the first line may be a row, not the header (a name is a number or a date, or equals a \
+             cell below it): if so, add a header line",
         );
     }
     let all = vec![Treatment::Code; source.names().len()];
@@ -47,14 +46,15 @@ pub(crate) fn run(args: &Init) -> Result<ExitCode> {
     profile::repeated_in(&profiles).iter().for_each(|warning| show::warning(warning));
     let toml = profile::to_toml(&seen_from(&args.output, &args.data), &profiles);
     if to_stdout {
-        // The configuration is the result; the rest is talk.
+        // The configuration is the result; the profile goes to standard error.
         show::say(text(&profiles, uniqueness.as_ref()).trim_end());
         show::print(&toml)?;
     } else {
         write_text(&args.output, args.force, &toml)?;
         let mut text = text(&profiles, uniqueness.as_ref());
         text += &format!(
-            "\nwrote {}: read the roles, correct them, then\n  lookalike anonymize -c {} -o safe.csv\n",
+            "\nwrote {}: check and correct the roles, then run\n  lookalike anonymize -c {} -o \
+             safe.csv\n",
             args.output.display(),
             show::argument(&args.output)
         );
@@ -63,7 +63,7 @@ pub(crate) fn run(args: &Init) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Paths in a configuration start from its folder: from elsewhere the table is named in full.
+/// Paths in a configuration are relative to its folder: elsewhere the path of the table is absolute.
 fn seen_from(config: &Path, data: &Path) -> PathBuf {
     let here =
         config == Path::new("-") || config.parent().is_none_or(|folder| folder == Path::new(""));
@@ -97,8 +97,8 @@ fn text(profiles: &[ColumnProfile], uniqueness: Option<&Uniqueness>) -> String {
         text.push('\n');
         text += &show::wrap("quasi-identifiers together: ", &found.columns);
         text += &format!(
-            "\n  {} different combinations in {} rows; the smallest class has {}\n  {} rows ({}) have one that no other row has; \
-             {} have fewer than four lookalikes\n",
+            "\n  {} different combinations in {} rows; the smallest class has {}\n  {} rows ({}) are \
+             unique; {} have fewer than four lookalikes\n",
             count(found.classes),
             count(found.rows),
             count(found.smallest),

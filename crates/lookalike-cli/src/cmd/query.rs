@@ -1,4 +1,4 @@
-//! `lookalike query`: what a release answers to counts and sums, beside the truth.
+//! `lookalike query`: estimates of counts and sums from a release, and the true answers.
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -9,22 +9,21 @@ use lookalike::table::Table;
 use lookalike::{Request, Result};
 use serde_json::{Value, json};
 
-use crate::args::{Global, Query};
+use crate::args::{GlobalArgs, QueryArgs};
 use crate::cmd::verify::read;
 use crate::show::{self, count, counted, decimal, percent};
 
-/// Queries of one kind with their numbers and answers.
-struct Group<'a> {
+/// Counts, or sums of one column, with their answers.
+struct QueryGroup<'a> {
     sum: Option<&'a str>,
-    asked: Vec<(usize, &'a query::Query, Answer)>,
+    answered: Vec<(usize, &'a query::Query, Answer)>,
     summary: Summary,
 }
 
-/// Runs the command.
-pub(crate) fn run(args: &Query, global: &Global) -> Result<ExitCode> {
+pub(crate) fn run(args: &QueryArgs, global: &GlobalArgs) -> Result<ExitCode> {
     let mut request = args.request.request()?;
-    args.released.lay_over(&mut request);
-    // The file of queries first: a fault in it is told before large tables are read.
+    args.released.apply_to(&mut request);
+    // The file of queries first: an error in it is reported before large tables are read.
     let own = args.queries.as_deref().map(query::read).transpose()?;
     let source = read(&args.source, &request, AuditView::Source)?;
     let release = read(&args.release, &request, AuditView::ReleaseAgainstSource)?;
@@ -37,7 +36,8 @@ pub(crate) fn run(args: &Query, global: &Global) -> Result<ExitCode> {
     let groups = groups(&queries, &answers);
     if args.each {
         show::warning(
-            "every truth below is counted in the source: keep this list as confidential as the source",
+            "the true answers below are counted in the source: keep this list as confidential as the \
+             source",
         );
     }
     if args.json {
@@ -63,10 +63,10 @@ pub(crate) fn run(args: &Query, global: &Global) -> Result<ExitCode> {
 
 /// Counts over all columns, and sums of one over the others where there is one.
 fn random(
-    args: &Query,
+    args: &QueryArgs,
     source: &Table,
     request: &Request,
-    global: &Global,
+    global: &GlobalArgs,
 ) -> Result<Vec<query::Query>> {
     let counts = Workload { queries: args.count, seed: args.seed, sum: None, on: args.on.clone() };
     let mut queries = query::draw(source, request, &counts)?;
@@ -84,27 +84,29 @@ fn random(
         }
         _ if global.quiet => {}
         Some(column) => show::say(&format!(
-            "no sums: `{column}` is the only column, so none is left for conditions"
+            "no sums: `{column}` is the only column, and a sum needs a condition on another column"
         )),
-        None => show::say("no sums: no quasi-identifier has numbers (--sum names another column)"),
+        None => {
+            show::say("no sums: no quasi-identifier is numeric (name another column with --sum)")
+        }
     }
     Ok(queries)
 }
 
 /// Counts first, then the sums of each column.
-fn groups<'a>(queries: &'a [query::Query], answers: &[Answer]) -> Vec<Group<'a>> {
+fn groups<'a>(queries: &'a [query::Query], answers: &[Answer]) -> Vec<QueryGroup<'a>> {
     let mut by_sum: BTreeMap<Option<&str>, Vec<(usize, &query::Query, Answer)>> = BTreeMap::new();
     for ((number, query), answer) in (1..).zip(queries).zip(answers) {
         by_sum.entry(query.sum.as_deref()).or_default().push((number, query, *answer));
     }
-    let group = |(sum, asked): (_, Vec<(usize, &'a query::Query, Answer)>)| {
-        let answers: Vec<Answer> = asked.iter().map(|(_, _, answer)| *answer).collect();
-        Group { sum, asked, summary: query::summarize(&answers) }
+    let group = |(sum, answered): (_, Vec<(usize, &'a query::Query, Answer)>)| {
+        let answers: Vec<Answer> = answered.iter().map(|(_, _, answer)| *answer).collect();
+        QueryGroup { sum, answered, summary: query::summarize(&answers) }
     };
     by_sum.into_iter().map(group).collect()
 }
 
-fn object(group: &Group<'_>, each: bool) -> Value {
+fn object(group: &QueryGroup<'_>, each: bool) -> Value {
     let mut object = json!(group.summary);
     object["sum"] = json!(group.sum);
     if each {
@@ -117,14 +119,14 @@ fn object(group: &Group<'_>, each: bool) -> Value {
                 "error": answer.error(),
             })
         };
-        object["each"] = group.asked.iter().map(one).collect();
+        object["each"] = group.answered.iter().map(one).collect();
     }
     object
 }
 
-fn errors(groups: &[Group<'_>]) -> String {
+fn errors(groups: &[QueryGroup<'_>]) -> String {
     let share = |error: Option<f64>| error.map_or("none".to_string(), percent);
-    let row = |Group { sum, summary, .. }: &Group<'_>| {
+    let row = |QueryGroup { sum, summary, .. }: &QueryGroup<'_>| {
         vec![
             sum.map_or("count".to_string(), |column| format!("sum of {column}")),
             count(summary.queries as u64),
@@ -142,14 +144,16 @@ fn errors(groups: &[Group<'_>]) -> String {
     if undefined > 0 {
         let have = counted(undefined as u64, "query has", "queries have");
         text += &format!(
-            "\n{have} the true answer 0, so no error: only the mean distance counts such a query\n"
+            "\n{have} the true answer 0 and therefore no relative error: only the mean distance \
+             counts them\n"
         );
     }
-    text += "\nerror = distance of estimate and truth / truth; the estimate takes what a\nreleased cell shows as evenly spread\n";
+    text += "\nerror = |estimate - truth| / truth; the estimate assumes that the values of a released\n\
+             range are evenly distributed\n";
     text
 }
 
-fn list(group: &Group<'_>) -> String {
+fn list(group: &QueryGroup<'_>) -> String {
     let row = |(number, query, answer): &(usize, &query::Query, Answer)| {
         vec![
             count(*number as u64),
@@ -159,7 +163,7 @@ fn list(group: &Group<'_>) -> String {
             query.conditions.iter().map(condition).collect::<Vec<_>>().join(", "),
         ]
     };
-    let rows: Vec<Vec<String>> = group.asked.iter().map(row).collect();
+    let rows: Vec<Vec<String>> = group.answered.iter().map(row).collect();
     let what = group.sum.map_or("count".to_string(), |column| format!("sum of {column}"));
     format!(
         "\n{what}\n{}",
@@ -167,7 +171,7 @@ fn list(group: &Group<'_>) -> String {
     )
 }
 
-/// A condition in a few words.
+/// A condition as text: `age 20..30`.
 fn condition((column, condition): (&String, &Condition)) -> String {
     let value =
         |text: &String| if text.is_empty() { "(missing)".to_string() } else { text.clone() };

@@ -1,4 +1,4 @@
-//! `lookalike synth`: a made-up table of any size, in any format.
+//! `lookalike synth`: a synthetic table of any size, in any format.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -7,13 +7,12 @@ use lookalike::synthetic::{self, Synthetic};
 use lookalike::table::{self, Pending};
 use lookalike::{ErrorKind, Result};
 
-use crate::args::Synth;
+use crate::args::SynthArgs;
 
 /// Rows made at a time.
 const BATCH: u64 = 1 << 16;
 
-/// Runs the command.
-pub(crate) fn run(args: &Synth) -> Result<ExitCode> {
+pub(crate) fn run(args: &SynthArgs) -> Result<ExitCode> {
     let kind: Synthetic = args.kind.parse().expect("the parser knows the names");
     write(kind, args.rows.unwrap_or(kind.default_rows()), args.seed, &args.output, args.force)?;
     Ok(ExitCode::SUCCESS)
@@ -23,7 +22,7 @@ pub(crate) fn run(args: &Synth) -> Result<ExitCode> {
 pub(crate) fn write(kind: Synthetic, rows: u64, seed: u64, out: &Path, force: bool) -> Result<()> {
     let file_type = table::file_type(out)?;
     let too_many =
-        || ErrorKind::Request { why: format!("{rows} rows are more than this computer can count") };
+        || ErrorKind::Request { why: format!("{rows} rows are too many for this computer") };
     let batches = usize::try_from(rows.div_ceil(BATCH)).map_err(|_| too_many())?;
     let pending = Pending::beside(out, force)?;
     table::write(pending.file()?, out, file_type, &synthetic::schema(kind), batches, |batch| {

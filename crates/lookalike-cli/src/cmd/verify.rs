@@ -1,4 +1,4 @@
-//! `lookalike verify`: judges a release, by other code than made it.
+//! `lookalike verify`: checks a release with independent code.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -10,16 +10,15 @@ use lookalike::{ErrorKind, Request, Result, release::proof, table};
 use serde_json::json;
 
 use crate::NOT_MET;
-use crate::args::Verify;
-use crate::cmd::anonymize::{classes_line, in_sense, judged, rule_lines};
+use crate::args::VerifyArgs;
+use crate::cmd::anonymize::{classes_line, group_words, in_sense, rule_lines};
 use crate::pipeline;
 use crate::request::usage;
 use crate::show::{self, count};
 
-/// Runs the command.
-pub(crate) fn run(args: &Verify) -> Result<ExitCode> {
+pub(crate) fn run(args: &VerifyArgs) -> Result<ExitCode> {
     let mut request = args.request.request()?;
-    args.released.lay_over(&mut request);
+    args.released.apply_to(&mut request);
     request.non_homogeneous |= args.non_homogeneous || args.proof.is_some();
     let view =
         if args.source.is_some() { AuditView::ReleaseAgainstSource } else { AuditView::Release };
@@ -27,7 +26,7 @@ pub(crate) fn run(args: &Verify) -> Result<ExitCode> {
     let verdict = match &args.source {
         None if request.non_homogeneous => {
             return Err(usage(
-                "a non-homogeneous release can only be judged against its source: --source DATA",
+                "a non-homogeneous release can only be checked against its source: add --source DATA",
             ));
         }
         None => audit::audit(&release, &request)?,
@@ -62,15 +61,15 @@ fn proof(path: &Path) -> Result<Proof> {
     proof::read(std::io::BufReader::new(file))
 }
 
-/// Reads a table for the judge.
+/// Reads a table for the audit.
 pub(crate) fn read(path: &Path, request: &Request, view: AuditView) -> Result<Table> {
-    // The delimiter of the configuration is that of the source; a release is written with that of
-    // its ending.
+    // The delimiter of the configuration is that of the source; the extension of a release selects
+    // its own.
     let between = match view {
         AuditView::Source => request.input.delimiter,
         _ => table::file_type(path).ok().and_then(pipeline::delimiter),
     };
-    pipeline::read(path, between, request, view)
+    pipeline::read_for_audit(path, between, request, view)
 }
 
 fn text(verdict: &Verdict, quasi: &[String]) -> String {
@@ -80,7 +79,7 @@ fn text(verdict: &Verdict, quasi: &[String]) -> String {
         &verdict
             .rules
             .iter()
-            .map(|rule| rule_lines(rule, quasi, judged(verdict)))
+            .map(|rule| rule_lines(rule, quasi, group_words(verdict)))
             .collect::<String>(),
     );
     if !verdict.leaks.is_empty() {
@@ -100,18 +99,19 @@ fn text(verdict: &Verdict, quasi: &[String]) -> String {
     }
     text.push('\n');
     text += &match &verdict.non_homogeneous {
-        _ if !verdict.holds() => "does NOT hold".to_string(),
+        _ if !verdict.holds() => "NOT verified: the release does not satisfy the rules".to_string(),
         None => show::wrap(
-            &format!("holds: {}-anonymous for these columns: ", verdict.measures.k),
+            &format!("verified: {}-anonymous for these columns: ", verdict.measures.k),
             quasi,
         ),
-        Some(sense) => format!("holds: {}", in_sense(sense, quasi)),
+        Some(sense) => format!("verified: {}", in_sense(sense, quasi)),
     };
     text.push('\n');
     text
 }
 
-/// The quasi-identifiers in the order of the release, which may show one as two columns of bounds.
+/// The quasi-identifiers in the order of the release, which may publish one as two columns of
+/// bounds.
 pub(crate) fn quasi(release: &Table, request: &Request) -> Vec<String> {
     let is_quasi = |name: &str| request.column(name).is_some_and(|line| line.role == Role::Quasi);
     let of = |column: &Column| {

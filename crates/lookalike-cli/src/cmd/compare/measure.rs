@@ -1,4 +1,4 @@
-//! The searches, one after the other, and what each found in numbers.
+//! The searches, one after the other, and the numbers of each.
 
 use std::collections::BTreeSet;
 use std::time::Instant;
@@ -14,24 +14,25 @@ use lookalike::{
     solve, table,
 };
 
-use crate::progress::Progress;
+use crate::progress::StageProgress;
 use crate::request::without_names;
 use crate::{interrupt, measure, pipeline};
 use lookalike::run::{Effort, audit_outcome, lower_bound};
+use lookalike_lab::request_for;
 
 /// One set of rules.
 #[derive(Debug)]
 pub(super) struct RuleSet {
-    /// What its rows are called.
+    /// Its name in the rows of the table.
     pub(super) name: String,
     pub(super) request: Request,
-    /// Each k in turn; none where only other rules are asked for.
+    /// The values of k; none for a set without the rule k.
     pub(super) ks: Vec<Option<u64>>,
 }
 
-/// What is asked of every set of rules.
+/// The searches to make for every set of rules.
 #[derive(Debug)]
-pub(super) struct Wanted {
+pub(super) struct ComparePlan {
     pub(super) algorithms: Vec<Algorithm>,
     pub(super) techniques: Techniques,
     pub(super) bound: Effort,
@@ -39,65 +40,65 @@ pub(super) struct Wanted {
     pub(super) queries: u64,
 }
 
-/// One search.
+/// One search and its result.
 #[derive(Debug)]
-pub(super) struct Run {
+pub(super) struct ComparedRun {
     pub(super) rules: String,
     pub(super) k: Option<u64>,
     pub(super) algorithm: Algorithm,
-    pub(super) found: Found,
+    pub(super) result: RunResult,
 }
 
-/// How it ended.
+/// The result of a search.
 #[derive(Debug)]
-pub(super) enum Found {
-    /// A release was found.
-    Met(Box<Numbers>),
-    /// No release can meet the rules, and why.
+pub(super) enum RunResult {
+    /// A release satisfies the rules.
+    Met(Box<ReleaseNumbers>),
+    /// The reason why no release can satisfy the rules.
     NotMet(String),
 }
 
 /// A release in numbers.
 #[derive(Debug)]
-pub(super) struct Numbers {
+pub(super) struct ReleaseNumbers {
     pub(super) status: Status,
     pub(super) loss: Loss,
     pub(super) bound: Option<Bound>,
-    /// Boxes, where rows do not stand in classes.
+    /// Classes; boxes of a non-homogeneous release.
     pub(super) classes: u64,
-    /// The least number of rows that a person could be.
+    /// Rows of the smallest class; fewest candidates in a non-homogeneous release.
     pub(super) smallest: u64,
     pub(super) released: u64,
-    pub(super) left_out: u64,
+    pub(super) suppressed: u64,
     /// The median relative error of the queries.
     pub(super) error: Option<f64>,
-    /// Of the search alone.
+    /// Seconds of the search alone.
     pub(super) seconds: f64,
-    /// Bytes of the whole program at most during the search, where the system tells.
+    /// Peak memory of the program during the search, in bytes, if the system reports it.
     pub(super) peak: Option<u64>,
-    /// What the judge found against it; empty unless this program has a bug.
+    /// The rules that the audit found violated; empty unless this program has a bug.
     pub(super) broken: String,
 }
 
-impl Run {
-    pub(super) fn numbers(&self) -> Option<&Numbers> {
-        match &self.found {
-            Found::Met(numbers) => Some(numbers),
-            Found::NotMet(_) => None,
+impl ComparedRun {
+    pub(super) fn numbers(&self) -> Option<&ReleaseNumbers> {
+        match &self.result {
+            RunResult::Met(numbers) => Some(numbers),
+            RunResult::NotMet(_) => None,
         }
     }
 }
 
-impl Numbers {
+impl ReleaseNumbers {
     /// Loss over bound.
     pub(super) fn gap(&self) -> Option<f64> {
         self.bound.and_then(|bound| bound.gap(self.loss.ncp))
     }
 }
 
-/// What is left of a configuration when nothing is published: kept columns are not looked at, nor
-/// those without a role.
-pub(super) fn looked_at(request: &Request, names: &[String]) -> Result<(Request, Roles)> {
+/// The request without the columns that only matter for publishing: kept columns and columns
+/// without a role.
+pub(super) fn without_kept(request: &Request, names: &[String]) -> Result<(Request, Roles)> {
     let mut request = Request { rest: request.rest.or(Some(Rest::Drop)), ..request.clone() };
     request.roles(names)?;
     request.columns.retain(|_, line| line.role != Role::Keep);
@@ -107,11 +108,11 @@ pub(super) fn looked_at(request: &Request, names: &[String]) -> Result<(Request,
     Ok((request, roles))
 }
 
-/// Reads what any of the sets looks at.
+/// Reads the columns that any of the sets needs.
 pub(super) fn read(source: table::Source, sets: &[RuleSet]) -> Result<Table> {
     let mut all = vec![Treatment::Skip; source.names().len()];
     for set in sets {
-        let (request, roles) = looked_at(&set.request, source.names())
+        let (request, roles) = without_kept(&set.request, source.names())
             .map_err(|error| without_names(error, &set.request, &source))?;
         set.ks
             .iter()
@@ -124,35 +125,35 @@ pub(super) fn read(source: table::Source, sets: &[RuleSet]) -> Result<Table> {
     source.read(&all)
 }
 
-/// Runs everything, until somebody stops it.
+/// Makes all searches, until the user stops them.
 pub(super) fn measure(
     table: &Table,
     sets: &[RuleSet],
-    wanted: &Wanted,
-    progress: &Progress,
-) -> Result<Vec<Run>> {
+    plan: &ComparePlan,
+    progress: &StageProgress,
+) -> Result<Vec<ComparedRun>> {
     let names: Vec<String> = table.columns.iter().map(|column| column.name.clone()).collect();
-    let mut grounds = Vec::new();
+    let mut searches_of = Vec::new();
     for set in sets {
-        grounds.push(Ground::new(table, set, wanted, &names, progress)?);
+        searches_of.push(RuleSetSearch::new(table, set, plan, &names, progress)?);
     }
-    // A fault of a later set is told before the searches of the first.
-    for (set, ground) in sets.iter().zip(&grounds).skip(1) {
-        drop(ground.problem(set.ks[0])?);
+    // An error of a later set is reported before the searches of the first.
+    for (set, search_of) in sets.iter().zip(&searches_of).skip(1) {
+        drop(search_of.problem(set.ks[0])?);
     }
-    let searches: usize = sets.iter().map(|set| set.ks.len() * wanted.algorithms.len()).sum();
+    let searches: usize = sets.iter().map(|set| set.ks.len() * plan.algorithms.len()).sum();
     let (mut runs, mut warned) = (Vec::new(), BTreeSet::new());
-    for (set, ground) in sets.iter().zip(&grounds) {
+    for (set, search_of) in sets.iter().zip(&searches_of) {
         for &k in &set.ks {
-            let run = |algorithm, found| Run { rules: set.name.clone(), k, algorithm, found };
-            let (request, problem) = match ground.problem(k)? {
+            let run =
+                |algorithm, result| ComparedRun { rules: set.name.clone(), k, algorithm, result };
+            let (request, problem) = match search_of.problem(k)? {
                 Ok(made) => made,
                 Err(why) => {
                     runs.extend(
-                        wanted
-                            .algorithms
+                        plan.algorithms
                             .iter()
-                            .map(|&algorithm| run(algorithm, Found::NotMet(why.clone()))),
+                            .map(|&algorithm| run(algorithm, RunResult::NotMet(why.clone()))),
                     );
                     continue;
                 }
@@ -165,64 +166,63 @@ pub(super) fn measure(
             new.into_iter().for_each(|warning| progress.warn(warning));
             let quick = request.time()?.unwrap_or(pipeline::USUAL_TIME);
             let mut known: Vec<(Effort, Option<Bound>)> = Vec::new();
-            for &algorithm in &wanted.algorithms {
+            for &algorithm in &plan.algorithms {
                 if interrupt::is_cancelled() {
                     return Ok(runs);
                 }
                 let k = k.map_or(String::new(), |k| format!(", k = {k}"));
                 progress.at(&format!("{} of {searches}: {algorithm}{k}", runs.len() + 1));
-                let effort = wanted.bound.with(algorithm);
+                let effort = plan.bound.with(algorithm);
                 if known.iter().all(|known| known.0 != effort) {
                     known.push((
                         effort,
-                        lower_bound(&problem, wanted.seed, effort, quick, interrupt::cancel()),
+                        lower_bound(&problem, plan.seed, effort, quick, interrupt::cancel()),
                     ));
                 }
                 if interrupt::is_cancelled() {
                     return Ok(runs);
                 }
                 let bound = known.iter().find(|known| known.0 == effort).and_then(|known| known.1);
-                let numbers = ground.run(&request, &problem, algorithm, bound)?;
-                runs.push(run(algorithm, Found::Met(Box::new(numbers))));
+                let numbers = search_of.run(&request, &problem, algorithm, bound)?;
+                runs.push(run(algorithm, RunResult::Met(Box::new(numbers))));
             }
         }
     }
     Ok(runs)
 }
 
-/// What all searches under one set of rules share.
-struct Ground<'a> {
+/// Table, request and queries of all searches under one set of rules.
+struct RuleSetSearch<'a> {
     table: &'a Table,
-    wanted: &'a Wanted,
+    plan: &'a ComparePlan,
     request: Request,
     roles: Roles,
     queries: Vec<Query>,
 }
 
-impl<'a> Ground<'a> {
+impl<'a> RuleSetSearch<'a> {
     fn new(
         table: &'a Table,
         set: &RuleSet,
-        wanted: &'a Wanted,
+        plan: &'a ComparePlan,
         names: &[String],
-        progress: &Progress,
-    ) -> Result<Ground<'a>> {
-        // Columns that no set looks at were not read.
+        progress: &StageProgress,
+    ) -> Result<RuleSetSearch<'a>> {
+        // Columns that no set needs were not read.
         let mut request = set.request.clone();
         request.columns.retain(|name, _| names.contains(name));
-        let (request, roles) = looked_at(&request, names)?;
-        let workload =
-            Workload { queries: wanted.queries, seed: wanted.seed, ..Workload::default() };
-        let queries = match wanted.queries {
+        let (request, roles) = without_kept(&request, names)?;
+        let workload = Workload { queries: plan.queries, seed: plan.seed, ..Workload::default() };
+        let queries = match plan.queries {
             0 => Vec::new(),
             _ => measure::queries(table, &request, &workload, |why| progress.warn(why))?,
         };
-        Ok(Ground { table, wanted, request, roles, queries })
+        Ok(RuleSetSearch { table, plan, request, roles, queries })
     }
 
     /// The problem under this k, or why it has no solution.
     fn problem(&self, k: Option<u64>) -> Result<std::result::Result<(Request, Problem), String>> {
-        let request = Request { k, seed: Some(self.wanted.seed), ..self.request.clone() };
+        let request = Request { k, seed: Some(self.plan.seed), ..self.request.clone() };
         match Problem::new(self.table, &self.roles, &request) {
             Ok(problem) => Ok(Ok((request, problem))),
             Err(error) if error.is_infeasible() => Ok(Err(error.to_string())),
@@ -236,45 +236,45 @@ impl<'a> Ground<'a> {
         problem: &Problem,
         algorithm: Algorithm,
         bound: Option<Bound>,
-    ) -> Result<Numbers> {
-        let request = measure::asking_for(request, algorithm, self.wanted.seed);
-        let search = pipeline::search(&request, self.wanted.seed, self.wanted.techniques)?;
-        let budget = Budget::new(pipeline::time(&request, search)?, interrupt::cancel());
-        let is_told = forget_peak();
+    ) -> Result<ReleaseNumbers> {
+        let request = request_for(request, algorithm, self.plan.seed);
+        let search = pipeline::search_options(&request, self.plan.seed, self.plan.techniques)?;
+        let budget = Budget::new(pipeline::time_limit(&request, search)?, interrupt::cancel());
+        let is_measured = reset_peak();
         let begun = Instant::now();
         let outcome = solve(problem, search, &budget);
         let seconds = begun.elapsed().as_secs_f64();
-        let peak = if is_told { peak() } else { None };
-        let mut numbers = Numbers {
+        let peak = if is_measured { peak() } else { None };
+        let mut numbers = ReleaseNumbers {
             status: outcome.status,
             loss: loss(problem, &outcome.recoding),
             bound,
             classes: outcome.recoding.classes().len() as u64,
             smallest: 0,
             released: 0,
-            left_out: partition::rows(outcome.recoding.suppressed()),
+            suppressed: partition::rows(outcome.recoding.suppressed()),
             error: None,
             seconds,
             peak,
             broken: String::new(),
         };
-        self.judge(&request, problem, &outcome, &mut numbers)?;
+        self.audit(&request, problem, &outcome, &mut numbers)?;
         Ok(numbers)
     }
 
-    /// Has the release judged, and asks it the queries.
-    fn judge(
+    /// Audits the release in memory, and answers the queries from it.
+    fn audit(
         &self,
         request: &Request,
         problem: &Problem,
         outcome: &Outcome,
-        numbers: &mut Numbers,
+        numbers: &mut ReleaseNumbers,
     ) -> Result<()> {
-        let judged =
-            audit_outcome(self.table, &self.roles, request, problem, outcome, self.wanted.seed)?;
+        let audited =
+            audit_outcome(self.table, &self.roles, request, problem, outcome, self.plan.seed)?;
         (numbers.released, numbers.smallest, numbers.broken) =
-            (judged.rows, judged.smallest, judged.broken);
-        if let Some(released) = judged.released.filter(|_| !self.queries.is_empty()) {
+            (audited.rows, audited.smallest, audited.broken);
+        if let Some(released) = audited.released.filter(|_| !self.queries.is_empty()) {
             let answers = query::answer(self.table, &released, request, &self.queries)?;
             numbers.error = query::summarize(&answers).median_error;
         }
@@ -282,8 +282,8 @@ impl<'a> Ground<'a> {
     }
 }
 
-/// Lets the system measure the peak of this program's memory anew; false where it cannot.
-fn forget_peak() -> bool {
+/// Resets the peak of this program's memory; false where the system cannot.
+fn reset_peak() -> bool {
     std::fs::write("/proc/self/clear_refs", "5").is_ok()
 }
 

@@ -1,8 +1,8 @@
-//! `lookalike compare`: algorithms, k and rules on one table, as a table, as files and as pictures.
+//! `lookalike compare`: algorithms, k and rules on one table; prints a table, writes files and plots.
 
 mod measure;
-mod pictures;
-mod tell;
+mod output;
+mod plots;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -11,21 +11,22 @@ use std::str::FromStr;
 use lookalike::table::{self, Pending};
 use lookalike::{Algorithm, Error, ErrorKind, Request, Result};
 
-use crate::args::{Compare, Global};
+use crate::args::{CompareArgs, GlobalArgs};
 use crate::cmd::write_secret;
-use crate::files::{self, Output};
-use crate::progress::Progress;
+use crate::files::{self, OutputFile};
+use crate::progress::StageProgress;
 use crate::request::{self, usage};
 use crate::{BUG, INTERRUPTED, NOT_MET, interrupt, pipeline, show};
-use measure::{RuleSet, Run, Wanted};
+use lookalike_lab::request_for;
+use measure::{ComparePlan, ComparedRun, RuleSet};
+use output::TableColumns;
 
-/// The seed when nobody names one: nothing is published that it could give away.
+/// The default seed: nothing is published that it could disclose.
 const SEED: u64 = 1;
 
-/// Runs the command.
-pub(crate) fn run(args: &Compare, global: &Global) -> Result<ExitCode> {
+pub(crate) fn run(args: &CompareArgs, global: &GlobalArgs) -> Result<ExitCode> {
     let sets = sets(args)?;
-    let wanted = Wanted {
+    let plan = ComparePlan {
         algorithms: algorithms(args, &sets, global)?,
         techniques: args.how.techniques(),
         bound: args.how.bound,
@@ -33,13 +34,13 @@ pub(crate) fn run(args: &Compare, global: &Global) -> Result<ExitCode> {
         queries: args.queries,
     };
     for set in &sets {
-        check(set, &wanted)?;
+        check(set, &plan)?;
     }
     let data = data(args, &sets)?;
-    let pictures = pictures::names(args.plots.as_deref(), &sets);
-    refuse(args, &sets, &data, &pictures)?;
+    let plots = plots::names(args.plots.as_deref(), &sets);
+    refuse(args, &sets, &data, &plots)?;
 
-    let mut progress = Progress::new(global.quiet);
+    let mut progress = StageProgress::new(global.quiet);
     progress.stage("read");
     let table = measure::read(table::open(&data, sets[0].request.input.delimiter)?, &sets)?;
     if let Some(folder) = &args.plots {
@@ -48,39 +49,42 @@ pub(crate) fn run(args: &Compare, global: &Global) -> Result<ExitCode> {
     }
     progress.stage("compare");
     let runs = interrupt::during_search(interrupt::COMPARISON, || {
-        measure::measure(&table, &sets, &wanted, &progress)
+        measure::measure(&table, &sets, &plan, &progress)
     })?;
     progress.end();
-    let printed = tell(args, &sets, &wanted, &runs, table.rows);
+    let printed = output(args, &sets, &plan, &runs, table.rows);
     show::verdict(printed, ended(&runs))
 }
 
-/// The files that were asked for, and the table, CSV or JSON.
-fn tell(
-    args: &Compare,
+/// Writes the files, and prints the table, CSV or JSON.
+fn output(
+    args: &CompareArgs,
     sets: &[RuleSet],
-    wanted: &Wanted,
-    runs: &[Run],
+    plan: &ComparePlan,
+    runs: &[ComparedRun],
     rows: usize,
 ) -> Result<()> {
     let csv = args.csv.as_deref();
     if let Some(path) = csv {
-        write_secret(path, args.force, &tell::csv(runs))?;
+        write_secret(path, args.force, &output::csv(runs))?;
     }
     if let Some(folder) = &args.plots {
-        for (name, picture) in pictures::draw(sets, &wanted.algorithms, runs) {
-            write_secret(&folder.join(name), args.force, &picture)?;
+        for (name, plot) in plots::draw(sets, &plan.algorithms, runs) {
+            write_secret(&folder.join(name), args.force, &plot)?;
         }
     }
-    match () {
-        () if args.json => show::json(&tell::json(runs, rows, wanted.queries)),
-        () if csv == Some(Path::new("-")) => Ok(()),
-        () => show::print(&tell::table(runs, sets.len() > 1, wanted.queries > 0)),
+    if args.json {
+        show::json(&output::json(runs, rows, plan.queries))
+    } else if csv == Some(Path::new("-")) {
+        Ok(())
+    } else {
+        let columns = TableColumns { rules: sets.len() > 1, query_error: plan.queries > 0 };
+        show::print(&output::table(runs, columns))
     }
 }
 
-/// The exit code of what was found.
-fn ended(runs: &[Run]) -> u8 {
+/// The exit code of the comparison.
+fn ended(runs: &[ComparedRun]) -> u8 {
     let broken = runs
         .iter()
         .filter_map(|run| Some((run, &run.numbers()?.broken)))
@@ -88,10 +92,8 @@ fn ended(runs: &[Run]) -> u8 {
     match broken {
         Some((run, broken)) => {
             let k = run.k.map_or(String::new(), |k| format!(" with k = {k}"));
-            show::error(&format!(
-                "this is a bug in lookalike: what {}{k} found does not hold: {broken}; please report it with the command that you ran",
-                run.algorithm
-            ));
+            let what = format!("the release of {}{k} fails the audit: {broken}", run.algorithm);
+            show::error(&show::bug(&what));
             BUG
         }
         None if interrupt::is_cancelled() => INTERRUPTED,
@@ -100,15 +102,15 @@ fn ended(runs: &[Run]) -> u8 {
     }
 }
 
-/// One set of rules a configuration file, or the one of the flags.
-fn sets(args: &Compare) -> Result<Vec<RuleSet>> {
+/// One set of rules for each configuration file, or the one of the flags.
+fn sets(args: &CompareArgs) -> Result<Vec<RuleSet>> {
     let stem = |path: &PathBuf| {
         path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default()
     };
     let stems: Vec<String> = args.config.iter().map(stem).collect();
     let set = |at: usize, mut request: Request| {
-        request::lay_over(&mut request, &args.reading, &args.columns, &args.rules)?;
-        args.how.lay_over(&mut request)?;
+        request::override_by(&mut request, &args.reading, &args.columns, &args.rules)?;
+        args.how.apply_to(&mut request)?;
         let mut ks: Vec<Option<u64>> = args.ks.iter().copied().map(Some).collect();
         ks.sort_unstable();
         ks.dedup();
@@ -128,7 +130,7 @@ fn sets(args: &Compare) -> Result<Vec<RuleSet>> {
         .find_map(|(at, path)| args.config[..at].contains(path).then_some(path))
     {
         return Err(usage(format!(
-            "{} is named twice: each set of rules needs a file of its own",
+            "{} is named twice: name each configuration file once",
             path.display()
         )));
     }
@@ -138,8 +140,8 @@ fn sets(args: &Compare) -> Result<Vec<RuleSet>> {
     args.config.iter().enumerate().map(|(at, path)| set(at, Request::read(path)?)).collect()
 }
 
-/// The one table that all sets are about.
-fn data(args: &Compare, sets: &[RuleSet]) -> Result<PathBuf> {
+/// The one table of all sets.
+fn data(args: &CompareArgs, sets: &[RuleSet]) -> Result<PathBuf> {
     let input = |set: &RuleSet| {
         (
             set.request.input.path.clone().filter(|_| args.data.is_none()),
@@ -148,45 +150,49 @@ fn data(args: &Compare, sets: &[RuleSet]) -> Result<PathBuf> {
     };
     if sets.iter().any(|set| input(set) != input(&sets[0])) {
         return Err(usage(
-            "the configurations name different tables or delimiters: name one table, lookalike compare DATA -c ...",
+            "the configurations have different tables or delimiters: name one table, lookalike \
+             compare DATA -c ...",
         ));
     }
     request::data(args.data.as_ref(), &sets[0].request)
 }
 
-/// What was asked for, in the order of the list of all.
-fn algorithms(args: &Compare, sets: &[RuleSet], global: &Global) -> Result<Vec<Algorithm>> {
+/// The algorithms to compare, in the order of [`Algorithm::ALL`].
+fn algorithms(args: &CompareArgs, sets: &[RuleSet], global: &GlobalArgs) -> Result<Vec<Algorithm>> {
     let is_all = args.algorithms.iter().any(|name| name == "all");
     let allows_others = sets.iter().any(|set| set.request.non_homogeneous);
-    let is_wanted = |algorithm: &Algorithm| match () {
-        () if is_all => algorithm.is_homogeneous() || allows_others,
-        () if args.algorithms.is_empty() => {
+    let is_wanted = |algorithm: &Algorithm| {
+        if is_all {
+            algorithm.is_homogeneous() || allows_others
+        } else if args.algorithms.is_empty() {
             algorithm.is_homogeneous()
                 && !algorithm.is_global()
                 && !algorithm.name().ends_with("-row")
+        } else {
+            args.algorithms.iter().any(|name| Algorithm::from_str(name) == Ok(*algorithm))
         }
-        () => args.algorithms.iter().any(|name| Algorithm::from_str(name) == Ok(*algorithm)),
     };
     let chosen: Vec<Algorithm> = Algorithm::ALL.into_iter().filter(is_wanted).collect();
     let others = || Algorithm::ALL.into_iter().filter(|algorithm| !algorithm.is_homogeneous());
     if is_all && !allows_others && !global.quiet {
         others().for_each(|algorithm| {
             show::say(&format!(
-                "{algorithm} is left out: its releases are non-homogeneous (--non-homogeneous)"
+                "{algorithm} is not compared: its releases are non-homogeneous (add \
+                 --non-homogeneous)"
             ))
         });
     }
     if !allows_others
         && let Some(algorithm) = chosen.iter().find(|algorithm| !algorithm.is_homogeneous())
     {
-        // Says what that means.
+        // The error explains non-homogeneous releases.
         let request =
             Request { algorithm: Some(algorithm.name().to_string()), ..Request::default() };
-        pipeline::search(&request, SEED, args.how.techniques())?;
+        pipeline::search_options(&request, SEED, args.how.techniques())?;
     }
     if args.how.non_homogeneous && chosen.iter().all(|algorithm| algorithm.is_homogeneous()) {
         return Err(usage(
-            "--non-homogeneous goes with ring: --algorithms all, or a list with ring in it",
+            "--non-homogeneous needs ring: use --algorithms all, or a list with ring",
         ));
     }
     let of_blocks =
@@ -194,41 +200,42 @@ fn algorithms(args: &Compare, sets: &[RuleSet], global: &Global) -> Result<Vec<A
     match of_blocks.into_iter().find(|(_, is_given)| *is_given) {
         Some((flag, _)) if !chosen.iter().any(|algorithm| algorithm.is_global()) => {
             Err(usage(format!(
-                "{flag} is about global algorithms, and none is compared: --algorithms all, or a list with optimal"
+                "{flag} needs a global algorithm, and none is compared: use --algorithms all, or a \
+                 list with optimal"
             )))
         }
         _ => Ok(chosen),
     }
 }
 
-/// Finds out what makes no sense before anything is read.
-fn check(set: &RuleSet, wanted: &Wanted) -> Result<()> {
+/// Refuses requests that make no sense before anything is read.
+fn check(set: &RuleSet, plan: &ComparePlan) -> Result<()> {
     set.request.suppress()?;
     set.request.time()?;
-    for &algorithm in &wanted.algorithms {
-        pipeline::search(
-            &crate::measure::asking_for(&set.request, algorithm, wanted.seed),
-            wanted.seed,
-            wanted.techniques,
+    for &algorithm in &plan.algorithms {
+        pipeline::search_options(
+            &request_for(&set.request, algorithm, plan.seed),
+            plan.seed,
+            plan.techniques,
         )?;
     }
     Ok(())
 }
 
-/// Files that could not be written in the end.
-fn refuse(args: &Compare, sets: &[RuleSet], data: &Path, pictures: &[PathBuf]) -> Result<()> {
+/// Refuses outputs that could not be written in the end.
+fn refuse(args: &CompareArgs, sets: &[RuleSet], data: &Path, plots: &[PathBuf]) -> Result<()> {
     if args.json && args.csv.as_deref() == Some(Path::new("-")) {
         return Err(usage(
-            "--json and --csv - would both go to standard output: name a file for one, --csv FILE",
+            "--json and --csv - would both go to standard output: name a file for the CSV, --csv FILE",
         ));
     }
     let reads = files::read_by(&args.config, &args.columns, sets.iter().map(|set| &set.request));
-    let pictures = pictures
+    let plots = plots
         .iter()
         .filter(|path| path.parent().is_some_and(Path::exists))
         .map(|path| ("--plots", path.as_path()));
-    let outputs: Vec<Output> =
-        args.csv.iter().map(|path| ("--csv", path.as_path())).chain(pictures).collect();
+    let outputs: Vec<OutputFile> =
+        args.csv.iter().map(|path| ("--csv", path.as_path())).chain(plots).collect();
     files::refuse_overlap(data, &reads, &outputs)?;
     for (_, path) in outputs {
         drop(Pending::beside(path, args.force)?);

@@ -1,9 +1,10 @@
-//! What a release does not protect against, and which of it matters for this one.
+//! The limits of the protection, and which of them matter for this release.
 
 use lookalike::evaluate::profile::repeated_persons;
 use lookalike::request::Order;
 
-use super::numbers::{Found, Guard};
+use super::counts::CountPolicy;
+use super::numbers::ReportInput;
 use crate::cmd::anonymize::has_rule;
 use crate::show::{decimal, percent};
 
@@ -13,34 +14,36 @@ pub(super) struct Caveat {
     pub(super) key: &'static str,
     pub(super) title: &'static str,
     pub(super) text: String,
-    /// True when this release gives a reason to look at it.
+    /// True when it applies to this release.
     pub(super) matters: bool,
 }
 
 /// All of them, those that matter first.
-pub(super) fn caveats(found: &Found<'_>, guard: Guard) -> Vec<Caveat> {
+pub(super) fn caveats(found: &ReportInput<'_>, policy: CountPolicy) -> Vec<Caveat> {
     let caveat = |key, title, matters, text: String| Caveat { key, title, text, matters };
     let keep = &found.roles.keep;
-    let mut list = vec![persons(found, guard), attributes(found)];
+    let mut list = vec![persons(found, policy), attributes(found)];
     list.push(caveat(
         "kept",
-        "Columns published as they are",
+        "Columns published unchanged",
         !keep.is_empty(),
-        match keep.is_empty() {
-            true => "No column is kept as it is beside the sensitive ones.".to_string(),
-            false => format!(
-                "As in the source: {}. If somebody can know that of a person, it tells rows of a class apart, and a row has fewer \
-                 lookalikes than this page says.",
+        if keep.is_empty() {
+            "Except for sensitive columns, no column is published unchanged.".to_string()
+        } else {
+            format!(
+                "Unchanged: {}. If somebody can know these values of a person, they distinguish \
+                 the rows of a class, and a row has fewer lookalikes than this page says.",
                 keep.join(", ")
-            ),
+            )
         },
     ));
     list.push(caveat(
         "linkable",
-        "Other columns that somebody could link",
+        "Other columns that could be linked",
         !found.roles.sensitive.is_empty() || !keep.is_empty(),
         format!(
-            "The protection is for {} and for no other column. It rests on nobody knowing more of a person than these.",
+            "The protection is for {} and for no other column. It assumes that nobody knows more \
+             about a person than these.",
             found.quasi.join(", ")
         ),
     ));
@@ -48,95 +51,101 @@ pub(super) fn caveats(found: &Found<'_>, guard: Guard) -> Vec<Caveat> {
         "background",
         "Background knowledge",
         !found.roles.sensitive.is_empty(),
-        "Whoever can rule out values for a person (a neighbour, a colleague) needs fewer than the others of the class to conclude the rest."
+        "A person who can exclude values for somebody (a neighbour, a colleague) needs fewer rows \
+         of the class to infer the rest."
             .to_string(),
     ));
-    let seeded = found.request.output.order == Order::Input;
+    let in_order = found.request.output.order == Order::Input;
     list.push(caveat(
         "minimality",
-        "Methods that lose as little as they can",
+        "Searches that minimize the loss",
         true,
-        "A search that minimizes loss tells an attacker who knows the method something: that a class could not be split further, \
-         or why a row was left out (minimality, downcoding). Global recoding with published intervals tells less. The seed of the search \
-         must stay secret."
+        "A search that minimizes the loss discloses something to an attacker who knows the method: \
+         that a class could not be split further, or why a row was suppressed (minimality, \
+         downcoding). Global recoding with published intervals discloses less. The seed of the \
+         search must stay secret."
             .to_string(),
     ));
     list.push(caveat(
         "order",
         "The order of rows",
-        seeded,
-        match seeded {
-            true => "The rows were asked for in the order of the input: whoever knows that order knows who is who.".to_string(),
-            false => "Rows in the order of the source tell who is who; lookalike sorts them by what they show.".to_string(),
-        },
+        in_order,
+        if in_order {
+            "The rows are in the order of the input: who knows that order can identify persons."
+        } else {
+            "Rows in the order of the source identify persons; lookalike sorts them by their \
+             published values."
+        }
+        .to_string(),
     ));
     list.push(caveat(
         "several",
         "Several releases of one table",
         true,
-        "Releases of the same people can be intersected: a person is in one class of each, and few rows may be in all of them. Release \
-         once."
+        "Releases about the same people can be intersected: a person is in one class of each, and \
+         few rows may be in all of them. Release once."
             .to_string(),
     ));
     list.push(caveat(
         "not_differential",
         "This is not differential privacy",
         true,
-        "k-anonymity is a property of this file, not of what others do with it. It gives no bound on what can be learnt together with \
-         further sources."
+        "k-anonymity is a property of this file, not of its use. It gives no bound on what can be \
+         learnt together with other sources."
             .to_string(),
     ));
     list.sort_by_key(|caveat| !caveat.matters);
     list
 }
 
-/// Rows are counted. Whether they are persons only the source can tell, as far as it has a column
-/// that stands for them.
-fn persons(found: &Found<'_>, guard: Guard) -> Caveat {
+/// All numbers count rows. A column of the source that identifies persons shows whether a person has
+/// several rows.
+fn persons(found: &ReportInput<'_>, policy: CountPolicy) -> Caveat {
     let said: Vec<String> = found.counted.iter().filter_map(repeated_persons).collect();
-    let text = match (guard, said.is_empty()) {
-        (_, true) => "Every number here counts rows. If a person has several rows, k rows may be those of fewer than k persons.".to_string(),
-        // Neither the columns that were dropped nor counts of them are told outside.
-        (Guard::Below(_), false) => {
-            "Every number here counts rows, and in the source a person can have several: k rows may be those of fewer than k persons."
+    let text = match (policy, said.is_empty()) {
+        (_, true) => "Every number here counts rows. If a person has several rows, k rows may \
+                      belong to fewer than k persons."
+            .to_string(),
+        // The public edition has neither dropped columns nor counts of them.
+        (CountPolicy::Guarded(_), false) => {
+            "Every number here counts rows, and in the source a person can have several: k rows \
+             may belong to fewer than k persons."
                 .to_string()
         }
-        (Guard::None, false) => format!("{}.", said.join(". ")),
+        (CountPolicy::Exact, false) => format!("{}.", said.join(". ")),
     };
     Caveat { key: "persons", title: "Rows are not persons", text, matters: !said.is_empty() }
 }
 
-/// What classes tell of sensitive columns.
-fn attributes(found: &Found<'_>) -> Caveat {
+/// What a class discloses about sensitive columns.
+fn attributes(found: &ReportInput<'_>) -> Caveat {
     let columns = &found.verdict.measures.sensitive;
     let unruled: Vec<_> =
         columns.iter().filter(|column| !has_rule(&found.verdict, &column.column)).collect();
-    let told = |column: &&lookalike::audit::SensitiveMeasures| {
+    let worst = |column: &&lookalike::audit::SensitiveMeasures| {
         format!(
-            "in {} one value fills up to {} of a class, and a class is up to t = {} from the whole table",
+            "in {} one value has up to {} of a class, and the distance of a class from the whole \
+             table is up to t = {}",
             column.column,
             percent(column.alpha),
             decimal(column.t_equal)
         )
     };
+    const HIDES: &str = "k-anonymity hides the row of a person, not what all rows of a class have \
+                         in common.";
     let text = if columns.is_empty() {
-        "k-anonymity hides which row is a person's, not what is true of a whole class. No column was declared sensitive."
-            .to_string()
+        format!("{HIDES} No column was declared sensitive.")
     } else if unruled.is_empty() {
         let all: Vec<_> = columns.iter().collect();
-        format!(
-            "k-anonymity hides which row is a person's, not what is true of a whole class. Every sensitive column has a rule: {}.",
-            all.iter().map(told).collect::<Vec<_>>().join("; ")
-        )
+        let worst = all.iter().map(worst).collect::<Vec<_>>().join("; ");
+        format!("{HIDES} Every sensitive column has a rule: {worst}.")
     } else {
-        format!(
-            "k-anonymity hides which row is a person's, not what is true of a whole class. No rule limits that here: {}.",
-            unruled.iter().map(told).collect::<Vec<_>>().join("; ")
-        )
+        let worst = unruled.iter().map(worst).collect::<Vec<_>>().join("; ");
+        format!("{HIDES} No rule limits that here: {worst}.")
     };
     Caveat {
         key: "attributes",
-        title: "What a whole class has in common",
+        title: "Sensitive values that a class has in common",
         text,
         matters: !unruled.is_empty(),
     }

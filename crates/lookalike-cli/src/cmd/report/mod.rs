@@ -1,9 +1,10 @@
-//! `lookalike report`: one page about a release, and the same numbers for machines.
+//! `lookalike report`: one page about a release, and the same numbers as JSON.
 //!
-//! Nothing on the page is taken from whoever made the release: the judge reads the file and its
-//! source, and every number is counted anew.
+//! No number on the page comes from the run that made the release: the audit reads the file and its
+//! source, and every number is counted again.
 
 mod caveats;
+mod counts;
 mod numbers;
 mod object;
 mod page;
@@ -19,31 +20,31 @@ use lookalike::table::{self, Pending};
 use lookalike::{Problem, Request, Result};
 
 use crate::NOT_MET;
-use crate::args::{Edition, Global, Report};
+use crate::args::{Edition, GlobalArgs, ReportArgs};
 use crate::cmd::verify::{quasi, read};
 use crate::cmd::{write_secret, write_text};
-use crate::files::{self, Output};
+use crate::files::{self, OutputFile};
 use crate::request::{self, usage};
 use crate::{interrupt, measure, show, warn};
+use counts::CountPolicy;
 use lookalike::run::lower_bound;
-use numbers::{Found, Guard};
+use numbers::ReportInput;
 
-/// How long to look for the bound with little effort.
+/// The time for a quick lower bound.
 const QUICK: Duration = Duration::from_secs(5);
-/// Where the random counts come from.
+/// The seed of the random counts.
 const SEED: u64 = 1;
 
-/// Runs the command.
-pub(crate) fn run(args: &Report, global: &Global) -> Result<ExitCode> {
+pub(crate) fn run(args: &ReportArgs, global: &GlobalArgs) -> Result<ExitCode> {
     let mut request = args.request.request()?;
-    args.released.lay_over(&mut request);
+    args.released.apply_to(&mut request);
     if request.non_homogeneous {
         return Err(usage(
-            "report tells of classes, and a non-homogeneous release has none: lookalike verify judges it",
+            "report describes classes, and a non-homogeneous release has none: use lookalike verify",
         ));
     }
     refuse_overlap(args, &request)?;
-    // What cannot be written is found out before large tables are read.
+    // Outputs that cannot be written are refused before large tables are read.
     for path in [Some(&args.output), args.json.as_ref()].into_iter().flatten() {
         drop(Pending::beside(path, args.force)?);
     }
@@ -56,59 +57,70 @@ pub(crate) fn run(args: &Report, global: &Global) -> Result<ExitCode> {
     warnings.iter().for_each(|warning| show::warning(warning));
     let release = read(&args.release, &request, AuditView::ReleaseAgainstSource)?;
     let verdict = audit::audit_against(&release, &source, &request)?;
-    let guard = match args.edition {
-        Edition::Internal => Guard::None,
-        Edition::Public => Guard::Below(request.k.unwrap_or(verdict.measures.k).max(2)),
+    let policy = match args.edition {
+        Edition::Internal => CountPolicy::Exact,
+        Edition::Public => CountPolicy::Guarded(request.k.unwrap_or(verdict.measures.k).max(2)),
     };
-    // A file that does not hold may have cells that say nothing; the page is written all the same.
+    // A file that violates the rules may have unreadable cells; the page is written anyway.
     let holds = verdict.holds();
     let or_none = |error| if holds { Err(error) } else { Ok(None) };
     let columns = query::columns(&source, &release, &request).map(Some).or_else(or_none)?;
-    // For everybody, no answers of rows that were suppressed.
-    let is_untold = guard != Guard::None && source.rows as u64 != verdict.measures.rows;
-    let errors = if args.queries == 0 || columns.is_none() || is_untold {
+    // The public edition has no query errors when rows were suppressed.
+    let is_hidden = policy != CountPolicy::Exact && source.rows as u64 != verdict.measures.rows;
+    let errors = if args.queries == 0 || columns.is_none() || is_hidden {
         None
     } else {
         let counts = Workload { queries: args.queries, seed: SEED, ..Workload::default() };
-        let asked = measure::queries(&source, &request, &counts, show::warning)?;
-        (!asked.is_empty())
-            .then(|| query::answer(&source, &release, &request, &asked))
+        let queries = measure::queries(&source, &request, &counts, show::warning)?;
+        (!queries.is_empty())
+            .then(|| query::answer(&source, &release, &request, &queries))
             .transpose()?
             .map(|found| query::summarize(&found))
     };
-    // Where no release is possible there is no bound; the verdict has said so already.
+    // If no release is possible there is no bound; the verdict says so already.
     let problem =
         Problem::new(&source, &roles, &Request { seed: Some(SEED), ..request.clone() }).ok();
     let bound = problem
         .and_then(|problem| lower_bound(&problem, SEED, args.bound, QUICK, interrupt::cancel()));
     let before = audit::measures(&source, &request)?;
     let quasi = quasi(&release, &request);
-    let found =
-        Found { verdict, before, columns, errors, bound, quasi, roles, counted, request: &request };
-    let told = numbers::told(&found, guard, (&args.source, &args.release));
-    let object = object::object(&told);
-    // What is counted in the source is as secret as the source.
-    let write = if guard == Guard::None { write_secret } else { write_text };
+    let input = ReportInput {
+        verdict,
+        before,
+        columns,
+        errors,
+        bound,
+        quasi,
+        roles,
+        counted,
+        request: &request,
+    };
+    let numbers = numbers::report_numbers(&input, policy, (&args.source, &args.release));
+    let object = object::object(&numbers);
+    // Counts of the source are as secret as the source.
+    let write = if policy == CountPolicy::Exact { write_secret } else { write_text };
     if let Some(path) = &args.json {
         write(path, args.force, &format!("{object:#}\n"))?;
     }
-    write(&args.output, args.force, &page::page(&told))?;
+    write(&args.output, args.force, &page::page(&numbers))?;
     if !global.quiet {
-        show::say(&format!("{}\nwritten   {}", told.verdict, show::path(&args.output)));
-        if guard == Guard::None {
+        show::say(&format!("{}\nwritten   {}", numbers.verdict, show::path(&args.output)));
+        if policy == CountPolicy::Exact {
             show::say(
-                "note      this edition tells counts of the source: keep it as confidential as the source (--edition public)",
+                "note      this edition has counts of the source: keep it as confidential as the \
+                 source, or use --edition public",
             );
         }
     }
     Ok(if holds { ExitCode::SUCCESS } else { ExitCode::from(NOT_MET) })
 }
 
-/// The page must not replace what it tells of, nor its numbers the page.
-fn refuse_overlap(args: &Report, request: &Request) -> Result<()> {
+/// The page must replace neither source nor release, and its numbers not the page.
+fn refuse_overlap(args: &ReportArgs, request: &Request) -> Result<()> {
     let mut reads = files::of_request(&args.request, request);
     reads.push(args.release.clone());
     let json = args.json.iter().map(|path| ("--json", path.as_path()));
-    let outputs: Vec<Output> = std::iter::once(("-o", args.output.as_path())).chain(json).collect();
+    let outputs: Vec<OutputFile> =
+        std::iter::once(("-o", args.output.as_path())).chain(json).collect();
     files::refuse_overlap(&args.source, &reads, &outputs)
 }

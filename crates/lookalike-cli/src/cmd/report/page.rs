@@ -7,20 +7,22 @@ use std::path::Path;
 use lookalike::audit::Finding;
 use lookalike::problem::bound::BoundKind;
 
-use super::numbers::{Band, Count, Guard, LossTold, RiskLine, Spread, Told};
+use super::counts::{CountPolicy, SourceCount};
+use super::numbers::{Band, Distribution, LossNumbers, ReportNumbers, RiskLine};
 use super::pictures::{Bar, bars};
-use crate::plot::escape;
 use crate::show::{count, counted, decimal, penalty, percent};
+use lookalike_lab::plot::escape;
 
 const STYLE: &str = include_str!("page.css");
 
 const KEY: &str = r#"<p class="key soft"><span><i class="before"></i>before: the source</span><span><i class="after"></i>after: the release</span></p>"#;
 
 /// The whole page.
-pub(super) fn page(told: &Told) -> String {
-    let title = match told.holds {
-        true => format!("{}-anonymous for {}", count(told.k), told.quasi.join(", ")),
-        false => "does not hold".to_string(),
+pub(super) fn page(report: &ReportNumbers) -> String {
+    let title = if report.holds {
+        format!("{}-anonymous for {}", count(report.k), report.quasi.join(", "))
+    } else {
+        "the rules are not satisfied".to_string()
     };
     let mut out = format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width, \
@@ -29,31 +31,37 @@ pub(super) fn page(told: &Told) -> String {
          </head>\n<body>\n",
         escape(&title)
     );
-    for part in [verdict, columns, sizes, risk, loss, spreads, queries, limits, footer] {
-        out += &part(told);
+    for part in [verdict, columns, sizes, risk, loss, distributions, queries, limits, footer] {
+        out += &part(report);
     }
     // A number and its sign stay on one line.
     out.replace(" %", "\u{a0}%") + "</body>\n</html>\n"
 }
 
-fn verdict(told: &Told) -> String {
-    let bad = if told.holds { "" } else { " bad" };
+fn verdict(report: &ReportNumbers) -> String {
+    let bad = if report.holds { "" } else { " bad" };
     let mut out = format!(
         "<header><h1>Release report: {}</h1>\n<p class=\"soft\">The release {} of the source {}. {}</p></header>\n<main>\n<p class=\"verdict{bad}\">{}</p>\n",
-        escape(Path::new(&told.files.1).file_name().map_or("", |name| name.to_str().unwrap_or_default())),
-        escape(&told.files.1),
-        escape(&told.files.0),
-        match told.guard {
-            Guard::None => "Internal edition: it tells counts of the source, keep it as confidential as the source.".to_string(),
-            Guard::Below(least) => format!(
-                "Public edition: counts of the source below {} are not told, others are rounded, and nothing puts values of the source \
-                 beside those of the release.",
+        escape(
+            Path::new(&report.files.1)
+                .file_name()
+                .map_or("", |name| name.to_str().unwrap_or_default())
+        ),
+        escape(&report.files.1),
+        escape(&report.files.0),
+        match report.policy {
+            CountPolicy::Exact => "Internal edition: it has counts of the source, keep it as \
+                                   confidential as the source."
+                .to_string(),
+            CountPolicy::Guarded(least) => format!(
+                "Public edition: counts of the source below {} are hidden, others are rounded, and \
+                 no value of the source is compared with published ones.",
                 count(least)
             ),
         },
-        escape(&told.verdict)
+        escape(&report.verdict)
     );
-    for caveat in told.caveats.iter().filter(|caveat| caveat.key == "persons" && caveat.matters) {
+    for caveat in report.caveats.iter().filter(|caveat| caveat.key == "persons" && caveat.matters) {
         let _ = writeln!(
             out,
             "<p class=\"verdict bad\">{}: {}</p>",
@@ -63,26 +71,26 @@ fn verdict(told: &Told) -> String {
     }
     out += "<ul class=\"tiles\">\n";
     let highest =
-        told.risk.iter().find(|line| line.key == "highest").map_or(0.0, |line| line.after);
+        report.risk.iter().find(|line| line.key == "highest").map_or(0.0, |line| line.after);
     let mut tile = |number: &str, what: &str| {
         let _ = writeln!(out, "<li><b>{}</b><span>{}</span></li>", escape(number), escape(what));
     };
-    tile(&count(told.k), "rows in the smallest class (k)");
-    tile(&count(told.released), "rows released");
-    tile(&told.suppressed.text(), "rows left out (suppressed)");
-    match (&told.loss, told.changed) {
+    tile(&count(report.k), "rows in the smallest class (k)");
+    tile(&count(report.released), "rows released");
+    tile(&report.suppressed.text(), "rows suppressed");
+    match (&report.loss, report.changed) {
         (Some(loss), _) if loss.uncounted.is_empty() => {
             tile(&percent(loss.gcp), "of the detail lost (GCP)")
         }
         (Some(loss), _) => {
             tile(&percent(loss.gcp), "of the detail lost (GCP), without columns of weight 0")
         }
-        (None, Some(changed)) => tile(&percent(changed), "of the cells show a range or a group"),
+        (None, Some(changed)) => tile(&percent(changed), "of the cells are a range or a group"),
         (None, None) => {}
     }
-    tile(&percent(highest), "highest remaining risk of a row being picked out");
-    out += "</ul>\n<p>Every line was checked in the file itself, by code that had no part in making it:</p>\n<ul class=\"marks\">\n";
-    for (rule, line) in told.rules.iter().zip(&told.rule_lines) {
+    tile(&percent(highest), "highest remaining risk of a row");
+    out += "</ul>\n<p>Every line was checked in the file itself, by code that is independent of the search:</p>\n<ul class=\"marks\">\n";
+    for (rule, line) in report.rules.iter().zip(&report.rule_lines) {
         let (class, mark, text) = match line.strip_prefix("ok      ") {
             Some(text) => ("ok", "holds", text),
             None => ("broken", "BROKEN", line.trim_start_matches("BROKEN").trim_start()),
@@ -94,14 +102,14 @@ fn verdict(told: &Told) -> String {
             count(rule.violations)
         );
     }
-    for leak in &told.leaks {
+    for leak in &report.leaks {
         let _ = writeln!(
             out,
             "<li class=\"broken\"><span class=\"mark\">LEAK</span>{}</li>",
             escape(leak)
         );
     }
-    for (finding, text) in &told.truth {
+    for (finding, text) in &report.truth {
         let (class, mark) = match finding {
             Finding::Ok => ("ok", "true"),
             Finding::Partly => ("partly", "partly"),
@@ -113,7 +121,7 @@ fn verdict(told: &Told) -> String {
             escape(text)
         );
     }
-    out + "</ul>\n<p class=\"soft\">Whether it may be published is a decision for people: this says k-anonymous for these columns, and no more.</p>\n"
+    out + "</ul>\n<p class=\"soft\">Publishing is a decision for people: this page only says that the file is k-anonymous for these columns.</p>\n"
 }
 
 /// A table with heads; those that begin with `>` are of numbers.
@@ -139,19 +147,19 @@ fn table(heads: &[&str], rows: &[Vec<String>]) -> String {
     out + "</tbody></table></div>\n"
 }
 
-fn columns(told: &Told) -> String {
+fn columns(report: &ReportNumbers) -> String {
     let share = |share: Option<f64>| share.map_or("–".to_string(), percent);
-    let (gone, shown): (Vec<_>, Vec<_>) =
-        told.columns.iter().partition(|column| column.role == "dropped");
-    let gone: Vec<&str> = gone.iter().map(|column| column.name.as_str()).collect();
-    let gone = match gone.is_empty() {
-        true if told.guard != Guard::None => {
-            "Columns that are not in the release are not named here.".to_string()
-        }
-        true => "No column of the source was dropped.".to_string(),
-        false => format!("Not in the release: {}.", gone.join(", ")),
+    let (dropped, published): (Vec<_>, Vec<_>) =
+        report.columns.iter().partition(|column| column.role == "dropped");
+    let dropped: Vec<&str> = dropped.iter().map(|column| column.name.as_str()).collect();
+    let dropped = if !dropped.is_empty() {
+        format!("Not in the release: {}.", dropped.join(", "))
+    } else if report.policy == CountPolicy::Exact {
+        "No column of the source was dropped.".to_string()
+    } else {
+        "Dropped columns are not named here.".to_string()
     };
-    let rows: Vec<Vec<String>> = shown
+    let rows: Vec<Vec<String>> = published
         .iter()
         .map(|column| {
             vec![
@@ -163,24 +171,25 @@ fn columns(told: &Told) -> String {
             ]
         })
         .collect();
-    let source = match told.source_rows {
+    let source = match report.source_rows {
         Some(rows) => format!("The source has {} rows", rows.text()),
-        None => "How many rows the source has is not told".to_string(),
+        None => "The number of rows of the source is hidden".to_string(),
     };
-    let mean = match told.guard {
-        Guard::None => {
-            "; the loss is the share of the column that is shown instead of the value (mean NCP), rows left out counting as 100 %"
+    let mean = match report.policy {
+        CountPolicy::Exact => {
+            "; the loss of a cell is the share of the column's range that it covers (mean NCP), 100 % \
+             for suppressed rows"
         }
-        Guard::Below(_) => "",
+        CountPolicy::Guarded(_) => "",
     };
     format!(
-        "<h2>What happened to each column</h2>\n<p>{}; {} were released and {} left out. Changed cells show a range or a group instead \
-         of one value{mean}.</p>\n{}<p>{}</p>\n",
+        "<h2>Columns</h2>\n<p>{}; {} were released and {} suppressed. Changed cells are a range or a \
+         group instead of one value{mean}.</p>\n{}<p>{}</p>\n",
         escape(&source),
-        count(told.released),
-        escape(&told.suppressed.text()),
-        table(&["column", "role", "how it is published", ">cells changed", ">loss"], &rows),
-        escape(&gone)
+        count(report.released),
+        escape(&report.suppressed.text()),
+        table(&["column", "role", "published as", ">cells changed", ">loss"], &rows),
+        escape(&dropped)
     )
 }
 
@@ -192,8 +201,8 @@ fn size(band: &Band) -> String {
     }
 }
 
-fn sizes(told: &Told) -> String {
-    let was: f64 = told.bands.iter().map(|band| band.before.length()).sum();
+fn sizes(report: &ReportNumbers) -> String {
+    let was: f64 = report.bands.iter().map(|band| band.before.length()).sum();
     #[allow(clippy::cast_precision_loss, reason = "for display")]
     let bar = |band: &Band| Bar {
         label: match band.to {
@@ -201,23 +210,24 @@ fn sizes(told: &Told) -> String {
             _ => size(band),
         },
         before: (share(band.before.length(), was), band.before.text()),
-        after: (share(band.after as f64, told.released as f64), count(band.after)),
+        after: (share(band.after as f64, report.released as f64), count(band.after)),
     };
-    let drawn: Vec<Bar> = told.bands.iter().map(bar).collect();
+    let drawn: Vec<Bar> = report.bands.iter().map(bar).collect();
     let row = |band: &Band| vec![size(band), band.before.text(), count(band.after)];
-    let rows: Vec<Vec<String>> = told.bands.iter().map(row).collect();
-    let classes = match told.classes.0 {
+    let rows: Vec<Vec<String>> = report.bands.iter().map(row).collect();
+    let classes = match report.classes.0 {
         Some(before) => format!(
             "{} different combinations before, {} classes after.",
             before.text(),
-            count(told.classes.1)
+            count(report.classes.1)
         ),
-        None => format!("{} classes in the release.", count(told.classes.1)),
+        None => format!("{} classes in the release.", count(report.classes.1)),
     };
     format!(
-        "<h2>How many look alike</h2>\n<p>A class is all rows that show the same on {}. The bars show how many rows are in classes of \
-         each size: in the source, where rows of small classes stand out, and in the release. {}</p>\n{KEY}{}{}",
-        escape(&told.quasi.join(", ")),
+        "<h2>Class sizes</h2>\n<p>An equivalence class is all rows with equal values in {}. The bars \
+         are the numbers of rows in classes of each size: in the source, where rows of small classes \
+         stand out, and in the release. {}</p>\n{KEY}{}{}",
+        escape(&report.quasi.join(", ")),
         escape(&classes),
         bars("rows by the size of their class, before and after", &drawn),
         table(&["class size", ">rows before", ">rows after"], &rows)
@@ -228,57 +238,60 @@ fn share(part: f64, whole: f64) -> f64 {
     if whole > 0.0 { part / whole } else { 0.0 }
 }
 
-fn risk(told: &Told) -> String {
+fn risk(report: &ReportNumbers) -> String {
     let before = |line: &RiskLine| match (line.before_rows, line.before) {
-        (Some(rows @ Count::Below(_)), _) => format!("{} rows", rows.text()),
+        (Some(rows @ SourceCount::Below(_)), _) => format!("{} rows", rows.text()),
         (Some(rows), Some(share)) => format!("{} ({})", percent(share), rows.text()),
         (_, Some(share)) => percent(share),
-        _ => "not told".to_string(),
+        _ => "hidden".to_string(),
     };
     let after = |line: &RiskLine| match line.after_rows {
         Some(rows) => format!("{} ({})", percent(line.after), count(rows)),
         None => percent(line.after),
     };
     let rows: Vec<Vec<String>> =
-        told.risk.iter().map(|line| vec![line.what.clone(), before(line), after(line)]).collect();
+        report.risk.iter().map(|line| vec![line.what.clone(), before(line), after(line)]).collect();
     format!(
-        "<h2>Risk before and after</h2>\n<p>The chance that somebody who knows a person’s values in these columns, and that the person \
-         is in the table, picks the right row, if each row is one person: one over the size of the class.</p>\n{}",
+        "<h2>Risk before and after</h2>\n<p>The chance that an attacker finds the row of a person, \
+         if the attacker knows the person’s values in these columns and that the person is in the \
+         table, and if each row is one person: one divided by the size of the class.</p>\n{}",
         table(&["measure", ">before", ">after"], &rows)
     )
 }
 
-fn loss(told: &Told) -> String {
-    let Some(loss) = &told.loss else {
-        // Penalties have the length of a column in them, and distributions what the release
-        // withholds.
-        return told.changed.map_or(String::new(), |changed| {
+fn loss(report: &ReportNumbers) -> String {
+    let Some(loss) = &report.loss else {
+        // Penalties depend on the range of a column, and distributions on hidden values.
+        return report.changed.map_or(String::new(), |changed| {
             format!(
-                "<h2>What was lost</h2>\n<p>{} of the cells of {} show a range or a group instead of one value. How that compares with the \
-                 source, column by column, is told in the internal edition alone.</p>\n",
+                "<h2>Loss</h2>\n<p>{} of the cells of {} are a range or a group instead of one value. \
+                 The comparison with the source, column by column, is only in the internal \
+                 edition.</p>\n",
                 percent(changed),
-                escape(&told.quasi.join(", "))
+                escape(&report.quasi.join(", "))
             )
         });
     };
     let costliest = loss
         .costliest
         .as_ref()
-        .map_or(String::new(), |name| format!(" No column lost more than {}.", escape(name)));
+        .map_or(String::new(), |name| format!(" Column {} loses most.", escape(name)));
     let uncounted: String = loss
         .uncounted
         .iter()
         .map(|(name, changed)| {
             format!(
-                "<p>Column {} has weight 0 and is not counted in the loss: {} of its cells show a range or a group.</p>\n",
+                "<p>Column {} has weight 0 and is not counted in the loss: {} of its cells are a range \
+                 or a group.</p>\n",
                 escape(name),
                 percent(*changed)
             )
         })
         .collect();
     format!(
-        "<h2>What was lost</h2>\n<p>The release shows on average {} of a column’s domain where the source shows one value (GCP, 0 % is the \
-         source itself, 100 % says nothing); summed up over rows and columns that is NCP {}. It was computed from the released cells.{costliest}</p>\n\
+        "<h2>Loss</h2>\n<p>On average a released cell covers {} of the range of its column (GCP: 0 % \
+         is the source itself, 100 % is no information); the sum over rows and columns is NCP {}. \
+         Both were computed from the released cells.{costliest}</p>\n\
          {uncounted}<p>{}</p>\n",
         percent(loss.gcp),
         penalty(loss.ncp),
@@ -287,65 +300,62 @@ fn loss(told: &Told) -> String {
 }
 
 /// The bound and the gap in words.
-fn bound(loss: &LossTold) -> String {
+fn bound(loss: &LossNumbers) -> String {
     let Some(bound) = &loss.bound else {
-        return "What no release can lose less than was not looked for.".to_string();
+        return "The lower bound on the loss was not computed.".to_string();
     };
     let value = penalty(bound.value);
     let Some(gap) = bound.gap else {
         return match bound.kind {
             BoundKind::Exact if loss.uncounted.is_empty() => {
-                "No loss is needed here: rows could all show what they are.".to_string()
+                "The lower bound on the loss is 0: no loss is necessary.".to_string()
             }
-            BoundKind::Exact => {
-                "No loss is needed on the columns that are counted: rows could all show what they are there.".to_string()
-            }
-            _ => "What no release can lose less than was not found out in the time.".to_string(),
+            BoundKind::Exact => "The lower bound on the loss is 0: no loss is necessary on the \
+                                 columns with a weight above 0."
+                .to_string(),
+            _ => "The lower bound on the loss was not found in the time limit.".to_string(),
         };
     };
-    let known = match bound.kind {
-        BoundKind::Exact | BoundKind::Tight => {
-            format!(
-                "No release of this table with this k that shows ranges can lose less than NCP {value}"
-            )
+    let (what, value) = match bound.kind {
+        BoundKind::Exact | BoundKind::Tight => ("Lower bound".to_string(), value),
+        BoundKind::Weaker { .. } => ("Lower bound (not the sharpest possible)".to_string(), value),
+        BoundKind::Estimate { low, high, .. } => {
+            let range = format!("{} to {}", penalty(low), penalty(high));
+            (format!("Lower bound, estimated from a sample ({range})"), format!("about {value}"))
         }
-        BoundKind::Weaker { .. } => {
-            format!(
-                "No release of this table with this k that shows ranges can lose less than NCP {value} (the true bound is higher)"
-            )
-        }
-        BoundKind::Estimate { low, high, .. } => format!(
-            "By a sample, no release of this table with this k that shows ranges can lose less than about NCP {value} ({} to {})",
-            penalty(low),
-            penalty(high)
-        ),
     };
+    let known = format!(
+        "{what}: no release of this table with this k that publishes ranges loses less than NCP \
+         {value}"
+    );
     let near = match gap {
         ..1.0 => {
-            "this one is below it, as sets of values and some global recodings may be".to_string()
+            "this release loses less, which sets of values and some global recodings can".into()
         }
         _ => format!(
-            "this one loses {gap:.2} times that; how much of the gap could be closed nobody knows"
+            "the loss of this release is {gap:.2} × the lower bound; how much of this gap can be \
+             closed is not known"
         ),
     };
     format!("{known}; {near}.")
 }
 
-fn spreads(told: &Told) -> String {
-    if told.spreads.is_empty() {
+fn distributions(report: &ReportNumbers) -> String {
+    if report.distributions.is_empty() {
         return String::new();
     }
     let mut out = format!(
-        "<h2>How the columns look before and after</h2>\n<p>The share of rows with each value. A released range counts evenly over its \
-         values, a group over the values below it. The distance of the two (total variation) is 0 % where nothing is seen of the change, \
-         100 % where nothing is left.</p>\n{KEY}<div class=\"grid\">\n"
+        "<h2>Distributions before and after</h2>\n<p>The share of rows with each value. A released \
+         range counts evenly over its values, a group over the values below it. The distance of the \
+         two distributions (total variation) is 0 % for equal ones and 100 % for distributions with \
+         no value in common.</p>\n{KEY}<div class=\"grid\">\n"
     );
-    spreads_into(&mut out, &told.spreads);
+    distributions_into(&mut out, &report.distributions);
     out + "</div>\n"
 }
 
-fn spreads_into(out: &mut String, spreads: &[Spread]) {
-    for Spread { name, bins, distance } in spreads {
+fn distributions_into(out: &mut String, distributions: &[Distribution]) {
+    for Distribution { name, bins, distance } in distributions {
         let was: f64 = bins.iter().map(|(_, before, _)| before.length()).sum();
         let is: f64 = bins.iter().map(|(_, _, after)| after).sum();
         let drawn: Vec<Bar> = bins
@@ -377,29 +387,28 @@ fn spreads_into(out: &mut String, spreads: &[Spread]) {
                     table(&["value", ">rows before", ">rows after"], &rows)
                 );
             }
-            None => {
-                *out += "<p class=\"soft\">The release shows too little of this column to tell more.</p>"
-            }
+            None => *out += "<p class=\"soft\">There is no distribution of this column.</p>",
         }
         *out += "</section>\n";
     }
 }
 
-fn queries(told: &Told) -> String {
-    let Some(errors) = &told.errors else { return String::new() };
+fn queries(report: &ReportNumbers) -> String {
+    let Some(errors) = &report.errors else { return String::new() };
     let error = |error: Option<f64>| error.map_or("none".to_string(), percent);
     format!(
-        "<h2>How well counts can be answered</h2>\n<p>{} with conditions on all these columns were asked of both files. Half of the \
-         answers of the release are within {} of the truth, nine in ten within {}.</p>\n",
+        "<h2>Accuracy of counts</h2>\n<p>{} with conditions on all these columns were answered from \
+         both files. The relative error of the release is at most {} for half of them, and at most \
+         {} for nine in ten.</p>\n",
         counted(errors.queries as u64, "random count", "random counts"),
         error(errors.median_error),
         error(errors.p90_error)
     )
 }
 
-fn limits(told: &Told) -> String {
-    let mut out = "<h2>What this does not protect against</h2>\n<dl>\n".to_string();
-    for caveat in &told.caveats {
+fn limits(report: &ReportNumbers) -> String {
+    let mut out = "<h2>Limits of the protection</h2>\n<dl>\n".to_string();
+    for caveat in &report.caveats {
         let tag = if caveat.matters { "<span class=\"tag\">matters here</span>" } else { "" };
         let _ = writeln!(
             out,
@@ -411,10 +420,11 @@ fn limits(told: &Told) -> String {
     out + "</dl>\n"
 }
 
-fn footer(_: &Told) -> String {
+fn footer(_: &ReportNumbers) -> String {
     format!(
-        "</main>\n<footer class=\"soft\">Written by lookalike {}. Terms: a quasi-identifier is a column that could be joined with other \
-         data; a class is all rows that show the same on them; k is the size of the smallest.</footer>\n",
+        "</main>\n<footer class=\"soft\">Written by lookalike {}. A quasi-identifier is a column \
+         that could be joined with other data. An equivalence class is all rows with equal \
+         quasi-identifiers. k is the size of the smallest class.</footer>\n",
         env!("CARGO_PKG_VERSION")
     )
 }

@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use crate::plot::escape;
+use lookalike_lab::plot::escape;
 
 /// One bin.
 #[derive(Debug)]

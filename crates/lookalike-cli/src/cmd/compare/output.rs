@@ -1,17 +1,26 @@
-//! Runs for people, for spreadsheets and for programs.
+//! The results as a table, as CSV and as JSON.
 
 use lookalike::Status;
 use serde_json::{Value, json};
 
-use super::measure::{Found, Numbers, Run};
+use super::measure::{ComparedRun, ReleaseNumbers, RunResult};
 use crate::bounds;
 use crate::show::{self, count, percent};
 use lookalike::problem::bound::{Bound, BoundKind};
 
 const NONE: &str = "-";
 
-/// The table for the terminal. What no algorithm can meet is one line.
-pub(super) fn table(runs: &[Run], with_rules: bool, with_queries: bool) -> String {
+/// The columns that a table does not always have.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TableColumns {
+    /// The name of the set of rules: only needed for several sets.
+    pub(super) rules: bool,
+    /// The median error of queries: only known when there are queries.
+    pub(super) query_error: bool,
+}
+
+/// The table for the terminal. A request that no algorithm can meet is one line.
+pub(super) fn table(runs: &[ComparedRun], columns: TableColumns) -> String {
     let heads = [
         "rules",
         ">k",
@@ -22,7 +31,7 @@ pub(super) fn table(runs: &[Run], with_rules: bool, with_queries: bool) -> Strin
         ">gap",
         ">C_DM",
         ">classes",
-        ">left out",
+        ">suppressed",
         ">error",
         ">search",
         ">memory",
@@ -30,17 +39,21 @@ pub(super) fn table(runs: &[Run], with_rules: bool, with_queries: bool) -> Strin
     ];
     let shown: Vec<bool> = heads
         .iter()
-        .map(|&head| (head != "rules" || with_rules) && (head != ">error" || with_queries))
+        .map(|&head| match head {
+            "rules" => columns.rules,
+            ">error" => columns.query_error,
+            _ => true,
+        })
         .collect();
     let kept = |cells: Vec<String>| {
         cells.into_iter().zip(&shown).filter(|(_, shown)| **shown).map(|(cell, _)| cell).collect()
     };
     let mut rows: Vec<Vec<String>> = Vec::new();
     for (at, run) in runs.iter().enumerate() {
-        let is_told = at > 0
+        let is_repeated = at > 0
             && run.numbers().is_none()
             && (&runs[at - 1].rules, runs[at - 1].k) == (&run.rules, run.k);
-        if !is_told {
+        if !is_repeated {
             rows.push(kept(cells(run)));
         }
     }
@@ -49,14 +62,14 @@ pub(super) fn table(runs: &[Run], with_rules: bool, with_queries: bool) -> Strin
     show::table(&heads, &rows)
 }
 
-fn cells(run: &Run) -> Vec<String> {
+fn cells(run: &ComparedRun) -> Vec<String> {
     let none = NONE.to_string();
     let k = run.k.map_or(none.clone(), count);
-    let numbers = match &run.found {
-        Found::Met(numbers) => numbers,
-        Found::NotMet(why) => {
+    let numbers = match &run.result {
+        RunResult::Met(numbers) => numbers,
+        RunResult::NotMet(why) => {
             let empty = std::iter::repeat_n(none, 10);
-            let first = [run.rules.clone(), k, "every one".to_string()];
+            let first = [run.rules.clone(), k, "all".to_string()];
             return first.into_iter().chain(empty).chain([format!("not met: {why}")]).collect();
         }
     };
@@ -71,7 +84,7 @@ fn cells(run: &Run) -> Vec<String> {
         numbers.gap().map_or(none.clone(), |gap| format!("{sign}{gap:.2}")),
         count(numbers.loss.c_dm),
         count(numbers.classes),
-        count(numbers.left_out),
+        count(numbers.suppressed),
         numbers.error.map_or(none.clone(), percent),
         show::seconds(numbers.seconds),
         numbers.peak.map_or(none, |bytes| format!("{} MB", count(bytes.div_ceil(1_000_000)))),
@@ -79,12 +92,12 @@ fn cells(run: &Run) -> Vec<String> {
     ]
 }
 
-/// What the numbers do not say.
-fn note(run: &Run, numbers: &Numbers) -> String {
+/// Remarks that the numbers do not show.
+fn note(run: &ComparedRun, numbers: &ReleaseNumbers) -> String {
     let notes = [
-        (!numbers.broken.is_empty(), "DOES NOT HOLD"),
+        (!numbers.broken.is_empty(), "VIOLATES THE RULES"),
         (numbers.status == Status::Stopped, "stopped"),
-        (numbers.status == Status::Optimal, "least of its kind"),
+        (numbers.status == Status::Optimal, "optimal"),
         (!run.algorithm.is_homogeneous(), "non-homogeneous"),
     ];
     notes
@@ -98,15 +111,15 @@ fn note(run: &Run, numbers: &Numbers) -> String {
 const COLUMNS: &str = "rules,k,algorithm,status,ncp,gcp,bound,bound_kind,bound_low,bound_high,gap,c_dm,c_avg,classes,smallest,released,\
                        left_out,median_count_error,search_seconds,peak_bytes,why";
 
-/// A line a run; what is not known is empty.
-pub(super) fn csv(runs: &[Run]) -> String {
+/// A line for each run; unknown numbers are empty.
+pub(super) fn csv(runs: &[ComparedRun]) -> String {
     let lines = runs
         .iter()
         .map(|run| line(run).iter().map(|cell| quoted(cell)).collect::<Vec<_>>().join(",") + "\n");
     format!("{COLUMNS}\n{}", lines.collect::<String>())
 }
 
-fn line(run: &Run) -> Vec<String> {
+fn line(run: &ComparedRun) -> Vec<String> {
     let mut cells = vec![
         run.rules.clone(),
         run.k.map_or(String::new(), |k| k.to_string()),
@@ -114,13 +127,13 @@ fn line(run: &Run) -> Vec<String> {
         status(run).to_string(),
     ];
     let known = |number: Option<f64>| number.map_or(String::new(), |number| number.to_string());
-    match &run.found {
-        Found::NotMet(why) => {
+    match &run.result {
+        RunResult::NotMet(why) => {
             cells.extend(std::iter::repeat_n(String::new(), 16));
             cells.push(why.clone());
         }
-        Found::Met(numbers) => {
-            let Numbers { loss, bound, .. } = &**numbers;
+        RunResult::Met(numbers) => {
+            let ReleaseNumbers { loss, bound, .. } = &**numbers;
             let (low, high) = ends(*bound);
             cells.extend([
                 loss.ncp.to_string(),
@@ -139,7 +152,7 @@ fn line(run: &Run) -> Vec<String> {
                 numbers.classes.to_string(),
             ]);
             cells.extend(
-                [numbers.smallest, numbers.released, numbers.left_out]
+                [numbers.smallest, numbers.released, numbers.suppressed]
                     .map(|number| number.to_string()),
             );
             cells.extend([known(numbers.error), numbers.seconds.to_string()]);
@@ -152,7 +165,7 @@ fn line(run: &Run) -> Vec<String> {
     cells
 }
 
-/// Between what an estimated bound likely lies.
+/// The likely range of an estimated bound.
 fn ends(bound: Option<Bound>) -> (Option<f64>, Option<f64>) {
     match bound.map(|bound| bound.kind) {
         Some(BoundKind::Estimate { low, high, .. }) => (Some(low), Some(high)),
@@ -168,7 +181,7 @@ fn quoted(cell: &str) -> String {
     }
 }
 
-fn status(run: &Run) -> &'static str {
+fn status(run: &ComparedRun) -> &'static str {
     match run.numbers().map(|numbers| numbers.status) {
         None => "not met",
         Some(Status::Stopped) => "stopped",
@@ -177,18 +190,17 @@ fn status(run: &Run) -> &'static str {
     }
 }
 
-/// One object. The seed is not in it: whoever has that of a release can replay how ties were
-/// broken.
-pub(super) fn json(runs: &[Run], rows: usize, queries: u64) -> Value {
+/// The results as JSON, without the seed: who has it can repeat the random choices.
+pub(super) fn json(runs: &[ComparedRun], rows: usize, queries: u64) -> Value {
     json!({ "version": 1, "rows": rows, "queries": queries, "runs": runs.iter().map(object).collect::<Vec<_>>() })
 }
 
-fn object(run: &Run) -> Value {
+fn object(run: &ComparedRun) -> Value {
     let mut object = json!({ "rules": run.rules, "k": run.k, "algorithm": run.algorithm.name(), "status": status(run) });
-    match &run.found {
-        Found::NotMet(why) => object["why"] = json!(why),
-        Found::Met(numbers) => {
-            let Numbers { loss, bound, .. } = &**numbers;
+    match &run.result {
+        RunResult::NotMet(why) => object["why"] = json!(why),
+        RunResult::Met(numbers) => {
+            let ReleaseNumbers { loss, bound, .. } = &**numbers;
             let (low, high) = ends(*bound);
             let more = json!({
                 "ncp": loss.ncp,
@@ -200,7 +212,7 @@ fn object(run: &Run) -> Value {
                 "classes": numbers.classes,
                 "smallest": numbers.smallest,
                 "released": numbers.released,
-                "left_out": numbers.left_out,
+                "left_out": numbers.suppressed,
                 "non_homogeneous": !run.algorithm.is_homogeneous(),
                 "holds": numbers.broken.is_empty(),
                 "median_count_error": numbers.error,
@@ -220,7 +232,7 @@ mod tests {
     use lookalike::Algorithm;
     use lookalike::evaluate::loss::Loss;
 
-    fn run(bound: Option<Bound>, status: Status) -> Run {
+    fn run(bound: Option<Bound>, status: Status) -> ComparedRun {
         let loss = Loss {
             ncp: 10_381.4,
             gcp: 0.05,
@@ -230,33 +242,33 @@ mod tests {
             hdm: 0.1,
             distortion: 0.1,
         };
-        let numbers = Numbers {
+        let numbers = ReleaseNumbers {
             status,
             loss,
             bound,
             classes: 40,
             smallest: 5,
             released: 990,
-            left_out: 10,
+            suppressed: 10,
             error: Some(0.125),
             seconds: 0.25,
             peak: Some(12_000_001),
             broken: String::new(),
         };
-        Run {
+        ComparedRun {
             rules: "a, \"b\"".into(),
             k: Some(5),
             algorithm: Algorithm::Mondrian,
-            found: Found::Met(Box::new(numbers)),
+            result: RunResult::Met(Box::new(numbers)),
         }
     }
 
-    fn not_met(algorithm: Algorithm) -> Run {
-        Run {
+    fn not_met(algorithm: Algorithm) -> ComparedRun {
+        ComparedRun {
             rules: "a".into(),
             k: Some(9_000),
             algorithm,
-            found: Found::NotMet("too few, by far".into()),
+            result: RunResult::NotMet("too few, by far".into()),
         }
     }
 
@@ -269,7 +281,7 @@ mod tests {
         let estimate = bound(BoundKind::Estimate { sample: 900, low: 8_400.0, high: 8_600.0 });
         let runs = [estimate, bound(BoundKind::Exact), bound(BoundKind::Weaker { rows: 7 }), None]
             .map(|bound| run(bound, Status::Heuristic));
-        let text = table(&runs, false, true);
+        let text = table(&runs, TableColumns { rules: false, query_error: true });
         let lines: Vec<Vec<&str>> =
             text.lines().map(|line| line.split_whitespace().collect()).collect();
         assert_eq!(
@@ -289,7 +301,7 @@ mod tests {
     fn what_nobody_can_meet_is_one_line() {
         let runs =
             [run(None, Status::Stopped), not_met(Algorithm::Mondrian), not_met(Algorithm::Cluster)];
-        let text = table(&runs, true, false);
+        let text = table(&runs, TableColumns { rules: true, query_error: false });
         assert_eq!(text.lines().count(), 3, "{text}");
         assert!(
             text.starts_with("rules")
@@ -298,7 +310,7 @@ mod tests {
             "{text}"
         );
         assert!(
-            text.contains("9,000  every one") && text.ends_with("not met: too few, by far\n"),
+            text.contains("9,000  all") && text.ends_with("not met: too few, by far\n"),
             "{text}"
         );
         assert_eq!(csv(&runs).lines().count(), 4);

@@ -1,17 +1,17 @@
-//! What Xu et al. claim, and what was found.
+//! The claims of Xu et al., and the checks behind them.
 
-use super::super::claims::{
-    self, Claim, Finding, Remarks, all, at_most, below, claim, named, pairs, round, span, steady,
-    times,
-};
-use super::super::data::FETCH;
-use super::super::figure::{Line, Sweep};
-use super::super::lab::Lab;
 use super::{METHODS, PAPER, Shapes};
+use crate::claims::{
+    self, Claim, ClaimCheck, Remarks, all, at_most, below, claim, named, pairs, round, span,
+    steady, times,
+};
+use crate::data::FETCH;
+use crate::figure::{FigureLine, RunSeries};
+use crate::lab::Lab;
 
 /// How far the search for two tuples far apart gets.
-pub(super) fn of_seeds(seeds: &[Sweep]) -> Claim {
-    let reached = |series: &Sweep, rounds: f64| {
+pub(super) fn of_seeds(seeds: &[RunSeries]) -> Claim {
+    let reached = |series: &RunSeries, rounds: f64| {
         series
             .points("share")
             .iter()
@@ -21,7 +21,7 @@ pub(super) fn of_seeds(seeds: &[Sweep]) -> Claim {
     let finding = all(seeds.iter().map(|series| {
         let (three, six) = (reached(series, 3.0), reached(series, 6.0));
         let measured = format!("{}: {:.2} % and {:.2} %", series.name, 100.0 * three, 100.0 * six);
-        Finding { holds: three >= 0.97 && six >= 0.9875, measured }
+        ClaimCheck { holds: three >= 0.97 && six >= 0.9875, measured }
     }));
     let remarks = Remarks {
         how: "The mean over 100 random first tuples; the largest penalty is over all pairs.",
@@ -37,15 +37,15 @@ pub(super) fn of_seeds(seeds: &[Sweep]) -> Claim {
 }
 
 /// The claims about Adult; without it they were not run.
-pub(super) fn on_adult(adult: Option<&[Sweep]>) -> Vec<Claim> {
-    let on = |finding: &dyn Fn(&[Sweep]) -> Finding| adult.map(finding).ok_or(FETCH);
+pub(super) fn on_adult(adult: Option<&[RunSeries]>) -> Vec<Claim> {
+    let on = |finding: &dyn Fn(&[RunSeries]) -> ClaimCheck| adult.map(finding).ok_or(FETCH);
     let both = |what: &'static str| {
-        move |all_of: &[Sweep]| {
+        move |all_of: &[RunSeries]| {
             all(["bottom-up", "top-down"]
                 .map(|name| below(named(all_of, name), named(all_of, "mondrian"), what)))
         }
     };
-    let gap = |all_of: &[Sweep]| {
+    let gap = |all_of: &[RunSeries]| {
         let mondrian = named(all_of, "mondrian");
         let gaps = |name: &str| {
             pairs(named(all_of, name), mondrian, "ncp")
@@ -57,10 +57,10 @@ pub(super) fn on_adult(adult: Option<&[Sweep]>) -> Vec<Claim> {
             let gaps = gaps(name);
             let holds =
                 gaps.iter().all(|gap| (2e4 / claims::ABOUT..=2e4 * claims::ABOUT).contains(gap));
-            Finding { holds, measured: format!("{name}: {} less than mondrian", span(&gaps)) }
+            ClaimCheck { holds, measured: format!("{name}: {} less than mondrian", span(&gaps)) }
         }))
     };
-    let order = |all_of: &[Sweep]| {
+    let order = |all_of: &[RunSeries]| {
         let [mondrian, bottom_up, top_down] = METHODS.map(|method| named(all_of, method.name()));
         below(mondrian, top_down, "seconds").and(below(top_down, bottom_up, "seconds"))
     };
@@ -72,7 +72,7 @@ pub(super) fn on_adult(adult: Option<&[Sweep]>) -> Vec<Claim> {
         how: "One thread each; seconds of search alone.",
         fails: "mondrian takes hundredths of a second here; at the least k bottom-up is faster than top-down.",
     };
-    let steady_all = |all_of: &[Sweep]| {
+    let steady_all = |all_of: &[RunSeries]| {
         all(METHODS.map(|method| steady(named(all_of, method.name()), "seconds")))
     };
     vec![
@@ -142,13 +142,13 @@ pub(super) fn on_adult(adult: Option<&[Sweep]>) -> Vec<Claim> {
 
 /// The claims about made-up tables.
 pub(super) fn on_shapes(shapes: &Shapes, lab: &Lab) -> Vec<Claim> {
-    let methods = |all_of: &'_ [Sweep]| -> [usize; 3] {
+    let methods = |all_of: &'_ [RunSeries]| -> [usize; 3] {
         METHODS.map(|method| {
             all_of.iter().position(|series| series.name == method.name()).expect("it ran")
         })
     };
     let [mondrian, bottom_up, top_down] = methods(&shapes.uniform);
-    let both = |of: &[Sweep], what: &str| {
+    let both = |of: &[RunSeries], what: &str| {
         below(&of[bottom_up], &of[mondrian], what).and(below(&of[top_down], &of[mondrian], what))
     };
     let near = {
@@ -159,7 +159,7 @@ pub(super) fn on_shapes(shapes: &Shapes, lab: &Lab) -> Vec<Claim> {
         let holds = ratios
             .iter()
             .all(|ratio| (1.0 / claims::COMPARABLE..=claims::COMPARABLE).contains(ratio));
-        Finding { holds, measured: format!("top-down {} of mondrian", span(&ratios)) }
+        ClaimCheck { holds, measured: format!("top-down {} of mondrian", span(&ratios)) }
     };
     let catches_up = {
         let pairs = pairs(&shapes.sigma[mondrian], &shapes.sigma[bottom_up], "ncp");
@@ -173,7 +173,7 @@ pub(super) fn on_shapes(shapes: &Shapes, lab: &Lab) -> Vec<Claim> {
             round(first),
             round(last)
         );
-        Finding { holds: first > 1.0 && last < 1.0, measured }
+        ClaimCheck { holds: first > 1.0 && last < 1.0, measured }
     };
     let dm = all([&shapes.uniform, &shapes.gaussian, &shapes.sigma, &shapes.columns]
         .map(|of| both(of, "c_dm")));
@@ -186,7 +186,7 @@ pub(super) fn on_shapes(shapes: &Shapes, lab: &Lab) -> Vec<Claim> {
             .iter()
             .map(|(_, own, its)| own / its)
             .collect();
-        Finding {
+        ClaimCheck {
             holds: ratios.iter().all(|ratio| *ratio <= 6.0),
             measured: format!("{} times", span(&ratios)),
         }
@@ -300,15 +300,15 @@ pub(super) fn on_shapes(shapes: &Shapes, lab: &Lab) -> Vec<Claim> {
 }
 
 /// Weighted against unweighted on the first one, two and three columns.
-fn weighted(shapes: &Shapes) -> Finding {
+fn weighted(shapes: &Shapes) -> ClaimCheck {
     all(["bottom-up", "top-down"].map(|name| {
         let mut first = named(&shapes.weights, &format!("{name}, weighted")).line("count_error");
         first.points.retain(|point| point.0 < 3.5);
-        let plain: Line = named(&shapes.weights, name).line("count_error");
+        let plain: FigureLine = named(&shapes.weights, name).line("count_error");
         let ratios: Vec<f64> =
             first.points.iter().zip(&plain.points).map(|(own, its)| own.1 / its.1).collect();
         let all = ratios.iter().map(|ratio| round(*ratio)).collect::<Vec<_>>().join(", ");
-        Finding {
+        ClaimCheck {
             holds: ratios.iter().all(|ratio| *ratio < 1.0),
             measured: format!("{name}: {all} of the error without weights"),
         }

@@ -7,20 +7,20 @@ use lookalike::synthetic::{self, PointGrid, Synthetic};
 use lookalike::table::{Table, Treatment};
 use lookalike::{Error, ErrorKind, Result, table};
 
-use super::taxonomies::interval;
+use crate::taxonomies::interval;
 
-/// A table and what tells it from others.
+/// A table with a name and a fingerprint of its cells.
 #[derive(Debug)]
-pub(super) struct Data {
-    /// What it is called in progress, files and pages.
-    pub(super) name: String,
+pub(crate) struct Data {
+    /// Its name in progress, files and pages.
+    pub(crate) name: String,
     /// Its rows and a hash of its cells.
-    pub(super) fingerprint: String,
-    pub(super) table: Table,
+    pub(crate) fingerprint: String,
+    pub(crate) table: Table,
 }
 
 /// The columns of Adult that any experiment uses, in the order of the papers.
-pub(super) const NINE: [&str; 9] = [
+pub(crate) const NINE: [&str; 9] = [
     "age",
     "workclass",
     "education",
@@ -36,34 +36,34 @@ pub(super) const NINE: [&str; 9] = [
 const PLACES: [usize; 9] = [0, 1, 3, 5, 6, 8, 9, 13, 14];
 const CELLS: usize = 15;
 
-/// What to do when there is no Adult.
-pub(super) const FETCH: &str = "needs Adult: fetch adult.data and adult.test (UCI Adult, doi 10.24432/C5XW20) and name their folder with --data";
+/// The reason why a claim was not run, and the way to Adult.
+pub(crate) const FETCH: &str = "needs Adult: fetch adult.data and adult.test (UCI Adult, doi 10.24432/C5XW20) and name their folder with --data";
 
 /// The columns of the survey that stand in for those of SAL, in their order.
-pub(super) const SURVEY: [&str; 7] =
+pub(crate) const SURVEY: [&str; 7] =
     ["age", "gender", "education", "marital", "race", "workclass", "birthplace"];
 
 /// Which part of Adult.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Part {
+pub(crate) enum AdultPart {
     /// The training part: 30,162 rows without missing values.
     Training,
     /// Both parts: 45,222 rows.
     Both,
 }
 
-/// Rows of Adult, a cell a column of [`NINE`], none of them missing.
-pub(super) type Rows = Vec<Vec<String>>;
+/// AdultRows of Adult, a cell a column of [`NINE`], none of them missing.
+pub(crate) type AdultRows = Vec<Vec<String>>;
 
 /// Reads a part of Adult; none when its files are not in the folder.
-pub(super) fn adult(folder: &Path, part: Part) -> Result<Option<Rows>> {
+pub(crate) fn adult(folder: &Path, part: AdultPart) -> Result<Option<AdultRows>> {
     let (raw, table): (&[&str], &str) = match part {
-        Part::Training => (&["adult.data"], "adult_30162.csv"),
-        Part::Both => (&["adult.data", "adult.test"], "adult_45222.csv"),
+        AdultPart::Training => (&["adult.data"], "adult_30162.csv"),
+        AdultPart::Both => (&["adult.data", "adult.test"], "adult_45222.csv"),
     };
     if let Some(files) = raw.iter().map(|name| find(folder, name)).collect::<Option<Vec<PathBuf>>>()
     {
-        let mut rows = Rows::new();
+        let mut rows = AdultRows::new();
         for file in files {
             rows.extend(raw_rows(&table::text(&file)?, &file)?);
         }
@@ -82,8 +82,8 @@ fn find(folder: &Path, name: &str) -> Option<PathBuf> {
 
 /// The complete rows of a UCI file: no header, a comma and a blank between, `?` where a value is
 /// missing, a comment that begins with a bar, and in the test part a full stop behind the class.
-fn raw_rows(text: &str, file: &Path) -> Result<Rows> {
-    let mut rows = Rows::new();
+fn raw_rows(text: &str, file: &Path) -> Result<AdultRows> {
+    let mut rows = AdultRows::new();
     for (number, line) in (1..).zip(text.lines()) {
         let line = line.trim();
         if line.is_empty() || line.starts_with('|') {
@@ -117,7 +117,7 @@ fn raw_rows(text: &str, file: &Path) -> Result<Rows> {
 }
 
 /// The complete rows of a table with a header.
-fn table_rows(file: &Path) -> Result<Rows> {
+fn table_rows(file: &Path) -> Result<AdultRows> {
     let source = table::open(file, None)?;
     if let Some(name) = NINE.iter().find(|name| !source.names().iter().any(|known| known == *name))
     {
@@ -142,7 +142,7 @@ fn table_rows(file: &Path) -> Result<Rows> {
 }
 
 /// Adult as it is, with the class of salary as a sensitive column beside.
-pub(super) fn adult_table(name: &str, rows: &Rows) -> Result<Data> {
+pub(crate) fn adult_table(name: &str, rows: &AdultRows) -> Result<Data> {
     let treat = |column: &str| {
         if column == "salary-class" { Treatment::CodeAndCarry } else { Treatment::Code }
     };
@@ -150,7 +150,7 @@ pub(super) fn adult_table(name: &str, rows: &Rows) -> Result<Data> {
 }
 
 /// Adult with ages in intervals of five years.
-pub(super) fn adult_in_intervals(name: &str, rows: &Rows) -> Result<Data> {
+pub(crate) fn adult_in_intervals(name: &str, rows: &AdultRows) -> Result<Data> {
     let mut rows = rows.clone();
     for (number, row) in (1..).zip(&mut rows) {
         let bad = || ErrorKind::Data {
@@ -161,7 +161,7 @@ pub(super) fn adult_in_intervals(name: &str, rows: &Rows) -> Result<Data> {
     text_table(name, &rows, &[Treatment::Code; 9])
 }
 
-fn text_table(name: &str, rows: &Rows, treatments: &[Treatment]) -> Result<Data> {
+fn text_table(name: &str, rows: &AdultRows, treatments: &[Treatment]) -> Result<Data> {
     let quoted = |cell: &String| format!("\"{}\"", cell.replace('"', "\"\""));
     let lines = rows.iter().map(|row| row.iter().map(quoted).collect::<Vec<_>>().join(",") + "\n");
     let text = format!("{}\n{}", NINE.join(","), lines.collect::<String>());
@@ -169,7 +169,7 @@ fn text_table(name: &str, rows: &Rows, treatments: &[Treatment]) -> Result<Data>
 }
 
 /// The survey of 2018, if it is in the folder.
-pub(super) fn survey(folder: &Path) -> Result<Option<Data>> {
+pub(crate) fn survey(folder: &Path) -> Result<Option<Data>> {
     let Some(file) = find(folder, "acs2018_sal_occ.csv") else { return Ok(None) };
     let source = table::open(&file, None)?;
     if let Some(name) =
@@ -189,7 +189,7 @@ pub(super) fn survey(folder: &Path) -> Result<Option<Data>> {
 }
 
 /// So many points of a grid.
-pub(super) fn grid(grid: PointGrid, rows: usize, seed: u64) -> Result<Data> {
+pub(crate) fn grid(grid: PointGrid, rows: usize, seed: u64) -> Result<Data> {
     let name =
         grid.sigma.map_or("uniform".to_string(), |sigma| format!("gaussian, sigma = {sigma}"));
     let table = table::in_memory(&synthetic::grid_schema(&grid), 1, |_| {
@@ -199,7 +199,7 @@ pub(super) fn grid(grid: PointGrid, rows: usize, seed: u64) -> Result<Data> {
 }
 
 /// So many rows of a table of made-up workers.
-pub(super) fn workers(kind: Synthetic, rows: usize, seed: u64) -> Result<Data> {
+pub(crate) fn workers(kind: Synthetic, rows: usize, seed: u64) -> Result<Data> {
     let table = table::in_memory(&synthetic::schema(kind), 1, |_| {
         Ok(synthetic::batch(kind, seed, 0, rows))
     })?;
@@ -222,7 +222,7 @@ fn data(name: String, table: Table) -> Data {
 }
 
 /// The folder, if it can be read and has anything in it that an experiment uses.
-pub(super) fn check_folder(folder: &Path) -> Result<()> {
+pub(crate) fn check_folder(folder: &Path) -> Result<()> {
     let failed = |source| Error::from(ErrorKind::Io { path: folder.to_path_buf(), source });
     std::fs::read_dir(folder).map_err(failed)?;
     let known = ["adult.data", "adult_30162.csv", "adult_45222.csv", "acs2018_sal_occ.csv"];
@@ -237,9 +237,9 @@ pub(super) fn check_folder(folder: &Path) -> Result<()> {
     Err(ErrorKind::Request { why }.into())
 }
 
-/// A hash that is the same for ever (FNV-1a), good enough to tell a table or a run from another.
+/// A hash that is the same for ever (FNV-1a), good enough to distinguish tables and runs.
 #[derive(Debug)]
-pub(super) struct Hash(u64);
+pub(crate) struct Hash(u64);
 
 impl Default for Hash {
     fn default() -> Hash {
@@ -249,13 +249,13 @@ impl Default for Hash {
 
 impl Hash {
     /// Adds some bytes, and where they end.
-    pub(super) fn add(&mut self, bytes: &[u8]) {
+    pub(crate) fn add(&mut self, bytes: &[u8]) {
         for &byte in bytes.iter().chain(&[0xff]) {
             self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
         }
     }
 
-    pub(super) fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         format!("{:016x}", self.0)
     }
 }
@@ -272,7 +272,7 @@ mod tests {
     fn both_forms_of_adult_give_the_same_rows() {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name);
-        assert!(adult(folder.path(), Part::Training).unwrap().is_none());
+        assert!(adult(folder.path(), AdultPart::Training).unwrap().is_none());
         assert!(check_folder(folder.path()).is_err());
         let head = "age,workclass,fnlwgt,education,education-num,marital-status,occupation,relationship,race,sex,capital-gain,\
                     capital-loss,hours-per-week,native-country,salary-class\n";
@@ -282,19 +282,19 @@ mod tests {
             TEST.lines().nth(1).unwrap().replace(", ", ",").replace("K.", "K")
         );
         std::fs::write(path("adult_45222.csv"), csv).unwrap();
-        let from_table = adult(folder.path(), Part::Both).unwrap().unwrap();
+        let from_table = adult(folder.path(), AdultPart::Both).unwrap().unwrap();
         std::fs::write(path("adult.data"), RAW).unwrap();
         std::fs::write(path("adult.test"), TEST).unwrap();
-        let from_raw = adult(folder.path(), Part::Both).unwrap().unwrap();
+        let from_raw = adult(folder.path(), AdultPart::Both).unwrap().unwrap();
         assert_eq!(from_raw, from_table);
         assert_eq!(
             from_raw[1],
             ["25", "Private", "11th", "Never-married", "Sales", "Black", "Male", "Cuba", ">50K"]
         );
         assert_eq!(
-            adult(folder.path(), Part::Training).unwrap().unwrap().len(),
+            adult(folder.path(), AdultPart::Training).unwrap().unwrap().len(),
             1,
-            "rows with a missing value are left out"
+            "rows with a missing value are skipped"
         );
         check_folder(folder.path()).unwrap();
         let ages = adult_in_intervals("a", &from_raw).unwrap();
@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ragged_line_is_told_by_its_number_alone() {
+    fn a_ragged_line_is_named_by_its_number_alone() {
         let why = raw_rows("39, canary\n", Path::new("adult.data")).unwrap_err().to_string();
         assert!(why.contains("adult.data, line 1: 2 cells") && !why.contains("canary"), "{why}");
     }

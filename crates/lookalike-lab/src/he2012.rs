@@ -8,38 +8,39 @@ use lookalike::request::{ColumnRequest, Kind, Rest, Role};
 use lookalike::synthetic::Synthetic;
 use lookalike::{Algorithm, Request};
 
-use super::Report;
-use super::claims::{
-    Claim, Finding, Remarks, all, below, claim, geometric, linear, moves, named, r_squared, span,
+use crate::PaperResults;
+use crate::claims::{
+    Claim, ClaimCheck, Remarks, Trend, all, below, claim, geometric, linear, moves, named,
+    r_squared, span,
 };
-use super::data::{self, Data, SURVEY};
-use super::figure::{Figure, SECONDS, Side, Sweep};
-use super::lab::{Job, Lab, Outcomes, SEED};
-use crate::plot::Scale;
+use crate::data::{self, Data, SURVEY};
+use crate::figure::{Figure, Quantity, RunSeries, SECONDS};
+use crate::lab::{Experiment, Lab, Outcomes, SEED};
+use crate::plot::AxisScale;
 
 const PAPER: &str = "he2012";
 const METHODS: [(&str, Algorithm); 2] =
     [("CB (cluster)", Algorithm::Cluster), ("NH (ring)", Algorithm::Ring)];
-const GCP: Side = Side::new("gcp", "global certainty penalty", Scale::FromZero);
-const BY_K: Side = Side::new("k", "k", Scale::Linear);
-const BY_D: Side = Side::new("d", "QI dimensionality d", Scale::Linear);
-const BY_N: Side = Side::new("rows", "cardinality n", Scale::Linear);
-/// What the paper keeps fixed where it varies something else.
+const GCP: Quantity = Quantity::new("gcp", "global certainty penalty", AxisScale::FromZero);
+const BY_K: Quantity = Quantity::new("k", "k", AxisScale::Linear);
+const BY_D: Quantity = Quantity::new("d", "QI dimensionality d", AxisScale::Linear);
+const BY_N: Quantity = Quantity::new("rows", "cardinality n", AxisScale::Linear);
+/// The k where the paper varies something else.
 const K: u64 = 100;
 
-/// What was measured on one table.
-struct Found {
+/// The runs on one table.
+struct He2012Runs {
     name: &'static str,
     /// By the number of quasi-identifiers, from 3 on.
-    by_k: Vec<(usize, Vec<Sweep>)>,
-    by_d: Vec<Sweep>,
+    by_k: Vec<(usize, Vec<RunSeries>)>,
+    by_d: Vec<RunSeries>,
     /// None for a table whose size cannot be chosen.
-    by_n: Option<Vec<Sweep>>,
+    by_n: Option<Vec<RunSeries>>,
 }
 
 /// Runs the experiments.
-pub(super) fn run(lab: &Lab, survey: Option<&Data>) -> Outcomes<Report> {
-    let mut report = Report::default();
+pub(crate) fn run(lab: &Lab, survey: Option<&Data>) -> Outcomes<PaperResults> {
+    let mut report = PaperResults::default();
     let rows = lab.choose(100_000, 10_000);
     let sal = found(
         lab,
@@ -98,16 +99,16 @@ fn found(
     data: &Data,
     columns: &[&str],
     kind: Option<Synthetic>,
-) -> Outcomes<Found> {
+) -> Outcomes<He2012Runs> {
     let ks: &[u64] = lab.choose(&[50, 100, 150, 200, 250], &[50, 100, 250]);
     let sizes: &[usize] =
         lab.choose(&[100_000, 200_000, 300_000, 400_000, 500_000], &[10_000, 20_000, 40_000]);
     let series = |places: &[usize],
-                  run: &dyn Fn(usize, Algorithm) -> Outcomes<super::store::Numbers>|
-     -> Outcomes<Vec<Sweep>> {
-        let mut series: Vec<Sweep> = METHODS
+                  run: &dyn Fn(usize, Algorithm) -> Outcomes<crate::store::RunNumbers>|
+     -> Outcomes<Vec<RunSeries>> {
+        let mut series: Vec<RunSeries> = METHODS
             .iter()
-            .map(|(name, _)| Sweep { name: (*name).to_string(), runs: Vec::new() })
+            .map(|(name, _)| RunSeries { name: (*name).to_string(), runs: Vec::new() })
             .collect();
         for &place in places {
             for (series, (_, algorithm)) in series.iter_mut().zip(METHODS) {
@@ -120,24 +121,29 @@ fn found(
     for d in 3..=6 {
         let places: Vec<usize> = ks.iter().map(|&k| usize::try_from(k).unwrap_or(100)).collect();
         let run = |k: usize, algorithm| {
-            lab.run(&Job::new(PAPER, data, request(data, &columns[..d], k as u64), algorithm))
+            lab.run(&Experiment::new(
+                PAPER,
+                data,
+                request(data, &columns[..d], k as u64),
+                algorithm,
+            ))
         };
         by_k.push((d, series(&places, &run)?));
     }
     let by_d = series(&[3, 4, 5, 6], &|d, algorithm| {
-        lab.run(&Job::new(PAPER, data, request(data, &columns[..d], K), algorithm))
+        lab.run(&Experiment::new(PAPER, data, request(data, &columns[..d], K), algorithm))
     })?;
     let by_n = kind.map(|kind| {
         series(sizes, &|rows, algorithm| {
             let data = data::workers(kind, rows, SEED)?;
-            lab.run(&Job::new(PAPER, &data, request(&data, &columns[..7], K), algorithm))
+            lab.run(&Experiment::new(PAPER, &data, request(&data, &columns[..7], K), algorithm))
         })
     });
-    Ok(Found { name, by_k, by_d, by_n: by_n.transpose()? })
+    Ok(He2012Runs { name, by_k, by_d, by_n: by_n.transpose()? })
 }
 
-impl Found {
-    fn draw(&self, report: &mut Report) {
+impl He2012Runs {
+    fn draw(&self, report: &mut PaperResults) {
         let (name, file) = (self.name, self.name.to_lowercase());
         for (d, series) in &self.by_k {
             let title = format!("GCP by k, {name}-{d}");
@@ -170,7 +176,7 @@ impl Found {
                 by_n,
             ));
             let title = format!("Search time by n, {name}-7");
-            let seconds = Side { scale: Scale::FromZero, ..SECONDS };
+            let seconds = Quantity { scale: AxisScale::FromZero, ..SECONDS };
             report.figures.push(Figure::of(
                 PAPER,
                 "figure 9",
@@ -183,7 +189,7 @@ impl Found {
     }
 
     /// CB below NH for every k, from 4 columns on.
-    fn order(&self) -> Finding {
+    fn order(&self) -> ClaimCheck {
         all(self
             .by_k
             .iter()
@@ -197,7 +203,12 @@ impl Found {
     }
 }
 
-fn claims(lab: &Lab, sal: &Found, income: &Found, survey: Option<&Found>) -> Vec<Claim> {
+fn claims(
+    lab: &Lab,
+    sal: &He2012Runs,
+    income: &He2012Runs,
+    survey: Option<&He2012Runs>,
+) -> Vec<Claim> {
     let rows = lab.choose(
         "Made-up tables of 100,000 rows in the place of SAL and INCOME.",
         "Made-up tables of 10,000 rows (quick) in the place of SAL and INCOME.",
@@ -208,16 +219,19 @@ fn claims(lab: &Lab, sal: &Found, income: &Found, survey: Option<&Found>) -> Vec
         fails: "NH here has windows of k rows inside the classes of top-down, so no box is larger than such a class; the paper does not say how it set NH up.",
     };
     let both = [sal, income];
-    let three = |found: &Found| {
+    let three = |found: &He2012Runs| {
         let (d, series) = &found.by_k[0];
         below(&series[1], &series[0], "gcp").called(&found.with(*d))
     };
-    let by_n = |finding: &dyn Fn(&Sweep) -> Finding| {
+    let by_n = |finding: &dyn Fn(&RunSeries) -> ClaimCheck| {
         all(both.iter().flat_map(|found| {
             let series = found.by_n.iter().flatten();
             series.map(|series| {
                 let finding = finding(series);
-                Finding { measured: format!("{}-7, {}", found.name, finding.measured), ..finding }
+                ClaimCheck {
+                    measured: format!("{}-7, {}", found.name, finding.measured),
+                    ..finding
+                }
             })
         }))
     };
@@ -230,19 +244,19 @@ fn claims(lab: &Lab, sal: &Found, income: &Found, survey: Option<&Found>) -> Vec
     let grows_with_k = almost_all(
         both.iter().flat_map(|found| found.by_k.iter().flat_map(|(_, series)| series)).map(
             |series| {
-                let (line, rise) = (linear(series, "gcp"), moves(series, "gcp", true));
+                let (line, rise) = (linear(series, "gcp"), moves(series, "gcp", Trend::Rises));
                 (line.holds && rise.holds, r_squared(&series.points("gcp")))
             },
         ),
     );
     let grows_with_d = all(both.iter().flat_map(|found| {
         found.by_d.iter().map(|series| {
-            let finding = moves(series, "gcp", true);
-            Finding { measured: format!("{}, {}", found.name, finding.measured), ..finding }
+            let finding = moves(series, "gcp", Trend::Rises);
+            ClaimCheck { measured: format!("{}, {}", found.name, finding.measured), ..finding }
         })
     }));
     let domain = {
-        let gcp = |found: &Found, at: usize| {
+        let gcp = |found: &He2012Runs, at: usize| {
             found.by_d[at].points("gcp").iter().map(|point| point.1).collect::<Vec<f64>>()
         };
         let [cb, nh] = [0, 1].map(|at| {
@@ -253,13 +267,13 @@ fn claims(lab: &Lab, sal: &Found, income: &Found, survey: Option<&Found>) -> Vec
                 .collect::<Vec<f64>>()
         });
         let measured = format!("INC over SAL: NH {}, CB {}", span(&nh), span(&cb));
-        Finding {
+        ClaimCheck {
             holds: nh.iter().all(|ratio| *ratio > 1.0) && geometric(&cb) < geometric(&nh),
             measured,
         }
     };
     let on_survey =
-        survey.map(Found::order).ok_or("needs acs2018_sal_occ.csv in the folder of --data");
+        survey.map(He2012Runs::order).ok_or("needs acs2018_sal_occ.csv in the folder of --data");
     vec![
         claim(
             PAPER,
@@ -310,7 +324,7 @@ fn claims(lab: &Lab, sal: &Found, income: &Found, survey: Option<&Found>) -> Vec
             PAPER,
             "GCP and n",
             "falls with n",
-            Ok(by_n(&|series| moves(series, "gcp", false))),
+            Ok(by_n(&|series| moves(series, "gcp", Trend::Falls))),
             made_up,
         ),
         claim(
@@ -332,11 +346,11 @@ fn claims(lab: &Lab, sal: &Found, income: &Found, survey: Option<&Found>) -> Vec
 }
 
 /// All but at most one in eight hold; beside each, how straight its line is.
-fn almost_all(found: impl Iterator<Item = (bool, f64)>) -> Finding {
+fn almost_all(found: impl Iterator<Item = (bool, f64)>) -> ClaimCheck {
     let found: Vec<(bool, f64)> = found.collect();
     let so = found.iter().filter(|(holds, _)| *holds).count();
     let fits: Vec<f64> = found.iter().map(|(_, fit)| *fit).collect();
     let measured =
         format!("{so} of {} lines rise and are straight, R² {}", found.len(), span(&fits));
-    Finding { holds: 8 * (found.len() - so) <= found.len() && so > 0, measured }
+    ClaimCheck { holds: 8 * (found.len() - so) <= found.len() && so > 0, measured }
 }

@@ -6,35 +6,35 @@ use lookalike::request::{ColumnRequest, Kind, Rest, Role, Share};
 use lookalike::search::global::Cost;
 use lookalike::{Algorithm, Request, SearchOptions};
 
-use super::Report;
-use super::claims::{Claim, Finding, Remarks, all, at_most, claim, moves, named, times};
-use super::data::{self, Data, FETCH, NINE, Rows};
-use super::figure::{Figure, SECONDS, Side, Sweep};
-use super::lab::{Job, Lab, Outcomes, SEED};
-use super::store::Numbers;
-use super::taxonomies::{self, Family};
-use crate::plot::Scale;
+use crate::PaperResults;
+use crate::claims::{Claim, ClaimCheck, Remarks, Trend, all, at_most, claim, moves, named, times};
+use crate::data::{self, AdultRows, Data, FETCH, NINE};
+use crate::figure::{Figure, Quantity, RunSeries, SECONDS};
+use crate::lab::{Experiment, Lab, Outcomes, SEED};
+use crate::plot::AxisScale;
+use crate::store::RunNumbers;
+use crate::taxonomies::{self, Family};
 
 const PAPER: &str = "wong2006";
 const METHODS: [(&str, Algorithm); 2] = [
     ("Top Down (specialize)", Algorithm::Specialize),
     ("eIncognito (incognito)", Algorithm::Incognito),
 ];
-const DISTORTION: Side = Side::new("distortion", "distortion ratio", Scale::FromZero);
-const BY_ALPHA: Side = Side::new("alpha", "alpha", Scale::Linear);
-const BY_SIZE: Side = Side::new("columns", "quasi-identifier size", Scale::Linear);
+const DISTORTION: Quantity = Quantity::new("distortion", "distortion ratio", AxisScale::FromZero);
+const BY_ALPHA: Quantity = Quantity::new("alpha", "alpha", AxisScale::Linear);
+const BY_SIZE: Quantity = Quantity::new("columns", "quasi-identifier size", AxisScale::Linear);
 const KS: [u64; 2] = [2, 10];
 
-/// What was measured under one k.
-struct Found {
+/// The runs under one k.
+struct Wong2006Runs {
     k: u64,
-    by_alpha: Vec<Sweep>,
-    by_size: Vec<Sweep>,
+    by_alpha: Vec<RunSeries>,
+    by_size: Vec<RunSeries>,
 }
 
 /// Runs the experiments.
-pub(super) fn run(lab: &Lab, adult: Option<&Rows>) -> Outcomes<Report> {
-    let mut report = Report::default();
+pub(crate) fn run(lab: &Lab, adult: Option<&AdultRows>) -> Outcomes<PaperResults> {
+    let mut report = PaperResults::default();
     let Some(rows) = adult else {
         report.claims = claims(None);
         return Ok(report);
@@ -42,7 +42,7 @@ pub(super) fn run(lab: &Lab, adult: Option<&Rows>) -> Outcomes<Report> {
     let data = data::adult_table("adult, both parts", rows)?;
     let mut found = Vec::new();
     for k in KS {
-        found.push(Found {
+        found.push(Wong2006Runs {
             k,
             by_alpha: by_alpha(lab, &data, k)?,
             by_size: by_size(lab, &data, k)?,
@@ -64,7 +64,7 @@ fn run_one(
     size: usize,
     tenths: u32,
     k: u64,
-) -> Outcomes<Numbers> {
+) -> Outcomes<RunNumbers> {
     let mut request = Request { k: Some(k), rest: Some(Rest::Drop), ..Request::default() };
     request.output.snap = true;
     for name in &NINE[..size] {
@@ -82,13 +82,13 @@ fn run_one(
     salary.values = Some(vec![">50K".to_string()]);
     request.columns.insert("salary-class".to_string(), salary);
     let search = SearchOptions { cost: Cost::Distortion, ..SearchOptions::new(algorithm, SEED) };
-    lab.run(&Job { search, ..Job::new(PAPER, data, request, algorithm) })
+    lab.run(&Experiment { search, ..Experiment::new(PAPER, data, request, algorithm) })
 }
 
 fn series(
     places: &[u32],
-    run: impl Fn(Algorithm, u32) -> Outcomes<(f64, Numbers)>,
-) -> Outcomes<Vec<Sweep>> {
+    run: impl Fn(Algorithm, u32) -> Outcomes<(f64, RunNumbers)>,
+) -> Outcomes<Vec<RunSeries>> {
     let mut all = Vec::new();
     for (name, algorithm) in METHODS {
         let runs =
@@ -96,27 +96,27 @@ fn series(
         // What no release can meet has no numbers.
         let runs =
             runs.into_iter().filter(|(_, numbers)| !numbers.contains_key("infeasible")).collect();
-        all.push(Sweep { name: name.to_string(), runs });
+        all.push(RunSeries { name: name.to_string(), runs });
     }
     Ok(all)
 }
 
-fn by_alpha(lab: &Lab, data: &Data, k: u64) -> Outcomes<Vec<Sweep>> {
+fn by_alpha(lab: &Lab, data: &Data, k: u64) -> Outcomes<Vec<RunSeries>> {
     let places: &[u32] = lab.choose(&[1, 2, 3, 4, 5, 6, 7, 8, 9], &[1, 3, 5, 9]);
     series(places, |algorithm, tenths| {
         Ok((f64::from(tenths) / 10.0, run_one(lab, data, algorithm, 8, tenths, k)?))
     })
 }
 
-fn by_size(lab: &Lab, data: &Data, k: u64) -> Outcomes<Vec<Sweep>> {
+fn by_size(lab: &Lab, data: &Data, k: u64) -> Outcomes<Vec<RunSeries>> {
     let places: &[u32] = lab.choose(&[2, 3, 4, 5, 6, 7, 8], &[2, 5, 8]);
     series(places, |algorithm, size| {
         Ok((f64::from(size), run_one(lab, data, algorithm, size as usize, 5, k)?))
     })
 }
 
-impl Found {
-    fn draw(&self, report: &mut Report) {
+impl Wong2006Runs {
+    fn draw(&self, report: &mut PaperResults) {
         let k = self.k;
         let parts = if k == KS[0] {
             ["figure 2 (a)", "figure 2 (b)", "figure 2 (c)", "figure 2 (d)"]
@@ -155,24 +155,24 @@ impl Found {
         }
     }
 
-    fn with_k(&self, finding: &dyn Fn(&Found) -> Finding) -> Finding {
+    fn with_k(&self, finding: &dyn Fn(&Wong2006Runs) -> ClaimCheck) -> ClaimCheck {
         finding(self).called(&format!("k = {}", self.k))
     }
 }
 
-fn claims(found: Option<&[Found]>) -> Vec<Claim> {
-    let of = |finding: &dyn Fn(&[Found]) -> Finding| found.map(finding).ok_or(FETCH);
+fn claims(found: Option<&[Wong2006Runs]>) -> Vec<Claim> {
+    let of = |finding: &dyn Fn(&[Wong2006Runs]) -> ClaimCheck| found.map(finding).ok_or(FETCH);
     let [top_down, incognito] = METHODS.map(|(name, _)| name);
-    let each = |finding: &dyn Fn(&Found) -> Finding, found: &[Found]| {
+    let each = |finding: &dyn Fn(&Wong2006Runs) -> ClaimCheck, found: &[Wong2006Runs]| {
         all(found.iter().map(|found| found.with_k(finding)))
     };
     // The paper averages over all of its figures.
     let ratio = |what: &'static str, wanted: f64| {
-        move |found: &[Found]| {
+        move |found: &[Wong2006Runs]| {
             let everything = |name: &str| {
                 let series = found.iter().flat_map(|found| [&found.by_alpha, &found.by_size]);
                 let runs = series.flat_map(|all_of| named(all_of, name).runs.clone());
-                Sweep {
+                RunSeries {
                     name: name.to_string(),
                     runs: (0_u32..).map(f64::from).zip(runs.map(|run| run.1)).collect(),
                 }
@@ -180,31 +180,33 @@ fn claims(found: Option<&[Found]>) -> Vec<Claim> {
             times(&everything(incognito), &everything(top_down), what, (wanted, wanted))
         }
     };
-    let trend = |what: &'static str, by_alpha: bool, is_rising: bool| {
-        move |found: &[Found]| {
-            let series = |found: &Found| -> Finding {
-                let series = if by_alpha { &found.by_alpha } else { &found.by_size };
-                all(series.iter().map(|series| moves(series, what, is_rising)))
+    type Along = fn(&Wong2006Runs) -> &Vec<RunSeries>;
+    let (along_alpha, along_size): (Along, Along) =
+        (|found| &found.by_alpha, |found| &found.by_size);
+    let trending = |what: &'static str, along: Along, trend: Trend| {
+        move |found: &[Wong2006Runs]| {
+            let series = |found: &Wong2006Runs| -> ClaimCheck {
+                all(along(found).iter().map(|series| moves(series, what, trend)))
             };
             all(found.iter().map(|found| found.with_k(&series)))
         }
     };
-    let by_k = |found: &[Found]| {
+    let by_k = |found: &[Wong2006Runs]| {
         all(METHODS.map(|(name, _)| {
-            let rename = |found: &Found| {
+            let rename = |found: &Wong2006Runs| {
                 let runs = named(&found.by_alpha, name).runs.clone();
-                Sweep { name: format!("{name} at k = {}", found.k), runs }
+                RunSeries { name: format!("{name} at k = {}", found.k), runs }
             };
             at_most(&rename(&found[0]), &rename(&found[1]), "distortion")
         }))
     };
-    let time_and_alpha = |found: &[Found]| {
+    let time_and_alpha = |found: &[Wong2006Runs]| {
         each(
             &|found| {
-                moves(named(&found.by_alpha, incognito), "seconds", true).and(moves(
+                moves(named(&found.by_alpha, incognito), "seconds", Trend::Rises).and(moves(
                     named(&found.by_alpha, top_down),
                     "seconds",
-                    false,
+                    Trend::Falls,
                 ))
             },
             found,
@@ -237,14 +239,14 @@ fn claims(found: Option<&[Found]>) -> Vec<Claim> {
             PAPER,
             "distortion and alpha",
             "falls as alpha rises",
-            of(&trend("distortion", true, false)),
+            of(&trending("distortion", along_alpha, Trend::Falls)),
             Remarks { how: rule.how, fails: "" },
         ),
         claim(
             PAPER,
             "distortion and QI size",
             "rises",
-            of(&trend("distortion", false, true)),
+            of(&trending("distortion", along_size, Trend::Rises)),
             rule,
         ),
         claim(PAPER, "distortion and k", "rises", of(&by_k), rule),
@@ -255,6 +257,12 @@ fn claims(found: Option<&[Found]>) -> Vec<Claim> {
             of(&time_and_alpha),
             seconds,
         ),
-        claim(PAPER, "time and QI size", "rises", of(&trend("seconds", false, true)), seconds),
+        claim(
+            PAPER,
+            "time and QI size",
+            "rises",
+            of(&trending("seconds", along_size, Trend::Rises)),
+            seconds,
+        ),
     ]
 }

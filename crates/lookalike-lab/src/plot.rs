@@ -1,37 +1,37 @@
 //! Plots as SVG: plain data in, one self-contained picture out. No scripts, no fonts or styles from
 //! elsewhere; the same data, the same bytes.
 //!
-//! Series are told apart by colour (the palette of Okabe and Ito, which colour-blind people can
-//! tell apart), by marker and by dashes.
+//! Series differ by colour (the palette of Okabe and Ito, which colour-blind people can
+//! distinguish), by marker and by dashes.
 
 use std::fmt::Write;
 
-/// What is to be seen.
+/// A plot as plain data.
 #[derive(Clone, Debug)]
-pub(crate) struct Plot {
-    pub(crate) title: String,
-    pub(crate) x_axis: Axis,
-    pub(crate) y_axis: Axis,
+pub struct Plot {
+    pub title: String,
+    pub x_axis: Axis,
+    pub y_axis: Axis,
     /// The place in this list decides how a series looks: pictures that belong together list the
     /// same series, also those without points.
-    pub(crate) series: Vec<Series>,
+    pub series: Vec<Series>,
 }
 
-/// One direction.
+/// The x or y axis.
 #[derive(Clone, Debug)]
-pub(crate) struct Axis {
-    pub(crate) label: String,
-    pub(crate) scale: Scale,
+pub struct Axis {
+    pub label: String,
+    pub scale: AxisScale,
     /// Where values are written; round ones are chosen when there are none.
-    pub(crate) ticks: Vec<f64>,
+    pub ticks: Vec<f64>,
 }
 
 /// How values become lengths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Scale {
+pub enum AxisScale {
     /// From the least value to the greatest.
     Linear,
-    /// From 0 on.
+    /// From 0 to the greatest value.
     FromZero,
     /// By logarithms: what is not above 0 is not drawn.
     Log,
@@ -39,20 +39,20 @@ pub(crate) enum Scale {
 
 /// Points that belong together.
 #[derive(Clone, Debug)]
-pub(crate) struct Series {
-    pub(crate) name: String,
+pub struct Series {
+    pub name: String,
     /// Whether a line goes through them, in their order.
-    pub(crate) is_joined: bool,
-    pub(crate) points: Vec<Point>,
+    pub is_joined: bool,
+    pub points: Vec<PlotPoint>,
 }
 
-/// One value.
+/// A marker at `(x, y)`.
 #[derive(Clone, Debug)]
-pub(crate) struct Point {
-    pub(crate) x: f64,
-    pub(crate) y: f64,
+pub struct PlotPoint {
+    pub x: f64,
+    pub y: f64,
     /// Written beside the marker where there is room; may be empty.
-    pub(crate) label: String,
+    pub label: String,
 }
 
 const WIDTH: f64 = 620.0;
@@ -75,10 +75,10 @@ const DASHES: [&str; 5] = ["", "7 3", "2 3", "9 3 2 3", "5 2"];
 const MARKERS: u32 = 6;
 
 /// Draws the plot.
-pub(crate) fn svg(plot: &Plot) -> String {
+pub fn svg(plot: &Plot) -> String {
     let numbered =
         plot.series.iter().enumerate().map(|(at, series)| (at, series, drawable(plot, series)));
-    let drawn: Vec<(usize, &Series, Vec<&Point>)> =
+    let drawn: Vec<(usize, &Series, Vec<&PlotPoint>)> =
         numbered.filter(|(_, _, points)| !points.is_empty()).collect();
     let all = || drawn.iter().flat_map(|(_, _, points)| points.iter().copied());
     let x = Ruler::new(&plot.x_axis, all().map(|point| point.x), (LEFT, RIGHT));
@@ -114,13 +114,13 @@ pub(crate) fn svg(plot: &Plot) -> String {
         let mut taken: Vec<Area> =
             all().map(|point| Area::around(x.at(point.x), y.at(point.y), 5.0, 5.0)).collect();
         for (at, series, points) in &drawn {
-            draw(&mut out, Look::of(*at), series, points, (&x, &y));
+            draw(&mut out, SeriesStyle::of(*at), series, points, (&x, &y));
         }
         for point in all() {
             label(&mut out, point, (&x, &y), &mut taken);
         }
         for (line, (at, series, _)) in drawn.iter().enumerate() {
-            legend(&mut out, Look::of(*at), series, TOP + 8.0 + length(line) * LINE);
+            legend(&mut out, SeriesStyle::of(*at), series, TOP + 8.0 + length(line) * LINE);
         }
     }
     out.push_str("</svg>\n");
@@ -128,9 +128,10 @@ pub(crate) fn svg(plot: &Plot) -> String {
 }
 
 /// The points that have a place on the axes.
-fn drawable<'a>(plot: &Plot, series: &'a Series) -> Vec<&'a Point> {
-    let has_place =
-        |axis: &Axis, value: f64| value.is_finite() && (axis.scale != Scale::Log || value > 0.0);
+fn drawable<'a>(plot: &Plot, series: &'a Series) -> Vec<&'a PlotPoint> {
+    let has_place = |axis: &Axis, value: f64| {
+        value.is_finite() && (axis.scale != AxisScale::Log || value > 0.0)
+    };
     series
         .points
         .iter()
@@ -151,8 +152,8 @@ struct Ruler {
 impl Ruler {
     /// Over these values and the ticks that were given, from one place to another.
     fn new(axis: &Axis, values: impl Iterator<Item = f64>, ends: (f64, f64)) -> Ruler {
-        let is_log = axis.scale == Scale::Log;
-        let first = if axis.scale == Scale::FromZero {
+        let is_log = axis.scale == AxisScale::Log;
+        let first = if axis.scale == AxisScale::FromZero {
             (0.0, 0.0)
         } else {
             (f64::INFINITY, f64::NEG_INFINITY)
@@ -168,7 +169,8 @@ impl Ruler {
             () if is_log => 0.4,
             () => (0.5 * greatest.abs()).max(0.5),
         };
-        let from = if axis.scale == Scale::FromZero && least >= 0.0 { 0.0 } else { least - room };
+        let from =
+            if axis.scale == AxisScale::FromZero && least >= 0.0 { 0.0 } else { least - room };
         let to = greatest + room;
         let ticks = match (axis.ticks.is_empty(), is_log) {
             (false, _) => axis.ticks.clone(),
@@ -271,19 +273,19 @@ fn axes(out: &mut String, plot: &Plot, x: &Ruler, y: &Ruler) {
     );
 }
 
-/// How a series is told from the others.
+/// Colour, dashes and marker of a series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Look {
+struct SeriesStyle {
     colour: &'static str,
     dash: &'static str,
     marker: u32,
 }
 
-impl Look {
+impl SeriesStyle {
     #[allow(clippy::cast_possible_truncation, reason = "below the number of markers")]
-    fn of(at: usize) -> Look {
+    fn of(at: usize) -> SeriesStyle {
         let marker = (at % MARKERS as usize) as u32;
-        Look { colour: COLOURS[at % COLOURS.len()], dash: DASHES[at % DASHES.len()], marker }
+        SeriesStyle { colour: COLOURS[at % COLOURS.len()], dash: DASHES[at % DASHES.len()], marker }
     }
 
     /// The path of the marker around a point.
@@ -306,9 +308,9 @@ impl Look {
 
 fn draw(
     out: &mut String,
-    look: Look,
+    look: SeriesStyle,
     series: &Series,
-    points: &[&Point],
+    points: &[&PlotPoint],
     (x, y): (&Ruler, &Ruler),
 ) {
     let (colour, fill) = (look.colour, look.fill());
@@ -338,7 +340,7 @@ fn draw(
     put(out, format_args!("</g>"));
 }
 
-fn dashes(look: Look) -> String {
+fn dashes(look: SeriesStyle) -> String {
     if look.dash.is_empty() {
         String::new()
     } else {
@@ -346,7 +348,7 @@ fn dashes(look: Look) -> String {
     }
 }
 
-fn legend(out: &mut String, look: Look, series: &Series, y: f64) {
+fn legend(out: &mut String, look: SeriesStyle, series: &Series, y: f64) {
     let (colour, fill, left) = (look.colour, look.fill(), RIGHT + 16.0);
     put(out, format_args!(r#"<g stroke="{colour}" stroke-width="1.8" fill="none">"#));
     if series.is_joined {
@@ -364,7 +366,7 @@ fn legend(out: &mut String, look: Look, series: &Series, y: f64) {
     );
 }
 
-/// What something on the picture covers.
+/// A rectangle of the picture that is taken.
 #[derive(Clone, Copy, Debug)]
 struct Area {
     left: f64,
@@ -393,7 +395,7 @@ impl Area {
 
 /// Writes a point's label on the first side of the marker where nothing else is, and nowhere if
 /// there is no such side.
-fn label(out: &mut String, point: &Point, (x, y): (&Ruler, &Ruler), taken: &mut Vec<Area>) {
+fn label(out: &mut String, point: &PlotPoint, (x, y): (&Ruler, &Ruler), taken: &mut Vec<Area>) {
     let half = length(point.label.chars().count()) * LETTER * 0.45;
     let (at, up) = (x.at(point.x), y.at(point.y));
     let sides = [(at + half + 8.0, up), (at, up - 12.0), (at - half - 8.0, up), (at, up + 13.0)];
@@ -426,12 +428,12 @@ fn number(value: f64) -> String {
         clippy::cast_sign_loss,
         reason = "between 1,000 and 2^53"
     )]
-    let whole = |value: f64| crate::show::count(value.round() as u64);
+    let whole = |value: f64| crate::numbers::count(value.round() as u64);
     match value.abs() {
         0.0 => "0".to_string(),
         size if !(1e-4..9e15).contains(&size) => format!("{value:e}"),
         size if size >= 1_000.0 => format!("{}{}", if value < 0.0 { "-" } else { "" }, whole(size)),
-        _ => crate::show::decimal(value),
+        _ => crate::numbers::decimal(value),
     }
 }
 
@@ -441,7 +443,7 @@ fn length(count: usize) -> f64 {
 }
 
 /// Text for XML: its signs escaped, what it cannot hold replaced.
-pub(crate) fn escape(text: &str) -> String {
+pub fn escape(text: &str) -> String {
     let mut out = String::new();
     for c in text.chars() {
         match c {
@@ -465,16 +467,16 @@ fn put(out: &mut String, line: std::fmt::Arguments) {
 mod tests {
     use super::*;
 
-    fn axis(label: &str, scale: Scale) -> Axis {
+    fn axis(label: &str, scale: AxisScale) -> Axis {
         Axis { label: label.into(), scale, ticks: Vec::new() }
     }
 
     fn series(name: &str, points: &[(f64, f64)]) -> Series {
-        let points = points.iter().map(|&(x, y)| Point { x, y, label: "p".into() }).collect();
+        let points = points.iter().map(|&(x, y)| PlotPoint { x, y, label: "p".into() }).collect();
         Series { name: name.into(), is_joined: true, points }
     }
 
-    fn plot(scale: Scale, series: Vec<Series>) -> Plot {
+    fn plot(scale: AxisScale, series: Vec<Series>) -> Plot {
         Plot { title: "t".into(), x_axis: axis("x", scale), y_axis: axis("y", scale), series }
     }
 
@@ -487,7 +489,7 @@ mod tests {
         text
     }
 
-    fn ruler(scale: Scale, values: &[f64]) -> Ruler {
+    fn ruler(scale: AxisScale, values: &[f64]) -> Ruler {
         Ruler::new(&axis("a", scale), values.iter().copied(), (100.0, 200.0))
     }
 
@@ -497,12 +499,12 @@ mod tests {
 
     #[test]
     fn scales_take_values_to_places() {
-        let linear = ruler(Scale::Linear, &[10.0, 20.0]);
+        let linear = ruler(AxisScale::Linear, &[10.0, 20.0]);
         assert!(near(linear.at(15.0), 150.0) && linear.at(10.0) > 100.0 && linear.at(20.0) < 200.0);
-        assert!(near(ruler(Scale::FromZero, &[10.0, 20.0]).at(0.0), 100.0));
-        let log = ruler(Scale::Log, &[1.0, 100.0]);
+        assert!(near(ruler(AxisScale::FromZero, &[10.0, 20.0]).at(0.0), 100.0));
+        let log = ruler(AxisScale::Log, &[1.0, 100.0]);
         assert!(near(log.at(10.0), 150.0), "{log:?}");
-        let below = ruler(Scale::FromZero, &[-5.0, 5.0]);
+        let below = ruler(AxisScale::FromZero, &[-5.0, 5.0]);
         assert!(near(below.at(0.0), 150.0) && below.at(-5.0) > 100.0, "{below:?}");
     }
 
@@ -511,12 +513,18 @@ mod tests {
         let texts = |ruler: &Ruler| {
             ruler.ticks.iter().map(|&tick| number(tick)).collect::<Vec<_>>().join(" ")
         };
-        assert_eq!(texts(&ruler(Scale::FromZero, &[0.0, 9_000.0])), "0 2,000 4,000 6,000 8,000");
-        assert_eq!(texts(&ruler(Scale::Linear, &[1.0, 1.4])), "1 1.1 1.2 1.3 1.4");
-        assert_eq!(texts(&ruler(Scale::Log, &[0.02, 5.0])), "0.02 0.05 0.1 0.2 0.5 1 2 5");
-        assert_eq!(texts(&ruler(Scale::Log, &[0.001, 1000.0])), "0.001 0.01 0.1 1 10 100 1,000");
+        assert_eq!(
+            texts(&ruler(AxisScale::FromZero, &[0.0, 9_000.0])),
+            "0 2,000 4,000 6,000 8,000"
+        );
+        assert_eq!(texts(&ruler(AxisScale::Linear, &[1.0, 1.4])), "1 1.1 1.2 1.3 1.4");
+        assert_eq!(texts(&ruler(AxisScale::Log, &[0.02, 5.0])), "0.02 0.05 0.1 0.2 0.5 1 2 5");
+        assert_eq!(
+            texts(&ruler(AxisScale::Log, &[0.001, 1000.0])),
+            "0.001 0.01 0.1 1 10 100 1,000"
+        );
         for (least, greatest) in [(1e-12, 1e12), (0.3, 0.300_000_1), (1.0, 1e7)] {
-            for scale in [Scale::Linear, Scale::FromZero, Scale::Log] {
+            for scale in [AxisScale::Linear, AxisScale::FromZero, AxisScale::Log] {
                 let ruler = ruler(scale, &[least, greatest]);
                 assert!(
                     ruler.ticks.len() < 20 && ruler.ticks.iter().all(|&tick| ruler.has(tick)),
@@ -524,17 +532,17 @@ mod tests {
                 );
             }
         }
-        let given = Axis { ticks: vec![2.0, 5.0, 50.0], ..axis("k", Scale::Log) };
+        let given = Axis { ticks: vec![2.0, 5.0, 50.0], ..axis("k", AxisScale::Log) };
         assert_eq!(
             Ruler::new(&given, [2.0, 10.0].into_iter(), (0.0, 1.0)).ticks,
             [2.0, 5.0],
-            "what lies outside is left out"
+            "ticks outside are not drawn"
         );
     }
 
     #[test]
     fn one_point_and_equal_values_stand_in_the_middle() {
-        for scale in [Scale::Linear, Scale::Log] {
+        for scale in [AxisScale::Linear, AxisScale::Log] {
             for points in [&[(3.0, 7.0)][..], &[(3.0, 7.0), (3.0, 7.0)]] {
                 let text = drawn(&plot(scale, vec![series("a", points)]));
                 let middle = format!(
@@ -546,8 +554,8 @@ mod tests {
             }
         }
         for value in [0.0, -4.0] {
-            drawn(&plot(Scale::Linear, vec![series("a", &[(value, value)])]));
-            drawn(&plot(Scale::FromZero, vec![series("a", &[(value, value)])]));
+            drawn(&plot(AxisScale::Linear, vec![series("a", &[(value, value)])]));
+            drawn(&plot(AxisScale::FromZero, vec![series("a", &[(value, value)])]));
         }
     }
 
@@ -558,7 +566,7 @@ mod tests {
             vec![series("a", &[])],
             vec![series("a", &[(f64::NAN, 1.0), (1.0, f64::INFINITY), (0.0, 1.0)])],
         ] {
-            let text = drawn(&plot(Scale::Log, series));
+            let text = drawn(&plot(AxisScale::Log, series));
             assert!(text.contains("nothing to draw") && !text.contains("<path"), "{text}");
         }
     }
@@ -566,7 +574,7 @@ mod tests {
     #[test]
     fn what_has_no_place_is_left_out_and_looks_stay() {
         let both = plot(
-            Scale::Log,
+            AxisScale::Log,
             vec![series("a", &[(0.0, 1.0)]), series("b", &[(1.0, 1.0), (2.0, 3.0), (-1.0, 1.0)])],
         );
         let text = drawn(&both);
@@ -576,8 +584,8 @@ mod tests {
             "the second series looks like the second"
         );
         assert_eq!(text.matches("<title>b, p: ").count(), 2);
-        let looks: Vec<Look> = (0..42).map(Look::of).collect();
-        let is_new = |(at, look): (usize, &Look)| {
+        let looks: Vec<SeriesStyle> = (0..42).map(SeriesStyle::of).collect();
+        let is_new = |(at, look): (usize, &SeriesStyle)| {
             !looks[..at]
                 .iter()
                 .any(|other| (other.colour, other.marker) == (look.colour, look.marker))
@@ -587,7 +595,7 @@ mod tests {
 
     #[test]
     fn texts_are_escaped() {
-        let mut odd = plot(Scale::Linear, vec![series("<b>&\u{1}", &[(1.0, 2.0)])]);
+        let mut odd = plot(AxisScale::Linear, vec![series("<b>&\u{1}", &[(1.0, 2.0)])]);
         odd.title = "\"T\" & 'u'".into();
         odd.x_axis.label = "a < b > c\n".into();
         let text = drawn(&odd);
@@ -607,7 +615,7 @@ mod tests {
             .map(|at| (1.0 + f64::from(at % 20) / 1e3, 1.0 + f64::from(at / 20) / 1e3))
             .collect();
         let mut crowded =
-            plot(Scale::Linear, vec![series("a", &crowd), series("b", &[(50.0, 50.0)])]);
+            plot(AxisScale::Linear, vec![series("a", &crowd), series("b", &[(50.0, 50.0)])]);
         crowded.series.iter_mut().for_each(|series| series.is_joined = false);
         let labels = drawn(&crowded).matches(">p</text>").count();
         assert!((1..100).contains(&labels), "{labels}");

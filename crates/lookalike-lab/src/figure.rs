@@ -3,78 +3,83 @@
 
 use std::fmt::Write;
 
-use super::store::Numbers;
-use crate::plot::{Axis, Plot, Point, Scale, Series, svg};
+use crate::plot::{Axis, AxisScale, Plot, PlotPoint, Series, svg};
+use crate::store::RunNumbers;
 
 /// One figure of a paper.
 #[derive(Debug)]
-pub(super) struct Figure {
-    pub(super) paper: &'static str,
+pub(crate) struct Figure {
+    pub(crate) paper: &'static str,
     /// The name of its files.
-    pub(super) name: String,
+    pub(crate) name: String,
     /// Which figure of the paper it is.
-    pub(super) of: &'static str,
-    pub(super) title: String,
-    pub(super) x: Side,
-    pub(super) y: Side,
-    pub(super) lines: Vec<Line>,
+    pub(crate) of: &'static str,
+    pub(crate) title: String,
+    pub(crate) x: Quantity,
+    pub(crate) y: Quantity,
+    pub(crate) lines: Vec<FigureLine>,
 }
 
-/// What one axis shows.
+/// The quantity on an axis.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Side {
+pub(crate) struct Quantity {
     /// The head of the column in the CSV file.
-    pub(super) column: &'static str,
-    pub(super) label: &'static str,
-    pub(super) scale: Scale,
+    pub(crate) column: &'static str,
+    pub(crate) label: &'static str,
+    pub(crate) scale: AxisScale,
 }
 
 /// A line of a figure.
 #[derive(Clone, Debug)]
-pub(super) struct Line {
-    pub(super) name: String,
-    pub(super) points: Vec<(f64, f64)>,
+pub(crate) struct FigureLine {
+    pub(crate) name: String,
+    pub(crate) points: Vec<(f64, f64)>,
 }
 
 /// The runs of one method along one axis.
 #[derive(Debug)]
-pub(super) struct Sweep {
-    pub(super) name: String,
-    pub(super) runs: Vec<(f64, Numbers)>,
+pub(crate) struct RunSeries {
+    pub(crate) name: String,
+    pub(crate) runs: Vec<(f64, RunNumbers)>,
 }
 
-impl Sweep {
+impl RunSeries {
     /// One number of every run that has it.
-    pub(super) fn points(&self, what: &str) -> Vec<(f64, f64)> {
+    pub(crate) fn points(&self, what: &str) -> Vec<(f64, f64)> {
         self.runs.iter().filter_map(|(x, numbers)| Some((*x, *numbers.get(what)?))).collect()
     }
 
-    pub(super) fn line(&self, what: &str) -> Line {
-        Line { name: self.name.clone(), points: self.points(what) }
+    pub(crate) fn line(&self, what: &str) -> FigureLine {
+        FigureLine { name: self.name.clone(), points: self.points(what) }
     }
 }
 
-impl Side {
-    pub(super) const fn new(column: &'static str, label: &'static str, scale: Scale) -> Side {
-        Side { column, label, scale }
+impl Quantity {
+    pub(crate) const fn new(
+        column: &'static str,
+        label: &'static str,
+        scale: AxisScale,
+    ) -> Quantity {
+        Quantity { column, label, scale }
     }
 }
 
-pub(super) const BY_K: Side = Side::new("k", "k", Scale::Log);
-pub(super) const SECONDS: Side = Side::new("seconds", "search time in seconds", Scale::Log);
-pub(super) const NCP: Side = Side::new("ncp", "certainty penalty", Scale::FromZero);
-pub(super) const C_DM: Side = Side::new("c_dm", "discernability penalty", Scale::Log);
+pub(crate) const BY_K: Quantity = Quantity::new("k", "k", AxisScale::Log);
+pub(crate) const SECONDS: Quantity =
+    Quantity::new("seconds", "search time in seconds", AxisScale::Log);
+pub(crate) const NCP: Quantity = Quantity::new("ncp", "certainty penalty", AxisScale::FromZero);
+pub(crate) const C_DM: Quantity = Quantity::new("c_dm", "discernability penalty", AxisScale::Log);
 
 impl Figure {
     /// The figure of one number of several series; the number is called like the column of the y
     /// axis.
-    pub(super) fn of(
+    pub(crate) fn of(
         paper: &'static str,
         of: &'static str,
         name: &str,
         title: &str,
-        sides: (Side, Side),
-        all: &[Sweep],
+        sides: (Quantity, Quantity),
+        all: &[RunSeries],
     ) -> Figure {
         let lines = all.iter().map(|series| series.line(sides.1.column)).collect();
         Figure {
@@ -89,7 +94,7 @@ impl Figure {
     }
 
     /// A line a point.
-    pub(super) fn csv(&self) -> String {
+    pub(crate) fn csv(&self) -> String {
         let mut text = format!("series,{},{}\n", self.x.column, self.y.column);
         for line in &self.lines {
             let name = if line.name.contains(',') {
@@ -104,18 +109,18 @@ impl Figure {
         text
     }
 
-    pub(super) fn picture(&self) -> String {
+    pub(crate) fn picture(&self) -> String {
         let mut ticks: Vec<f64> =
             self.lines.iter().flat_map(|line| line.points.iter().map(|point| point.0)).collect();
         ticks.sort_by(f64::total_cmp);
         ticks.dedup();
-        let axis = |side: Side, ticks: Vec<f64>| Axis {
+        let axis = |side: Quantity, ticks: Vec<f64>| Axis {
             label: side.label.to_string(),
             scale: side.scale,
             ticks,
         };
-        let point = |&(x, y): &(f64, f64)| Point { x, y, label: String::new() };
-        let series = |line: &Line| Series {
+        let point = |&(x, y): &(f64, f64)| PlotPoint { x, y, label: String::new() };
+        let series = |line: &FigureLine| Series {
             name: line.name.clone(),
             is_joined: true,
             points: line.points.iter().map(point).collect(),
@@ -135,10 +140,11 @@ mod tests {
 
     #[test]
     fn a_figure_has_a_line_and_a_marker_for_each_point() {
-        let runs =
-            |y: f64| vec![(2.0, Numbers::from([("ncp".to_string(), y)])), (5.0, Numbers::new())];
+        let runs = |y: f64| {
+            vec![(2.0, RunNumbers::from([("ncp".to_string(), y)])), (5.0, RunNumbers::new())]
+        };
         let all = [("a", 1.5), ("b, c", 2.5)]
-            .map(|(name, y)| Sweep { name: name.to_string(), runs: runs(y) });
+            .map(|(name, y)| RunSeries { name: name.to_string(), runs: runs(y) });
         let figure = Figure::of("xu2006", "figure 7", "penalty", "Penalty", (BY_K, NCP), &all);
         assert_eq!(figure.csv(), "series,k,ncp\na,2,1.5\n\"b, c\",2,2.5\n");
         let picture = figure.picture();

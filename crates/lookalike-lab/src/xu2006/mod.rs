@@ -9,13 +9,13 @@ use lookalike::search::far_pair_shares;
 use lookalike::synthetic::PointGrid;
 use lookalike::{Algorithm, Problem, Request};
 
-use super::Report;
-use super::data::{self, Data, Rows};
-use super::figure::{BY_K, C_DM, Figure, NCP, SECONDS, Side, Sweep};
-use super::lab::{Job, Lab, Outcomes, SEED};
-use super::store::Numbers;
-use super::taxonomies::{self, EDUCATION, Family};
-use crate::plot::Scale;
+use crate::PaperResults;
+use crate::data::{self, AdultRows, Data};
+use crate::figure::{BY_K, C_DM, Figure, NCP, Quantity, RunSeries, SECONDS};
+use crate::lab::{Experiment, Lab, Outcomes, SEED};
+use crate::plot::AxisScale;
+use crate::store::RunNumbers;
+use crate::taxonomies::{self, EDUCATION, Family};
 
 const PAPER: &str = "xu2006";
 const METHODS: [Algorithm; 3] = [Algorithm::Mondrian, Algorithm::BottomUp, Algorithm::TopDown];
@@ -27,16 +27,18 @@ const READINGS: [Algorithm; 5] = [
     Algorithm::BottomUpRow,
     Algorithm::TopDownRow,
 ];
-const COUNT_ERROR: Side = Side::new("count_error", "mean relative error of COUNT", Scale::FromZero);
-const SUM_ERROR: Side = Side::new("sum_error", "mean relative error of SUM", Scale::FromZero);
+const COUNT_ERROR: Quantity =
+    Quantity::new("count_error", "mean relative error of COUNT", AxisScale::FromZero);
+const SUM_ERROR: Quantity =
+    Quantity::new("sum_error", "mean relative error of SUM", AxisScale::FromZero);
 /// How many rounds the search for far pairs takes at most in the figure, and from how many tuples
 /// it starts.
 const ROUNDS: [u32; 6] = [1, 2, 3, 4, 5, 6];
 const STARTS: u32 = 100;
 
 /// Runs the experiments.
-pub(super) fn run(lab: &Lab, adult: Option<&Rows>) -> Outcomes<Report> {
-    let mut report = Report::default();
+pub(crate) fn run(lab: &Lab, adult: Option<&AdultRows>) -> Outcomes<PaperResults> {
+    let mut report = PaperResults::default();
     let adult = adult.map(|rows| data::adult_table("adult", rows)).transpose()?;
     let on_adult = adult.as_ref().map(|data| by_k_on_adult(lab, data, &mut report)).transpose()?;
     let rows = lab.choose(10_000, 2_000);
@@ -59,8 +61,8 @@ pub(super) fn run(lab: &Lab, adult: Option<&Rows>) -> Outcomes<Report> {
         "seed-distance-by-rounds",
         "Distance of the seeds over the largest",
         (
-            Side::new("rounds", "rounds", Scale::Linear),
-            Side::new("share", "share of the largest certainty penalty", Scale::Linear),
+            Quantity::new("rounds", "rounds", AxisScale::Linear),
+            Quantity::new("share", "share of the largest certainty penalty", AxisScale::Linear),
         ),
         &seeds,
     ));
@@ -88,7 +90,7 @@ fn utility(lab: &Lab) -> Outcomes<Request> {
     Ok(request)
 }
 
-/// Numbers in all columns of a grid.
+/// RunNumbers in all columns of a grid.
 fn grid_config(columns: usize, weights: &[f64]) -> Request {
     let mut request = Request { rest: Some(Rest::Drop), ..Request::default() };
     for at in 0..columns {
@@ -115,10 +117,12 @@ fn sweep(
     lab: &Lab,
     methods: &[Algorithm],
     places: &[f64],
-    run: impl Fn(&Lab, Algorithm, f64) -> Outcomes<Numbers>,
-) -> Outcomes<Vec<Sweep>> {
-    let mut all: Vec<Sweep> =
-        methods.iter().map(|method| Sweep { name: method.to_string(), runs: Vec::new() }).collect();
+    run: impl Fn(&Lab, Algorithm, f64) -> Outcomes<RunNumbers>,
+) -> Outcomes<Vec<RunSeries>> {
+    let mut all: Vec<RunSeries> = methods
+        .iter()
+        .map(|method| RunSeries { name: method.to_string(), runs: Vec::new() })
+        .collect();
     for &place in places {
         for (series, &method) in all.iter_mut().zip(methods) {
             series.runs.push((place, run(lab, method, place)?));
@@ -140,13 +144,13 @@ fn ks(lab: &Lab) -> &'static [f64] {
     lab.choose(&[2.0, 5.0, 10.0, 25.0, 50.0, 100.0], &[2.0, 10.0, 50.0])
 }
 
-fn by_k_on_adult(lab: &Lab, adult: &Data, report: &mut Report) -> Outcomes<Vec<Sweep>> {
+fn by_k_on_adult(lab: &Lab, adult: &Data, report: &mut PaperResults) -> Outcomes<Vec<RunSeries>> {
     let request = utility(lab)?;
     let all = sweep(lab, &READINGS, ks(lab), |lab, method, k| {
         let request = Request { k: Some(whole(k)), ..request.clone() };
-        lab.run(&Job {
+        lab.run(&Experiment {
             workloads: counts_and_sums(lab, "age"),
-            ..Job::new(PAPER, adult, request, method)
+            ..Experiment::new(PAPER, adult, request, method)
         })
     })?;
     for (of, name, title, y) in [
@@ -161,28 +165,33 @@ fn by_k_on_adult(lab: &Lab, adult: &Data, report: &mut Report) -> Outcomes<Vec<S
     Ok(all)
 }
 
-fn by_k(lab: &Lab, data: &Data, is_asked: bool) -> Outcomes<Vec<Sweep>> {
+fn by_k(lab: &Lab, data: &Data, is_asked: bool) -> Outcomes<Vec<RunSeries>> {
     sweep(lab, &METHODS, ks(lab), |lab, method, k| {
         let request = Request { k: Some(whole(k)), ..grid_config(4, &[]) };
         let workloads = if is_asked { counts_and_sums(lab, "a1") } else { Vec::new() };
-        lab.run(&Job { workloads, ..Job::new(PAPER, data, request, method) })
+        lab.run(&Experiment { workloads, ..Experiment::new(PAPER, data, request, method) })
     })
 }
 
-fn by_sigma(lab: &Lab, rows: usize) -> Outcomes<Vec<Sweep>> {
+fn by_sigma(lab: &Lab, rows: usize) -> Outcomes<Vec<RunSeries>> {
     let places: &[f64] = lab.choose(&[0.5, 1.0, 1.5, 2.0, 3.0, 4.0], &[0.5, 1.0, 2.0, 4.0]);
     sweep(lab, &METHODS, places, |lab, method, sigma| {
         let data = data::grid(PointGrid { columns: 4, sigma: Some(sigma) }, rows, SEED)?;
-        lab.run(&Job::new(PAPER, &data, Request { k: Some(10), ..grid_config(4, &[]) }, method))
+        lab.run(&Experiment::new(
+            PAPER,
+            &data,
+            Request { k: Some(10), ..grid_config(4, &[]) },
+            method,
+        ))
     })
 }
 
-fn by_columns(lab: &Lab, rows: usize) -> Outcomes<Vec<Sweep>> {
+fn by_columns(lab: &Lab, rows: usize) -> Outcomes<Vec<RunSeries>> {
     let places: &[f64] = lab.choose(&[2.0, 3.0, 4.0, 5.0, 6.0, 8.0], &[2.0, 4.0, 6.0]);
     sweep(lab, &METHODS, places, |lab, method, columns| {
         let columns = usize::try_from(whole(columns)).unwrap_or(4);
         let data = data::grid(PointGrid { columns, sigma: Some(1.0) }, rows, SEED)?;
-        lab.run(&Job::new(
+        lab.run(&Experiment::new(
             PAPER,
             &data,
             Request { k: Some(10), ..grid_config(columns, &[]) },
@@ -191,7 +200,7 @@ fn by_columns(lab: &Lab, rows: usize) -> Outcomes<Vec<Sweep>> {
     })
 }
 
-fn by_size(lab: &Lab) -> Outcomes<Vec<Sweep>> {
+fn by_size(lab: &Lab) -> Outcomes<Vec<RunSeries>> {
     let places: &[f64] = lab.choose(
         &[10_000.0, 25_000.0, 50_000.0, 75_000.0, 100_000.0],
         &[5_000.0, 10_000.0, 20_000.0],
@@ -199,12 +208,17 @@ fn by_size(lab: &Lab) -> Outcomes<Vec<Sweep>> {
     sweep(lab, &METHODS, places, |lab, method, rows| {
         let rows = usize::try_from(whole(rows)).unwrap_or(10_000);
         let data = data::grid(PointGrid { columns: 4, sigma: None }, rows, SEED)?;
-        lab.run(&Job::new(PAPER, &data, Request { k: Some(10), ..grid_config(4, &[]) }, method))
+        lab.run(&Experiment::new(
+            PAPER,
+            &data,
+            Request { k: Some(10), ..grid_config(4, &[]) },
+            method,
+        ))
     })
 }
 
 /// Queries on the first one to four columns, of releases with and without weights.
-fn by_weights(lab: &Lab, uniform: &Data) -> Outcomes<Vec<Sweep>> {
+fn by_weights(lab: &Lab, uniform: &Data) -> Outcomes<Vec<RunSeries>> {
     let on = |columns: usize| (1..=columns).map(|at| format!("a{at}")).collect::<Vec<_>>();
     let workload = |columns: usize| {
         (
@@ -217,8 +231,10 @@ fn by_weights(lab: &Lab, uniform: &Data) -> Outcomes<Vec<Sweep>> {
         for (name, weights) in [("", &[][..]), (", weighted", &[8.0, 4.0, 2.0, 1.0][..])] {
             let request = Request { k: Some(10), ..grid_config(4, weights) };
             let workloads = (1..=4).map(workload).collect();
-            let numbers =
-                lab.run(&Job { workloads, ..Job::new(PAPER, uniform, request, method) })?;
+            let numbers = lab.run(&Experiment {
+                workloads,
+                ..Experiment::new(PAPER, uniform, request, method)
+            })?;
             let error = |columns: u8| {
                 let error = numbers.get(&columns.to_string()).copied();
                 (
@@ -226,7 +242,7 @@ fn by_weights(lab: &Lab, uniform: &Data) -> Outcomes<Vec<Sweep>> {
                     error.map(|error| ("count_error".to_string(), error)).into_iter().collect(),
                 )
             };
-            series.push(Sweep {
+            series.push(RunSeries {
                 name: format!("{method}{name}"),
                 runs: (1..=4).map(error).collect(),
             });
@@ -236,7 +252,7 @@ fn by_weights(lab: &Lab, uniform: &Data) -> Outcomes<Vec<Sweep>> {
 }
 
 /// How far apart the seeds are, by the rounds of the search, on each table.
-fn far_pairs(lab: &Lab, tables: &[&Data]) -> Outcomes<Vec<Sweep>> {
+fn far_pairs(lab: &Lab, tables: &[&Data]) -> Outcomes<Vec<RunSeries>> {
     let mut series = Vec::new();
     for data in tables {
         let request = if data.name == "adult" { utility(lab)? } else { grid_config(4, &[]) };
@@ -261,27 +277,28 @@ fn far_pairs(lab: &Lab, tables: &[&Data]) -> Outcomes<Vec<Sweep>> {
             )
         };
         let name = data.name.split(',').next().unwrap_or_default().to_string();
-        series.push(Sweep { name, runs: ROUNDS.iter().map(share).collect() });
+        series.push(RunSeries { name, runs: ROUNDS.iter().map(share).collect() });
     }
     Ok(series)
 }
 
-/// What was measured on made-up tables.
+/// The runs on made-up tables.
 struct Shapes {
-    uniform: Vec<Sweep>,
-    gaussian: Vec<Sweep>,
-    sigma: Vec<Sweep>,
-    columns: Vec<Sweep>,
-    weights: Vec<Sweep>,
-    size: Vec<Sweep>,
+    uniform: Vec<RunSeries>,
+    gaussian: Vec<RunSeries>,
+    sigma: Vec<RunSeries>,
+    columns: Vec<RunSeries>,
+    weights: Vec<RunSeries>,
+    size: Vec<RunSeries>,
 }
 
 impl Shapes {
-    fn draw(&self, report: &mut Report) {
-        let by_sigma = Side::new("sigma", "sigma", Scale::Linear);
-        let by_columns = Side::new("columns", "dimensionality", Scale::Linear);
-        let on = Side::new("columns", "queries on the first so many attributes", Scale::Linear);
-        let size = Side::new("rows", "tuples", Scale::Linear);
+    fn draw(&self, report: &mut PaperResults) {
+        let by_sigma = Quantity::new("sigma", "sigma", AxisScale::Linear);
+        let by_columns = Quantity::new("columns", "dimensionality", AxisScale::Linear);
+        let on =
+            Quantity::new("columns", "queries on the first so many attributes", AxisScale::Linear);
+        let size = Quantity::new("rows", "tuples", AxisScale::Linear);
         for (of, name, title, x, y, all) in [
             (
                 "figure 11",

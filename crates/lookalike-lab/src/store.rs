@@ -6,26 +6,26 @@ use std::path::{Path, PathBuf};
 use lookalike::{Error, ErrorKind, Result};
 use serde_json::{Value, json};
 
-use super::data::Hash;
-use crate::cmd::write_text;
+use crate::data::Hash;
+use crate::file::write_text;
 
-/// What a run measured, by name.
-pub(super) type Numbers = BTreeMap<String, f64>;
+/// The measurements of a run, by name: `ncp`, `seconds`.
+pub(crate) type RunNumbers = BTreeMap<String, f64>;
 
 /// The folder of the runs.
 #[derive(Debug)]
-pub(super) struct Store(PathBuf);
+pub(crate) struct Store(PathBuf);
 
 impl Store {
     /// Makes the folder if there is none.
-    pub(super) fn new(folder: &Path) -> Result<Store> {
+    pub(crate) fn new(folder: &Path) -> Result<Store> {
         std::fs::create_dir_all(folder)
             .map_err(|source| Error::from(ErrorKind::Io { path: folder.to_path_buf(), source }))?;
         Ok(Store(folder.to_path_buf()))
     }
 
-    /// What was measured under this key; none when nothing was, or when the file is damaged.
-    pub(super) fn get(&self, key: &str) -> Option<Numbers> {
+    /// The measurements under this key; none when there are none or the file is damaged.
+    pub(crate) fn get(&self, key: &str) -> Option<RunNumbers> {
         let text = std::fs::read_to_string(self.file(key)).ok()?;
         let value: Value = serde_json::from_str(&text).ok()?;
         if value["key"].as_str()? != key {
@@ -39,7 +39,7 @@ impl Store {
     }
 
     /// Keeps what was measured.
-    pub(super) fn put(&self, key: &str, numbers: &Numbers) -> Result<()> {
+    pub(crate) fn put(&self, key: &str, numbers: &RunNumbers) -> Result<()> {
         write_text(
             &self.file(key),
             true,
@@ -62,7 +62,8 @@ mod tests {
     fn what_was_put_is_got_and_what_is_damaged_is_not() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::new(folder.path()).unwrap();
-        let numbers = Numbers::from([("ncp".to_string(), 0.1 + 0.2), ("seconds".to_string(), 3.0)]);
+        let numbers =
+            RunNumbers::from([("ncp".to_string(), 0.1 + 0.2), ("seconds".to_string(), 3.0)]);
         store.put("one", &numbers).unwrap();
         assert_eq!((store.get("one"), store.get("other")), (Some(numbers.clone()), None));
         let file = store.file("one");

@@ -1,96 +1,99 @@
-//! Claims of the papers: what each says, what was measured, and whether it holds. What words like
-//! "about" mean is fixed here, once for all claims, and not claim by claim.
+//! Claims of the papers, their measurements, and whether each holds. The meaning of words like
+//! "about" is fixed here, once for all claims.
 
 use serde_json::{Value, json};
 
-use super::figure::Sweep;
-use crate::show;
+use crate::figure::RunSeries;
+use crate::numbers;
 
 /// "About" and "comparable": neither more nor less than by these factors.
-pub(super) const ABOUT: f64 = 1.5;
-pub(super) const COMPARABLE: f64 = 1.25;
+pub(crate) const ABOUT: f64 = 1.5;
+pub(crate) const COMPARABLE: f64 = 1.25;
 /// "Not sensitive": the greatest is at most so many times the least.
-pub(super) const STEADY: f64 = 2.0;
+pub(crate) const STEADY: f64 = 2.0;
 /// "Linear": the straight line through the points explains this share of their spread.
-pub(super) const LINEAR: f64 = 0.95;
+pub(crate) const LINEAR: f64 = 0.95;
 
-/// What those words mean, for the page.
-pub(super) const WORDS: &str = "\"About\" a number means within a factor of 1.5 of it, \"comparable\" within a factor of 1.25, \"not sensitive\" that the \
+/// The meaning of those words, for the page.
+pub(crate) const WORDS: &str = "\"About\" a number means within a factor of 1.5 of it, \"comparable\" within a factor of 1.25, \"not sensitive\" that the \
 greatest is at most twice the least, \"linear\" that a straight line explains 95 % of the spread (R²), \"almost all\" at most one exception in eight. An order must hold at every point. \
 Some readings were settled after the first runs had been seen: li2008's schemes are compared at proven optima only, its directions and times where \
 searches ended, one direction is faster only by a factor of 1.25, wong2006's two ratios are means over all of its figures, and he2012's \"almost all\" is \
 the paper's own word.";
 
-/// One claim.
+/// A claim of a paper, its measurement and whether it holds.
 #[derive(Debug)]
-pub(super) struct Claim {
-    pub(super) paper: &'static str,
-    pub(super) claim: &'static str,
-    pub(super) says: &'static str,
-    pub(super) measured: String,
-    pub(super) verdict: Verdict,
-    pub(super) remark: String,
+pub struct Claim {
+    pub(crate) paper: &'static str,
+    pub(crate) claim: &'static str,
+    pub(crate) says: &'static str,
+    pub(crate) measured: String,
+    pub(crate) verdict: ClaimStatus,
+    pub(crate) remark: String,
 }
 
 /// Whether a claim holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(crate) enum ClaimStatus {
     Holds,
     Fails,
     NotRun,
 }
 
-impl Verdict {
-    pub(super) fn text(self) -> &'static str {
+impl ClaimStatus {
+    pub(crate) fn text(self) -> &'static str {
         match self {
-            Verdict::Holds => "holds",
-            Verdict::Fails => "does not hold",
-            Verdict::NotRun => "not run",
+            ClaimStatus::Holds => "holds",
+            ClaimStatus::Fails => "does not hold",
+            ClaimStatus::NotRun => "not run",
         }
     }
 }
 
-/// What was measured for a claim.
+/// A measurement, and whether the claim holds under it.
 #[derive(Clone, Debug)]
-pub(super) struct Finding {
-    pub(super) holds: bool,
-    pub(super) measured: String,
+pub(crate) struct ClaimCheck {
+    pub(crate) holds: bool,
+    pub(crate) measured: String,
 }
 
-impl Finding {
+impl ClaimCheck {
     /// Both must hold.
-    pub(super) fn and(self, other: Finding) -> Finding {
-        let Finding { holds, measured } = other;
-        Finding { holds: self.holds && holds, measured: format!("{}; {measured}", self.measured) }
+    pub(crate) fn and(self, other: ClaimCheck) -> ClaimCheck {
+        let ClaimCheck { holds, measured } = other;
+        ClaimCheck {
+            holds: self.holds && holds,
+            measured: format!("{}; {measured}", self.measured),
+        }
     }
 
     /// The same, said of something.
-    pub(super) fn called(self, name: &str) -> Finding {
-        Finding { measured: format!("{name}: {}", self.measured), ..self }
+    pub(crate) fn called(self, name: &str) -> ClaimCheck {
+        ClaimCheck { measured: format!("{name}: {}", self.measured), ..self }
     }
 }
 
-/// What can be said of a claim beside what was measured.
+/// Remarks beside the measurement.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Remarks {
+pub(crate) struct Remarks {
     /// Always said.
-    pub(super) how: &'static str,
+    pub(crate) how: &'static str,
     /// Said when it does not hold.
-    pub(super) fails: &'static str,
+    pub(crate) fails: &'static str,
 }
 
 /// A claim with its finding, or with why there is none.
-pub(super) fn claim(
+pub(crate) fn claim(
     paper: &'static str,
     claim: &'static str,
     says: &'static str,
-    found: Result<Finding, &str>,
+    found: Result<ClaimCheck, &str>,
     remarks: Remarks,
 ) -> Claim {
     let (verdict, measured, why) = match found {
-        Err(why) => (Verdict::NotRun, format!("not run: {why}"), ""),
-        Ok(Finding { holds: true, measured }) => (Verdict::Holds, measured, ""),
-        Ok(Finding { holds: false, measured }) => (Verdict::Fails, measured, remarks.fails),
+        Err(why) => (ClaimStatus::NotRun, format!("not run: {why}"), ""),
+        Ok(ClaimCheck { holds: true, measured }) => (ClaimStatus::Holds, measured, ""),
+        Ok(ClaimCheck { holds: false, measured }) => (ClaimStatus::Fails, measured, remarks.fails),
     };
     let remark = [remarks.how, why]
         .into_iter()
@@ -101,12 +104,12 @@ pub(super) fn claim(
 }
 
 /// The series of that name. Panics when there is none.
-pub(super) fn named<'a>(all: &'a [Sweep], name: &str) -> &'a Sweep {
+pub(crate) fn named<'a>(all: &'a [RunSeries], name: &str) -> &'a RunSeries {
     all.iter().find(|series| series.name == name).expect("the experiment ran it")
 }
 
 /// The values of two series where both have one: place, of the one, of the other.
-pub(super) fn pairs(one: &Sweep, other: &Sweep, what: &str) -> Vec<(f64, f64, f64)> {
+pub(crate) fn pairs(one: &RunSeries, other: &RunSeries, what: &str) -> Vec<(f64, f64, f64)> {
     let there = other.points(what);
     let beside = |(x, y): (f64, f64)| {
         there.iter().find(|point| (point.0 - x).abs() < 1e-9).map(|point| (x, y, point.1))
@@ -115,22 +118,22 @@ pub(super) fn pairs(one: &Sweep, other: &Sweep, what: &str) -> Vec<(f64, f64, f6
 }
 
 /// The one lies below the other at every place.
-pub(super) fn below(one: &Sweep, other: &Sweep, what: &str) -> Finding {
+pub(crate) fn below(one: &RunSeries, other: &RunSeries, what: &str) -> ClaimCheck {
     ordered(one, other, what, |lower, upper| lower < upper, "below")
 }
 
 /// The one lies at or below the other at every place, up to rounding.
-pub(super) fn at_most(one: &Sweep, other: &Sweep, what: &str) -> Finding {
+pub(crate) fn at_most(one: &RunSeries, other: &RunSeries, what: &str) -> ClaimCheck {
     ordered(one, other, what, |lower, upper| lower <= upper * (1.0 + 1e-9), "at most")
 }
 
 fn ordered(
-    one: &Sweep,
-    other: &Sweep,
+    one: &RunSeries,
+    other: &RunSeries,
     what: &str,
     is_so: impl Fn(f64, f64) -> bool,
     word: &str,
-) -> Finding {
+) -> ClaimCheck {
     let pairs = pairs(one, other, what);
     let so = pairs.iter().filter(|(_, lower, upper)| is_so(*lower, *upper)).count();
     let ratios: Vec<f64> =
@@ -142,11 +145,16 @@ fn ordered(
         pairs.len(),
         span(&ratios)
     );
-    Finding { holds: so == pairs.len() && !pairs.is_empty(), measured }
+    ClaimCheck { holds: so == pairs.len() && !pairs.is_empty(), measured }
 }
 
 /// The one is so many times the other on average, within what "about" means of both ends.
-pub(super) fn times(one: &Sweep, other: &Sweep, what: &str, (least, most): (f64, f64)) -> Finding {
+pub(crate) fn times(
+    one: &RunSeries,
+    other: &RunSeries,
+    what: &str,
+    (least, most): (f64, f64),
+) -> ClaimCheck {
     let ratios: Vec<f64> = pairs(one, other, what)
         .iter()
         .filter(|pair| pair.2 > 0.0)
@@ -154,7 +162,7 @@ pub(super) fn times(one: &Sweep, other: &Sweep, what: &str, (least, most): (f64,
         .collect();
     let mean = geometric(&ratios);
     let holds = mean >= least / ABOUT && mean <= most * ABOUT;
-    Finding {
+    ClaimCheck {
         holds,
         measured: format!(
             "{} is {} times {} on average ({})",
@@ -167,31 +175,35 @@ pub(super) fn times(one: &Sweep, other: &Sweep, what: &str, (least, most): (f64,
 }
 
 /// Greatest over least is small.
-pub(super) fn steady(series: &Sweep, what: &str) -> Finding {
+pub(crate) fn steady(series: &RunSeries, what: &str) -> ClaimCheck {
     let values: Vec<f64> = series.points(what).iter().map(|point| point.1).collect();
     let (least, most) = ends(&values);
-    Finding {
+    ClaimCheck {
         holds: most <= STEADY * least,
         measured: format!("{}: greatest over least {}", series.name, round(most / least)),
     }
 }
 
+/// The direction in which a series moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Trend {
+    Rises,
+    Falls,
+}
+
 /// Never falls, or never rises, from place to place; both up to rounding.
-pub(super) fn moves(series: &Sweep, what: &str, is_rising: bool) -> Finding {
+pub(crate) fn moves(series: &RunSeries, what: &str, trend: Trend) -> ClaimCheck {
     let values: Vec<f64> = series.points(what).iter().map(|point| point.1).collect();
     let steps = values.windows(2);
     let so = steps
-        .filter(|pair| {
-            if is_rising {
-                pair[1] >= pair[0] * (1.0 - 1e-9)
-            } else {
-                pair[1] <= pair[0] * (1.0 + 1e-9)
-            }
+        .filter(|pair| match trend {
+            Trend::Rises => pair[1] >= pair[0] * (1.0 - 1e-9),
+            Trend::Falls => pair[1] <= pair[0] * (1.0 + 1e-9),
         })
         .count();
     let (first, last) =
         (values.first().copied().unwrap_or(f64::NAN), values.last().copied().unwrap_or(f64::NAN));
-    let word = if is_rising { "rises" } else { "falls" };
+    let word = if trend == Trend::Rises { "rises" } else { "falls" };
     let all = values.len().saturating_sub(1);
     let measured = format!(
         "{} {word} at {so} of {all} steps, from {} to {}",
@@ -199,23 +211,23 @@ pub(super) fn moves(series: &Sweep, what: &str, is_rising: bool) -> Finding {
         round(first),
         round(last)
     );
-    Finding { holds: so == all && all > 0, measured }
+    ClaimCheck { holds: so == all && all > 0, measured }
 }
 
 /// The points lie on a straight line.
-pub(super) fn linear(series: &Sweep, what: &str) -> Finding {
+pub(crate) fn linear(series: &RunSeries, what: &str) -> ClaimCheck {
     let fit = r_squared(&series.points(what));
-    Finding { holds: fit >= LINEAR, measured: format!("{}: R² {fit:.3}", series.name) }
+    ClaimCheck { holds: fit >= LINEAR, measured: format!("{}: R² {fit:.3}", series.name) }
 }
 
 /// All findings must hold.
-pub(super) fn all(findings: impl IntoIterator<Item = Finding>) -> Finding {
-    let nothing = Finding { holds: false, measured: "nothing to compare".to_string() };
-    findings.into_iter().reduce(Finding::and).unwrap_or(nothing)
+pub(crate) fn all(findings: impl IntoIterator<Item = ClaimCheck>) -> ClaimCheck {
+    let nothing = ClaimCheck { holds: false, measured: "nothing to compare".to_string() };
+    findings.into_iter().reduce(ClaimCheck::and).unwrap_or(nothing)
 }
 
 #[allow(clippy::cast_precision_loss, reason = "a handful of points")]
-pub(super) fn r_squared(points: &[(f64, f64)]) -> f64 {
+pub(crate) fn r_squared(points: &[(f64, f64)]) -> f64 {
     let n = points.len() as f64;
     let mean = |of: &dyn Fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / n;
     let (x, y) = (mean(&|point| point.0), mean(&|point| point.1));
@@ -225,18 +237,18 @@ pub(super) fn r_squared(points: &[(f64, f64)]) -> f64 {
 }
 
 #[allow(clippy::cast_precision_loss, reason = "a handful of points")]
-pub(super) fn geometric(values: &[f64]) -> f64 {
+pub(crate) fn geometric(values: &[f64]) -> f64 {
     (values.iter().map(|value| value.ln()).sum::<f64>() / values.len() as f64).exp()
 }
 
-pub(super) fn ends(values: &[f64]) -> (f64, f64) {
+pub(crate) fn ends(values: &[f64]) -> (f64, f64) {
     values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), &value| {
         (least.min(value), most.max(value))
     })
 }
 
 /// `0.45 to 0.61`
-pub(super) fn span(values: &[f64]) -> String {
+pub(crate) fn span(values: &[f64]) -> String {
     let (least, most) = ends(values);
     if values.is_empty() {
         "no points".to_string()
@@ -246,10 +258,10 @@ pub(super) fn span(values: &[f64]) -> String {
 }
 
 /// Three digits are enough for people.
-pub(super) fn round(value: f64) -> String {
+pub(crate) fn round(value: f64) -> String {
     match value.abs() {
         size if !size.is_finite() => "-".to_string(),
-        size if size >= 1_000.0 => show::penalty(value),
+        size if size >= 1_000.0 => numbers::penalty(value),
         size if size >= 100.0 => format!("{value:.0}"),
         size if size >= 10.0 => format!("{value:.1}"),
         size if size >= 0.1 => format!("{value:.2}"),
@@ -259,7 +271,7 @@ pub(super) fn round(value: f64) -> String {
 }
 
 /// The table for the terminal.
-pub(super) fn table(claims: &[Claim]) -> String {
+pub fn table(claims: &[Claim]) -> String {
     let mut text = String::new();
     for claim in claims {
         let first = format!("{:<13} {}: {}\n", claim.verdict.text(), claim.paper, claim.claim);
@@ -270,9 +282,11 @@ pub(super) fn table(claims: &[Claim]) -> String {
             text += &format!("{:14}remark:   {}\n", "", claim.remark);
         }
     }
-    let count =
-        |verdict: Verdict| claims.iter().filter(|claim| claim.verdict == verdict).count() as u64;
-    let [holds, fails, not_run] = [Verdict::Holds, Verdict::Fails, Verdict::NotRun].map(count);
+    let count = |verdict: ClaimStatus| {
+        claims.iter().filter(|claim| claim.verdict == verdict).count() as u64
+    };
+    let [holds, fails, not_run] =
+        [ClaimStatus::Holds, ClaimStatus::Fails, ClaimStatus::NotRun].map(count);
     text + &format!(
         "{} of {} claims hold, {fails} do not, {not_run} were not run\n",
         holds,
@@ -280,7 +294,7 @@ pub(super) fn table(claims: &[Claim]) -> String {
     )
 }
 
-pub(super) fn csv(claims: &[Claim]) -> String {
+pub(crate) fn csv(claims: &[Claim]) -> String {
     let quoted = |cell: &str| {
         if cell.contains([',', '"', '\n']) {
             format!("\"{}\"", cell.replace('"', "\"\""))
@@ -305,7 +319,7 @@ pub(super) fn csv(claims: &[Claim]) -> String {
     )
 }
 
-pub(super) fn json(claims: &[Claim], quick: bool) -> Value {
+pub(crate) fn json(claims: &[Claim], quick: bool) -> Value {
     let object = |claim: &Claim| {
         json!({
             "paper": claim.paper,
@@ -321,12 +335,12 @@ pub(super) fn json(claims: &[Claim], quick: bool) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use super::super::store::Numbers;
     use super::*;
+    use crate::store::RunNumbers;
 
-    fn series(name: &str, values: &[f64]) -> Sweep {
-        let run = |(x, &y): (u32, &f64)| (f64::from(x), Numbers::from([("y".to_string(), y)]));
-        Sweep { name: name.to_string(), runs: (1..).zip(values).map(run).collect() }
+    fn series(name: &str, values: &[f64]) -> RunSeries {
+        let run = |(x, &y): (u32, &f64)| (f64::from(x), RunNumbers::from([("y".to_string(), y)]));
+        RunSeries { name: name.to_string(), runs: (1..).zip(values).map(run).collect() }
     }
 
     #[test]
@@ -351,8 +365,10 @@ mod tests {
         );
         assert!(!times(&one, &six, "y", (5.0, 6.0)).holds);
         let rising = series("rising", &[1.0, 1.0, 3.0]);
-        assert!(moves(&rising, "y", true).holds && !moves(&rising, "y", false).holds);
-        assert!(!moves(&series("one point", &[1.0]), "y", true).holds);
+        assert!(
+            moves(&rising, "y", Trend::Rises).holds && !moves(&rising, "y", Trend::Falls).holds
+        );
+        assert!(!moves(&series("one point", &[1.0]), "y", Trend::Rises).holds);
         assert!(steady(&series("s", &[1.0, 2.0]), "y").holds && !steady(&rising, "y").holds);
         assert!(
             linear(&series("l", &[1.0, 2.1, 2.9, 4.0]), "y").holds
@@ -363,7 +379,7 @@ mod tests {
 
     #[test]
     fn a_table_of_claims_says_how_each_ended() {
-        let found = |holds| Ok(Finding { holds, measured: "3, exactly".to_string() });
+        let found = |holds| Ok(ClaimCheck { holds, measured: "3, exactly".to_string() });
         let remarks = Remarks { how: "how", fails: "because" };
         let claims = [
             claim("p", "first", "a", found(true), remarks),

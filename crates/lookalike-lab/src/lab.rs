@@ -1,5 +1,5 @@
-//! One run: a search on a table, its losses, its time, its answers to queries; taken from the store
-//! when it is there.
+//! One run: a search on a table, its losses, its time, its answers to queries. A run that was stored
+//! is read, not made again.
 //!
 //! Every search has one thread, as the papers' had: times of searches that share their work among
 //! threads in different ways could not be compared. A search that takes less than a second is made
@@ -8,6 +8,8 @@
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use lookalike::evaluate::loss::loss;
@@ -15,24 +17,38 @@ use lookalike::evaluate::query::{self, Query, Workload};
 use lookalike::request::HierarchySpec;
 use lookalike::run::audit_outcome;
 use lookalike::{
-    Algorithm, Budget, Error, Outcome, Problem, Request, SearchOptions, Status, solve,
+    Algorithm, Budget, Error, ErrorKind, Outcome, Problem, Request, SearchOptions, Status, solve,
 };
 
-use super::data::Data;
-use super::store::{Numbers, Store};
-use crate::cmd::write_text;
-use crate::progress::Progress;
-use crate::request::usage;
-use crate::{interrupt, measure};
+use crate::Event;
+use crate::data::Data;
+use crate::file::write_text;
+use crate::store::{RunNumbers, Store};
 
-/// Why experiments end before their end.
+/// Why the experiments ended early.
 #[derive(Debug)]
-pub(super) enum Stop {
-    /// Somebody wants it.
+pub enum Stop {
+    /// The cancel flag was set.
     Interrupted,
-    /// A release did not hold: a bug of this program.
+    /// A release failed the audit: a bug of this program. Algorithm, table and what is wrong.
     Broken(String),
+    /// A table or a file is wrong.
     Failed(Error),
+}
+
+impl Stop {
+    /// The hierarchies of the experiments are part of this crate: a value that they lack is an
+    /// error of the table.
+    pub(crate) fn of_table(self) -> Stop {
+        let Stop::Failed(error) = &self else { return self };
+        let ErrorKind::Hierarchy { why, .. } = error.kind() else { return self };
+        let why = why
+            .split(": add a line")
+            .next()
+            .unwrap_or_default()
+            .replace("the file", "Adult as UCI gives it out");
+        Stop::Failed(ErrorKind::Data { why: format!("{why}: fetch it again") }.into())
+    }
 }
 
 impl From<Error> for Stop {
@@ -41,48 +57,49 @@ impl From<Error> for Stop {
     }
 }
 
-pub(super) type Outcomes<T> = std::result::Result<T, Stop>;
+/// The result of experiments.
+pub type Outcomes<T> = std::result::Result<T, Stop>;
 
-/// All lots are drawn from here.
-pub(super) const SEED: u64 = 1;
+/// The seed of every search, table and query.
+pub(crate) const SEED: u64 = 1;
 /// Searches shorter than this are made again.
 const SHORT: f64 = 1.0;
 
-/// Where runs are made.
-#[derive(Debug)]
-pub(super) struct Lab<'a> {
-    pub(super) quick: bool,
-    /// Where the taxonomies of Adult are written to.
+/// Makes and stores runs.
+pub(crate) struct Lab<'a> {
+    pub(crate) quick: bool,
+    /// The folder for the taxonomies of Adult.
     hierarchies: PathBuf,
-    progress: &'a Progress,
+    cancel: &'a Arc<AtomicBool>,
+    notify: &'a dyn Fn(Event<'_>),
     store: Store,
-    /// How many runs were made and how many were there.
-    pub(super) counts: Cell<(u64, u64)>,
+    /// Runs that were made now, and runs that were stored before.
+    pub(crate) counts: Cell<(u64, u64)>,
     one_thread: rayon::ThreadPool,
     drawn: RefCell<BTreeMap<String, Vec<Query>>>,
 }
 
-/// What a run is about.
+/// The question of one run.
 #[derive(Debug)]
-pub(super) struct Job<'a> {
-    pub(super) paper: &'static str,
-    pub(super) data: &'a Data,
-    pub(super) request: Request,
-    pub(super) search: SearchOptions,
-    pub(super) time: Option<Duration>,
-    /// Queries to ask the release, and what their mean error is called.
-    pub(super) workloads: Vec<(String, Workload)>,
+pub(crate) struct Experiment<'a> {
+    pub(crate) paper: &'static str,
+    pub(crate) data: &'a Data,
+    pub(crate) request: Request,
+    pub(crate) search: SearchOptions,
+    pub(crate) time: Option<Duration>,
+    /// The name of each mean query error, and its queries.
+    pub(crate) workloads: Vec<(String, Workload)>,
 }
 
-impl<'a> Job<'a> {
-    /// A run that ends by itself and is asked nothing.
-    pub(super) fn new(
+impl<'a> Experiment<'a> {
+    /// A run without a time limit and without queries.
+    pub(crate) fn new(
         paper: &'static str,
         data: &'a Data,
         request: Request,
         algorithm: Algorithm,
-    ) -> Job<'a> {
-        Job {
+    ) -> Experiment<'a> {
+        Experiment {
             paper,
             data,
             request,
@@ -95,22 +112,32 @@ impl<'a> Job<'a> {
 
 impl<'a> Lab<'a> {
     /// With the runs and hierarchies of a folder.
-    pub(super) fn new(quick: bool, folder: &Path, progress: &'a Progress) -> Outcomes<Lab<'a>> {
+    pub(crate) fn new(
+        quick: bool,
+        folder: &Path,
+        cancel: &'a Arc<AtomicBool>,
+        notify: &'a dyn Fn(Event<'_>),
+    ) -> Outcomes<Lab<'a>> {
         let (hierarchies, store) = (folder.join("hierarchies"), Store::new(&folder.join("runs"))?);
         let one_thread = rayon::ThreadPoolBuilder::new().num_threads(1).build();
-        let one_thread =
-            one_thread.map_err(|error| usage(format!("no thread can be started: {error}")))?;
+        let one_thread = one_thread.map_err(|error| {
+            Error::from(ErrorKind::Request { why: format!("cannot start a thread: {error}") })
+        })?;
         let (counts, drawn) = (Cell::default(), RefCell::default());
-        Ok(Lab { quick, hierarchies, progress, store, counts, one_thread, drawn })
+        Ok(Lab { quick, hierarchies, cancel, notify, store, counts, one_thread, drawn })
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.cancel.load(Ordering::SeqCst)
     }
 
     /// The first of two where everything is measured, the second where it must be quick.
-    pub(super) fn choose<T>(&self, full: T, quick: T) -> T {
+    pub(crate) fn choose<T>(&self, full: T, quick: T) -> T {
         if self.quick { quick } else { full }
     }
 
     /// A hierarchy file of this name with this text.
-    pub(super) fn hierarchy(&self, name: &str, text: &str) -> Outcomes<HierarchySpec> {
+    pub(crate) fn hierarchy(&self, name: &str, text: &str) -> Outcomes<HierarchySpec> {
         let path = self.hierarchies.join(name);
         if std::fs::read_to_string(&path).ok().as_deref() != Some(text) {
             write_text(&path, true, text)?;
@@ -119,31 +146,33 @@ impl<'a> Lab<'a> {
     }
 
     /// The numbers of a run.
-    pub(super) fn run(&self, job: &Job) -> Outcomes<Numbers> {
-        let request = measure::asking_for(&job.request, job.search.algorithm, SEED);
+    pub(crate) fn run(&self, experiment: &Experiment) -> Outcomes<RunNumbers> {
+        let request = request_for(&experiment.request, experiment.search.algorithm, SEED);
         let what = [
-            job.data.fingerprint.clone(),
+            experiment.data.fingerprint.clone(),
             written(&request),
-            format!("{:?} {:?} {:?}", job.search, job.time, job.workloads),
+            format!("{:?} {:?} {:?}", experiment.search, experiment.time, experiment.workloads),
         ];
         let k = request.k.map_or(String::new(), |k| format!(", k = {k}"));
         let label = format!(
             "{}, {} columns, {}{k}",
-            job.data.name,
+            experiment.data.name,
             request.columns.len(),
-            job.search.algorithm
+            experiment.search.algorithm
         );
-        self.kept(job.paper, &label, &what.join(" | "), || self.measure(job, &request))
+        self.kept(experiment.paper, &label, &what.join(" | "), || {
+            self.measure(experiment, &request)
+        })
     }
 
     /// The numbers of any measurement: those that were kept, or new ones.
-    pub(super) fn kept(
+    pub(crate) fn kept(
         &self,
         paper: &str,
         label: &str,
         what: &str,
-        work: impl FnOnce() -> Outcomes<Numbers>,
-    ) -> Outcomes<Numbers> {
+        work: impl FnOnce() -> Outcomes<RunNumbers>,
+    ) -> Outcomes<RunNumbers> {
         let pace = if self.quick { "quick" } else { "full" };
         let key = format!(
             "lookalike {} | {paper} | {pace} | {label} | {what}",
@@ -154,10 +183,10 @@ impl<'a> Lab<'a> {
             self.counts.set((made, there + 1));
             return Ok(numbers);
         }
-        self.progress.at(&format!("run {}: {label}", made + there + 1));
+        (self.notify)(Event::Run(&format!("run {}: {label}", made + there + 1)));
         let numbers = work()?;
-        // What a stopped search found says nothing.
-        if interrupt::is_cancelled() {
+        // The result of a stopped search is worth nothing.
+        if self.is_cancelled() {
             return Err(Stop::Interrupted);
         }
         self.store.put(&key, &numbers)?;
@@ -166,49 +195,50 @@ impl<'a> Lab<'a> {
         Ok(self.store.get(&key).unwrap_or(numbers))
     }
 
-    fn measure(&self, job: &Job, request: &Request) -> Outcomes<Numbers> {
-        if interrupt::is_cancelled() {
+    fn measure(&self, experiment: &Experiment, request: &Request) -> Outcomes<RunNumbers> {
+        if self.is_cancelled() {
             return Err(Stop::Interrupted);
         }
         let names: Vec<String> =
-            job.data.table.columns.iter().map(|column| column.name.clone()).collect();
+            experiment.data.table.columns.iter().map(|column| column.name.clone()).collect();
         let roles = request.roles(&names)?;
-        let problem = match Problem::new(&job.data.table, &roles, request) {
+        let problem = match Problem::new(&experiment.data.table, &roles, request) {
             Ok(problem) => problem,
             Err(error) if error.is_infeasible() => {
-                return Ok(Numbers::from([("infeasible".to_string(), 1.0)]));
+                return Ok(RunNumbers::from([("infeasible".to_string(), 1.0)]));
             }
             Err(error) => return Err(error.into()),
         };
-        let (outcome, seconds) = self.search(&problem, job);
-        if interrupt::is_cancelled() {
+        let (outcome, seconds) = self.search(&problem, experiment);
+        if self.is_cancelled() {
             return Err(Stop::Interrupted);
         }
         let mut numbers = numbers(&problem, &outcome);
         numbers.insert("seconds".to_string(), seconds);
-        let judged = audit_outcome(&job.data.table, &roles, request, &problem, &outcome, SEED)?;
-        if !judged.broken.is_empty() {
+        let audited =
+            audit_outcome(&experiment.data.table, &roles, request, &problem, &outcome, SEED)?;
+        if !audited.broken.is_empty() {
             return Err(Stop::Broken(format!(
                 "{} on {}: {}",
-                job.search.algorithm, job.data.name, judged.broken
+                experiment.search.algorithm, experiment.data.name, audited.broken
             )));
         }
-        for (name, workload) in judged.released.iter().flat_map(|_| &job.workloads) {
-            let queries = self.queries(job, request, workload)?;
-            let released = judged.released.as_ref().expect("asked only then");
-            let answers = query::answer(&job.data.table, released, request, &queries)?;
+        for (name, workload) in audited.released.iter().flat_map(|_| &experiment.workloads) {
+            let queries = self.queries(experiment, request, workload)?;
+            let released = audited.released.as_ref().expect("asked only then");
+            let answers = query::answer(&experiment.data.table, released, request, &queries)?;
             numbers
                 .extend(query::summarize(&answers).mean_error.map(|error| (name.clone(), error)));
         }
         Ok(numbers)
     }
 
-    /// What was found, and the seconds.
-    fn search(&self, problem: &Problem, job: &Job) -> (Outcome, f64) {
+    /// The outcome, and the seconds of the search.
+    fn search(&self, problem: &Problem, experiment: &Experiment) -> (Outcome, f64) {
         let once = || {
-            let budget = Budget::new(job.time, interrupt::cancel());
+            let budget = Budget::new(experiment.time, Arc::clone(self.cancel));
             let begun = Instant::now();
-            let outcome = self.one_thread.install(|| solve(problem, job.search, &budget));
+            let outcome = self.one_thread.install(|| solve(problem, experiment.search, &budget));
             (outcome, begun.elapsed().as_secs_f64())
         };
         let (outcome, mut seconds) = once();
@@ -219,19 +249,35 @@ impl<'a> Lab<'a> {
     }
 
     /// Draws queries once for all releases of a table.
-    fn queries(&self, job: &Job, request: &Request, workload: &Workload) -> Outcomes<Vec<Query>> {
-        let key = format!("{} {workload:?}", job.data.fingerprint);
+    fn queries(
+        &self,
+        experiment: &Experiment,
+        request: &Request,
+        workload: &Workload,
+    ) -> Outcomes<Vec<Query>> {
+        let key = format!("{} {workload:?}", experiment.data.fingerprint);
         if let Some(queries) = self.drawn.borrow().get(&key) {
             return Ok(queries.clone());
         }
-        let queries = query::draw(&job.data.table, request, workload)?;
+        let queries = query::draw(&experiment.data.table, request, workload)?;
         self.drawn.borrow_mut().insert(key, queries.clone());
         Ok(queries)
     }
 }
 
-/// Losses, and what an exact search says of itself. What is not finite is left out.
-fn numbers(problem: &Problem, outcome: &Outcome) -> Numbers {
+/// The same request for one of the algorithms, with a seed: a measurement can be repeated.
+pub fn request_for(request: &Request, algorithm: Algorithm, seed: u64) -> Request {
+    let non_homogeneous = !algorithm.is_homogeneous();
+    Request {
+        algorithm: Some(algorithm.name().to_string()),
+        non_homogeneous,
+        seed: Some(seed),
+        ..request.clone()
+    }
+}
+
+/// Losses, and the optimum of an exact search. Numbers that are not finite are not stored.
+fn numbers(problem: &Problem, outcome: &Outcome) -> RunNumbers {
     let loss = loss(problem, &outcome.recoding);
     #[allow(clippy::cast_precision_loss, reason = "counts of rows and nodes, for pictures")]
     let real = |number: u64| number as f64;

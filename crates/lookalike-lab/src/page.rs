@@ -1,23 +1,24 @@
 //! The page: for each paper its claims, what was measured, and the pictures.
 
-use super::Paper;
-use super::claims::{Claim, Verdict, WORDS};
-use super::figure::Figure;
+use crate::Paper;
+use crate::claims::{Claim, ClaimStatus, WORDS};
+use crate::figure::Figure;
 
-/// What the page says of the run.
+/// Facts about the run, for the page.
 #[derive(Debug)]
-pub(super) struct About<'a> {
-    pub(super) papers: &'a [Paper],
-    pub(super) quick: bool,
+pub(crate) struct About<'a> {
+    pub(crate) papers: &'a [Paper],
+    pub(crate) quick: bool,
     /// Whether a folder with tables was named.
-    pub(super) has_data: bool,
+    pub(crate) has_data: bool,
     /// Each table that was read from a file, in words.
-    pub(super) tables: &'a [String],
+    pub(crate) tables: &'a [String],
 }
 
 /// The page in Markdown, its pictures in the folder `reproduction` beside it.
-pub(super) fn page(about: &About, figures: &[Figure], claims: &[Claim]) -> String {
-    let count = |verdict: Verdict| claims.iter().filter(|claim| claim.verdict == verdict).count();
+pub(crate) fn page(about: &About, figures: &[Figure], claims: &[Claim]) -> String {
+    let count =
+        |verdict: ClaimStatus| claims.iter().filter(|claim| claim.verdict == verdict).count();
     let papers = if about.papers.len() == Paper::ALL.len() {
         "all"
     } else {
@@ -39,15 +40,15 @@ pub(super) fn page(about: &About, figures: &[Figure], claims: &[Claim]) -> Strin
         "Of {} claims {} hold, {} do not, and {} were not run. Claims that do not hold stand here as such; no search was tuned. Seconds depend on the machine and on what else it did; searches have one thread each, and only orders and ratios of times are \
          judged. {WORDS}\n\n",
         claims.len(),
-        count(Verdict::Holds),
-        count(Verdict::Fails),
-        count(Verdict::NotRun)
+        count(ClaimStatus::Holds),
+        count(ClaimStatus::Fails),
+        count(ClaimStatus::NotRun)
     );
     if about.tables.is_empty() {
         text += "No real table was at hand: what needs one was not run.\n\n";
     } else {
         text += &format!(
-            "Tables: {}. All others are made up, from a seed.\n\n",
+            "RealTables: {}. All others are made up, from a seed.\n\n",
             about.tables.join("; ")
         );
     }
@@ -76,6 +77,6 @@ pub(super) fn page(about: &About, figures: &[Figure], claims: &[Claim]) -> Strin
 }
 
 /// The name of a figure's picture.
-pub(super) fn picture(figure: &Figure) -> String {
+pub(crate) fn picture(figure: &Figure) -> String {
     format!("{}-{}", figure.paper, figure.name)
 }

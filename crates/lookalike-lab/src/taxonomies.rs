@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 /// Which tree goes with which column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Family {
+pub(crate) enum Family {
     /// Of Xu et al. 2006: two trees, everything else flat.
     Utility,
     /// After those that most later work uses; Li and Li and Wong et al. do not print theirs.
@@ -13,7 +13,7 @@ pub(super) enum Family {
 }
 
 /// The levels of education, least first.
-pub(super) const EDUCATION: [&str; 16] = [
+pub(crate) const EDUCATION: [&str; 16] = [
     "Preschool",
     "1st-4th",
     "5th-6th",
@@ -89,7 +89,7 @@ const USUAL: [(&str, &str); 8] = [
 
 /// The tree of a column as a hierarchy file; none when it is flat without one, or not a column of
 /// categories.
-pub(super) fn file(family: Family, column: &str) -> Option<String> {
+pub(crate) fn file(family: Family, column: &str) -> Option<String> {
     let trees: &[(&str, &str)] = match family {
         Family::Utility => &UTILITY,
         Family::Usual => &USUAL,
@@ -112,7 +112,7 @@ pub(super) fn file(family: Family, column: &str) -> Option<String> {
 }
 
 /// Ages below intervals of 5, 10 and 20 years, the first of which begins at `origin`.
-pub(super) fn ages(from: u32, to: u32, origin: u32) -> String {
+pub(crate) fn ages(from: u32, to: u32, origin: u32) -> String {
     let line = |age: u32| {
         format!(
             "{age};{};{};{};*\n",
@@ -125,7 +125,7 @@ pub(super) fn ages(from: u32, to: u32, origin: u32) -> String {
 }
 
 /// The fifteen intervals of five years, from 16-20 to 86-90, below intervals of 10 and 20 years.
-pub(super) fn five_years() -> String {
+pub(crate) fn five_years() -> String {
     let line = |age: u32| {
         format!("{};{};{};*\n", interval(age, 5, 1), interval(age, 10, 1), interval(age, 20, 1))
     };
@@ -133,7 +133,7 @@ pub(super) fn five_years() -> String {
 }
 
 /// The interval of so many years that an age is in.
-pub(super) fn interval(age: u32, years: u32, origin: u32) -> String {
+pub(crate) fn interval(age: u32, years: u32, origin: u32) -> String {
     let first = (age.saturating_sub(origin)) / years * years + origin;
     format!("[{first}-{}]", first + years - 1)
 }
