@@ -2,7 +2,7 @@
 //! batch are coded in parallel.
 
 use std::sync::Arc;
-use std::sync::mpsc::sync_channel;
+use std::sync::mpsc::{channel, sync_channel};
 use std::thread;
 
 use arrow_array::cast::AsArray;
@@ -15,10 +15,11 @@ use crate::codes::RowId;
 use crate::error::{Error, Result};
 use crate::table::{Column, Counted, Table, Treatment};
 
+use super::coded::Interner;
 use super::count::Counter;
-use super::intern::Interner;
 use super::plain::{bytes, cast, is_supported, rebuild, unpack};
-use super::read::{Rows, Source, damaged};
+use super::read::records::Cells;
+use super::read::{Batch, Rows, Source, damaged};
 
 /// Rows in a batch of a narrow table; wide tables get fewer, so that a batch stays at about half a
 /// million cells.
@@ -101,8 +102,10 @@ pub fn in_memory(
     let mut columns = schema.fields().iter().map(growing).collect::<Result<Vec<_>>>()?;
     let mut rows = 0;
     for number in 0..count {
-        let (_, arrays, here) = batch(number)?.into_parts();
-        take_batch(&mut columns, arrays, rows, here)?;
+        let batch = batch(number)?;
+        let here = batch.num_rows();
+        check_rows(rows + here)?;
+        take_batch(&mut columns, batch, rows)?;
         rows += here;
     }
     Ok(Table { columns: columns.into_iter().map(Growing::finish).collect(), rows })
@@ -116,17 +119,32 @@ fn read_batches(
 ) -> Result<usize> {
     let is_csv = matches!(rows, Rows::Csv(_));
     let (sender, receiver) = sync_channel(WAITING);
+    let (give_back, used) = channel();
     thread::scope(|scope| {
         // A thread of its own and not a task of the pool: waiting for it cannot starve a pool of
         // one thread.
-        let decoder = scope.spawn(move || rows.decode(places, batch_rows, &sender));
+        let decoder = scope.spawn(move || rows.decode(places, batch_rows, &sender, &used));
         let mut done = 0;
         let mut coded = Ok(());
         // The loop ends when the decoder has finished or failed; leaving it early hangs up on the
         // decoder.
         for batch in receiver {
-            let (_, arrays, count) = batch.into_parts();
-            coded = take_batch(columns, arrays, done, count);
+            let count = match &batch {
+                Batch::Arrays(batch) => batch.num_rows(),
+                Batch::Cells(cells) => cells.rows(),
+            };
+            coded = check_rows(done + count).and_then(|()| match batch {
+                Batch::Arrays(batch) => take_batch(columns, batch, done),
+                Batch::Cells(cells) => {
+                    columns
+                        .par_iter_mut()
+                        .zip(places)
+                        .for_each(|(column, &place)| column.take_cells(&cells, place, done));
+                    // Nobody takes it back once the decoder has come to the end.
+                    let _ = give_back.send(cells);
+                    Ok(())
+                }
+            });
             if coded.is_err() {
                 break;
             }
@@ -142,15 +160,15 @@ fn read_batches(
     })
 }
 
-fn take_batch(
-    columns: &mut [Growing],
-    arrays: Vec<ArrayRef>,
-    first: usize,
-    count: usize,
-) -> Result<()> {
-    if first + count > RowId::MAX as usize {
+fn check_rows(rows: usize) -> Result<()> {
+    if rows > RowId::MAX as usize {
         return Err(Error::data(format!("the table has more than {} rows: split it", RowId::MAX)));
     }
+    Ok(())
+}
+
+fn take_batch(columns: &mut [Growing], batch: RecordBatch, first: usize) -> Result<()> {
+    let (_, arrays, _) = batch.into_parts();
     let taken: Vec<Result<()>> = columns
         .par_iter_mut()
         .zip(arrays)
@@ -219,13 +237,14 @@ impl Growing {
         }
         if let Some(interner) = &mut self.interner {
             if *array.data_type() == DataType::Utf8 {
-                interner.extend(array.as_string::<i32>(), first);
+                interner.extend_array(array.as_string::<i32>(), first);
             } else if self.as_bytes {
-                interner.extend(&bytes(&array).map_err(|_| failed("compared", count))?, first);
+                interner
+                    .extend_array(&bytes(&array).map_err(|_| failed("compared", count))?, first);
             } else {
                 let text =
                     cast(&array, &DataType::Utf8).map_err(|_| failed("shown as text", count))?;
-                interner.extend(text.as_string::<i32>(), first);
+                interner.extend_array(text.as_string::<i32>(), first);
             }
         }
         if let Some(carried) = &mut self.carried {
@@ -236,6 +255,21 @@ impl Growing {
             carried.push(array);
         }
         Ok(())
+    }
+
+    /// The same for a column of CSV.
+    fn take_cells(&mut self, cells: &Cells, place: usize, first: usize) {
+        let text = cells.text();
+        let present = |(start, end): (usize, usize)| (start < end).then_some((start, end));
+        if let Some(counter) = &mut self.counter {
+            counter.texts(text, cells.column(place));
+        }
+        if let Some(interner) = &mut self.interner {
+            interner.extend(text, cells.column(place).map(present), first);
+        }
+        if let Some(carried) = &mut self.carried {
+            carried.push(cells.array(place));
+        }
     }
 
     fn finish(self) -> Column {

@@ -3,6 +3,7 @@
 pub(crate) mod bytes;
 mod csv;
 mod foreign;
+pub(crate) mod records;
 mod text;
 
 use std::fmt;
@@ -10,7 +11,7 @@ use std::fs::File;
 use std::io::{BufReader, Cursor, Read, Seek};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
-use std::sync::mpsc::SyncSender;
+use std::sync::mpsc::{Receiver, SyncSender};
 
 use ::bytes::Bytes;
 use arrow_array::RecordBatch;
@@ -25,6 +26,7 @@ use crate::error::{Error, Result};
 
 use self::bytes::{Peeked, Raw, Stream, head, reading};
 use self::csv::{Csv, check_names};
+use self::records::Cells;
 use crate::table::plain::plain_type;
 
 /// An opened table whose rows have not been read yet.
@@ -44,6 +46,14 @@ pub(crate) enum Rows {
     ArrowFile(FileReader<File>),
     ArrowBytes(FileReader<Cursor<Bytes>>),
     ArrowStream(StreamReader<BufReader<Peeked>>),
+}
+
+/// Some rows of a table, as its decoder has them.
+pub(crate) enum Batch {
+    /// Of a typed format: an array for each column that was asked for.
+    Arrays(RecordBatch),
+    /// Of CSV: the cells of all columns.
+    Cells(Cells),
 }
 
 /// Opens a table; `-` is standard input. The format is told by the first bytes, whatever the name
@@ -166,16 +176,17 @@ impl fmt::Debug for Source {
 }
 
 impl Rows {
-    /// Sends the rows on in batches, with only the columns at these places; stops when nobody
-    /// listens any more.
+    /// Sends the rows on in batches until nobody listens any more. Arrays are of the columns at
+    /// these places only; `used` brings back batches of cells, whose memory is used again.
     pub(crate) fn decode(
         self,
         columns: &[usize],
         batch_rows: usize,
-        to: &SyncSender<RecordBatch>,
+        to: &SyncSender<Batch>,
+        used: &Receiver<Cells>,
     ) -> Result<()> {
         match self {
-            Rows::Csv(csv) => csv.decode(columns, batch_rows, to),
+            Rows::Csv(csv) => csv.records().send(batch_rows, to, used),
             Rows::ParquetFile(builder) => decode_parquet(builder, columns, batch_rows, to),
             Rows::ParquetBytes(builder) => decode_parquet(builder, columns, batch_rows, to),
             Rows::ArrowFile(reader) => decode_arrow(reader, columns, batch_rows, to),
@@ -192,7 +203,7 @@ fn decode_parquet<T: ChunkReader + 'static>(
     builder: ParquetRecordBatchReaderBuilder<T>,
     columns: &[usize],
     batch_rows: usize,
-    to: &SyncSender<RecordBatch>,
+    to: &SyncSender<Batch>,
 ) -> Result<()> {
     for column in builder.metadata().row_groups().iter().flat_map(|group| group.columns()) {
         if let codec @ (Compression::LZO | Compression::BROTLI(_)) = column.compression() {
@@ -220,7 +231,7 @@ fn decode_parquet<T: ChunkReader + 'static>(
     for batch in reader {
         let batch = batch.map_err(|_| damaged(rows))?;
         rows += batch.num_rows();
-        if to.send(batch).is_err() {
+        if to.send(Batch::Arrays(batch)).is_err() {
             break;
         }
     }
@@ -231,7 +242,7 @@ fn decode_arrow(
     reader: impl Iterator<Item = std::result::Result<RecordBatch, ArrowError>>,
     columns: &[usize],
     batch_rows: usize,
-    to: &SyncSender<RecordBatch>,
+    to: &SyncSender<Batch>,
 ) -> Result<()> {
     let mut rows = 0;
     for batch in reader {
@@ -239,7 +250,7 @@ fn decode_arrow(
         // A writer may have put the whole table into one batch.
         for start in (0..batch.num_rows()).step_by(batch_rows) {
             let part = batch.slice(start, batch_rows.min(batch.num_rows() - start));
-            if to.send(part).is_err() {
+            if to.send(Batch::Arrays(part)).is_err() {
                 return Ok(());
             }
         }

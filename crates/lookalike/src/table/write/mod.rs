@@ -1,5 +1,6 @@
 //! Writes a release: batches are made and turned into text in parallel, and written in order.
 
+pub(crate) mod csv;
 pub(crate) mod pending;
 
 use std::fs::File;
@@ -8,7 +9,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatch};
-use arrow_csv::WriterBuilder;
 use arrow_ipc::writer::FileWriter;
 use arrow_schema::{
     ArrowError, DataType, Field, FieldRef, IntervalUnit, Schema, SchemaRef, TimeUnit,
@@ -21,6 +21,8 @@ use parquet::file::properties::WriterProperties;
 use rayon::prelude::*;
 
 use crate::error::{Error, Result};
+
+use self::csv::{csv_header, csv_text};
 
 use crate::table::plain::{cast, is_supported, plain_schema, rebuild, unpack};
 use crate::table::read::Source;
@@ -221,13 +223,9 @@ pub fn write(
     let out = match file_type.format {
         Format::Csv { delimiter } => {
             let mut sink = Sink::new(out, file_type.compression).map_err(failed)?;
-            let header =
-                csv_text(&RecordBatch::new_empty(schema.clone()), delimiter, Header::First)
-                    .map_err(|_| unwritable(0))?;
-            sink.write_all(&header).map_err(failed)?;
-            let text = |number| {
-                csv_text(&plain(number)?, delimiter, Header::Done).map_err(|_| unwritable(number))
-            };
+            sink.write_all(&csv_header(&schema, delimiter)).map_err(failed)?;
+            let text =
+                |number| csv_text(&plain(number)?, delimiter).map_err(|_| unwritable(number));
             in_order(count, text, |text| sink.write_all(&text).map_err(failed))?;
             sink.finish().map_err(failed)?
         }
@@ -286,24 +284,6 @@ fn in_order<T: Send>(
         ready = parts;
     }
     Ok(())
-}
-
-#[derive(Clone, Copy)]
-enum Header {
-    First,
-    Done,
-}
-
-fn csv_text(
-    batch: &RecordBatch,
-    delimiter: u8,
-    header: Header,
-) -> std::result::Result<Vec<u8>, ArrowError> {
-    let mut text = Vec::new();
-    let builder =
-        WriterBuilder::new().with_delimiter(delimiter).with_header(matches!(header, Header::First));
-    builder.build(&mut text).write(batch)?;
-    Ok(text)
 }
 
 /// The libraries' own words are not passed on: some of them quote the value that they stumbled
