@@ -2,7 +2,7 @@
 
 use lookalike::{Algorithm, Request};
 
-use crate::support::{hospital, publish};
+use crate::support::{built, hospital, publish};
 
 const COLUMNS: &str = r#"
 [columns]
@@ -122,7 +122,9 @@ fn every_way_to_publish_is_true_and_holds_in_every_format() {
     ];
     for way in ways {
         for algorithm in Algorithm::ALL {
-            for file in ["safe.csv", "safe.tsv.gz", "safe.csv.zst", "safe.parquet", "safe.arrow"] {
+            for file in
+                built(&["safe.csv", "safe.tsv.gz", "safe.csv.zst", "safe.parquet", "safe.arrow"])
+            {
                 let request = request(5, "l = 2", way, "");
                 let done =
                     publish(&input, &folder.path().join(file), &request, algorithm, 1).unwrap();
@@ -186,7 +188,7 @@ fn values_that_read_like_labels_are_never_taken_for_them() {
             if algorithm == Algorithm::Ring && output.contains("set") {
                 continue;
             }
-            for name in ["safe.csv", "safe.parquet"] {
+            for name in built(&["safe.csv", "safe.parquet"]) {
                 let what = format!("{algorithm}, {output}, {name}");
                 let done = publish(
                     &folder.path().join("odd.csv"),

@@ -13,6 +13,11 @@ use lookalike::{
     release::proof, solve, table,
 };
 
+/// Those of some file names whose format this build has.
+pub(crate) fn built<'a>(names: &[&'a str]) -> Vec<&'a str> {
+    names.iter().copied().filter(|name| table::file_type(Path::new(name)).is_ok()).collect()
+}
+
 /// What became of a table.
 pub(crate) struct Done {
     pub(crate) loss: Loss,

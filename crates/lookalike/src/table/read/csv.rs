@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::error::{Error, Result};
 
-use super::bytes::{Stream, head, reading};
+use super::bytes::{Unpacked, head, reading};
 use super::foreign;
 use super::records::Records;
 use super::text::Text;
@@ -23,11 +23,11 @@ pub(crate) struct Csv {
     /// The first line may be a row: a name is a number or a date, or equals a cell below it.
     pub(crate) is_doubtful: bool,
     delimiter: u8,
-    text: Text<Chain<Cursor<Vec<u8>>, Stream>>,
+    text: Text<Chain<Cursor<Vec<u8>>, Unpacked>>,
 }
 
 impl Csv {
-    pub(crate) fn open(mut stream: Stream, place: &Path, delimiter: Option<char>) -> Result<Csv> {
+    pub(crate) fn open(mut stream: Unpacked, place: &Path, delimiter: Option<char>) -> Result<Csv> {
         let given = delimiter.map(checked_delimiter).transpose()?;
         let mut head = head(&mut stream, HEAD as u64).map_err(|source| reading(place, source))?;
         match *head {
@@ -61,7 +61,7 @@ impl Csv {
     }
 
     /// The rows to come.
-    pub(super) fn records(self) -> Records<Chain<Cursor<Vec<u8>>, Stream>> {
+    pub(super) fn records(self) -> Records<Chain<Cursor<Vec<u8>>, Unpacked>> {
         Records::new(self.text, self.delimiter, self.names.len())
     }
 }
