@@ -81,3 +81,9 @@ pub(crate) fn random_table(seed: u64, rows: u64) -> String {
     }
     text
 }
+
+/// A batch as the text of a CSV file.
+pub(crate) fn csv(batch: &arrow_array::RecordBatch) -> String {
+    let rows = crate::table::csv_text(batch, b',').unwrap();
+    String::from_utf8([crate::table::csv_header(&batch.schema(), b','), rows].concat()).unwrap()
+}

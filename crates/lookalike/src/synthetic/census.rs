@@ -439,8 +439,7 @@ mod tests {
             counts.len()
         );
         let table = batch(1, 0, 10_000);
-        let mut text = Vec::new();
-        arrow_csv::Writer::new(&mut text).write(&table).unwrap();
+        let text = crate::testing::csv(&table);
         assert!((45..=60).contains(&(text.len() / 10_000)), "{}", text.len());
     }
 }

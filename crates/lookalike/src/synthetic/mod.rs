@@ -190,11 +190,7 @@ mod tests {
 
     #[test]
     fn seeds_mean_the_same_table_for_ever() {
-        let csv = |kind| {
-            let mut text = Vec::new();
-            arrow_csv::Writer::new(&mut text).write(&batch(kind, 1, 0, 3)).unwrap();
-            String::from_utf8(text).unwrap()
-        };
+        let csv = |kind| crate::testing::csv(&batch(kind, 1, 0, 3));
         let census = "age,sex,race,marital,education,birthplace,occupation,workclass,income\n\
                       36,Male,White,Married,Bachelor,USA,BUS01,Private,60000\n\
                       0,Male,White,Single,,USA,,,\n\

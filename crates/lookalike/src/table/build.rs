@@ -2,7 +2,7 @@
 //! batch are coded in parallel.
 
 use std::sync::Arc;
-use std::sync::mpsc::sync_channel;
+use std::sync::mpsc::{channel, sync_channel};
 use std::thread;
 
 use arrow_array::cast::AsArray;
@@ -15,10 +15,11 @@ use crate::codes::RowId;
 use crate::error::{Error, Result};
 use crate::table::{Column, Counted, Table, Treatment};
 
+use super::coded::Interner;
 use super::count::Counter;
-use super::intern::Interner;
 use super::plain::{bytes, cast, is_supported, rebuild, unpack};
-use super::read::{Rows, Source, damaged};
+use super::read::records::Cells;
+use super::read::{Batch, Decoder, Source, damaged};
 
 /// Rows in a batch of a narrow table; wide tables get fewer, so that a batch stays at about half a
 /// million cells.
@@ -55,8 +56,7 @@ impl Source {
         count: &[String],
     ) -> Result<(Table, Vec<Counted>)> {
         assert_eq!(treatments.len(), self.names.len(), "one treatment a column");
-        let shared =
-            matches!(self.rows, Rows::ArrowFile(_) | Rows::ArrowBytes(_) | Rows::ArrowStream(_));
+        let shared = self.decoder.shares_buffers();
         let batch_rows = (BATCH_CELLS / self.names.len()).clamp(64, BATCH_ROWS);
         let mut places = Vec::new();
         let mut columns = Vec::new();
@@ -70,7 +70,7 @@ impl Source {
                     .push(Growing { counter, ..Growing::new(name, data_type, treatment, shared)? });
             }
         }
-        let rows = read_batches(self.rows, &places, batch_rows, &mut columns)?;
+        let rows = read_batches(self.decoder, &places, batch_rows, &mut columns)?;
         if rows == 0 {
             return Err(Error::data("the table has no rows"));
         }
@@ -101,38 +101,55 @@ pub fn in_memory(
     let mut columns = schema.fields().iter().map(growing).collect::<Result<Vec<_>>>()?;
     let mut rows = 0;
     for number in 0..count {
-        let (_, arrays, here) = batch(number)?.into_parts();
-        take_batch(&mut columns, arrays, rows, here)?;
+        let batch = batch(number)?;
+        let here = batch.num_rows();
+        check_rows(rows + here)?;
+        take_batch(&mut columns, batch, rows)?;
         rows += here;
     }
     Ok(Table { columns: columns.into_iter().map(Growing::finish).collect(), rows })
 }
 
 fn read_batches(
-    rows: Rows,
+    decoder: Decoder,
     places: &[usize],
     batch_rows: usize,
     columns: &mut [Growing],
 ) -> Result<usize> {
-    let is_csv = matches!(rows, Rows::Csv(_));
+    let is_csv = matches!(decoder, Decoder::Csv(_));
     let (sender, receiver) = sync_channel(WAITING);
+    let (give_back, used) = channel();
     thread::scope(|scope| {
         // A thread of its own and not a task of the pool: waiting for it cannot starve a pool of
         // one thread.
-        let decoder = scope.spawn(move || rows.decode(places, batch_rows, &sender));
+        let sending = scope.spawn(move || decoder.send(places, batch_rows, &sender, &used));
         let mut done = 0;
         let mut coded = Ok(());
         // The loop ends when the decoder has finished or failed; leaving it early hangs up on the
         // decoder.
         for batch in receiver {
-            let (_, arrays, count) = batch.into_parts();
-            coded = take_batch(columns, arrays, done, count);
+            let count = match &batch {
+                Batch::Arrays(batch) => batch.num_rows(),
+                Batch::Cells(cells) => cells.rows(),
+            };
+            coded = check_rows(done + count).and_then(|()| match batch {
+                Batch::Arrays(batch) => take_batch(columns, batch, done),
+                Batch::Cells(cells) => {
+                    columns
+                        .par_iter_mut()
+                        .zip(places)
+                        .for_each(|(column, &place)| column.take_cells(&cells, place, done));
+                    // Nobody takes it back once the decoder has come to the end.
+                    let _ = give_back.send(cells);
+                    Ok(())
+                }
+            });
             if coded.is_err() {
                 break;
             }
             done += count;
         }
-        let decoded = match decoder.join() {
+        let decoded = match sending.join() {
             Ok(decoded) => decoded,
             Err(panic) if is_csv => std::panic::resume_unwind(panic),
             // As when opening it: a damaged binary file may have made its decoder panic.
@@ -142,15 +159,15 @@ fn read_batches(
     })
 }
 
-fn take_batch(
-    columns: &mut [Growing],
-    arrays: Vec<ArrayRef>,
-    first: usize,
-    count: usize,
-) -> Result<()> {
-    if first + count > RowId::MAX as usize {
+fn check_rows(rows: usize) -> Result<()> {
+    if rows > RowId::MAX as usize {
         return Err(Error::data(format!("the table has more than {} rows: split it", RowId::MAX)));
     }
+    Ok(())
+}
+
+fn take_batch(columns: &mut [Growing], batch: RecordBatch, first: usize) -> Result<()> {
+    let (_, arrays, _) = batch.into_parts();
     let taken: Vec<Result<()>> = columns
         .par_iter_mut()
         .zip(arrays)
@@ -219,13 +236,14 @@ impl Growing {
         }
         if let Some(interner) = &mut self.interner {
             if *array.data_type() == DataType::Utf8 {
-                interner.extend(array.as_string::<i32>(), first);
+                interner.extend_array(array.as_string::<i32>(), first);
             } else if self.as_bytes {
-                interner.extend(&bytes(&array).map_err(|_| failed("compared", count))?, first);
+                interner
+                    .extend_array(&bytes(&array).map_err(|_| failed("compared", count))?, first);
             } else {
                 let text =
                     cast(&array, &DataType::Utf8).map_err(|_| failed("shown as text", count))?;
-                interner.extend(text.as_string::<i32>(), first);
+                interner.extend_array(text.as_string::<i32>(), first);
             }
         }
         if let Some(carried) = &mut self.carried {
@@ -236,6 +254,21 @@ impl Growing {
             carried.push(array);
         }
         Ok(())
+    }
+
+    /// The same for a column of CSV.
+    fn take_cells(&mut self, cells: &Cells, place: usize, first: usize) {
+        let text = cells.text();
+        let present = |(start, end): (usize, usize)| (start < end).then_some((start, end));
+        if let Some(counter) = &mut self.counter {
+            counter.texts(text, cells.column(place));
+        }
+        if let Some(interner) = &mut self.interner {
+            interner.extend(text, cells.column(place).map(present), first);
+        }
+        if let Some(carried) = &mut self.carried {
+            carried.push(cells.array(place));
+        }
     }
 
     fn finish(self) -> Column {
@@ -252,15 +285,9 @@ impl Growing {
 mod tests {
     use super::*;
     use std::fs;
-    use std::io::Write;
     use std::path::Path;
-    use std::slice::from_ref;
 
-    use arrow_array::types::Int32Type;
-    use arrow_array::{
-        DictionaryArray, Float64Array, Int32Array, ListArray, StringArray, TimestampSecondArray,
-    };
-    use arrow_ipc::writer::{FileWriter, StreamWriter};
+    use arrow_array::{Int32Array, StringArray};
     use arrow_select::concat::concat;
     use tempfile::TempDir;
 
@@ -477,12 +504,15 @@ mod tests {
         assert!(error(b"a,b\n1,\0\n").starts_with("line 2 has a NUL byte"));
     }
 
+    #[cfg(feature = "compression")]
     fn gzip(text: &[u8]) -> Vec<u8> {
+        use std::io::Write;
         let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
         encoder.write_all(text).unwrap();
         encoder.finish().unwrap()
     }
 
+    #[cfg(feature = "compression")]
     #[test]
     fn compressed_text_is_read_to_the_end_of_its_last_member() {
         let zstd = |text: &[u8]| zstd::encode_all(text, 1).unwrap();
@@ -590,155 +620,177 @@ mod tests {
         assert!((1_100_000..1_150_000).contains(&bytes), "{bytes}");
     }
 
-    fn arrow_file(batches: &[RecordBatch]) -> Vec<u8> {
-        let mut writer = FileWriter::try_new(Vec::new(), &batches[0].schema()).unwrap();
-        batches.iter().for_each(|batch| writer.write(batch).unwrap());
-        writer.into_inner().unwrap()
-    }
+    #[cfg(all(feature = "parquet", feature = "arrow-ipc"))]
+    mod typed_files {
+        use super::*;
+        use std::slice::from_ref;
 
-    fn arrow_stream(batches: &[RecordBatch]) -> Vec<u8> {
-        let mut writer = StreamWriter::try_new(Vec::new(), &batches[0].schema()).unwrap();
-        batches.iter().for_each(|batch| writer.write(batch).unwrap());
-        writer.into_inner().unwrap()
-    }
+        use arrow_array::types::Int32Type;
+        use arrow_array::{DictionaryArray, Float64Array, ListArray, TimestampSecondArray};
+        use arrow_ipc::writer::{FileWriter, StreamWriter};
 
-    fn parquet_file(batches: &[RecordBatch]) -> Vec<u8> {
-        let mut bytes = Vec::new();
-        let mut writer =
-            parquet::arrow::ArrowWriter::try_new(&mut bytes, batches[0].schema(), None).unwrap();
-        batches.iter().for_each(|batch| writer.write(batch).unwrap());
-        writer.close().unwrap();
-        bytes
-    }
+        fn arrow_file(batches: &[RecordBatch]) -> Vec<u8> {
+            let mut writer = FileWriter::try_new(Vec::new(), &batches[0].schema()).unwrap();
+            batches.iter().for_each(|batch| writer.write(batch).unwrap());
+            writer.into_inner().unwrap()
+        }
 
-    fn typed() -> RecordBatch {
-        let words: DictionaryArray<Int32Type> =
-            vec![Some("canary"), Some("b"), None, Some("b")].into_iter().collect();
-        RecordBatch::try_from_iter([
-            ("int", Arc::new(Int32Array::from(vec![Some(5), None, Some(-7), Some(5)])) as ArrayRef),
-            ("float", Arc::new(Float64Array::from(vec![0.5, 5.0, 1e300, 0.5]))),
-            ("time", Arc::new(TimestampSecondArray::from(vec![0, 86_400, 0, 1]))),
-            ("word", Arc::new(words)),
-        ])
-        .unwrap()
-        .slice(1, 3)
-    }
+        fn arrow_stream(batches: &[RecordBatch]) -> Vec<u8> {
+            let mut writer = StreamWriter::try_new(Vec::new(), &batches[0].schema()).unwrap();
+            batches.iter().for_each(|batch| writer.write(batch).unwrap());
+            writer.into_inner().unwrap()
+        }
 
-    #[test]
-    fn binary_formats_keep_their_types_and_are_coded_as_text() {
-        for bytes in [
-            arrow_file(&[typed(), typed()]),
-            arrow_stream(&[typed(), typed()]),
-            parquet_file(&[typed(), typed()]),
-        ] {
-            let table = read_all(&bytes, CodeAndCarry).unwrap();
-            assert_eq!(table.rows, 6);
-            assert_eq!(cells(&table, "int")[..3], texts(&[None, Some("-7"), Some("5")]));
-            assert_eq!(
-                cells(&table, "float")[..3],
-                texts(&[Some("5.0"), Some("1e300"), Some("0.5")])
-            );
-            assert_eq!(
-                cells(&table, "time")[..3],
-                texts(&[
-                    Some("1970-01-02T00:00:00"),
-                    Some("1970-01-01T00:00:00"),
-                    Some("1970-01-01T00:00:01")
-                ])
-            );
-            assert_eq!(cells(&table, "word")[..3], texts(&[Some("b"), None, Some("b")]));
-            assert_eq!(table.column("int").unwrap().data_type, DataType::Int32);
-            assert_eq!(
-                carried(&table, "int").slice(0, 3).as_ref(),
-                &Int32Array::from(vec![None, Some(-7), Some(5)])
-            );
-            let words = table.column("word").unwrap();
-            assert_eq!(words.data_type, DataType::Utf8);
-            // A value that only rows outside the slice had is nowhere in the buffers.
-            for array in words.carried.as_ref().unwrap() {
-                assert!(
-                    !array.as_string::<i32>().values().windows(6).any(|bytes| bytes == b"canary")
+        fn parquet_file(batches: &[RecordBatch]) -> Vec<u8> {
+            let mut bytes = Vec::new();
+            let mut writer =
+                parquet::arrow::ArrowWriter::try_new(&mut bytes, batches[0].schema(), None)
+                    .unwrap();
+            batches.iter().for_each(|batch| writer.write(batch).unwrap());
+            writer.close().unwrap();
+            bytes
+        }
+
+        fn typed() -> RecordBatch {
+            let words: DictionaryArray<Int32Type> =
+                vec![Some("canary"), Some("b"), None, Some("b")].into_iter().collect();
+            RecordBatch::try_from_iter([
+                (
+                    "int",
+                    Arc::new(Int32Array::from(vec![Some(5), None, Some(-7), Some(5)])) as ArrayRef,
+                ),
+                ("float", Arc::new(Float64Array::from(vec![0.5, 5.0, 1e300, 0.5]))),
+                ("time", Arc::new(TimestampSecondArray::from(vec![0, 86_400, 0, 1]))),
+                ("word", Arc::new(words)),
+            ])
+            .unwrap()
+            .slice(1, 3)
+        }
+
+        #[test]
+        fn binary_formats_keep_their_types_and_are_coded_as_text() {
+            for bytes in [
+                arrow_file(&[typed(), typed()]),
+                arrow_stream(&[typed(), typed()]),
+                parquet_file(&[typed(), typed()]),
+            ] {
+                let table = read_all(&bytes, CodeAndCarry).unwrap();
+                assert_eq!(table.rows, 6);
+                assert_eq!(cells(&table, "int")[..3], texts(&[None, Some("-7"), Some("5")]));
+                assert_eq!(
+                    cells(&table, "float")[..3],
+                    texts(&[Some("5.0"), Some("1e300"), Some("0.5")])
                 );
+                assert_eq!(
+                    cells(&table, "time")[..3],
+                    texts(&[
+                        Some("1970-01-02T00:00:00"),
+                        Some("1970-01-01T00:00:00"),
+                        Some("1970-01-01T00:00:01")
+                    ])
+                );
+                assert_eq!(cells(&table, "word")[..3], texts(&[Some("b"), None, Some("b")]));
+                assert_eq!(table.column("int").unwrap().data_type, DataType::Int32);
+                assert_eq!(
+                    carried(&table, "int").slice(0, 3).as_ref(),
+                    &Int32Array::from(vec![None, Some(-7), Some(5)])
+                );
+                let words = table.column("word").unwrap();
+                assert_eq!(words.data_type, DataType::Utf8);
+                // A value that only rows outside the slice had is nowhere in the buffers.
+                for array in words.carried.as_ref().unwrap() {
+                    assert!(
+                        !array
+                            .as_string::<i32>()
+                            .values()
+                            .windows(6)
+                            .any(|bytes| bytes == b"canary")
+                    );
+                }
             }
         }
-    }
 
-    #[test]
-    fn a_large_batch_is_cut_and_its_columns_do_not_hold_on_to_it() {
-        let numbers: ArrayRef = Arc::new(Int32Array::from_iter_values(0..200_000));
-        let long: ArrayRef = Arc::new(StringArray::from_iter_values(
-            (0..200_000).map(|i| format!("a long text number {i}")),
-        ));
-        let batch = RecordBatch::try_from_iter([("n", numbers.clone()), ("t", long)]).unwrap();
-        with_file(&arrow_file(&[batch]), |path| {
-            let table = open(path, None).unwrap().read(&[CodeAndCarry, Skip]).unwrap();
-            let batches = table.columns[0].carried.as_ref().unwrap();
-            assert_eq!(batches.len(), 4);
-            assert_eq!(&carried(&table, "n"), &numbers);
-            assert!(table.coded("n").codes.iter().eq(0..200_000));
-            let bytes: usize = batches.iter().map(|array| array.get_buffer_memory_size()).sum();
-            assert!(bytes < 900_000, "{bytes}");
-        });
-    }
-
-    #[test]
-    fn a_type_without_text_is_refused_by_name() {
-        let lists = ListArray::from_iter_primitive::<Int32Type, _, _>([Some(vec![Some(1)]), None]);
-        let batch = RecordBatch::try_from_iter([("l", Arc::new(lists) as ArrayRef)]).unwrap();
-        let bytes = arrow_file(&[batch]);
-        let error = read_all(&bytes, Code).unwrap_err().to_string();
-        assert!(
-            error.starts_with("column `l` is of type List(Int32), which has no text form"),
-            "{error}"
-        );
-        assert_eq!(read_all(&bytes, Carry).unwrap().rows, 2);
-    }
-
-    #[test]
-    fn a_cell_that_has_no_text_is_refused_without_showing_it() {
-        let times: ArrayRef = Arc::new(TimestampSecondArray::from(vec![0, 9_007_199_254_740_993]));
-        let batch = RecordBatch::try_from_iter([("t", times)]).unwrap();
-        let error = error(&arrow_file(&[batch]));
-        assert!(
-            error.starts_with("column `t` of type Timestamp") && error.contains("rows 1 to 2"),
-            "{error}"
-        );
-        assert!(!error.contains("9007"), "{error}");
-    }
-
-    #[test]
-    fn damaged_binary_files_are_data_errors() {
-        for (bytes, what) in
-            [(parquet_file(&[typed()]), "Parquet"), (arrow_file(&[typed()]), "Arrow")]
-        {
-            let cut = error(&bytes[..bytes.len() - 9]);
-            assert!(cut.contains(&format!("is not a readable {what} file")), "{cut}");
+        #[test]
+        fn a_large_batch_is_cut_and_its_columns_do_not_hold_on_to_it() {
+            let numbers: ArrayRef = Arc::new(Int32Array::from_iter_values(0..200_000));
+            let long: ArrayRef = Arc::new(StringArray::from_iter_values(
+                (0..200_000).map(|i| format!("a long text number {i}")),
+            ));
+            let batch = RecordBatch::try_from_iter([("n", numbers.clone()), ("t", long)]).unwrap();
+            with_file(&arrow_file(&[batch]), |path| {
+                let table = open(path, None).unwrap().read(&[CodeAndCarry, Skip]).unwrap();
+                let batches = table.columns[0].carried.as_ref().unwrap();
+                assert_eq!(batches.len(), 4);
+                assert_eq!(&carried(&table, "n"), &numbers);
+                assert!(table.coded("n").codes.iter().eq(0..200_000));
+                let bytes: usize = batches.iter().map(|array| array.get_buffer_memory_size()).sum();
+                assert!(bytes < 900_000, "{bytes}");
+            });
         }
-        let mut stream = arrow_stream(&[typed(), typed()]);
-        stream.truncate(stream.len() - 100);
-        assert!(error(&stream).starts_with("the file is damaged"));
-        let empty = typed().slice(0, 0);
-        for bytes in [
-            arrow_file(from_ref(&empty)),
-            arrow_stream(from_ref(&empty)),
-            parquet_file(from_ref(&empty)),
-        ] {
-            assert_eq!(error(&bytes), "the table has no rows");
-        }
-    }
 
-    #[test]
-    fn damage_anywhere_in_a_binary_file_never_panics_the_reader() {
-        for bytes in [parquet_file(&[typed()]), arrow_file(&[typed()]), arrow_stream(&[typed()])] {
-            let mut refused = 0;
-            // The last bytes hold lengths, and a wrong length only makes a decoder ask for
-            // gigabytes.
-            for place in (8..bytes.len() - 64).step_by(3) {
-                let mut damaged = bytes.clone();
-                damaged[place] ^= 1;
-                refused += usize::from(read_all(&damaged, CodeAndCarry).is_err());
+        #[test]
+        fn a_type_without_text_is_refused_by_name() {
+            let lists =
+                ListArray::from_iter_primitive::<Int32Type, _, _>([Some(vec![Some(1)]), None]);
+            let batch = RecordBatch::try_from_iter([("l", Arc::new(lists) as ArrayRef)]).unwrap();
+            let bytes = arrow_file(&[batch]);
+            let error = read_all(&bytes, Code).unwrap_err().to_string();
+            assert!(
+                error.starts_with("column `l` is of type List(Int32), which has no text form"),
+                "{error}"
+            );
+            assert_eq!(read_all(&bytes, Carry).unwrap().rows, 2);
+        }
+
+        #[test]
+        fn a_cell_that_has_no_text_is_refused_without_showing_it() {
+            let times: ArrayRef =
+                Arc::new(TimestampSecondArray::from(vec![0, 9_007_199_254_740_993]));
+            let batch = RecordBatch::try_from_iter([("t", times)]).unwrap();
+            let error = error(&arrow_file(&[batch]));
+            assert!(
+                error.starts_with("column `t` of type Timestamp") && error.contains("rows 1 to 2"),
+                "{error}"
+            );
+            assert!(!error.contains("9007"), "{error}");
+        }
+
+        #[test]
+        fn damaged_binary_files_are_data_errors() {
+            for (bytes, what) in
+                [(parquet_file(&[typed()]), "Parquet"), (arrow_file(&[typed()]), "Arrow")]
+            {
+                let cut = error(&bytes[..bytes.len() - 9]);
+                assert!(cut.contains(&format!("is not a readable {what} file")), "{cut}");
             }
-            assert!(refused > 0);
+            let mut stream = arrow_stream(&[typed(), typed()]);
+            stream.truncate(stream.len() - 100);
+            assert!(error(&stream).starts_with("the file is damaged"));
+            let empty = typed().slice(0, 0);
+            for bytes in [
+                arrow_file(from_ref(&empty)),
+                arrow_stream(from_ref(&empty)),
+                parquet_file(from_ref(&empty)),
+            ] {
+                assert_eq!(error(&bytes), "the table has no rows");
+            }
+        }
+
+        #[test]
+        fn damage_anywhere_in_a_binary_file_never_panics_the_reader() {
+            for bytes in
+                [parquet_file(&[typed()]), arrow_file(&[typed()]), arrow_stream(&[typed()])]
+            {
+                let mut refused = 0;
+                // The last bytes hold lengths, and a wrong length only makes a decoder ask for
+                // gigabytes.
+                for place in (8..bytes.len() - 64).step_by(3) {
+                    let mut damaged = bytes.clone();
+                    damaged[place] ^= 1;
+                    refused += usize::from(read_all(&damaged, CodeAndCarry).is_err());
+                }
+                assert!(refused > 0);
+            }
         }
     }
 }

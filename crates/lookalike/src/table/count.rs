@@ -4,7 +4,7 @@
 use std::hash::BuildHasher;
 
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, StringArray};
+use arrow_array::{Array, ArrayRef};
 use arrow_buffer::ArrowNativeType;
 use arrow_row::{RowConverter, SortField};
 use arrow_schema::{ArrowError, DataType};
@@ -34,7 +34,12 @@ impl Counter {
     /// Counts the cells of the next rows.
     pub(super) fn extend(&mut self, cells: &ArrayRef) -> Result<(), ArrowError> {
         if *cells.data_type() == DataType::Utf8 {
-            self.texts(cells.as_string::<i32>());
+            let cells = cells.as_string::<i32>();
+            let ends = cells.value_offsets().windows(2).enumerate();
+            let places = ends
+                .filter(|&(at, _)| cells.is_valid(at))
+                .map(|(_, ends)| (ends[0].as_usize(), ends[1].as_usize()));
+            self.texts(cells.value_data(), places);
             return Ok(());
         }
         let converter = RowConverter::new(vec![SortField::new(cells.data_type().clone())])?;
@@ -45,13 +50,10 @@ impl Counter {
         Ok(())
     }
 
-    fn texts(&mut self, cells: &StringArray) {
-        let bytes = cells.value_data();
-        for (at, ends) in cells.value_offsets().windows(2).enumerate() {
-            let text = &bytes[ends[0].as_usize()..ends[1].as_usize()];
-            if !text.is_empty() && !cells.is_null(at) {
-                self.add(FxBuildHasher.hash_one(text));
-            }
+    /// Counts cells that lie in a text, given by start and end; an empty one is missing.
+    pub(super) fn texts(&mut self, text: &[u8], cells: impl Iterator<Item = (usize, usize)>) {
+        for (start, end) in cells.filter(|(start, end)| start < end) {
+            self.add(FxBuildHasher.hash_one(&text[start..end]));
         }
     }
 
@@ -92,7 +94,7 @@ impl Counter {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use arrow_array::Int64Array;
+    use arrow_array::{Int64Array, StringArray};
     use std::sync::Arc;
 
     fn counted(arrays: &[ArrayRef]) -> Counted {

@@ -2,8 +2,8 @@
 //! as they came.
 
 mod build;
+mod coded;
 mod count;
-mod intern;
 mod plain;
 mod read;
 mod write;
@@ -14,6 +14,9 @@ pub use write::pending::{
     Access, Pending, Stream, Written, give_up, real_place, to_stream, undisturbed,
 };
 pub use write::{Compression, FileType, Format, check_columns, check_types, file_type, write};
+
+#[cfg(test)]
+pub(crate) use write::csv::{csv_header, csv_text};
 
 use arrow_array::ArrayRef;
 use arrow_schema::DataType;

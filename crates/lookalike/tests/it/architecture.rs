@@ -20,7 +20,7 @@ const MAY_USE: [(&str, &[&str]); 10] = [
 ];
 
 /// Files at the top that every room may use.
-const SHARED: [&str; 3] = ["codes", "error", "rng"];
+const SHARED: [&str; 4] = ["codes", "error", "names", "rng"];
 
 /// Local algorithms that are made of others; the rest do not name each other.
 const MADE_OF_OTHERS: [&str; 3] = ["auto", "cells", "peel"];

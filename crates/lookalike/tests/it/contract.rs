@@ -2,7 +2,7 @@
 
 use lookalike::{Algorithm, Request};
 
-use crate::support::{Input, hospital, publish};
+use crate::support::{Input, built, hospital, publish};
 
 const COLUMNS: &str = r#"
 [columns]
@@ -127,7 +127,8 @@ fn every_way_to_publish_is_true_and_holds_in_every_format() {
         let input = Input::read(&input, &request(5, "l = 2", way, ""), 1).unwrap();
         for algorithm in Algorithm::ALL {
             let solved = input.solve(algorithm);
-            for file in ["safe.csv", "safe.tsv.gz", "safe.csv.zst", "safe.parquet", "safe.arrow"] {
+            let files = ["safe.csv", "safe.tsv.gz", "safe.csv.zst", "safe.parquet", "safe.arrow"];
+            for file in built(&files) {
                 let done = solved.publish(&folder.path().join(file)).unwrap();
                 assert!(done.verdict.holds(), "{way}, {algorithm}, {file}: {:?}", done.verdict);
                 assert_eq!(
@@ -193,7 +194,7 @@ fn values_that_read_like_labels_are_never_taken_for_them() {
                 continue;
             }
             let solved = input.solve(algorithm);
-            for name in ["safe.csv", "safe.parquet"] {
+            for name in built(&["safe.csv", "safe.parquet"]) {
                 let what = format!("{algorithm}, {output}, {name}");
                 let done = solved.publish(&folder.path().join(name));
                 let done = done.unwrap_or_else(|error| panic!("{what}: {error}"));

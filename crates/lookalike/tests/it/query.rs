@@ -7,7 +7,7 @@ use lookalike::audit::AuditView;
 use lookalike::evaluate::query::{Answer, Query, Workload, answer, draw, summable, summarize};
 use lookalike::{Algorithm, Request};
 
-use crate::support::{hospital, publish, read};
+use crate::support::{built, hospital, publish, read};
 
 fn request(k: u64, more: &str) -> Request {
     Request::parse(&format!(
@@ -77,7 +77,7 @@ fn labels_and_bounds_in_every_format_have_the_same_answers() {
         let inexact = expected.iter().filter(|answer| answer.error() > Some(0.01)).count();
         assert!(inexact > 100, "the release hides something: {inexact}");
         for way in ["", "[output]\npublish = \"bounds\""] {
-            for file in ["safe.csv", "safe.tsv.gz", "safe.parquet", "safe.arrow"] {
+            for file in built(&["safe.csv", "safe.tsv.gz", "safe.parquet", "safe.arrow"]) {
                 let found = answers(input, &folder.path().join(file), &request(5, way), &queries);
                 for (found, expected) in found.iter().zip(&expected) {
                     assert!((found.truth - expected.truth).abs() < 1e-12, "{way}, {file}");

@@ -15,6 +15,11 @@ use lookalike::{
     solve, table,
 };
 
+/// Those of some file names whose format this build has.
+pub(crate) fn built<'a>(names: &[&'a str]) -> Vec<&'a str> {
+    names.iter().copied().filter(|name| table::file_type(Path::new(name)).is_ok()).collect()
+}
+
 /// The release of a table, and its audit.
 pub(crate) struct Done {
     pub(crate) loss: Loss,

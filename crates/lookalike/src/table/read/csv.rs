@@ -1,31 +1,21 @@
-//! CSV: which delimiter, which columns, and its rows in batches of text.
+//! The head of a CSV file: which delimiter, which columns.
 
 use std::collections::HashSet;
 use std::io::{Chain, Cursor, Read};
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::mpsc::SyncSender;
-
-use arrow_array::RecordBatch;
-use arrow_csv::ReaderBuilder;
-use arrow_csv::reader::Decoder;
-use arrow_schema::{DataType, Field, Schema, SchemaRef};
 
 use crate::error::{Error, Result};
 
-use super::bytes::{Stream, head, reading};
+use super::bytes::{Unpacked, head, reading};
 use super::foreign;
-use super::text::{Text, line_ends};
+use super::records::Records;
+use super::text::Text;
 
 /// The header must end within this many bytes.
 const HEAD: usize = 1 << 20;
 /// How many rows the delimiter is judged by.
 const SAMPLE: usize = 100;
 const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
-/// A batch of so much text ends with the next row, however few rows it has.
-const BATCH_BYTES: usize = if cfg!(test) { 1 << 16 } else { 1 << 26 };
-/// A row of more text has a cell that no array of texts could hold, or may have one.
-const MOST_BYTES: usize = i32::MAX as usize;
 
 /// A CSV file of which only the header is known.
 pub(crate) struct Csv {
@@ -33,11 +23,11 @@ pub(crate) struct Csv {
     /// The first line may be a row: a name is a number or a date, or equals a cell below it.
     pub(crate) is_doubtful: bool,
     delimiter: u8,
-    text: Text<Chain<Cursor<Vec<u8>>, Stream>>,
+    text: Text<Chain<Cursor<Vec<u8>>, Unpacked>>,
 }
 
 impl Csv {
-    pub(crate) fn open(mut stream: Stream, place: &Path, delimiter: Option<char>) -> Result<Csv> {
+    pub(crate) fn open(mut stream: Unpacked, place: &Path, delimiter: Option<char>) -> Result<Csv> {
         let given = delimiter.map(checked_delimiter).transpose()?;
         let mut head = head(&mut stream, HEAD as u64).map_err(|source| reading(place, source))?;
         match *head {
@@ -56,7 +46,7 @@ impl Csv {
         }
         // What is no text at all is refused before its first line is taken for a header.
         foreign::refuse(&head, place)?;
-        Text::new(head.as_slice(), place.to_path_buf()).next_chunk()?;
+        Text::new(head.as_slice(), place.to_path_buf()).fill(&mut Vec::new())?;
         refuse_separator_line(&head)?;
         refuse_comment(&head, given)?;
         let delimiter = given.unwrap_or_else(|| sniff(&head));
@@ -70,173 +60,9 @@ impl Csv {
         })
     }
 
-    /// Sends the rows on in batches, with only the columns at these places; stops when nobody
-    /// listens any more.
-    pub(crate) fn decode(
-        mut self,
-        columns: &[usize],
-        batch_rows: usize,
-        to: &SyncSender<RecordBatch>,
-    ) -> Result<()> {
-        let fields: Vec<Field> =
-            self.names.iter().map(|name| Field::new(name, DataType::Utf8, true)).collect();
-        let schema = Arc::new(Schema::new(fields));
-        let mut progress = Progress {
-            delimiter: self.delimiter,
-            schema,
-            batch_rows,
-            rows: 0,
-            lines: 0,
-            text: Vec::new(),
-        };
-        let mut decoder = progress
-            .builder()
-            .with_header(true)
-            .with_batch_size(batch_rows)
-            .with_projection(columns.to_vec())
-            .build_decoder();
-        loop {
-            let mut chunk = self.text.next_chunk()?;
-            if chunk.is_empty() {
-                return progress.end(&mut decoder, to);
-            }
-            while !chunk.is_empty() {
-                // A long batch is handed on line by line, to see whether a line end is also the end
-                // of a row.
-                let is_long = progress.text.len() >= BATCH_BYTES;
-                let (given, is_line_end) =
-                    if is_long { up_to_line_end(chunk) } else { (chunk, false) };
-                let before = decoder.capacity();
-                let taken = match decoder.decode(given) {
-                    Ok(taken) => taken,
-                    Err(error) => {
-                        progress.text.extend_from_slice(chunk);
-                        return Err(progress.ragged(&decoder, &error.to_string()));
-                    }
-                };
-                progress.text.extend_from_slice(&chunk[..taken]);
-                chunk = &chunk[taken..];
-                let is_row_end = is_line_end && decoder.capacity() < before;
-                if progress.text.len() > MOST_BYTES {
-                    return Err(Error::data(format!(
-                        "{} has more than 2 GiB of text: no cell can be that long; is a quote never closed?",
-                        progress.place(progress.taken(&decoder))
-                    )));
-                }
-                if decoder.capacity() == 0 || is_row_end {
-                    let rows = progress.taken(&decoder);
-                    let batch = decoder.flush().map_err(|_| progress.unreadable(&decoder))?;
-                    progress.batch_done(rows);
-                    if batch.is_some_and(|batch| to.send(batch).is_err()) {
-                        return Ok(());
-                    }
-                }
-            }
-        }
-    }
-}
-
-/// How far the decoder has come, so that an error can name the row and the line.
-struct Progress {
-    schema: SchemaRef,
-    delimiter: u8,
-    batch_rows: usize,
-    /// Rows in finished batches.
-    rows: usize,
-    /// Line ends in the text of finished batches.
-    lines: u64,
-    /// The text since then: the decoder counts records, and only the text knows at which line a
-    /// record starts.
-    text: Vec<u8>,
-}
-
-impl Progress {
-    fn builder(&self) -> ReaderBuilder {
-        ReaderBuilder::new(self.schema.clone()).with_delimiter(self.delimiter)
-    }
-
-    fn batch_done(&mut self, rows: usize) {
-        self.rows += rows;
-        self.lines += line_ends(&self.text);
-        self.text.clear();
-    }
-
-    /// The end of the text. A quote that was opened and never closed has swallowed all that
-    /// followed; the decoder would take it for a long last cell, so a line end is added to see
-    /// whether it ends the last row.
-    fn end(self, decoder: &mut Decoder, to: &SyncSender<RecordBatch>) -> Result<()> {
-        decoder.decode(b"\n").map_err(|error| self.ragged(decoder, &error.to_string()))?;
-        let taken = self.taken(decoder);
-        let open = || {
-            let place = self.place(taken);
-            Error::data(format!(
-                "{place} opens a quote that is never closed: close it, or double the quotes inside a quoted cell"
-            ))
-        };
-        let batch = decoder.flush().map_err(|_| open())?;
-        decoder.decode(&[]).map_err(|_| open())?;
-        if decoder.capacity() < self.batch_rows {
-            return Err(open());
-        }
-        // Nobody listens only after an error on the other side, which is then the one to report.
-        let _ = batch.map(|batch| to.send(batch));
-        Ok(())
-    }
-
-    fn ragged(&self, decoder: &Decoder, said: &str) -> Error {
-        let fields = said.rsplit(' ').next().and_then(|count| count.parse::<usize>().ok());
-        let expected = self.schema.fields().len();
-        let found = match fields {
-            Some(_) if said.contains("more than") => format!("more than {expected} cells"),
-            Some(1) => "1 cell".to_owned(),
-            Some(count) => format!("{count} cells"),
-            None => "another number of cells".to_owned(),
-        };
-        Error::data(format!(
-            "{} has {found}, but the header has {expected}: quote cells that contain the delimiter `{}`, or name another with --delimiter",
-            self.place(self.taken(decoder)),
-            char::from(self.delimiter).escape_default()
-        ))
-    }
-
-    fn unreadable(&self, decoder: &Decoder) -> Error {
-        Error::data(format!(
-            "the rows before {} are not readable as CSV",
-            self.place(self.taken(decoder))
-        ))
-    }
-
-    /// Rows of the batch in the making.
-    fn taken(&self, decoder: &Decoder) -> usize {
-        self.batch_rows - decoder.capacity()
-    }
-
-    /// The record after the first `taken` of this batch: its row, counted from 1 without the
-    /// header, and the line on which it starts.
-    fn place(&self, taken: usize) -> String {
-        let row = self.rows + taken + 1;
-        let header = usize::from(self.rows == 0);
-        let mut again = self.builder().with_batch_size(1).build_decoder();
-        let mut rest = self.text.as_slice();
-        for _ in 0..taken + header {
-            rest = &rest[again.decode(rest).unwrap_or(0)..];
-            // Flushing makes room for the next record.
-            let _ = again.flush();
-        }
-        let blank = rest.iter().take_while(|&&byte| byte == b'\n' || byte == b'\r').count();
-        let line = self.lines + line_ends(&self.text[..self.text.len() - rest.len() + blank]) + 1;
-        format!("row {row} (line {line})")
-    }
-}
-
-/// What stands before the next line end; or the line end, if it comes first, and true.
-fn up_to_line_end(text: &[u8]) -> (&[u8], bool) {
-    match text.iter().position(|&byte| byte == b'\n') {
-        None => (text, false),
-        Some(0) => (&text[..1], true),
-        Some(1) if text[0] == b'\r' => (&text[..2], true),
-        Some(end) if text[end - 1] == b'\r' => (&text[..end - 1], false),
-        Some(end) => (&text[..end], false),
+    /// The rows to come.
+    pub(super) fn records(self) -> Records<Chain<Cursor<Vec<u8>>, Unpacked>> {
+        Records::new(self.text, self.delimiter, self.names.len())
     }
 }
 

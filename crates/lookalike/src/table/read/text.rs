@@ -1,8 +1,8 @@
 //! Text in chunks, each of which is valid UTF-8 by itself.
 //!
-//! The CSV decoder checks the text of a batch as one piece and then cuts it at cell borders, so a
-//! character that is torn apart by a delimiter would pass. Delimiters, quotes and line ends are
-//! ASCII: checking the bytes before they are cut leaves no such gap, and it knows the line.
+//! Delimiters, quotes and line ends are ASCII, so a cell that is cut out of checked text is text
+//! itself. Checking the bytes before they are cut is faster than checking cell by cell, and it knows
+//! the line.
 
 use std::io::{ErrorKind, Read};
 use std::path::PathBuf;
@@ -11,56 +11,63 @@ use crate::error::{Error, Result};
 
 use super::bytes::reading;
 
+/// Bytes read at a time: few enough to be still in the cache when they are cut into cells.
 const CHUNK: usize = 1 << 18;
 
-/// A checked reader; `next_chunk` lends its buffer, so nothing is copied twice.
+/// A reader whose bytes are checked as they arrive; they go straight into the caller's buffer.
 pub(crate) struct Text<R> {
     bytes: R,
     place: PathBuf,
-    buffer: Vec<u8>,
-    filled: usize,
-    checked: usize,
-    /// Line ends in all chunks before this one.
+    /// The first bytes of a character of which the rest has not been read yet; at most three.
+    torn: Vec<u8>,
+    /// Line ends in all chunks so far.
     lines: u64,
 }
 
 impl<R: Read> Text<R> {
     pub(crate) fn new(bytes: R, place: PathBuf) -> Text<R> {
-        Text { bytes, place, buffer: vec![0; CHUNK], filled: 0, checked: 0, lines: 0 }
+        Text { bytes, place, torn: Vec::new(), lines: 0 }
     }
 
-    /// The next piece of text, empty at the end.
-    pub(crate) fn next_chunk(&mut self) -> Result<&[u8]> {
-        self.lines += line_ends(&self.buffer[..self.checked]);
-        // A character that the last read cut in two waits at the end of the buffer for its other
-        // half.
-        self.buffer.copy_within(self.checked..self.filled, 0);
-        self.filled -= self.checked;
-        self.checked = 0;
+    /// Appends the next chunk to `text` and returns its length, which is 0 at the end only.
+    pub(crate) fn fill(&mut self, text: &mut Vec<u8>) -> Result<usize> {
+        let start = text.len();
+        text.append(&mut self.torn);
         loop {
-            let read = match self.bytes.read(&mut self.buffer[self.filled..]) {
-                Ok(read) => read,
-                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
-                Err(error) => return Err(reading(&self.place, error)),
+            let before = text.len();
+            text.resize(start + CHUNK, 0);
+            let read = loop {
+                match self.bytes.read(&mut text[before..]) {
+                    Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                    read => break read.map_err(|error| reading(&self.place, error))?,
+                }
             };
-            self.filled += read;
-            self.checked = match std::str::from_utf8(&self.buffer[..self.filled]) {
+            text.truncate(before + read);
+            let good = match std::str::from_utf8(&text[start..]) {
                 Ok(text) => text.len(),
                 Err(bad) if bad.error_len().is_none() && read > 0 => bad.valid_up_to(),
                 Err(bad) => {
-                    let line = self.lines + line_ends(&self.buffer[..bad.valid_up_to()]) + 1;
-                    return Err(not_utf8(line));
+                    let before = &text[start..start + bad.valid_up_to()];
+                    return Err(not_utf8(self.lines + line_ends(before) + 1));
                 }
             };
-            let chunk = &self.buffer[..self.checked];
-            if chunk.contains(&0) {
-                let before = chunk.iter().position(|&byte| byte == 0).unwrap_or(0);
-                return Err(has_nul(self.lines + line_ends(&chunk[..before]) + 1));
-            }
-            if read == 0 || self.checked > 0 {
-                return Ok(&self.buffer[..self.checked]);
+            if read == 0 || good > 0 {
+                self.torn.extend_from_slice(&text[start + good..]);
+                text.truncate(start + good);
+                return self.checked(&text[start..]);
             }
         }
+    }
+
+    fn checked(&mut self, chunk: &[u8]) -> Result<usize> {
+        // Without a branch the compiler turns it into wide instructions.
+        if chunk.iter().fold(0, |found, &byte| found | u8::from(byte == 0)) != 0 {
+            let before = chunk.iter().take_while(|&&byte| byte != 0);
+            let lines = before.filter(|&&byte| byte == b'\n').count() as u64;
+            return Err(has_nul(self.lines + lines + 1));
+        }
+        self.lines += line_ends(chunk);
+        Ok(chunk.len())
     }
 }
 
@@ -108,12 +115,13 @@ mod tests {
         let mut text = Text::new(Drops { bytes, step }, PathBuf::from("-"));
         let mut got = Vec::new();
         loop {
-            let chunk = text.next_chunk()?;
-            std::str::from_utf8(chunk).expect("every chunk is text by itself");
-            if chunk.is_empty() {
+            let before = got.len();
+            let filled = text.fill(&mut got)?;
+            assert_eq!(filled, got.len() - before);
+            std::str::from_utf8(&got[before..]).expect("every chunk is text by itself");
+            if filled == 0 {
                 return Ok(got);
             }
-            got.extend_from_slice(chunk);
         }
     }
 

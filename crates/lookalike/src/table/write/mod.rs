@@ -1,5 +1,11 @@
 //! Writes a release: batches are made and turned into text in parallel, and written in order.
 
+#[cfg(feature = "arrow-ipc")]
+mod arrow;
+pub(crate) mod csv;
+mod packed;
+#[cfg(feature = "parquet")]
+mod parquet;
 pub(crate) mod pending;
 
 use std::fs::File;
@@ -8,21 +14,15 @@ use std::path::Path;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatch};
-use arrow_csv::WriterBuilder;
-use arrow_ipc::writer::FileWriter;
-use arrow_schema::{
-    ArrowError, DataType, Field, FieldRef, IntervalUnit, Schema, SchemaRef, TimeUnit,
-};
-use flate2::write::GzEncoder;
-use parquet::arrow::ArrowWriter;
-use parquet::basic::{Compression as Codec, ZstdLevel};
-use parquet::errors::ParquetError;
-use parquet::file::properties::WriterProperties;
+use arrow_schema::{DataType, Field, FieldRef, IntervalUnit, Schema, SchemaRef, TimeUnit};
 use rayon::prelude::*;
 
 use crate::error::{Error, Result};
 
-use crate::table::plain::{cast, is_supported, plain_schema, rebuild, unpack};
+use self::csv::{csv_header, csv_text};
+use self::packed::Packed;
+
+use crate::table::plain::{cast, is_supported, plain_schema, unpack};
 use crate::table::read::Source;
 
 /// The kind of a table file.
@@ -62,8 +62,15 @@ pub struct FileType {
 /// The type of a file to be written, by the end of its name; `-` is CSV.
 ///
 /// # Errors
-/// When the name ends in something else.
+/// When the name ends in something else, or in a format that this build of the library does not
+/// have.
 pub fn file_type(path: &Path) -> Result<FileType> {
+    let file_type = named_type(path)?;
+    check_features(file_type)?;
+    Ok(file_type)
+}
+
+fn named_type(path: &Path) -> Result<FileType> {
     let plain = |format| Ok(FileType { format, compression: Compression::None });
     if path == Path::new("-") {
         return plain(Format::Csv { delimiter: b',' });
@@ -96,6 +103,7 @@ pub fn file_type(path: &Path) -> Result<FileType> {
 /// # Errors
 /// When a column's type has no place in it.
 pub fn check_types(file_type: FileType, schema: &SchemaRef) -> Result<()> {
+    check_features(file_type)?;
     plain_schema(schema)
         .fields()
         .iter()
@@ -111,9 +119,27 @@ pub fn check_columns(
     source: &Source,
     is_released: impl Fn(&String) -> bool,
 ) -> Result<()> {
+    check_features(file_type)?;
     let columns =
         source.names().iter().zip(source.data_types()).filter(|(name, _)| is_released(name));
     columns.into_iter().try_for_each(|(name, data_type)| check_type(file_type, name, data_type))
+}
+
+/// Refuses a format that this build of the library does not have.
+fn check_features(file_type: FileType) -> Result<()> {
+    let left_out = |what, feature| {
+        Err(Error::request(format!(
+            "this build writes no {what} files: build it with the feature `{feature}`"
+        )))
+    };
+    match (file_type.format, file_type.compression) {
+        (Format::Parquet, _) if cfg!(not(feature = "parquet")) => left_out("Parquet", "parquet"),
+        (Format::Arrow, _) if cfg!(not(feature = "arrow-ipc")) => left_out("Arrow", "arrow-ipc"),
+        (_, Compression::Gzip | Compression::Zstd) if cfg!(not(feature = "compression")) => {
+            left_out("compressed", "compression")
+        }
+        _ => Ok(()),
+    }
 }
 
 fn check_type(file_type: FileType, name: &str, data_type: &DataType) -> Result<()> {
@@ -220,45 +246,19 @@ pub fn write(
     let out = BufWriter::with_capacity(1 << 18, out);
     let out = match file_type.format {
         Format::Csv { delimiter } => {
-            let mut sink = Sink::new(out, file_type.compression).map_err(failed)?;
-            let header =
-                csv_text(&RecordBatch::new_empty(schema.clone()), delimiter, Header::First)
-                    .map_err(|_| unwritable(0))?;
-            sink.write_all(&header).map_err(failed)?;
-            let text = |number| {
-                csv_text(&plain(number)?, delimiter, Header::Done).map_err(|_| unwritable(number))
-            };
-            in_order(count, text, |text| sink.write_all(&text).map_err(failed))?;
-            sink.finish().map_err(failed)?
+            let mut out = Packed::new(out, file_type.compression).map_err(failed)?;
+            out.write_all(&csv_header(&schema, delimiter)).map_err(failed)?;
+            let text =
+                |number| csv_text(&plain(number)?, delimiter).map_err(|_| unwritable(number));
+            in_order(count, text, |text| out.write_all(&text).map_err(failed))?;
+            out.finish().map_err(failed)?
         }
-        Format::Parquet => {
-            // About as fast to write as snappy and a third smaller; every reader of the last years
-            // knows it.
-            let properties = WriterProperties::builder()
-                .set_compression(Codec::ZSTD(ZstdLevel::default()))
-                .build();
-            let failed = |error| Error::io(place, parquet_fault(error));
-            let mut writer =
-                ArrowWriter::try_new(out, schema.clone(), Some(properties)).map_err(failed)?;
-            in_order(count, plain, |batch| writer.write(&batch).map_err(failed))?;
-            writer.into_inner().map_err(failed)?
-        }
-        Format::Arrow => {
-            let failed = |error| Error::io(place, arrow_fault(error));
-            let mut writer = FileWriter::try_new(out, &schema).map_err(failed)?;
-            let rebuilt = |number| {
-                let columns = plain(number)?
-                    .columns()
-                    .iter()
-                    .map(rebuild)
-                    .collect::<std::result::Result<_, _>>();
-                columns
-                    .and_then(|columns| RecordBatch::try_new(schema.clone(), columns))
-                    .map_err(|_| unwritable(number))
-            };
-            in_order(count, rebuilt, |batch| writer.write(&batch).map_err(failed))?;
-            writer.finish().and_then(|()| writer.into_inner()).map_err(failed)?
-        }
+        #[cfg(feature = "parquet")]
+        Format::Parquet => parquet::write(out, place, &schema, count, plain)?,
+        #[cfg(feature = "arrow-ipc")]
+        Format::Arrow => arrow::write(out, place, &schema, count, plain)?,
+        #[cfg(not(all(feature = "parquet", feature = "arrow-ipc")))]
+        _ => return check_features(file_type),
     };
     let out = out.into_inner().map_err(|error| failed(error.into_error()))?;
     out.sync_all().map_err(failed)
@@ -288,24 +288,6 @@ fn in_order<T: Send>(
     Ok(())
 }
 
-#[derive(Clone, Copy)]
-enum Header {
-    First,
-    Done,
-}
-
-fn csv_text(
-    batch: &RecordBatch,
-    delimiter: u8,
-    header: Header,
-) -> std::result::Result<Vec<u8>, ArrowError> {
-    let mut text = Vec::new();
-    let builder =
-        WriterBuilder::new().with_delimiter(delimiter).with_header(matches!(header, Header::First));
-    builder.build(&mut text).write(batch)?;
-    Ok(text)
-}
-
 /// The libraries' own words are not passed on: some of them quote the value that they stumbled
 /// over.
 fn unwritable(batch: usize) -> Error {
@@ -313,70 +295,6 @@ fn unwritable(batch: usize) -> Error {
         "a cell in batch {} of the release cannot be written: cast its column in the source",
         batch + 1
     ))
-}
-
-fn parquet_fault(error: ParquetError) -> io::Error {
-    match error {
-        ParquetError::External(inner) => match inner.downcast::<io::Error>() {
-            Ok(fault) => *fault,
-            Err(_) => io::Error::other("the Parquet writer failed"),
-        },
-        _ => io::Error::other("the Parquet writer failed"),
-    }
-}
-
-fn arrow_fault(error: ArrowError) -> io::Error {
-    match error {
-        ArrowError::IoError(_, fault) => fault,
-        _ => io::Error::other("the Arrow writer failed"),
-    }
-}
-
-/// A file behind its compressor.
-enum Sink {
-    Plain(BufWriter<File>),
-    Gzip(GzEncoder<BufWriter<File>>),
-    Zstd(zstd::Encoder<'static, BufWriter<File>>),
-}
-
-impl Sink {
-    fn new(out: BufWriter<File>, compression: Compression) -> io::Result<Sink> {
-        Ok(match compression {
-            Compression::None => Sink::Plain(out),
-            Compression::Gzip => Sink::Gzip(GzEncoder::new(out, flate2::Compression::default())),
-            Compression::Zstd => {
-                let mut encoder = zstd::Encoder::new(out, zstd::DEFAULT_COMPRESSION_LEVEL)?;
-                encoder.include_checksum(true)?;
-                Sink::Zstd(encoder)
-            }
-        })
-    }
-
-    fn finish(self) -> io::Result<BufWriter<File>> {
-        match self {
-            Sink::Plain(out) => Ok(out),
-            Sink::Gzip(encoder) => encoder.finish(),
-            Sink::Zstd(encoder) => encoder.finish(),
-        }
-    }
-}
-
-impl Write for Sink {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Sink::Plain(out) => out.write(bytes),
-            Sink::Gzip(encoder) => encoder.write(bytes),
-            Sink::Zstd(encoder) => encoder.write(bytes),
-        }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        match self {
-            Sink::Plain(out) => out.flush(),
-            Sink::Gzip(encoder) => encoder.flush(),
-            Sink::Zstd(encoder) => encoder.flush(),
-        }
-    }
 }
 
 #[cfg(test)]
@@ -400,8 +318,21 @@ mod tests {
     use crate::table::open;
     use crate::table::{Table, Treatment};
 
-    const NAMES: [&str; 8] =
-        ["t.csv", "t.tsv", "t.txt", "t.csv.gz", "t.tsv.zst", "t.parquet", "t.arrow", "t.feather"];
+    const NAMES: &[&str] = &[
+        "t.csv",
+        "t.tsv",
+        "t.txt",
+        #[cfg(feature = "compression")]
+        "t.csv.gz",
+        #[cfg(feature = "compression")]
+        "t.tsv.zst",
+        #[cfg(feature = "parquet")]
+        "t.parquet",
+        #[cfg(feature = "arrow-ipc")]
+        "t.arrow",
+        #[cfg(feature = "arrow-ipc")]
+        "t.feather",
+    ];
 
     fn write_file(folder: &TempDir, name: &str, batches: &[RecordBatch]) -> PathBuf {
         let path = folder.path().join(name);
@@ -423,6 +354,7 @@ mod tests {
         concat(&batches.iter().map(|array| array.as_ref()).collect::<Vec<_>>()).unwrap()
     }
 
+    #[cfg(all(feature = "parquet", feature = "arrow-ipc"))]
     #[test]
     fn times_that_parquet_does_not_know_are_written_as_times_that_it_does() {
         let columns: [(&str, ArrayRef); 3] = [
@@ -554,6 +486,7 @@ mod tests {
         }
     }
 
+    #[cfg(all(feature = "parquet", feature = "arrow-ipc"))]
     #[test]
     fn nothing_but_the_released_values_reaches_the_file() {
         let folder = TempDir::new().unwrap();
@@ -610,6 +543,7 @@ mod tests {
         }
     }
 
+    #[cfg(all(feature = "parquet", feature = "arrow-ipc", feature = "compression"))]
     #[test]
     fn the_type_is_told_by_the_end_of_the_name() {
         let csv = Format::Csv { delimiter: b',' };

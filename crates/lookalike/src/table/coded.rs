@@ -23,7 +23,9 @@ pub(super) struct Interner {
     short: FxHashMap<u64, Code>,
     long: FxHashMap<u64, Code>,
     /// Long texts whose hash another text had before them.
-    clashing: FxHashMap<String, Code>,
+    clashing: FxHashMap<Vec<u8>, Code>,
+    /// The codes of the rows of a batch; empty between batches.
+    batch: Vec<Code>,
 }
 
 impl Interner {
@@ -34,43 +36,59 @@ impl Interner {
             short: FxHashMap::default(),
             long: FxHashMap::default(),
             clashing: FxHashMap::default(),
+            batch: Vec::new(),
         }
     }
 
     /// Codes the cells of the next rows, of which the first is row `first`. The caller sees to it
     /// that row numbers fit.
-    pub(super) fn extend(&mut self, cells: &StringArray, first: usize) {
-        let bytes = cells.value_data();
+    pub(super) fn extend_array(&mut self, cells: &StringArray, first: usize) {
+        let ends = cells.value_offsets().windows(2).enumerate();
+        let places = ends.map(|(at, ends)| {
+            cells.is_valid(at).then_some((ends[0].as_usize(), ends[1].as_usize()))
+        });
+        self.extend(cells.value_data(), places, first);
+    }
+
+    /// The same for cells that lie in a text: start and end of each, none where it is missing.
+    pub(super) fn extend(
+        &mut self,
+        text: &[u8],
+        cells: impl Iterator<Item = Option<(usize, usize)>>,
+        first: usize,
+    ) {
         // Sorted and skewed columns repeat themselves.
         let mut last_short = None;
-        let mut last_long = None;
-        for (at, ends) in cells.value_offsets().windows(2).enumerate() {
-            let (start, end) = (ends[0].as_usize(), ends[1].as_usize());
-            let code = if cells.is_null(at) {
-                self.missing_code(first + at)
-            } else if end - start <= SHORT {
-                let key = short_key(bytes, start, end);
+        let mut last_long: Option<(&[u8], Code)> = None;
+        let mut codes = std::mem::take(&mut self.batch);
+        codes.extend((first..).zip(cells).map(|(row, cell)| match cell {
+            None => self.missing_code(row),
+            Some((start, end)) if end - start <= SHORT => {
+                let key = short_key(text, start, end);
                 match last_short {
                     Some((same, code)) if same == key => code,
                     _ => {
-                        let code = self.short_code(key, cells, at, first);
+                        let code = self.short_code(key, &text[start..end], row);
                         last_short = Some((key, code));
                         code
                     }
                 }
-            } else {
-                let text = &bytes[start..end];
+            }
+            Some((start, end)) => {
+                let cell = &text[start..end];
                 match last_long {
-                    Some((same, code)) if same == text => code,
+                    Some((same, code)) if same == cell => code,
                     _ => {
-                        let code = self.long_code(hash(text), cells.value(at), first + at);
-                        last_long = Some((text, code));
+                        let code = self.long_code(hash(cell), cell, row);
+                        last_long = Some((cell, code));
                         code
                     }
                 }
-            };
-            self.coded.codes.push(code);
-        }
+            }
+        }));
+        self.coded.codes.append(&codes);
+        codes.clear();
+        self.batch = codes;
     }
 
     pub(super) fn finish(mut self) -> Coded {
@@ -87,17 +105,14 @@ impl Interner {
         }
     }
 
-    fn short_code(&mut self, key: u64, cells: &StringArray, at: usize, first: usize) -> Code {
-        *self
-            .short
-            .entry(key)
-            .or_insert_with(|| append(&mut self.coded, Some(cells.value(at)), first + at))
+    fn short_code(&mut self, key: u64, text: &[u8], row: usize) -> Code {
+        *self.short.entry(key).or_insert_with(|| append(&mut self.coded, Some(text), row))
     }
 
-    fn long_code(&mut self, hash: u64, text: &str, row: usize) -> Code {
+    fn long_code(&mut self, hash: u64, text: &[u8], row: usize) -> Code {
         let coded = &mut self.coded;
         let code = *self.long.entry(hash).or_insert_with(|| append(coded, Some(text), row));
-        if self.coded.values[code as usize].as_deref() == Some(text) {
+        if self.coded.values[code as usize].as_ref().map(String::as_bytes) == Some(text) {
             return code;
         }
         match self.clashing.get(text) {
@@ -111,11 +126,12 @@ impl Interner {
     }
 }
 
-fn append(coded: &mut Coded, value: Option<&str>, row: usize) -> Code {
+fn append(coded: &mut Coded, value: Option<&[u8]>, row: usize) -> Code {
     let narrow = |n: usize| u32::try_from(n).expect("the reader stops before row numbers run out");
     let code: Code = narrow(coded.values.len());
     let row: RowId = narrow(row);
-    coded.values.push(value.map(str::to_owned));
+    let text = |bytes| std::str::from_utf8(bytes).expect("cells are cut out of checked text");
+    coded.values.push(value.map(|value| text(value).to_owned()));
     coded.first_row.push(row);
     code
 }
@@ -153,8 +169,8 @@ mod tests {
     #[test]
     fn codes_number_the_values_in_order_of_first_appearance() {
         let mut interner = Interner::new();
-        interner.extend(&StringArray::from(vec![Some("b"), None, Some("a"), Some("b")]), 0);
-        interner.extend(&StringArray::from(vec![None, Some("c"), Some("c"), Some("a")]), 4);
+        interner.extend_array(&StringArray::from(vec![Some("b"), None, Some("a"), Some("b")]), 0);
+        interner.extend_array(&StringArray::from(vec![None, Some("c"), Some("c"), Some("a")]), 4);
         let coded = interner.finish();
         let value = |text: &str| Some(text.to_owned());
         assert_eq!(coded.values, [value("b"), None, value("a"), value("c")]);
@@ -165,7 +181,7 @@ mod tests {
     #[test]
     fn an_empty_text_is_not_a_missing_value() {
         let mut interner = Interner::new();
-        interner.extend(&StringArray::from(vec![Some(""), None, Some("")]), 0);
+        interner.extend_array(&StringArray::from(vec![Some(""), None, Some("")]), 0);
         assert_eq!(interner.finish().codes.iter().collect::<Vec<_>>(), [0, 1, 0]);
     }
 
@@ -198,7 +214,7 @@ mod tests {
     fn texts_with_the_same_hash_stay_apart() {
         let mut interner = Interner::new();
         let codes = ["first", "second", "third", "second", "first", "third"]
-            .map(|text| interner.long_code(42, text, 0));
+            .map(|text| interner.long_code(42, text.as_bytes(), 0));
         assert_eq!(codes, [0, 1, 2, 1, 0, 2]);
     }
 
@@ -207,8 +223,8 @@ mod tests {
         let texts: Vec<String> =
             (0..20_000).map(|i| format!("{}{}", "x".repeat(i % 5), i * 701)).collect();
         let mut interner = Interner::new();
-        interner.extend(&StringArray::from_iter_values(&texts), 0);
-        interner.extend(&StringArray::from_iter_values(texts.iter().rev()), texts.len());
+        interner.extend_array(&StringArray::from_iter_values(&texts), 0);
+        interner.extend_array(&StringArray::from_iter_values(texts.iter().rev()), texts.len());
         let coded = interner.finish();
         assert_eq!(coded.values.len(), texts.len());
         assert!(coded.codes.iter().eq((0..20_000).chain((0..20_000).rev())));
