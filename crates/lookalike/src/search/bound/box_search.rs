@@ -20,7 +20,6 @@
 use super::candidates::{Candidates, ChainCounts, Decision};
 use super::dual_limit::LeastDual;
 use super::least_box::LeastLoss;
-use super::rectangle::BestRectangle;
 
 /// A search over boxes, with buffers that the next search uses again.
 #[derive(Debug, Default)]
@@ -35,7 +34,11 @@ pub(super) struct BoxSearch {
     pub(super) given_up: f64,
 }
 
-/// The value that a search minimizes.
+/// The value that a search minimizes. Both goals have the same four functions: `prune` removes
+/// candidates that no better box of a step contains, and keeps the box of the floors if it is
+/// better than all before; `raise` raises floors within which fewer than k rows lie, and is false
+/// when there are none; `lower_bound` is one on the value of every box of a step; `best_rectangle`
+/// settles a step with one or two open lines.
 #[derive(Debug)]
 pub(super) enum Goal<'a> {
     /// The loss of a box with at least k rows.
@@ -73,17 +76,25 @@ impl BoxSearch {
         mut floors: Vec<f64>,
         mut total: u64,
     ) {
-        let (k, own) = (goal.k(), goal.own_rows());
+        let (k, own) = goal.k_and_own_rows();
         let mut counts = ChainCounts::default();
         while total >= k {
-            match goal.prune(self, start, &floors, &mut total) {
+            let pruned = match goal {
+                Goal::LeastLoss(goal) => goal.prune(self, start, &floors, &mut total),
+                Goal::LeastDual(goal) => goal.prune(self, start, &floors, &mut total),
+            };
+            match pruned {
                 Pruned::Over => return,
                 Pruned::GivenUp => return self.give_up(goal, start, &floors),
                 Pruned::Shrunk => continue,
                 Pruned::Open => {}
             }
             self.candidates.count(start, &floors, own, &mut counts);
-            if goal.raise(&self.candidates, start, &counts, &mut floors) {
+            let has_risen = match goal {
+                Goal::LeastLoss(goal) => goal.raise(&self.candidates, start, &counts, &mut floors),
+                Goal::LeastDual(goal) => goal.raise(&counts, &mut floors),
+            };
+            if has_risen {
                 continue;
             }
             let (chain, bar) = match self.candidates.decide(start, &floors, &counts, total) {
@@ -109,13 +120,25 @@ impl BoxSearch {
 
     /// Gives up a step: its boxes are known by a lower bound alone.
     fn give_up(&mut self, goal: &mut Goal, start: usize, floors: &[f64]) {
-        self.given_up = self.given_up.min(goal.lower_bound(&self.candidates, start, floors));
+        let least = match goal {
+            Goal::LeastLoss(goal) => goal.lower_bound(&self.candidates, start, floors),
+            Goal::LeastDual(goal) => goal.lower_bound(&self.candidates, start, floors),
+        };
+        self.given_up = self.given_up.min(least);
     }
 
     /// Finds the best box of a step in which only these lines, one or two, are open.
     fn settle(&mut self, goal: &mut Goal, start: usize, floors: &[f64], lines: &[usize]) {
         let patience = self.patience.saturating_sub(self.steps);
-        let found = goal.best_rectangle(&self.candidates, start, floors, lines, patience);
+        let candidates = &self.candidates;
+        let found = match goal {
+            Goal::LeastLoss(goal) => {
+                goal.best_rectangle(candidates, start, floors, lines, patience)
+            }
+            Goal::LeastDual(goal) => {
+                goal.best_rectangle(candidates, start, floors, lines, patience)
+            }
+        };
         self.steps += found.steps;
         if found.is_cut {
             self.give_up(goal, start, floors);
@@ -127,74 +150,11 @@ impl BoxSearch {
 }
 
 impl Goal<'_> {
-    fn k(&self) -> u64 {
+    /// k, and the rows of the group itself that are not on the list.
+    fn k_and_own_rows(&self) -> (u64, u64) {
         match self {
-            Goal::LeastLoss(goal) => goal.k,
-            Goal::LeastDual(goal) => goal.group.k,
-        }
-    }
-
-    /// The rows of the group itself that are not on the list.
-    fn own_rows(&self) -> u64 {
-        match self {
-            Goal::LeastLoss(_) => 0,
-            Goal::LeastDual(goal) => goal.group.rows,
-        }
-    }
-
-    /// Removes candidates that no better box of the step contains, and keeps the box of the floors
-    /// if it is better than all before.
-    fn prune(
-        &mut self,
-        search: &mut BoxSearch,
-        start: usize,
-        floors: &[f64],
-        total: &mut u64,
-    ) -> Pruned {
-        match self {
-            Goal::LeastLoss(goal) => goal.prune(search, start, floors, total),
-            Goal::LeastDual(goal) => goal.prune(search, start, floors, total),
-        }
-    }
-
-    /// Raises floors within which fewer than k rows lie; false when there are none.
-    fn raise(
-        &self,
-        candidates: &Candidates,
-        start: usize,
-        counts: &ChainCounts,
-        floors: &mut [f64],
-    ) -> bool {
-        match self {
-            Goal::LeastLoss(goal) => goal.raise(candidates, start, counts, floors),
-            Goal::LeastDual(goal) => goal.raise(counts, floors),
-        }
-    }
-
-    /// A lower bound on the value of every box of a step.
-    fn lower_bound(&mut self, candidates: &Candidates, start: usize, floors: &[f64]) -> f64 {
-        match self {
-            Goal::LeastLoss(goal) => goal.lower_bound(candidates, start, floors),
-            Goal::LeastDual(goal) => goal.lower_bound(candidates, start, floors),
-        }
-    }
-
-    /// The best rectangle over one or two lines, if it is better than the best box.
-    fn best_rectangle(
-        &mut self,
-        candidates: &Candidates,
-        start: usize,
-        floors: &[f64],
-        lines: &[usize],
-        patience: u64,
-    ) -> BestRectangle {
-        match self {
-            Goal::LeastLoss(goal) => {
-                goal.best_rectangle(candidates, start, floors, lines, patience)
-            }
-            Goal::LeastDual(goal) => {
-                goal.best_rectangle(candidates, start, floors, lines, patience)
-            }
+            Goal::LeastLoss(goal) => (goal.k, 0),
+            Goal::LeastDual(goal) => (goal.group.k, goal.group.rows),
         }
     }
 }

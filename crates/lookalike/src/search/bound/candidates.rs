@@ -45,7 +45,7 @@ impl Candidates {
 
     /// Adds a group with these codes unless a box with both loses `limit` or more; `own` are the
     /// ranges of the group that the search is for.
-    #[inline]
+    #[inline(always)]
     pub(super) fn push_below(
         &mut self,
         limit: f64,

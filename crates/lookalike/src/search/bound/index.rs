@@ -70,7 +70,8 @@ pub(crate) struct JoinLosses<'a> {
 }
 
 impl JoinLosses<'_> {
-    #[inline]
+    // The inner loop of every walk; with several callers it would not be inlined.
+    #[inline(always)]
     pub(crate) fn of(&self, at: usize, code: Code) -> f64 {
         match self.tabled[self.starts[at]..self.starts[at + 1]].get(code as usize) {
             Some(&loss) => loss,
