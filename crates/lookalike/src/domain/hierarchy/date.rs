@@ -73,7 +73,8 @@ fn moments(
         && !texts.iter().all(|text| has_time(text))
     {
         let why = "some values have a time of day and some have none, so that a day and its \
-                   midnight would have the same label: write all with a time, or remove the unit day";
+                   midnight would have the same label: write all with a time, or remove the unit \
+                   day";
         return Err(fault(column, why));
     }
     let moments: Option<Vec<DateTime>> = texts.iter().map(|text| as_written(text)).collect();
