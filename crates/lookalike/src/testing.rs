@@ -55,8 +55,8 @@ pub(crate) fn problem(text: &str, toml: &str) -> crate::Result<Problem> {
     problem_of(&table, &roles, &request)
 }
 
-/// The problem with tuples in the order of their codes, so that a test can name them by number; with
-/// a seed, in its random order.
+/// The problem with tuples in the order of their codes, so that a test can name them by number;
+/// with a seed, in its random order.
 pub(crate) fn problem_of(
     table: &Table,
     roles: &Roles,

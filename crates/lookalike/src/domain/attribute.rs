@@ -1,5 +1,5 @@
-//! One quasi-identifier: its values in order, and for any range of codes the range that is published
-//! instead ([`Attribute::cover`]), its loss ([`Attribute::loss`]) and its text
+//! One quasi-identifier: its values in order, and for any range of codes the range that is
+//! published instead ([`Attribute::cover`]), its loss ([`Attribute::loss`]) and its text
 //! ([`Attribute::label`]).
 //!
 //! The text `[6-13]` is made here, by [`Attribute::label`], out of the texts of the least and the
@@ -146,8 +146,8 @@ impl Attribute {
         }
     }
 
-    /// The number of levels from `code` up to the published `range`, and from `code` up to the root:
-    /// for the distortion ratio. A column without a taxonomy is a tree of height 1.
+    /// The number of levels from `code` up to the published `range`, and from `code` up to the
+    /// root: for the distortion ratio. A column without a taxonomy is a tree of height 1.
     pub fn levels_up(&self, code: Code, range: CodeRange) -> (u32, u32) {
         match &self.domain {
             Domain::Tree(tree) => (tree.levels_up(code, tree.cover(range)), tree.height()),

@@ -1,8 +1,9 @@
 //! Texts to codes: the attribute of a quasi-identifier, and the code of each text of its column.
 //!
-//! [`kind`] decides which of three forms a column has. Numbers and dates become a [`line`], sorted by
-//! value. Labels with a given order become an [`ordinal`] line. All other labels become the leaves of
-//! a [`tree`]. Texts are parsed in [`text`](super::text); every error names a data row, never a cell.
+//! [`kind`] decides which of three forms a column has. Numbers and dates become a [`line`], sorted
+//! by value. Labels with a given order become an [`ordinal`] line. All other labels become the
+//! leaves of a [`tree`]. Texts are parsed in [`text`](super::text); every error names a data row,
+//! never a cell.
 
 use rustc_hash::FxHashMap;
 
@@ -214,8 +215,8 @@ fn present_texts(values: &[Option<String>]) -> impl Iterator<Item = (usize, &str
 }
 
 /// Refuses two texts with equal numbers that are not spellings of one value, and two spellings of
-/// one instant whose calendar days differ where days are published: one label would be false for the
-/// other.
+/// one instant whose calendar days differ where days are published: one label would be false for
+/// the other.
 fn is_one_value(
     spec: ColumnSpec,
     kind: Kind,

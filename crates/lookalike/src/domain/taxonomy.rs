@@ -9,8 +9,8 @@ use rustc_hash::FxHashMap;
 
 use crate::codes::{Code, CodeRange};
 
-/// The number of a node of a [`Taxonomy`]. The leaf with code `c` is node `c`; a parent has a greater number than
-/// its children.
+/// The number of a node of a [`Taxonomy`]. The leaf with code `c` is node `c`; a parent has a
+/// greater number than its children.
 pub type Node = u32;
 
 /// A value generalization hierarchy. A missing value is a leaf with an empty label.
@@ -164,8 +164,8 @@ pub(crate) struct TreeBuilder {
     pub(crate) labels: Vec<String>,
     /// The root, at 0, is its own parent.
     pub(crate) parents: Vec<u32>,
-    /// Greater for a parent than for its children. Of no effect for a node without children: it is a
-    /// leaf, at level 0.
+    /// Greater for a parent than for its children. Of no effect for a node without children: it is
+    /// a leaf, at level 0.
     pub(crate) levels: Vec<u32>,
 }
 

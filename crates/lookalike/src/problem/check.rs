@@ -65,8 +65,8 @@ pub(super) fn scheme(attribute: &Attribute, request: &Request) -> Result<Scheme>
             let is_of_nodes = matches!(scheme, Scheme::Bhs | Scheme::Ghs);
             if ordered.published().is_some() && !is_of_nodes {
                 return Err(Error::request(format!(
-                    "column `{name}`: snap publishes whole intervals of the hierarchy, and {scheme} \
-                     would cut them: use ghs or bhs, or remove snap"
+                    "column `{name}`: snap publishes whole intervals of the hierarchy, and \
+                     {scheme} would cut them: use ghs or bhs, or remove snap"
                 )));
             }
             Ok(scheme.on_a_line())

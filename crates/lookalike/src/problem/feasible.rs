@@ -13,8 +13,8 @@ use crate::rng::{Key, MANDATORY};
 /// The rows of mandatory suppression; none when the whole table as one class satisfies the rules.
 ///
 /// Else as few rows as possible are suppressed: rows with a sensitive value that is too frequent,
-/// those with the rarest quasi-identifiers first, at random among equally rare ones. `names` are the
-/// names of the sensitive columns under a rule.
+/// those with the rarest quasi-identifiers first, at random among equally rare ones. `names` are
+/// the names of the sensitive columns under a rule.
 ///
 /// # Errors
 /// [`Infeasible`](crate::ErrorKind::Infeasible) when no suppression helps, or when it needs more
@@ -55,8 +55,8 @@ pub(super) fn mandatory(problem: &Problem, names: &[String], key: Key) -> Result
     Ok(by_rarity.iter().filter_map(of_piece).collect())
 }
 
-/// Takes the rows of an excess from the first pieces with its value that have some left, and returns
-/// them.
+/// Takes the rows of an excess from the first pieces with its value that have some left, and
+/// returns them.
 fn take(
     problem: &Problem,
     excess: Excess,

@@ -2,8 +2,8 @@
 //!
 //! [`Problem::new`] is the only way to a problem. It checks everything once: the request (`check`),
 //! the texts of the quasi-identifiers ([`crate::domain`]), the sensitive columns under a rule
-//! (`sensitive`), and whether the rules can be satisfied at all (`feasible`). No search has to check
-//! anything again.
+//! (`sensitive`), and whether the rules can be satisfied at all (`feasible`). No search has to
+//! check anything again.
 //!
 //! Rows with equal quasi-identifiers (and equal sensitive values under a rule) are interchangeable,
 //! so a problem has distinct tuples with counts (`tuples`) instead of rows.
@@ -154,8 +154,8 @@ impl Problem {
         &self.attributes
     }
 
-    /// For each quasi-identifier the scheme: the partitions of its values that a global recoding may
-    /// choose.
+    /// For each quasi-identifier the scheme: the partitions of its values that a global recoding
+    /// may choose.
     pub fn schemes(&self) -> &[Scheme] {
         &self.schemes
     }

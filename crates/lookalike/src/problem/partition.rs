@@ -27,8 +27,8 @@ impl Default for Partition {
 }
 
 impl Partition {
-    /// Pieces in class order, and the number of pieces of each class. Panics when a size is 0 or the
-    /// sizes do not add up to the pieces.
+    /// Pieces in class order, and the number of pieces of each class. Panics when a size is 0 or
+    /// the sizes do not add up to the pieces.
     pub fn from_sizes(pieces: Vec<Piece>, sizes: &[u32]) -> Partition {
         let mut starts = Vec::with_capacity(sizes.len() + 1);
         let mut end = 0;

@@ -2,8 +2,8 @@
 //! rows.
 //!
 //! An equivalence class (class for short) has all rows with the same published quasi-identifiers. A
-//! *local* recoding chooses the ranges of each class; a *global* one generalizes a value in the same
-//! way wherever it occurs; the boxes of *rings* cover rows of other classes too.
+//! *local* recoding chooses the ranges of each class; a *global* one generalizes a value in the
+//! same way wherever it occurs; the boxes of *rings* cover rows of other classes too.
 
 use rayon::prelude::*;
 
@@ -51,8 +51,8 @@ impl Recoding {
         Recoding::new(problem, groups, &ranges, suppressed)
     }
 
-    /// Covers the ranges of each group (one for each attribute, group by group) by ranges that can be
-    /// published, and merges groups with the same published ranges.
+    /// Covers the ranges of each group (one for each attribute, group by group) by ranges that can
+    /// be published, and merges groups with the same published ranges.
     pub(crate) fn new(
         problem: &Problem,
         groups: &Partition,
@@ -62,8 +62,8 @@ impl Recoding {
         Recoding::merged(problem, groups, ranges, suppressed).0
     }
 
-    /// As [`Recoding::new`], for boxes that cover rows of other groups too; also returns the class of
-    /// each group.
+    /// As [`Recoding::new`], for boxes that cover rows of other groups too; also returns the class
+    /// of each group.
     pub(crate) fn of_rings(
         problem: &Problem,
         groups: &Partition,
@@ -98,8 +98,8 @@ impl Recoding {
         (Recoding { classes, ranges: published, suppressed, form: RecodingForm::Local }, class_of)
     }
 
-    /// The global recoding by these blocks: classes that do not satisfy the rules are suppressed, and
-    /// so are the rows of mandatory suppression. The labels are those of the blocks.
+    /// The global recoding by these blocks: classes that do not satisfy the rules are suppressed,
+    /// and so are the rows of mandatory suppression. The labels are those of the blocks.
     pub fn global(problem: &Problem, generalization: Generalization) -> Recoding {
         let width = problem.attributes().len();
         let pieces = problem.pieces_without(problem.mandatory());
@@ -136,8 +136,8 @@ impl Recoding {
         Recoding { classes, ranges, suppressed, form }
     }
 
-    /// The same with labels that disclose no suppressed row: no end of a range and no member of a set
-    /// that only suppressed rows have.
+    /// The same with labels that disclose no suppressed row: no end of a range and no member of a
+    /// set that only suppressed rows have.
     #[must_use]
     pub fn without_traces(mut self, problem: &Problem) -> Recoding {
         if self.suppressed.is_empty() {
@@ -193,8 +193,8 @@ impl Recoding {
         &self.ranges[class * width..][..width]
     }
 
-    /// True when a box covers more than the rows of its class, so that it does not follow from their
-    /// values.
+    /// True when a box covers more than the rows of its class, so that it does not follow from
+    /// their values.
     pub(crate) fn is_of_rings(&self) -> bool {
         matches!(self.form, RecodingForm::Rings)
     }
@@ -249,8 +249,8 @@ pub struct RingSize {
     pub places: usize,
     /// The number of places that a box covers.
     pub window: usize,
-    /// The number of places from the beginning of a box to the row whose cells are published with it.
-    /// Below the window; secret.
+    /// The number of places from the beginning of a box to the row whose cells are published with
+    /// it. Below the window; secret.
     pub shift: usize,
 }
 

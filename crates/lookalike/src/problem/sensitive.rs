@@ -187,7 +187,8 @@ impl SensitiveColumn {
             named.iter().filter(|value| self.code(value).is_none()).collect();
         if !named.is_empty() && absent.len() == named.len() {
             return Err(Error::request(format!(
-                "none of the values that alpha names occurs in column `{name}`: check their spelling"
+                "none of the values that alpha names occurs in column `{name}`: check their \
+                 spelling"
             )));
         }
         let warning = |value: &&String| {
@@ -214,15 +215,15 @@ impl SensitiveColumn {
         (similar > 0).then(|| {
             format!(
                 "column `{name}`: {similar} values differ from another only by case, by blanks \
-                 around them or by the spelling of a number, and the rules count them as different: \
-                 use one spelling in the source, or for numbers say --kind {name}=numeric"
+                 around them or by the spelling of a number, and the rules count them as \
+                 different: use one spelling in the source, or for numbers say --kind {name}=numeric"
             )
         })
     }
 }
 
-/// The number of values, and the code of each in the order of the texts: independent of the order of
-/// the rows.
+/// The number of values, and the code of each in the order of the texts: independent of the order
+/// of the rows.
 fn by_text(values: &[Option<String>]) -> (usize, Vec<Code>) {
     let mut sorted: Vec<&Option<String>> = values.iter().collect();
     sorted.sort_unstable();

@@ -2,8 +2,8 @@
 //!
 //! The column sets of the rules form a chain, each set inside the next. Classes of a stage are cut
 //! from the classes of the stage before, whose attributes they publish as that stage left them. A
-//! class of the first stage satisfies all later rules too, so the later stages can always be solved;
-//! later stages never touch its attributes, so its own rules stay satisfied.
+//! class of the first stage satisfies all later rules too, so the later stages can always be
+//! solved; later stages never touch its attributes, so its own rules stay satisfied.
 
 use super::Problem;
 use super::privacy::Privacy;
@@ -45,8 +45,8 @@ pub(super) fn stages(
 }
 
 /// The column sets of the rules, smallest first, each inside the next. A set that does not contain
-/// the one before is united with it: classes of fewer columns are unions of classes of more columns,
-/// so a rule that is satisfied on the latter is on the former. It may only lose more.
+/// the one before is united with it: classes of fewer columns are unions of classes of more
+/// columns, so a rule that is satisfied on the latter is on the former. It may only lose more.
 fn chain<'a>(problem: &Problem, rules: &'a [RuleSpec]) -> Vec<RulesOnSet<'a>> {
     let mut by_size: Vec<(Vec<usize>, &RuleSpec)> = rules
         .iter()

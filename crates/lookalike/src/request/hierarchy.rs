@@ -1,5 +1,5 @@
-//! Hierarchies as they are asked for: the name of a file, or intervals, prefixes or calendar units in
-//! one line. [`crate::domain::hierarchy`] makes trees of them.
+//! Hierarchies as they are asked for: the name of a file, or intervals, prefixes or calendar units
+//! in one line. [`crate::domain::hierarchy`] makes trees of them.
 
 use std::path::PathBuf;
 

@@ -44,8 +44,8 @@ pub struct Request {
     /// The seed of all random choices, to repeat a run; from the system's randomness when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
-    /// Rounds of the far-pair search of `top-down` and `bottom-up`, 3 when absent; tries of `cluster`
-    /// for a cut, 15 when absent.
+    /// Rounds of the far-pair search of `top-down` and `bottom-up`, 3 when absent; tries of
+    /// `cluster` for a cut, 15 when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rounds: Option<u32>,
     /// Steps that `auto` takes to improve its release; when absent, as many as the time allows and
@@ -53,8 +53,8 @@ pub struct Request {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub steps: Option<u64>,
     /// The scheme of `optimal`: the partitions of a domain that it may choose, for every column
-    /// without a scheme of its own: `bhs`, `ghs`, `gops`, `ops`, `gsps` or `sps`. When absent: `ops` for numbers without a
-    /// hierarchy, `ghs` otherwise.
+    /// without a scheme of its own: `bhs`, `ghs`, `gops`, `ops`, `gsps` or `sps`. When absent:
+    /// `ops` for numbers without a hierarchy, `ghs` otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scheme: Option<String>,
     /// The cost that `optimal` and `incognito` minimize: `ncp` (when absent), `hdm`, `dm` or
@@ -287,8 +287,9 @@ impl Request {
 
     /// The time limit of the search; none when absent.
     ///
-    /// One decimal number and one unit, seconds when there is none. (Not by `SignedDuration` of jiff,
-    /// which reads other texts too, such as `1h30m`, `PT5M` and `-5s`, and refuses a bare `60`.)
+    /// One decimal number and one unit, seconds when there is none. (Not by `SignedDuration` of
+    /// jiff, which reads other texts too, such as `1h30m`, `PT5M` and `-5s`, and refuses a bare
+    /// `60`.)
     ///
     /// # Errors
     /// When the text is not a number with `ms`, `s`, `m`, `h` or no unit.

@@ -384,7 +384,7 @@ fn labels_that_could_be_taken_for_others_are_refused() {
     );
     refused(
         "--hierarchy a=date:day,month --snap",
-        "a day and its midnight would be published alike",
+        "a day and its midnight would have the same label",
     );
 }
 

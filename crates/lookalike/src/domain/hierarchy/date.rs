@@ -73,7 +73,8 @@ fn moments(
         && !texts.iter().all(|text| has_time(text))
     {
         let why = "some values have a time of day and some have none, so that a day and its \
-                   midnight would have the same label: write all with a time, or remove the unit day";
+                   midnight would have the same label: write all with a time, or remove the unit \
+                   day";
         return Err(fault(column, why));
     }
     let moments: Option<Vec<DateTime>> = texts.iter().map(|text| as_written(text)).collect();
@@ -238,7 +239,7 @@ mod tests {
         assert!(error.contains("`born`") && !error.contains("March"), "{error}");
         assert!(
             tree(&[Day], &["2024-03-17", "2024-03-17T10:00:00"]).is_err(),
-            "a day and its midnight would be alike"
+            "a day and its midnight would have one label"
         );
         assert!(tree(&[Month], &["2024-03-17", "2024-03-17T10:00:00"]).is_ok());
     }

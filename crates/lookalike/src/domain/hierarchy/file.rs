@@ -3,8 +3,8 @@
 //!
 //! Equal labels on several lines are one node; a label repeated along its line pads a short path.
 //! So every label has one parent. Where a value has the name of a group of several values (`Africa`
-//! beside the countries of Africa), the group is published as `Africa (all)`: two ranges never share
-//! a label.
+//! beside the countries of Africa), the group is published as `Africa (all)`: two ranges never
+//! share a label.
 
 use std::io;
 use std::path::Path;
@@ -314,8 +314,8 @@ pub(super) fn check(rows: &HierarchyFile) -> Result<CheckedTree<'_>> {
                     (&path[depth + 1].1, &checked.tree.labels[checked.tree.parents[at] as usize]);
                 let what = if depth == 0 { "the value" } else { "the label" };
                 return wrong(format!(
-                    "{what} `{label}` lies below `{here}`, but below `{there}` on line {line}: keep \
-                     one parent"
+                    "{what} `{label}` lies below `{here}`, but below `{there}` on line {line}: \
+                     keep one parent"
                 ));
             }
             checked.tree.levels[at] = checked.tree.levels[at].min(level(column));
@@ -344,8 +344,8 @@ fn path_fault(path: &[(usize, &str)], root: Option<&str>) -> Option<String> {
     let (_, last) = *path.last()?;
     if let [(_, only)] = path {
         return Some(format!(
-            "the value `{only}` is its own root: add a column with a root above all values, such as \
-             *"
+            "the value `{only}` is its own root: add a column with a root above all values, such \
+             as *"
         ));
     }
     if let Some((column, _)) = path[..path.len() - 1].iter().find(|(_, label)| *label == ROOT) {

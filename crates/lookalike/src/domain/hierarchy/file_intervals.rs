@@ -1,7 +1,7 @@
 //! A hierarchy file for numbers or dates: its groups become intervals.
 //!
-//! Leaves are matched by number (`30` is `30.0`), dates by date. Every group must be one interval: no
-//! leaf of another group lies between two of its own.
+//! Leaves are matched by number (`30` is `30.0`), dates by date. Every group must be one interval:
+//! no leaf of another group lies between two of its own.
 
 use rustc_hash::FxHashSet;
 

@@ -25,8 +25,8 @@ struct IntervalGrid {
 ///
 /// Where all numbers, widths and limits are whole the label has the last number of the interval,
 /// `[20-24]`; else the interval is half-open, `[20-25)`. The text ` .. ` replaces the dash where an
-/// end is negative. Bottom and top coding, `<20` and `>=80`, are one step below the root, and intervals
-/// that reach beyond are cut there.
+/// end is negative. Bottom and top coding, `<20` and `>=80`, are one step below the root, and
+/// intervals that reach beyond are cut there.
 ///
 /// # Errors
 /// When the widths are not rising multiples of each other, a limit makes no sense, or a number is
@@ -50,7 +50,8 @@ pub fn intervals(
     if !numbers.iter().all(|number| (number * grid.units).abs() <= EXACT) {
         return Err(fault(
             column,
-            "a number is too large for intervals: beyond 2^52 units of the last decimal, use a file",
+            "a number is too large for intervals: beyond 2^52 units of the last decimal, use a \
+             file",
         ));
     }
     let whole =
@@ -165,7 +166,8 @@ fn grid(column: &str, request: &IntervalsSpec) -> Result<IntervalGrid> {
         return Err(fault(
             column,
             format!(
-                "width {coarse} is no multiple of {fine}: give widths finest first, such as 5, 10, 20"
+                "width {coarse} is no multiple of {fine}: give widths finest first, such as 5, \
+                 10, 20"
             ),
         ));
     }
