@@ -45,7 +45,7 @@ pub fn disclosures(table: &Table, roles: &Roles, request: &Request) -> Result<Ve
         if let (Some(quasi), false) = (&facts.determines, is_meant) {
             return Err(Error::request(format!(
                 "column `{name}` is {how} but determines the quasi-identifier `{quasi}`: whoever sees one knows the other; drop it, \
-                 make it a quasi-identifier, or accept it with --dependent {name}"
+                 make it a quasi-identifier, or accept it with --accept-dependent {name}"
             )));
         }
         if facts.unique > NEARLY_UNIQUE {
@@ -264,7 +264,9 @@ mod tests {
     fn a_kept_column_that_determines_a_quasi_identifier_needs_a_decision() {
         let told = found("born = { role = \"keep\" }").unwrap_err().to_string();
         assert!(
-            told.contains("`born`") && told.contains("`age`") && told.contains("--dependent born"),
+            told.contains("`born`")
+                && told.contains("`age`")
+                && told.contains("--accept-dependent born"),
             "{told}"
         );
         assert!(found("born = { role = \"keep\", dependent = true }").unwrap().is_empty());
@@ -277,7 +279,7 @@ mod tests {
         assert!(
             told.contains("`born` is sensitive")
                 && told.contains("`age`")
-                && told.contains("--dependent born"),
+                && told.contains("--accept-dependent born"),
             "{told}"
         );
         assert!(found("born = { role = \"sensitive\", dependent = true }").unwrap().is_empty());
