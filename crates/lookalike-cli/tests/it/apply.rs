@@ -268,11 +268,11 @@ fn what_does_not_go_together_is_a_usage_error() {
         ),
         (
             format!("anonymize first.csv -o out.csv {FLAGS} {OPTIMAL} --recoding -"),
-            "a file of its own",
+            "name a file for it",
         ),
         (
             format!("anonymize first.csv -o out.csv {FLAGS} {OPTIMAL} --recoding ./out.csv"),
-            "a file of its own",
+            "name the same file",
         ),
         (
             format!(

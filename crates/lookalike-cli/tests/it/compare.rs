@@ -236,7 +236,7 @@ fn sets_of_rules_are_compared_by_their_files() {
     assert_eq!(alone["runs"][0]["median_count_error"], found["runs"][7]["median_count_error"]);
     fails(&dir, "compare patients.csv -c loose.toml -c loose.toml", 2, "loose.toml is named twice");
     dir.write("other.toml", format!("k = 4\ninput.path = \"other.csv\"\n{columns}"));
-    fails(&dir, "compare -c loose.toml -c other.toml", 2, "name different tables");
+    fails(&dir, "compare -c loose.toml -c other.toml", 2, "have different tables");
     dir.write("wrong.toml", "k = 4\n[columns]\nage = { role = \"quasi\" }\nsex = { role = \"quasi\", kind = \"numeric\" }\n");
     fails(&dir, "compare patients.csv -c loose.toml -c wrong.toml --queries 0", 3, "column `sex`");
 }

@@ -52,10 +52,7 @@ fn a_value_that_is_missing_is_counted_and_shown_only_when_asked_for() {
     let run = dir.run("hierarchy check h.csv --data t.csv --column town");
     assert_eq!(
         (run.code, &*run.stderr),
-        (
-            Some(2),
-            "error: there is no column `town`: `lookalike init` lists the columns of a table\n"
-        )
+        (Some(2), "error: there is no column `town`: list the columns with `lookalike init`\n")
     );
 }
 

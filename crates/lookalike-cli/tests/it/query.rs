@@ -67,7 +67,7 @@ fn json_has_every_number_and_every_query_if_asked() {
         "query patients.csv safe.csv {ROLES} --json --each --count 5 --on sex,diagnosis --sum age"
     ));
     assert!(
-        run.stderr.contains("warning: every truth below is counted in the source"),
+        run.stderr.contains("warning: the true answers below are counted in the source"),
         "{}",
         run.stderr
     );

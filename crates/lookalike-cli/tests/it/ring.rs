@@ -10,7 +10,7 @@ fn it_must_be_asked_for_by_its_sense() {
     let run = dir.run(&format!("anonymize patients.csv -o out.csv {FLAGS} --algorithm ring"));
     assert_eq!(run.code, Some(2), "{run:?}");
     assert!(
-        run.stderr.contains("non-homogeneous") && run.stderr.contains("say --non-homogeneous"),
+        run.stderr.contains("non-homogeneous") && run.stderr.contains("add --non-homogeneous"),
         "{}",
         run.stderr
     );

@@ -236,7 +236,7 @@ fn unescaped(text: &str) -> String {
 #[test]
 fn literals_comments_and_characters_are_distinguished() {
     let text = "// usage(\"no\")\nfn f() { usage(format!(\"a {x} long \\\n    message \\\"q\\\"\")) }\n\
-                const C: &str = \"another message here\"; fn g() { Err(C) } fn h() { ok('\"') }\n\
+                const WHY: &str = \"another message here\"; fn g() { Err(WHY) } fn h() { ok('\"') }\n\
                 fn i() { let why = r#\"raw \"text\" of it\"#; z.expect(\"not this one, please\") }";
     let sites = sites_of("f.rs", text);
     let texts: Vec<(&str, &str)> =
