@@ -54,16 +54,6 @@ pub(super) fn query(on: &mut Recorder) {
         "[[query]]\nwhere = { d = { from = \"x\" } }\n",
         "query dates.csv dates.csv --queries q.toml --qi d --keep b -k 2",
     );
-    on.with(
-        "other.csv",
-        "age,zip,sex,diagnosis\n[1-2],53711,female,flu\n",
-        &line.replace("r.csv", "other.csv"),
-    );
-    on.with(
-        "other.csv",
-        "age,zip,sex,diagnosis\n30,53711,female,plague\n",
-        &line.replace("r.csv", "other.csv"),
-    );
     on.with("empty.csv", "age,zip,sex,diagnosis\n", &line.replace("patients.csv", "empty.csv"));
     on.with(
         "part.csv",
