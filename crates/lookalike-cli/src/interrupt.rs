@@ -20,7 +20,7 @@ static FINISHING: AtomicBool = AtomicBool::new(false);
 
 /// Listens from now on. Where the caller ignores hang-ups (nohup), nothing is changed; that Ctrl-C
 /// is ignored, as by jobs in the background of a script, must not keep us from cleaning up when we
-/// are told to end.
+/// get a signal to end.
 pub(crate) fn install() {
     let _ =
         if ignores_hang_up() { ctrlc::try_set_handler(handle) } else { ctrlc::set_handler(handle) };

@@ -1,6 +1,5 @@
-//! Hostile input for every parser: texts and files that were valid once, damaged at random, and
-//! what must be true of each parser's answer. No parser may panic; what it accepts must mean
-//! something.
+//! Hostile input for every parser: valid texts and files, damaged at random, and the laws that each
+//! parser's answer must obey. No parser may panic, and what it accepts must have a meaning.
 //!
 //! A case is a target, a seed and nothing else: [`case`] makes the same bytes for ever.
 //! `src/main.rs` runs any number of them, `tests/few.rs` a few hundred in every check.
@@ -25,8 +24,8 @@ pub fn case(target: &Target, seed: u64) -> Vec<u8> {
     bytes
 }
 
-/// Bytes that mean something to one parser or another.
-const TELLING: [&[u8]; 24] = [
+/// Bytes with a meaning in at least one of the formats.
+const SPECIAL: [&[u8]; 24] = [
     b"\"",
     b"'",
     b",",
@@ -78,12 +77,12 @@ fn change(bytes: &mut Vec<u8>, other: &[u8], rng: &mut Rng) {
             bytes.splice(at..at, again);
         }
         5 => {
-            let telling = TELLING[rng.place(TELLING.len())];
+            let telling = SPECIAL[rng.place(SPECIAL.len())];
             bytes.splice(at..at, telling.iter().copied());
         }
         6 => {
             let end = at + upto(rng, bytes.len() - at);
-            bytes.splice(at..end, TELLING[rng.place(TELLING.len())].iter().copied());
+            bytes.splice(at..end, SPECIAL[rng.place(SPECIAL.len())].iter().copied());
         }
         7 if !other.is_empty() => {
             let from = rng.place(other.len());

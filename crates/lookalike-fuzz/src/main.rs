@@ -1,8 +1,8 @@
 //! Runs random cases against the parsers: `cargo run --release -p lookalike-fuzz -- [TARGET|all]
 //! [--cases N] [--first-seed S] [--keep DIR]`.
 //!
-//! It prints how many cases each target had, how many were accepted, and what broke; a seed makes
-//! the same case again. Needs no nightly compiler and no other tool.
+//! It prints the number of cases of each target, how many were accepted, and the seeds that failed; a
+//! seed makes the same case again. Needs no nightly compiler and no other tool.
 
 use std::io::Write;
 use std::panic::{self, AssertUnwindSafe};
@@ -13,28 +13,28 @@ use std::time::Duration;
 
 use lookalike_fuzz::{TARGETS, Target, case};
 
-/// A case that takes longer hangs.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// The time limit of a case.
+const TIME_LIMIT: Duration = Duration::from_secs(20);
 
-struct Wanted {
+struct FuzzArgs {
     target: String,
     cases: u64,
     first: u64,
     keep: Option<std::path::PathBuf>,
 }
 
-fn wanted() -> Result<Wanted, String> {
-    let mut wanted = Wanted { target: "all".into(), cases: 1_000, first: 0, keep: None };
+fn parse_args() -> Result<FuzzArgs, String> {
+    let mut found = FuzzArgs { target: "all".into(), cases: 1_000, first: 0, keep: None };
     let mut args = std::env::args().skip(1);
     while let Some(arg) = args.next() {
         let mut value = || args.next().ok_or(format!("{arg} needs a value"));
         let number = |text: String| text.parse::<u64>().map_err(|_| format!("{text} is no number"));
         match arg.as_str() {
-            "--cases" => wanted.cases = number(value()?)?,
-            "--first-seed" => wanted.first = number(value()?)?,
-            "--keep" => wanted.keep = Some(value()?.into()),
+            "--cases" => found.cases = number(value()?)?,
+            "--first-seed" => found.first = number(value()?)?,
+            "--keep" => found.keep = Some(value()?.into()),
             name if name == "all" || TARGETS.iter().any(|target| target.name == name) => {
-                wanted.target = name.into()
+                found.target = name.into()
             }
             other => {
                 return Err(format!(
@@ -44,26 +44,26 @@ fn wanted() -> Result<Wanted, String> {
             }
         }
     }
-    Ok(wanted)
+    Ok(found)
 }
 
-/// How a case ended: whether it was accepted, or what broke.
+/// True when the case was accepted; an error when a law is broken.
 fn run(target: Target, bytes: Vec<u8>) -> Result<bool, &'static str> {
     let (send, receive) = mpsc::channel();
     thread::spawn(move || {
         let found = panic::catch_unwind(AssertUnwindSafe(|| (target.run)(&bytes)));
         let _ = send.send(found.map_err(|_| "a law is broken, or a parser panicked"));
     });
-    receive.recv_timeout(PATIENCE).unwrap_or(Err("it does not end"))
+    receive.recv_timeout(TIME_LIMIT).unwrap_or(Err("it does not end"))
 }
 
 fn main() -> ExitCode {
-    // Decoders of damaged files may panic inside: the reader catches that, and only what gets out
-    // counts.
+    // Decoders of damaged files may panic: the reader catches that. Only a panic that leaves the
+    // reader counts.
     panic::set_hook(Box::new(|_| {}));
     let mut out = std::io::stdout();
-    let wanted = match wanted() {
-        Ok(wanted) => wanted,
+    let args = match parse_args() {
+        Ok(args) => args,
         Err(why) => {
             let _ = writeln!(std::io::stderr(), "error: {why}");
             return ExitCode::from(2);
@@ -71,17 +71,17 @@ fn main() -> ExitCode {
     };
     let (mut passed, mut failed) = (0_u64, 0_u64);
     for target in
-        TARGETS.into_iter().filter(|target| wanted.target == "all" || wanted.target == target.name)
+        TARGETS.into_iter().filter(|target| args.target == "all" || args.target == target.name)
     {
         let (mut accepted, mut broken) = (0_u64, 0_u64);
-        for seed in wanted.first..wanted.first + wanted.cases {
+        for seed in args.first..args.first + args.cases {
             let bytes = case(&target, seed);
             match run(target, bytes.clone()) {
                 Ok(is_accepted) => accepted += u64::from(is_accepted),
                 Err(what) => {
                     broken += 1;
                     let _ = writeln!(out, "BROKEN {} seed {seed}: {what}", target.name);
-                    if let Some(folder) = &wanted.keep {
+                    if let Some(folder) = &args.keep {
                         let _ = std::fs::create_dir_all(folder);
                         let _ =
                             std::fs::write(folder.join(format!("{}-{seed}", target.name)), bytes);
@@ -92,9 +92,9 @@ fn main() -> ExitCode {
         let _ = writeln!(
             out,
             "{:10} {:>9} cases, {accepted:>9} accepted, {broken} broken",
-            target.name, wanted.cases
+            target.name, args.cases
         );
-        passed += wanted.cases - broken;
+        passed += args.cases - broken;
         failed += broken;
     }
     let _ = writeln!(out, "{passed} passed, {failed} failed");

@@ -1,4 +1,4 @@
-//! The parsers, with samples of what they read and the laws that their answers obey.
+//! The parsers, valid samples for each, and the laws that their answers obey.
 
 use std::path::Path;
 
@@ -88,7 +88,7 @@ fn quoted(cell: &str) -> String {
     format!("\"{}\"", cell.replace('"', "\"\""))
 }
 
-/// What is read and written again is read the same.
+/// A table that is read, written and read again is the same table.
 fn csv(bytes: &[u8]) -> bool {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("t.csv");
@@ -151,8 +151,8 @@ fn hierarchies() -> Vec<Vec<u8>> {
     ])
 }
 
-/// What the engine takes for a hierarchy, the audit reads the same way: a release made with it is
-/// true.
+/// Engine and audit read a hierarchy in the same way: a release with it passes the audit against its
+/// source.
 fn hierarchy(bytes: &[u8]) -> bool {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("h.csv");
@@ -215,7 +215,7 @@ fn recodings() -> Vec<Vec<u8>> {
     texts(&[RECODING, &RECODING.replace("{f, m}", "*")])
 }
 
-/// A recoding file is refused, or applied to rows such that the release is true.
+/// A recoding file is refused, or a release with it passes the audit against its source.
 fn recoding(bytes: &[u8]) -> bool {
     let Some(text) = as_text(bytes) else { return false };
     let toml =
@@ -268,7 +268,7 @@ fn requests() -> Vec<Vec<u8>> {
     ])
 }
 
-/// A request is refused, or a release under it is true.
+/// A request is refused, or a release for it passes the audit against its source.
 fn request(bytes: &[u8]) -> bool {
     let Some(Ok(request)) = as_text(bytes).map(Request::parse) else { return false };
     let mut body = "age,zip,day,edu,ill,note\n".to_string();
@@ -284,7 +284,7 @@ fn request(bytes: &[u8]) -> bool {
             row % 9
         );
     }
-    // What a release of it is compared with has all its columns.
+    // The source of the comparison has all columns.
     if request.columns.values().any(|line| matches!(line.hierarchy, Some(HierarchySpec::File(_))))
         || request.non_homogeneous
     {
@@ -328,7 +328,7 @@ fn labels() -> Vec<Vec<u8>> {
     ])
 }
 
-/// Whatever a label says, it can be judged; and a value that is no label covers itself.
+/// The audit can read any label, and a value that is no label covers itself.
 fn label(bytes: &[u8]) -> bool {
     let Some(text) = as_text(bytes).filter(|text| !text.contains('\0')) else { return false };
     for kind in ["numeric", "date", "categorical"] {
@@ -348,7 +348,7 @@ fn label(bytes: &[u8]) -> bool {
             continue;
         };
         let _ = audit::audit_against(&release, &source, &request);
-        // What stands in braces is a set, and `*` is any value: such values are written otherwise,
+        // A text in braces is a set, and `*` is any value: such values are written in another way,
         // or refused.
         if kind == "categorical" && !text.is_empty() && text != "*" && !text.starts_with('{') {
             let (Some(release), Some(source)) = (table([text, value]), table([text, value])) else {

@@ -42,12 +42,9 @@ impl Stop {
     pub(crate) fn of_table(self) -> Stop {
         let Stop::Failed(error) = &self else { return self };
         let ErrorKind::Hierarchy { why, .. } = error.kind() else { return self };
-        let why = why
-            .split(": add a line")
-            .next()
-            .unwrap_or_default()
-            .replace("the file", "Adult as UCI gives it out");
-        Stop::Failed(ErrorKind::Data { why: format!("{why}: fetch it again") }.into())
+        let why = why.split(": ").next().unwrap_or_default();
+        let why = format!("this is not Adult as UCI publishes it: {why}; fetch it again");
+        Stop::Failed(ErrorKind::Data { why }.into())
     }
 }
 

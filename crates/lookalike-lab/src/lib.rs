@@ -101,7 +101,7 @@ pub struct Reproduction {
     pub force: bool,
 }
 
-/// Progress, for whoever watches.
+/// Progress of the experiments.
 #[derive(Clone, Copy, Debug)]
 pub enum Event<'a> {
     /// The experiments of this paper begin.
@@ -261,4 +261,41 @@ pub fn write(what: &Reproduction, tables: &RealTables, results: &Results) -> Res
     put(what.output.join("claims.csv"), &claims::csv(claims))?;
     let json = format!("{:#}\n", claims::json(claims, what.quick));
     put(what.output.join("claims.json"), &json)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+    use std::sync::atomic::Ordering;
+
+    use super::*;
+
+    #[test]
+    fn a_stopped_experiment_keeps_the_runs_that_ended_and_continues_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let what = Reproduction {
+            papers: vec![Paper::Xu2006],
+            data: None,
+            quick: true,
+            output: folder.path().join("out"),
+            force: false,
+        };
+        let runs = || std::fs::read_dir(what.output.join("runs")).unwrap().count();
+        for (stop_at, stored) in [(3, 2), (1, 2)] {
+            let (cancel, labels) = (Arc::new(AtomicBool::new(false)), RefCell::new(Vec::new()));
+            let notify = |event: Event<'_>| {
+                if let Event::Run(label) = event {
+                    labels.borrow_mut().push(label.to_string());
+                    cancel.store(labels.borrow().len() == stop_at, Ordering::SeqCst);
+                }
+            };
+            let tables = prepare(&what, &notify).unwrap();
+            let stopped = run(&what, &tables, &cancel, &notify);
+            assert!(matches!(stopped, Err(Stop::Interrupted)), "{stopped:?}");
+            assert_eq!(runs(), stored);
+            // The second time, the first two runs are read.
+            assert!(labels.borrow()[stop_at - 1].starts_with("run 3: "), "{labels:?}");
+        }
+        assert!(!what.output.join("claims.csv").exists());
+    }
 }

@@ -144,12 +144,11 @@ fn errors(groups: &[QueryGroup<'_>]) -> String {
     if undefined > 0 {
         let have = counted(undefined as u64, "query has", "queries have");
         text += &format!(
-            "\n{have} the true answer 0 and therefore no relative error: only the mean distance \
-             counts them\n"
+            "\n{have} the true answer 0 and no relative error:\nonly the mean distance counts them\n"
         );
     }
-    text += "\nerror = |estimate - truth| / truth; the estimate assumes that the values of a released\n\
-             range are evenly distributed\n";
+    text += "\nerror = |estimate - truth| / truth; the estimate assumes that values are evenly\n\
+             distributed in a released range\n";
     text
 }
 

@@ -11,7 +11,7 @@ fn a_release_is_written_verified_and_summed_up() {
     let run = dir.succeed(&format!("anonymize patients.csv -o out.csv {FLAGS} --l diagnosis=2"));
     assert_eq!(run.stdout, "");
     for line in [
-        "rows      500 read, 500 released (none left out)\n",
+        "rows      500 read, 500 released (none suppressed)\n",
         "loss      ",
         "-anonymous for these columns: age, zip, sex\n",
         "ok      k = 5 (smallest class ",
@@ -202,7 +202,7 @@ fn a_kept_column_that_determines_a_quasi_identifier_needs_a_decision() {
         "{}",
         run.stderr
     );
-    dir.succeed("anonymize t.csv -o out.csv --qi age --keep born -k 15 --dependent born");
+    dir.succeed("anonymize t.csv -o out.csv --qi age --keep born -k 15 --accept-dependent born");
 }
 
 /// Wong et al. 2006, lemma 1: no release can have a smaller alpha than the frequency of the value

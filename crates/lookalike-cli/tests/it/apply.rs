@@ -255,24 +255,24 @@ fn what_does_not_go_together_is_a_usage_error() {
         (format!("apply hand.toml later.csv -o later.csv {FLAGS} --force"), "the input itself"),
         (
             format!("apply hand.csv later.csv -o hand.csv {FLAGS} --force"),
-            "a file that the request reads",
+            "an input file of the request",
         ),
         (
             format!("apply hand.toml later.csv -o work.csv {FLAGS} --force"),
-            "a file that the request reads",
+            "an input file of the request",
         ),
         (format!("apply hand.toml later.csv -o there.csv {FLAGS}"), "--force"),
         (
             format!("anonymize first.csv -o out.csv {FLAGS} --recoding r.toml"),
-            "--recoding goes with --algorithm optimal",
+            "--recoding needs --algorithm optimal",
         ),
         (
             format!("anonymize first.csv -o out.csv {FLAGS} {OPTIMAL} --recoding -"),
-            "a file of its own",
+            "name a file for it",
         ),
         (
             format!("anonymize first.csv -o out.csv {FLAGS} {OPTIMAL} --recoding ./out.csv"),
-            "a file of its own",
+            "name the same file",
         ),
         (
             format!(

@@ -4,7 +4,7 @@
 use std::fs::File;
 use std::process::Stdio;
 
-use crate::workdir::{CANARY, Run, Workdir, ended};
+use crate::workdir::{CANARY, QUICK, Run, Workdir, ended};
 
 const ROLES: &str = "--qi age,zip,sex --sensitive diagnosis --rest drop";
 
@@ -70,7 +70,7 @@ fn columns_that_are_double_unknown_or_without_a_role() {
     flags_fail(
         "--qi age,zip --keep zip --rest drop -k 5",
         2,
-        "column `zip` is given to both --qi and --keep",
+        "column `zip` is in both --qi and --keep",
     );
     flags_fail("--sensitive diagnosis --rest drop -k 5", 2, "no quasi-identifier");
 }
@@ -171,7 +171,7 @@ fn configurations_that_are_wrong() {
         &dir,
         "anonymize -k 5 -o out.csv",
         2,
-        "no table: name a file, - for standard input, or a configuration that names one (there is one",
+        "no table: name a file, - for standard input, or a configuration with a table (there is one",
     );
 }
 
@@ -220,14 +220,14 @@ fn a_full_disk_leaves_nothing() {
     for out in ["out.csv", "out.parquet", "out.arrow", "out.csv.gz", "-"] {
         let before = dir.files();
         let script = format!(
-            "trap '' XFSZ; ulimit -f 1; exec $0 anonymize patients.csv -o {out} {ROLES} -k 2"
+            "trap '' XFSZ; ulimit -f 1; exec $0 anonymize patients.csv -o {out} {ROLES} -k 2 {QUICK}"
         );
         let run = ended(&dir.shell(&script).output().unwrap());
         judge(&dir, &run, (5, "File too large"), &before);
     }
     let before = dir.files();
     let full = File::options().write(true).open("/dev/full").unwrap();
-    let mut command = dir.command(&format!("anonymize patients.csv -o - {ROLES} -k 2"));
+    let mut command = dir.command(&format!("anonymize patients.csv -o - {ROLES} -k 2 {QUICK}"));
     let run = ended(
         &command.stdout(full).stderr(Stdio::piped()).spawn().unwrap().wait_with_output().unwrap(),
     );
@@ -256,7 +256,7 @@ fn damaged_binary_files() {
     let dir = Workdir::with_patients(300);
     let mut refused = 0;
     for file in ["t.parquet", "t.arrow"] {
-        dir.succeed(&format!("anonymize patients.csv -o {file} {ROLES} -k 2"));
+        dir.succeed(&format!("anonymize patients.csv -o {file} {ROLES} -k 2 {QUICK}"));
         let whole = dir.read(file);
         for at in (8..whole.len()).step_by(whole.len() / 40) {
             let mut damaged = whole.clone();

@@ -17,7 +17,7 @@ fn made_hierarchies_are_trees_that_have_every_value() {
             "hierarchy check {column}.csv --data patients.csv --column {column}"
         ));
         assert!(
-            run.stdout.contains("a tree of ") && run.stdout.contains("it has all "),
+            run.stdout.contains("a tree of ") && run.stdout.contains("are in the hierarchy"),
             "{}",
             run.stdout
         );
@@ -41,7 +41,8 @@ fn a_value_that_is_missing_is_counted_and_shown_only_when_asked_for() {
     let run = dir.run("hierarchy check h.csv --data t.csv --column city");
     assert_eq!(run.code, Some(2));
     assert!(
-        run.stdout.contains("1 value of column city is not in it") && !run.stdout.contains(CANARY),
+        run.stdout.contains("1 value of column city is not in the hierarchy")
+            && !run.stdout.contains(CANARY),
         "{}",
         run.stdout
     );
@@ -51,10 +52,7 @@ fn a_value_that_is_missing_is_counted_and_shown_only_when_asked_for() {
     let run = dir.run("hierarchy check h.csv --data t.csv --column town");
     assert_eq!(
         (run.code, &*run.stderr),
-        (
-            Some(2),
-            "error: there is no column `town`: `lookalike init` lists the columns of a table\n"
-        )
+        (Some(2), "error: there is no column `town`: list the columns with `lookalike init`\n")
     );
 }
 

@@ -1,4 +1,4 @@
-use crate::workdir::Workdir;
+use crate::workdir::{QUICK, Workdir};
 
 #[test]
 fn the_suggestion_is_a_configuration_that_runs() {
@@ -13,7 +13,7 @@ fn the_suggestion_is_a_configuration_that_runs() {
         "{}",
         run.stdout
     );
-    dir.succeed("anonymize -c lookalike.toml -o safe.csv");
+    dir.succeed(&format!("anonymize -c lookalike.toml -o safe.csv {QUICK}"));
     dir.succeed("verify safe.csv -c lookalike.toml --source patients.csv");
 }
 
@@ -34,7 +34,7 @@ fn elsewhere_and_on_standard_output_it_finds_the_table() {
     let dir = Workdir::with_patients(60);
     std::fs::create_dir(dir.path("conf")).unwrap();
     dir.succeed("init patients.csv -o conf/c.toml");
-    dir.succeed("anonymize -c conf/c.toml -o out.csv");
+    dir.succeed(&format!("anonymize -c conf/c.toml -o out.csv {QUICK}"));
     let run = dir.succeed("init patients.csv -o -");
     assert!(
         run.stdout.contains("path = \"patients.csv\"") && run.stderr.contains("column "),

@@ -12,6 +12,7 @@ mod help;
 mod hierarchy;
 mod init;
 mod interrupt;
+mod messages;
 mod query;
 mod report;
 mod reproduce;

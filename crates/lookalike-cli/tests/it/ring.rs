@@ -10,7 +10,7 @@ fn it_must_be_asked_for_by_its_sense() {
     let run = dir.run(&format!("anonymize patients.csv -o out.csv {FLAGS} --algorithm ring"));
     assert_eq!(run.code, Some(2), "{run:?}");
     assert!(
-        run.stderr.contains("non-homogeneous") && run.stderr.contains("say --non-homogeneous"),
+        run.stderr.contains("non-homogeneous") && run.stderr.contains("add --non-homogeneous"),
         "{}",
         run.stderr
     );
@@ -21,7 +21,7 @@ fn it_must_be_asked_for_by_its_sense() {
     assert_eq!(run.code, Some(2), "{run:?}");
     let run = dir.run(&format!("anonymize - -o out.csv {FLAGS} {RING}"));
     assert_eq!(run.code, Some(2), "{run:?}");
-    assert!(run.stderr.contains("cannot be read twice"), "{}", run.stderr);
+    assert!(run.stderr.contains("which is read twice"), "{}", run.stderr);
     for wrong in [
         "--publish set",
         "--input-order",
@@ -59,7 +59,11 @@ fn it_is_labelled_wherever_it_shows_and_verified_with_and_without_its_proof() {
         for how in ["--proof proof.csv", "--non-homogeneous", "--non-homogeneous --proof proof.csv"]
         {
             let run = dir.succeed(&format!("verify {out} {FLAGS} --source patients.csv {how}"));
-            assert!(run.stdout.contains("holds: 5-anonymous, NON-HOMOGENEOUS"), "{}", run.stdout);
+            assert!(
+                run.stdout.contains("verified: 5-anonymous, NON-HOMOGENEOUS"),
+                "{}",
+                run.stdout
+            );
             let json =
                 dir.json(&format!("verify {out} {FLAGS} --source patients.csv {how} --json"));
             assert_eq!(json["non_homogeneous"]["candidates"], 5);

@@ -130,10 +130,10 @@ fn sensitive_columns_are_guarded_like_kept_ones() {
         2,
         &[
             "`birth_year` is sensitive but determines the quasi-identifier `age`",
-            "--dependent birth_year",
+            "--accept-dependent birth_year",
         ],
     );
-    dir.succeed(&format!("{line} --dependent birth_year"));
+    dir.succeed(&format!("{line} --accept-dependent birth_year"));
     let line =
         "anonymize by.csv -k 5 --qi age,sex --sensitive nick --rest drop -o out.csv --steps 1";
     warns(
@@ -149,7 +149,7 @@ fn a_column_of_weight_0_is_not_called_lossless() {
     let line = "anonymize patients.csv -k 5 --qi age,sex --weight age=0 --rest drop -o out.csv --steps 1 --force";
     let run = dir.succeed(line);
     assert!(run.stderr.contains("column age has weight 0 and is not counted: "), "{}", run.stderr);
-    assert!(!run.stderr.contains("rows could all show what they are\n"), "{}", run.stderr);
+    assert!(!run.stderr.contains("no loss is necessary\n"), "{}", run.stderr);
     let generalized =
         dir.json(&format!("{line} --json"))["shown"]["age"]["generalized"].as_f64().unwrap();
     assert!(generalized > 0.1, "{generalized}");
@@ -182,21 +182,21 @@ fn releases_with_nothing_left_are_warned_of() {
         &dir,
         &line("--qi name -k 5"),
         &[
-            "column `name` can only show `*`: none of its values has 5 rows",
-            "next to nothing is left in this release: 100.0 %",
+            "column `name` can only be published as `*`: none of its values has 5 rows",
+            "this release has almost no detail: 100.0 %",
         ],
     );
     warns(
         &dir,
         &line("--qi age,sex --sensitive diagnosis --t diagnosis=0 -k 5"),
-        &["next to nothing is left in this release: 100.0 %", "t = 0 on column `diagnosis`"],
+        &["this release has almost no detail: 100.0 %", "t = 0 on column `diagnosis`"],
     );
     let stopped =
         "--qi age,zip,sex --hierarchy age=intervals:5,10,20 -k 2 --algorithm incognito --time 0s";
     warns(
         &dir,
         &line(stopped).replace("--steps 1 ", ""),
-        &["next to nothing is left", "the search was stopped"],
+        &["almost no detail", "the search was stopped"],
     );
     // What is as it should be has no such warning, and k = 1 beside another rule is one.
     let fine = dir.json(&format!(

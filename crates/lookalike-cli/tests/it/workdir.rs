@@ -4,11 +4,16 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use arrow_array::{ArrayRef, RecordBatch};
+use lookalike::table;
 use serde_json::Value;
 use tempfile::TempDir;
 
 /// What stands in cells that must never be seen.
 pub(crate) const CANARY: &str = "canary7341";
+
+/// A short search, for tests that are about something else: without it `auto` takes seconds.
+pub(crate) const QUICK: &str = "--steps 300 --bound none";
 
 pub(crate) struct Workdir(TempDir);
 
@@ -40,6 +45,14 @@ impl Workdir {
 
     pub(crate) fn write(&self, name: &str, content: impl AsRef<[u8]>) {
         fs::write(self.path(name), content).unwrap();
+    }
+
+    /// Writes a table of typed columns; the ending of the name selects the format.
+    pub(crate) fn write_typed(&self, name: &str, columns: Vec<(&str, ArrayRef)>) {
+        let batch = RecordBatch::try_from_iter(columns).unwrap();
+        let (path, file_type) = (self.path(name), table::file_type(Path::new(name)).unwrap());
+        let file = fs::File::create(&path).unwrap();
+        table::write(file, &path, file_type, &batch.schema(), 1, |_| Ok(batch.clone())).unwrap();
     }
 
     pub(crate) fn read(&self, name: &str) -> Vec<u8> {

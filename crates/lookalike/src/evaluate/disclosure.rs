@@ -61,7 +61,7 @@ pub fn disclosures(table: &Table, roles: &Roles, request: &Request) -> Result<Ve
             return Err(Error::request(format!(
                 "column `{name}` is {how} but determines the quasi-identifier `{quasi}`: whoever \
                  sees one knows the other; drop it, make it a quasi-identifier, or accept it with \
-                 --dependent {name}"
+                 --accept-dependent {name}"
             )));
         }
         if found.unique > NEARLY_UNIQUE {
@@ -284,7 +284,7 @@ mod tests {
         assert!(
             warned.contains("`born`")
                 && warned.contains("`age`")
-                && warned.contains("--dependent born"),
+                && warned.contains("--accept-dependent born"),
             "{warned}"
         );
         assert!(found("born = { role = \"keep\", dependent = true }").unwrap().is_empty());
@@ -297,7 +297,7 @@ mod tests {
         assert!(
             warned.contains("`born` is sensitive")
                 && warned.contains("`age`")
-                && warned.contains("--dependent born"),
+                && warned.contains("--accept-dependent born"),
             "{warned}"
         );
         assert!(found("born = { role = \"sensitive\", dependent = true }").unwrap().is_empty());

@@ -5,6 +5,7 @@
 
 mod caveats;
 mod counts;
+mod loss;
 mod numbers;
 mod object;
 mod page;

@@ -1,35 +1,16 @@
 //! What hostile tests found about the format: the audit must read every release as the engine wrote
 //! it, and no two classes may look alike.
 
-use std::fs::File;
-use std::path::Path;
 use std::sync::Arc;
 
 use arrow_array::builder::{ListBuilder, MapBuilder, StringBuilder};
 use arrow_array::{
-    ArrayRef, BinaryArray, FixedSizeBinaryArray, Float64Array, Int32Array, RecordBatch,
-    StringArray, StructArray, UnionArray,
+    ArrayRef, BinaryArray, FixedSizeBinaryArray, Float64Array, Int32Array, StringArray,
+    StructArray, UnionArray,
 };
 use arrow_schema::{DataType, Field, UnionFields};
-use lookalike::table;
 
 use crate::workdir::Workdir;
-
-/// Writes a table of typed columns.
-fn write(dir: &Workdir, name: &str, columns: Vec<(&str, ArrayRef)>) {
-    let batch = RecordBatch::try_from_iter(columns).unwrap();
-    let path = dir.path(name);
-    let file = File::create(&path).unwrap();
-    table::write(
-        file,
-        &path,
-        table::file_type(Path::new(name)).unwrap(),
-        &batch.schema(),
-        1,
-        |_| Ok(batch.clone()),
-    )
-    .unwrap();
-}
 
 /// Anonymizes and verifies against the source; both must succeed.
 fn holds(dir: &Workdir, source: &str, release: &str, flags: &str, how: &str) {
@@ -113,8 +94,14 @@ fn typed_cells_that_begin_like_a_formula_do_not_hide_the_guards_of_others() {
         Arc::new(Float64Array::from(vec![f64::NEG_INFINITY, -1.5, 2.0, f64::NAN]));
     let texts: ArrayRef = Arc::new(StringArray::from(vec!["=x", "'=x", "y", "z"]));
     let ages: ArrayRef = Arc::new(Int32Array::from(vec![1, 1, 2, 2]));
-    write(&dir, "t.parquet", vec![("a", ages), ("x", numbers), ("s", texts)]);
-    holds(&dir, "t.parquet", "o.csv", "--qi a --sensitive s --keep x --dependent x -k 2", "");
+    dir.write_typed("t.parquet", vec![("a", ages), ("x", numbers), ("s", texts)]);
+    holds(
+        &dir,
+        "t.parquet",
+        "o.csv",
+        "--qi a --sensitive s --keep x --accept-dependent x -k 2",
+        "",
+    );
     assert!(
         dir.text("o.csv").contains(",'-inf,") && dir.text("o.csv").contains(",-1.5,"),
         "{}",
@@ -247,9 +234,9 @@ fn kept_columns_of_every_type_are_compared() {
         ),
         ("maps", Arc::new(maps.finish())),
     ];
-    write(&dir, "t.parquet", columns.clone());
-    let flags = "--qi a --keep binary,fixed,lists,struct,maps -k 2 --dependent binary --dependent fixed --dependent lists \
-                 --dependent struct --dependent maps";
+    dir.write_typed("t.parquet", columns.clone());
+    let flags = "--qi a --keep binary,fixed,lists,struct,maps -k 2 --accept-dependent binary --accept-dependent fixed --accept-dependent lists \
+                 --accept-dependent struct --accept-dependent maps";
     for how in ["", RING] {
         holds(&dir, "t.parquet", "o.parquet", flags, how);
         holds(&dir, "t.parquet", "o.arrow", flags, how);
@@ -271,7 +258,7 @@ fn kept_columns_of_every_type_are_compared() {
     ] {
         let mut others = columns.clone();
         others[at].1 = changed;
-        write(&dir, "other.parquet", others);
+        dir.write_typed("other.parquet", others);
         let run = dir.run(&format!("verify o.parquet --source other.parquet {flags}"));
         assert_eq!(run.code, Some(1), "{run:?}");
     }
@@ -282,12 +269,11 @@ fn kept_columns_of_every_type_are_compared() {
 #[test]
 fn a_union_goes_to_arrow_and_is_refused_for_parquet() {
     let dir = Workdir::new();
-    write(
-        &dir,
+    dir.write_typed(
         "t.arrow",
         vec![("a", Arc::new(Int32Array::from(vec![1, 2, 3, 4]))), ("u", Arc::new(union()))],
     );
-    let flags = "--qi a --keep u --dependent u -k 2";
+    let flags = "--qi a --keep u --accept-dependent u -k 2";
     let run = dir.run(&format!("anonymize t.arrow -o o.parquet {flags}"));
     assert_eq!(run.code, Some(2), "{run:?}");
     assert!(
@@ -305,7 +291,7 @@ fn a_nul_is_refused_for_text_files_with_its_place() {
     let column = |cells: [&str; 4]| Arc::new(StringArray::from(cells.to_vec())) as ArrayRef;
     let (clean, bad) = (column(["p", "p", "q", "q"]), column(["p", "p", "q", "q\0secret"]));
     for (a, s, named) in [(&clean, &bad, "s"), (&bad, &clean, "a")] {
-        write(&dir, "t.parquet", vec![("a", a.clone()), ("s", s.clone())]);
+        dir.write_typed("t.parquet", vec![("a", a.clone()), ("s", s.clone())]);
         let flags = "--qi a --sensitive s -k 2";
         let run = dir.run(&format!("anonymize t.parquet -o o.csv {flags}"));
         assert_eq!(run.code, Some(3), "{run:?}");

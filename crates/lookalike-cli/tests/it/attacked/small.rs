@@ -101,7 +101,7 @@ fn an_input_that_grows_while_ring_reads_it_is_no_bug() {
     }
     let run = ended(&child.wait_with_output().unwrap());
     assert_eq!(run.code, Some(3), "{run:?}");
-    assert!(run.stderr.contains("the input changed while it was read"), "{run:?}");
+    assert!(run.stderr.contains("the input file changed during the run"), "{run:?}");
     assert!(!dir.path("out.csv").exists());
 }
 

@@ -46,7 +46,7 @@ fn a_dash_before_a_number_is_no_formula() {
 #[test]
 fn bounds_of_texts_keep_their_offset() {
     let dir = Workdir::new();
-    let flags = "--qi when --keep n --dependent n -k 2 --publish bounds";
+    let flags = "--qi when --keep n --accept-dependent n -k 2 --publish bounds";
     for (name, first, second, shown) in [
         (
             "one offset",
@@ -115,7 +115,7 @@ fn berlin(dir: &Workdir) {
 fn bounds_of_typed_columns_keep_their_zone() {
     let dir = Workdir::new();
     berlin(&dir);
-    let flags = "--qi when --keep n --dependent n -k 3";
+    let flags = "--qi when --keep n --accept-dependent n -k 3";
     for release in ["o.parquet", "o.arrow", "o.csv"] {
         dir.succeed(&format!(
             "anonymize t.parquet -o {release} {flags} --publish bounds --algorithm mondrian"
@@ -139,7 +139,8 @@ fn bounds_of_typed_columns_keep_their_zone() {
 fn calendars_of_columns_with_a_zone_are_those_of_the_zone() {
     let dir = Workdir::new();
     berlin(&dir);
-    let flags = "--qi when --keep n --dependent n -k 4 --hierarchy when=date:month,year --snap";
+    let flags =
+        "--qi when --keep n --accept-dependent n -k 4 --hierarchy when=date:month,year --snap";
     for algorithm in ["mondrian", "optimal", "specialize"] {
         for release in ["o.csv", "o.parquet"] {
             dir.succeed(&format!(
@@ -186,7 +187,7 @@ fn what_init_proposes_for_dates_with_a_zone_is_accepted() {
         dir.text("zoned.toml")
     );
     dir.succeed(
-        "anonymize zoned.csv -o o.csv --qi admission --keep n --dependent n -k 3 --hierarchy admission=date:month,year --snap",
+        "anonymize zoned.csv -o o.csv --qi admission --keep n --accept-dependent n -k 3 --hierarchy admission=date:month,year --snap",
     );
     // Days that are not in the order of time have no calendar: it is neither proposed nor accepted.
     let rows =
@@ -194,7 +195,7 @@ fn what_init_proposes_for_dates_with_a_zone_is_accepted() {
     dir.write("mixed.csv", format!("admission,n\n{rows}"));
     dir.succeed("init mixed.csv -o mixed.toml");
     assert!(!dir.text("mixed.toml").contains("hierarchy = { date"), "{}", dir.text("mixed.toml"));
-    let flags = "--qi admission --keep n --dependent n -k 3";
+    let flags = "--qi admission --keep n --accept-dependent n -k 3";
     let run = dir
         .run(&format!("anonymize mixed.csv -o p.csv {flags} --hierarchy admission=date:day,year"));
     assert!(

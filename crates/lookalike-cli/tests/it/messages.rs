@@ -1,0 +1,235 @@
+//! Every error message, word by word. The commands in `messages/` provoke them; text and exit code
+//! of each are kept in one file for each topic in `snapshots/messages`. `UPDATE=1 cargo test
+//! messages` rewrites the files.
+//!
+//! A second test reads the source and collects the texts of all error messages. It fails when a text
+//! is in no snapshot and its place is not in the list of [`EXCEPTIONS`].
+
+mod columns;
+mod commands;
+mod files;
+mod releases;
+mod requests;
+mod source;
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+use crate::workdir::{Run, Workdir, ended};
+
+/// A topic and the function that runs its commands.
+type Topic = (&'static str, fn(&mut Recorder));
+
+const TOPICS: [Topic; 17] = [
+    ("csv", files::csv),
+    ("typed-files", files::typed_files),
+    ("outputs", files::outputs),
+    ("flags", requests::flags),
+    ("configuration", requests::configuration),
+    ("rules", requests::rules),
+    ("feasibility", requests::feasibility),
+    ("values", columns::values),
+    ("hierarchy", columns::hierarchy),
+    ("hierarchy-command", columns::hierarchy_command),
+    ("published-values", columns::published_values),
+    ("ring", releases::ring),
+    ("recoding-file", releases::recoding_file),
+    ("verify", releases::verify),
+    ("query", commands::query),
+    ("compare-report", commands::compare_and_report),
+    ("reproduce", commands::reproduce),
+];
+
+/// Places whose messages no test can provoke, and the reason: file and function.
+const EXCEPTIONS: [(&str, &str, &str); 51] = [
+    ("cli/src/cmd/anonymize.rs", "output", "needs a terminal"),
+    ("cli/src/cmd/anonymize.rs", "complaint", "a bug message; has a unit test"),
+    ("cli/src/cmd/anonymize.rs", "summary", "a note, not an error"),
+    ("cli/src/cmd/init.rs", "run", "the reader refuses an empty table first"),
+    ("cli/src/cmd/synth.rs", "write", "needs a 32-bit machine"),
+    ("cli/src/main.rs", "bug", "a bug message; has a unit test"),
+    ("cli/src/memory.rs", "limit", "needs a system that does not report memory"),
+    ("cli/src/memory.rs", "parse", "needs a system that does not report memory"),
+    ("cli/src/pipeline/publish.rs", "after_secret", "needs a disk that fills up in between"),
+    ("cli/src/warn.rs", "of_release", "a warning, in tried.rs"),
+    ("lab/src/he2012.rs", "claims", "a remark on the page"),
+    ("lab/src/lab.rs", "new", "needs a system without threads"),
+    ("audit/measure.rs", "judge", "the request refuses it first"),
+    ("audit/mod.rs", "coded", "a bug message"),
+    ("audit/path.rs", "parse", "the engine's reader refuses it first"),
+    ("audit/path.rs", "records", "the engine's reader refuses it first"),
+    ("audit/rings.rs", "by_search", "needs millions of rows"),
+    ("audit/surface.rs", "surface", "needs four billion rows"),
+    ("audit/truth.rs", "sides", "needs four billion rows"),
+    ("audit/truth.rs", "alike", "a bug message"),
+    ("audit/truth.rs", "quasi", "a bug message"),
+    ("query/field.rs", "new", "the reader refuses an empty table first"),
+    ("query/mod.rs", "released", "no short table for it yet"),
+    ("problem/mod.rs", "new", "the reader refuses an empty table first"),
+    ("problem/mod.rs", "scheme", "no short table for it yet"),
+    ("privacy/feasible.rs", "nearest", "the reader refuses an empty table first"),
+    ("problem/sensitive.rs", "new", "no short table for it yet"),
+    ("release/mod.rs", "as_type", "a bug message"),
+    ("release/mod.rs", "gathering", "a bug message"),
+    ("release/published.rs", "alike", "no short table for it yet"),
+    ("release/published.rs", "bounds", "the parser of dates refuses such times first"),
+    ("release/recoding_file.rs", "blocks", "the columns are compared first"),
+    ("run/mod.rs", "solve_in_time", "needs a search that hangs"),
+    ("table/build.rs", "take_batch", "needs four billion rows"),
+    ("table/build.rs", "new", "no type is known that can be coded but not written"),
+    ("table/read/csv.rs", "decode", "needs two gibibytes"),
+    ("audit/rings.rs", "by_proof", "needs a forged proof; in the library's tests"),
+    ("hierarchy/date.rs", "date_steps", "the kind of the column is checked first"),
+    ("hierarchy/file.rs", "file_steps", "no short table for it yet"),
+    ("release/recoding_file.rs", "apply", "no short table for it yet"),
+    ("table/build.rs", "take", "needs a damaged typed cell"),
+    ("table/plain.rs", "unpack", "needs a damaged typed cell"),
+    ("table/read/csv.rs", "unreadable", "no known file"),
+    ("table/read/csv.rs", "header", "the line is refused first"),
+    ("table/read/csv.rs", "check_names", "needs a file format without columns"),
+    ("table/read/mod.rs", "decode_parquet", "needs a codec that no crate here writes"),
+    ("table/read/mod.rs", "guarded", "needs a decoder that panics; in bad_input.rs"),
+    ("table/read/mod.rs", "damaged", "needs a large damaged file; in bad_input.rs"),
+    ("table/write/mod.rs", "unwritable", "needs a damaged typed cell"),
+    ("cli/src/pipeline/audit.rs", "", "needs a file that changes; in attacked/small.rs"),
+    ("table/write/pending.rs", "publish", "needs a folder that cannot be synced"),
+];
+
+/// Runs commands that must fail and keeps their messages.
+pub(crate) struct Recorder {
+    pub(crate) dir: Workdir,
+    text: String,
+    /// Files that were written since the last command: they belong to the next message.
+    new: Vec<String>,
+    /// Commands that did not fail, or that failed by a bug.
+    wrong: Vec<String>,
+}
+
+impl Recorder {
+    fn new() -> Recorder {
+        Recorder {
+            dir: Workdir::with_patients(40),
+            text: String::new(),
+            new: Vec::new(),
+            wrong: Vec::new(),
+        }
+    }
+
+    /// Writes a file, and shows its beginning in the snapshot.
+    pub(crate) fn file(&mut self, name: &str, content: impl AsRef<[u8]>) {
+        let content = content.as_ref();
+        self.dir.write(name, content);
+        let shown = String::from_utf8_lossy(&content[..content.len().min(160)]).into_owned();
+        let more = if content.len() > 160 { " ..." } else { "" };
+        self.new.push(format!("# {name}: {shown:?}{more}\n"));
+    }
+
+    /// Runs a command line that must fail.
+    pub(crate) fn fails(&mut self, line: &str) {
+        let run = self.dir.run(line);
+        self.record(&format!("lookalike {line}"), &run);
+    }
+
+    /// Runs a shell script, in which `$0` is the program, that must fail.
+    pub(crate) fn script_fails(&mut self, script: &str) {
+        let run = ended(&self.dir.shell(script).output().unwrap());
+        self.record(&script.replace("$0", "lookalike"), &run);
+    }
+
+    /// Writes one file and runs one command.
+    pub(crate) fn with(&mut self, name: &str, content: impl AsRef<[u8]>, line: &str) {
+        self.file(name, content);
+        self.fails(line);
+    }
+
+    fn record(&mut self, line: &str, run: &Run) {
+        let code = run.code.map_or("none".to_string(), |code| code.to_string());
+        if run.code == Some(0) || run.code == Some(70) {
+            self.wrong.push(format!("{line}\n{run:?}"));
+            let _ = std::fs::remove_file(self.dir.path("out.csv"));
+            return;
+        }
+        let folder = self.dir.path("").display().to_string();
+        let said = run.stderr.replace(&folder, "DIR/");
+        let files: String = self.new.drain(..).collect();
+        self.text += &format!("{files}$ {line}\n[exit {code}] {}\n\n", said.trim_end());
+    }
+}
+
+/// The messages of every topic. The topics run at the same time.
+static RECORDED: LazyLock<Vec<(&str, Recorder)>> = LazyLock::new(|| {
+    let run = |(name, commands): Topic| {
+        let mut recorder = Recorder::new();
+        commands(&mut recorder);
+        (name, recorder)
+    };
+    std::thread::scope(|scope| {
+        let threads: Vec<_> =
+            TOPICS.into_iter().map(|topic| scope.spawn(move || run(topic))).collect();
+        threads.into_iter().map(|thread| thread.join().expect("a topic failed")).collect()
+    })
+});
+
+fn snapshots() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/snapshots/messages")
+}
+
+#[test]
+fn every_message_is_as_before() {
+    let is_update = std::env::var_os("UPDATE").is_some();
+    let mut differing = Vec::new();
+    for (name, Recorder { text, wrong, .. }) in RECORDED.iter() {
+        differing.extend(wrong.iter().map(|what| format!("{name} must fail: {what}")));
+        let file = snapshots().join(format!("{name}.txt"));
+        if is_update {
+            std::fs::create_dir_all(snapshots()).unwrap();
+            std::fs::write(&file, text).unwrap();
+        }
+        let before = std::fs::read_to_string(&file).unwrap_or_default();
+        let lines = |text: &str| text.lines().map(String::from).collect::<BTreeSet<_>>();
+        if before != *text {
+            let new = &lines(text) - &lines(&before);
+            differing.push(format!("{name}.txt: {}", Vec::from_iter(new).join("\n    ")));
+        }
+    }
+    assert!(
+        differing.is_empty(),
+        "messages differ: look at them, then UPDATE=1\n{}",
+        differing.join("\n")
+    );
+}
+
+#[test]
+fn every_message_in_the_source_is_in_a_snapshot() {
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let recorded = words(&RECORDED.iter().map(|(_, on)| on.text.as_str()).collect::<String>());
+    let sites = source::message_sites();
+    assert!(sites.len() > 150, "only {} messages were found in the source", sites.len());
+    let is_recorded =
+        |site: &source::MessageSite| site.fragments.iter().all(|part| recorded.contains(part));
+    let is_exception = |site: &source::MessageSite| {
+        EXCEPTIONS
+            .iter()
+            .any(|(file, function, _)| site.file.ends_with(file) && site.function == *function)
+    };
+    let missing: Vec<String> = sites
+        .iter()
+        .filter(|site| !is_recorded(site) && !is_exception(site))
+        .map(|site| format!("{}:{} fn {}: {}", site.file, site.line, site.function, site.text))
+        .collect();
+    assert!(
+        missing.is_empty(),
+        "{} messages are in no snapshot: provoke them in tests/it/messages, or add their places to \
+         EXCEPTIONS with a reason\n{}",
+        missing.len(),
+        missing.join("\n")
+    );
+    // An exception without a message that needs it is out of date.
+    for (file, function, _) in EXCEPTIONS {
+        let needs = |site: &source::MessageSite| {
+            site.file.ends_with(file) && site.function == function && !is_recorded(site)
+        };
+        assert!(sites.iter().any(needs), "no message of {function} in {file} needs an exception");
+    }
+}
