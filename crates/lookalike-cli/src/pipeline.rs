@@ -46,6 +46,7 @@ pub(crate) struct Job<'a> {
 
 /// Where the recoding comes from.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "there is one a run")]
 pub(crate) enum Way<'a> {
     /// It is searched for.
     Search(Wanted<'a>),

@@ -1,5 +1,5 @@
-//! The run that every face makes: a search that ends in time, the lower bound beside it, and a
-//! release that is audited in memory.
+//! The run that the command line and other callers make: a search that ends in time, the lower
+//! bound beside it, and a release that is audited in memory.
 
 mod in_memory;
 mod lower_bound;
@@ -16,16 +16,38 @@ use crate::problem::Problem;
 use crate::search::budget::Budget;
 use crate::search::{Outcome, SearchOptions, from_kept, solve};
 
-/// A search that is overdue by this much is not waited for any longer, if it has kept a release.
+/// A search that is overdue by this much is no longer waited for, if it has kept a release.
 const PATIENCE: Duration = Duration::from_millis(800);
 
 /// One that has kept none is waited for longer: it may be putting together what it has, which takes
 /// time for each tuple.
 const PATIENCE_PER_TUPLE: Duration = Duration::from_micros(100);
 
-/// As [`anonymize`], but it comes back even where a search does not: soon after the budget is
-/// spent, with the best that was found until then. The search has threads of its own, which are
-/// left to themselves in that case.
+/// As [`solve`], but it returns even where a search does not: soon after the budget is spent, with
+/// the best release that was found until then. The search has threads of its own, which go on by
+/// themselves in that case.
+///
+/// # Example
+/// ```
+/// use std::sync::Arc;
+/// use std::time::Duration;
+///
+/// use lookalike::run::solve_in_time;
+/// use lookalike::table::{Treatment, open_text};
+/// use lookalike::{Algorithm, Budget, Problem, Request, SearchOptions};
+///
+/// # fn main() -> lookalike::Result<()> {
+/// let source = open_text("age,sex\n34,f\n36,f\n51,m\n58,m\n".into(), "people.csv".as_ref())?;
+/// let request = Request::parse("k = 2\ncolumns.age.role = 'quasi'\ncolumns.sex.role = 'quasi'")?;
+/// let roles = request.roles(source.names())?;
+/// let table = source.read(&[Treatment::Code; 2])?;
+/// let problem = Arc::new(Problem::new(&table, &roles, &request)?);
+/// let budget = Budget::new(Some(Duration::from_secs(5)), Arc::default());
+/// let outcome = solve_in_time(&problem, SearchOptions::new(Algorithm::Auto, 1), &budget)?;
+/// assert_eq!(outcome.recoding.classes().len(), 2);
+/// # Ok(())
+/// # }
+/// ```
 ///
 /// # Errors
 /// [`Exhausted`](crate::ErrorKind::Exhausted) when nothing was found until then.
@@ -45,7 +67,7 @@ pub fn solve_in_time(
         let found = panic::catch_unwind(AssertUnwindSafe(|| {
             pool.install(|| solve(&of_thread, search, &its_budget))
         }));
-        // Before anybody is told: who goes on has the memory to itself.
+        // Freed before the answer is sent: the caller then has the memory to itself.
         drop((of_thread, pool));
         let _ = send.send(found);
     };
@@ -72,8 +94,8 @@ pub fn solve_in_time(
         }
         if overdue > PATIENCE + PATIENCE_PER_TUPLE * tuples {
             return Err(Error::exhausted(format!(
-                "{} did not stop when its time was over, and had found no release until then: nothing is written; take another \
-                 --algorithm, and please report this",
+                "{} did not stop when its time was over, and had found no release until then: nothing is \
+                 written; take another --algorithm, and please report this",
                 search.algorithm
             )));
         }

@@ -1,5 +1,5 @@
-//! How long a search may go on: a deadline and a flag that Ctrl-C sets, and how far it has got. The
-//! only module that reads the clock.
+//! How long a search may go on: a deadline and a flag that Ctrl-C sets, and the best loss so far.
+//! The only module that reads the clock.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,20 +14,19 @@ pub struct Budget {
     begun: Instant,
     deadline: Option<Instant>,
     cancel: Arc<AtomicBool>,
-    /// The bits of the least loss that a search has told of.
+    /// The bits of the least loss that a search has reported.
     best: Arc<AtomicU64>,
-    /// The best classes so far, where somebody may have to go on with them before the search has
-    /// ended.
-    kept: Option<Arc<Mutex<Option<Kept>>>>,
+    /// The best classes so far, where the caller may have to use them before the search has ended.
+    kept: Option<Arc<Mutex<Option<BestSoFar>>>>,
 }
 
-/// Classes that hold every rule.
+/// Classes that satisfy every rule, kept before the search has ended.
 #[derive(Debug)]
-pub(crate) struct Kept {
-    /// What they lose, each row that is in none of them counted in full.
+pub(crate) struct BestSoFar {
+    /// Their loss, each row that is in none of them counted in full.
     pub(crate) loss: f64,
     pub(crate) partition: Partition,
-    /// What each class shows, as many ranges a class as there are attributes.
+    /// The ranges of each class, as many as there are attributes.
     pub(crate) ranges: Vec<CodeRange>,
 }
 
@@ -38,12 +37,12 @@ impl Default for Budget {
 }
 
 impl Budget {
-    /// No deadline, nobody to cancel.
+    /// No deadline, and no flag that anybody can set.
     pub fn unlimited() -> Budget {
         Budget::default()
     }
 
-    /// From now on at most this long, or until somebody sets the flag.
+    /// From now on at most this long, or until the flag is set.
     pub fn new(time: Option<Duration>, cancel: Arc<AtomicBool>) -> Budget {
         let begun = Instant::now();
         let deadline = time.and_then(|time| begun.checked_add(time));
@@ -56,7 +55,7 @@ impl Budget {
         }
     }
 
-    /// The same, but what a search keeps can be taken before it has ended.
+    /// The same, but the classes that a search keeps can be taken before it has ended.
     #[must_use]
     pub(crate) fn keeping(&self) -> Budget {
         Budget { kept: Some(Arc::default()), ..self.clone() }
@@ -67,24 +66,24 @@ impl Budget {
         self.is_cancelled() || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
 
-    /// True when somebody wants the search to end before its time.
+    /// True when the flag is set: the search should end before its time.
     pub fn is_cancelled(&self) -> bool {
         self.cancel.load(Ordering::Relaxed)
     }
 
-    /// How much of the time has gone, from 0 to 1; 0 as long as there is no deadline.
+    /// Share of the time that has passed, from 0 to 1; 0 as long as there is no deadline.
     pub fn share(&self) -> f64 {
         let Some(deadline) = self.deadline else { return 0.0 };
         let whole = deadline.duration_since(self.begun).as_secs_f64();
         if whole > 0.0 { (self.begun.elapsed().as_secs_f64() / whole).min(1.0) } else { 1.0 }
     }
 
-    /// How much time is left, if there is a deadline.
+    /// Time that is left, if there is a deadline.
     pub fn left(&self) -> Option<Duration> {
         Some(self.deadline?.saturating_duration_since(Instant::now()))
     }
 
-    /// A share of what is left, from now on.
+    /// A share of the time that is left, from now on.
     #[must_use]
     pub fn part(&self, share: f64) -> Budget {
         let now = Instant::now();
@@ -94,30 +93,30 @@ impl Budget {
         Budget { begun: now, deadline: left.map(|left| now + left), ..self.clone() }
     }
 
-    /// The same time, but what is told reaches nobody.
+    /// The same time, but nothing is reported or kept.
     #[must_use]
     pub fn silent(&self) -> Budget {
         Budget { best: Budget::default().best, kept: None, ..self.clone() }
     }
 
-    /// Keeps classes for whoever cannot wait for the end of the search, if there is somebody and
+    /// Keeps classes for a caller who cannot wait for the end of the search, if there is one and
     /// these lose less than any before. They must be classes of the whole problem.
     pub(crate) fn keep(&self, loss: f64, classes: impl FnOnce() -> (Partition, Vec<CodeRange>)) {
         let Some(kept) = &self.kept else { return };
         let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
         if kept.as_ref().is_none_or(|kept| loss < kept.loss) {
             let (partition, ranges) = classes();
-            *kept = Some(Kept { loss, partition, ranges });
+            *kept = Some(BestSoFar { loss, partition, ranges });
         }
     }
 
-    /// Takes what was kept.
-    pub(crate) fn take(&self) -> Option<Kept> {
+    /// Takes the classes that were kept.
+    pub(crate) fn take(&self) -> Option<BestSoFar> {
         self.kept.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// How long ago the search should have stopped; none when it may go on. The flag has no clock:
-    /// whoever asks remembers since when.
+    /// Time since the search should have stopped; none when it may go on. The flag has no clock:
+    /// the caller remembers when it was first seen set.
     pub(crate) fn overdue(&self, cancelled_since: &mut Option<Instant>) -> Option<Duration> {
         if self.is_cancelled() {
             cancelled_since.get_or_insert_with(Instant::now);
@@ -126,12 +125,12 @@ impl Budget {
         Instant::now().checked_duration_since(since)
     }
 
-    /// Tells whoever watches what the best so far loses.
+    /// Reports the loss of the best classes so far, for progress displays.
     pub fn report_loss(&self, loss: f64) {
         self.best.store(loss.to_bits(), Ordering::Relaxed);
     }
 
-    /// What the best loses that a search has told of, if one has.
+    /// The last loss that a search has reported, if one has.
     pub fn reported_loss(&self) -> Option<f64> {
         Some(f64::from_bits(self.best.load(Ordering::Relaxed))).filter(|loss| loss.is_finite())
     }
@@ -147,13 +146,13 @@ mod tests {
         let half = whole.part(0.5);
         assert!(half.deadline < whole.deadline && half.share() < 0.01 && !half.is_spent());
         assert!(whole.part(7.0).deadline <= whole.deadline);
-        let gone = Budget::new(Some(Duration::ZERO), Arc::default());
-        assert!(gone.is_spent() && gone.share() >= 1.0 && gone.part(1.0).is_spent());
+        let spent = Budget::new(Some(Duration::ZERO), Arc::default());
+        assert!(spent.is_spent() && spent.share() >= 1.0 && spent.part(1.0).is_spent());
         assert!(Budget::unlimited().part(0.5).deadline.is_none());
     }
 
     #[test]
-    fn a_part_is_cancelled_with_the_whole_and_tells_its_watcher() {
+    fn a_part_is_cancelled_with_the_whole_and_reports_to_it() {
         let flag = Arc::new(AtomicBool::new(false));
         let whole = Budget::new(None, flag.clone());
         let part = whole.part(0.5);

@@ -1,7 +1,15 @@
 //! Finds answers: the only room that may take long. It knows no files, no tables and no text.
 //!
-//! [`Algorithm`] is the list. To add one: a file in `local/` or `global/`, a `mod` line there, and
-//! here a variant, its name and its place in `ALL`; `stages.rs` has the arm that calls it.
+//! [`Algorithm`] is the list of algorithms. To add one:
+//!
+//! 1. a file in `local/` or `global/` and its `mod` line in the `mod.rs` beside it;
+//! 2. here: a variant, its place in [`Algorithm::ALL`] and its name; [`Algorithm::is_global`],
+//!    [`Algorithm::is_anytime`] or [`Algorithm::is_homogeneous`] if one of them is about it;
+//! 3. the arm that calls it: `cut_group` in `stages.rs`, or `run_global` for a global recoding;
+//! 4. a row in README.md, which a test demands, and its name in docs/configuration.md.
+//!
+//! Command line, contract tests and oracles then have it from [`Algorithm::ALL`]. Its tuned numbers
+//! go into [`tuning`].
 
 pub mod bound;
 pub(crate) mod boxes;
@@ -30,32 +38,43 @@ use crate::rng::Key;
 use global::{Cost, Techniques};
 use tuning::Tuning;
 
-/// How classes are found.
+/// The algorithm that finds the equivalence classes.
+///
+/// # Example
+/// ```
+/// use lookalike::Algorithm;
+///
+/// let algorithm: Algorithm = "top-down".parse().unwrap();
+/// assert_eq!(algorithm, Algorithm::TopDown);
+/// assert!(algorithm.is_homogeneous() && !algorithm.is_global());
+/// assert!(Algorithm::ALL.contains(&algorithm));
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Algorithm {
-    /// The best of the local ones below, improved as long as there is time and it pays.
+    /// The best of the local ones below, improved as long as there is time and the loss falls.
     #[default]
     Auto,
     /// Split at the median of the widest attribute; equal values stay together.
     Mondrian,
     /// The same, but rows at the median are dealt to both sides.
     MondrianRelaxed,
-    /// Merge each group that does not hold with the one that costs least.
+    /// Merge each undersized group with the group where that adds least loss.
     BottomUp,
-    /// The same, but a merge costs what one row of the union pays.
+    /// The same, but by the loss of one row of the union, not of the whole table.
     BottomUpRow,
-    /// Split at the two rows farthest apart, then mend the groups that do not hold.
+    /// Split at the two rows farthest apart, then adjust the undersized groups.
     TopDown,
-    /// The same, but a row goes where one row then pays less.
+    /// The same, but a row goes where one row then loses less.
     TopDownRow,
-    /// Take out what is dense, from fine to coarse.
+    /// Take out dense regions, from fine to coarse.
     Peel,
-    /// Split around two means; deal out what rules on sensitive values keep from being split.
+    /// Split around two means; deal out the sets that rules on sensitive values keep from being
+    /// split.
     Cluster,
     /// Rows on rings, each with the box of those that follow: **not** homogeneous, see
     /// [`Algorithm::is_homogeneous`].
     Ring,
-    /// Specialize down the hierarchies, from everything as `*`, where the rows hold.
+    /// Specialize down the hierarchies, from everything as `*`, where the rows satisfy the rules.
     Specialize,
     /// Global recoding, exactly: of all partitions that the columns' schemes allow, those of least
     /// cost.
@@ -107,16 +126,16 @@ impl Algorithm {
         }
     }
 
-    /// True when rows that could be the same person show the same, so that classes of equal rows
-    /// hold the rules. Otherwise every person is compatible with as many released rows as a class
-    /// has, and every released row with as many persons, and the release needs another judge:
+    /// True when rows that could be the same person are indistinguishable, so that classes of equal
+    /// rows satisfy the rules. Otherwise every person is compatible with as many released rows as a
+    /// class has, and every released row with as many persons, and the release needs another audit:
     /// [`audit::audit_rings`](crate::audit::audit_rings).
     pub fn is_homogeneous(self) -> bool {
         self != Algorithm::Ring
     }
 
-    /// True when it goes on as long as there is time and it pays, so that the end of its time is no
-    /// reason to call it stopped.
+    /// True when it goes on as long as there is time and the loss falls, so that the end of its
+    /// time is no reason to call it stopped.
     pub fn is_anytime(self) -> bool {
         self == Algorithm::Auto
     }
@@ -145,23 +164,34 @@ impl FromStr for Algorithm {
     }
 }
 
-/// What to run, and from which seed.
+/// The algorithm to run, its seed and its parameters.
+///
+/// # Example
+/// ```
+/// use lookalike::{Algorithm, SearchOptions};
+///
+/// let usual = SearchOptions::new(Algorithm::Auto, 7);
+/// assert_eq!((usual.rounds, usual.steps), (3, None));
+/// let repeatable = SearchOptions { steps: Some(10_000), ..usual };
+/// assert_eq!(repeatable.seed, 7);
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct SearchOptions {
-    /// How classes are found.
+    /// The algorithm that finds the classes.
     pub algorithm: Algorithm,
-    /// Where a search takes random turns, they come from here.
+    /// The seed of everything that a search decides at random.
     pub seed: u64,
-    /// What decides who is with whom where rows are dealt out at random.
+    /// The key of the draws that an outsider must not be able to repeat: which rows are dealt out
+    /// or suppressed among equals.
     pub key: Key,
     /// How many times the search for two rows far apart starts again from the farthest it found, or
     /// how many tries `cluster` takes for each cut.
     pub rounds: u32,
-    /// What a global recoding makes as small as it can.
+    /// The cost that a global recoding minimizes.
     pub cost: Cost,
-    /// How `optimal` goes about it.
+    /// The techniques of the search of `optimal`.
     pub techniques: Techniques,
-    /// How many steps `auto` takes to improve what it has; without a number, as long as it pays.
+    /// Steps that `auto` takes to improve its classes; without a number, as long as the loss falls.
     pub steps: Option<u64>,
     /// The tuned numbers of the local searches.
     pub tuning: Tuning,

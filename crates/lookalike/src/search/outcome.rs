@@ -4,7 +4,7 @@ use crate::problem::Problem;
 use crate::problem::partition::{Partition, Piece};
 use crate::problem::recoding::{Recoding, RingSize, Rings};
 use crate::rng;
-use crate::search::budget::{Budget, Kept};
+use crate::search::budget::{BestSoFar, Budget};
 use crate::search::global::Optimum;
 use crate::search::suppress;
 use crate::search::{SearchOptions, stages};
@@ -21,24 +21,42 @@ pub enum Status {
     Stopped,
 }
 
-/// A release in codes, and how the search ended.
+/// A release in codes, and how the search ended. At most one of `rings` and `optimum` is there.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// The classes and what they show.
+    /// The classes and their published values.
     pub recoding: Recoding,
     /// How the search ended.
     pub status: Status,
-    /// Who could be whose, when the release is not homogeneous: then the classes of the recoding
-    /// hold no rule by themselves.
+    /// The rings of a release that is not homogeneous: then the classes of the recoding satisfy no
+    /// rule by themselves.
     pub rings: Option<Rings>,
     /// Cost, bound and blocks, when the release is a global recoding.
     pub optimum: Option<Optimum>,
 }
 
-/// Finds classes that hold every rule, or rings whose windows do. It cannot fail: [`Problem::new`]
-/// has seen to it that there is an answer.
+/// Finds classes that satisfy every rule, or rings whose windows do. It cannot fail:
+/// [`Problem::new`] has checked that there is an answer.
+///
+/// # Example
+/// ```
+/// use lookalike::table::{Treatment, open_text};
+/// use lookalike::{Algorithm, Budget, Problem, Request, SearchOptions, Status, solve};
+///
+/// # fn main() -> lookalike::Result<()> {
+/// let source = open_text("age,sex\n34,f\n36,f\n51,m\n58,m\n".into(), "people.csv".as_ref())?;
+/// let request = Request::parse("k = 2\ncolumns.age.role = 'quasi'\ncolumns.sex.role = 'quasi'")?;
+/// let roles = request.roles(source.names())?;
+/// let table = source.read(&[Treatment::Code; 2])?;
+/// let problem = Problem::new(&table, &roles, &request)?;
+/// let outcome = solve(&problem, SearchOptions::new(Algorithm::Mondrian, 1), &Budget::unlimited());
+/// assert_eq!(outcome.recoding.classes().len(), 2);
+/// assert_eq!(outcome.status, Status::Heuristic);
+/// # Ok(())
+/// # }
+/// ```
 pub fn solve(problem: &Problem, search: SearchOptions, budget: &Budget) -> Outcome {
-    // To use up its time is what `auto` is for.
+    // `auto` goes on until its time is over: that is no early end.
     let is_stopped =
         || if search.algorithm.is_anytime() { budget.is_cancelled() } else { budget.is_spent() };
     let stopped = |otherwise: Status| if is_stopped() { Status::Stopped } else { otherwise };
@@ -46,10 +64,12 @@ pub fn solve(problem: &Problem, search: SearchOptions, budget: &Budget) -> Outco
         let optimum = stages::run_global(problem, search, budget);
         let recoding =
             Recoding::global(problem, optimum.generalization.clone()).without_traces(problem);
-        let status = match () {
-            () if optimum.is_proven => Status::Optimal,
-            () if optimum.was_stopped => Status::Stopped,
-            () => Status::Heuristic,
+        let status = if optimum.is_proven {
+            Status::Optimal
+        } else if optimum.was_stopped {
+            Status::Stopped
+        } else {
+            Status::Heuristic
         };
         return Outcome { recoding, status, rings: None, optimum: Some(optimum) };
     }
@@ -64,7 +84,7 @@ pub fn solve(problem: &Problem, search: SearchOptions, budget: &Budget) -> Outco
 }
 
 /// The release of classes that a search has kept: rows that are in none of them are suppressed.
-pub(crate) fn from_kept(problem: &Problem, kept: &Kept) -> Outcome {
+pub(crate) fn from_kept(problem: &Problem, kept: &BestSoFar) -> Outcome {
     let mut left: Vec<u32> = problem.pieces_without(&[]).iter().map(|piece| piece.count).collect();
     for piece in kept.partition.iter().flatten() {
         left[piece.tuple as usize] -= piece.count;
@@ -78,23 +98,23 @@ pub(crate) fn from_kept(problem: &Problem, kept: &Kept) -> Outcome {
     Outcome { recoding, status: Status::Stopped, rings: None, optimum: None }
 }
 
-/// Draws a shift for each ring and deals the rows out to the boxes. Nothing is left out but what no
-/// release could have.
+/// Draws a shift for each ring and deals the rows out to the boxes. Only the rows of mandatory
+/// suppression are suppressed.
 fn on_rings(
     problem: &Problem,
     search: SearchOptions,
     budget: &Budget,
-    lot: impl Fn(u64) -> u64 + Sync,
+    draw: impl Fn(u64) -> u64 + Sync,
 ) -> (Recoding, Rings) {
     let suppressed = problem.mandatory().to_vec();
     let (found, ranges) =
-        stages::run_rings(problem, search, &problem.pieces_without(&suppressed), budget, &lot);
+        stages::run_rings(problem, search, &problem.pieces_without(&suppressed), budget, &draw);
     let mut rows = Partition::default();
     let mut rings =
         Rings { rings: Vec::with_capacity(found.len()), tuples: Vec::new(), classes: Vec::new() };
     for ring in found {
         let (places, window) = (ring.tuples.len(), ring.window);
-        let shift = usize::try_from(lot(window as u64)).expect("less than the window");
+        let shift = usize::try_from(draw(window as u64)).expect("less than the window");
         (0..places).for_each(|place| {
             rows.push([Piece { tuple: ring.tuples[(place + shift) % places], count: 1 }])
         });
@@ -114,30 +134,29 @@ mod tests {
     use crate::testing;
 
     #[test]
-    fn a_box_goes_with_the_row_that_stands_the_shift_on_and_every_shift_is_asked_for_below_its_window()
-     {
+    fn a_box_goes_with_the_row_a_shift_further_and_every_shift_is_below_its_window() {
         let toml = "k = 3\nrest = \"drop\"\n[columns]\nage = { role = \"quasi\" }\ncity = { role = \"quasi\" }\n";
         let problem = testing::problem(&testing::random_table(2, 60), toml).unwrap();
-        for lot in [0, 1, 2] {
+        for draw in [0, 1, 2] {
             let search = options(Algorithm::Ring, 1);
-            // Equal rows are put in order by lot too: below what, is their number.
-            let asked = |below: u64| if below == 3 { lot } else { below - 1 };
+            // Equal rows are put in random order too: those draws are below their number.
+            let asked = |below: u64| if below == 3 { draw } else { below - 1 };
             let (recoding, rings) = on_rings(&problem, search, &Budget::unlimited(), asked);
             let mut from = 0;
             for ring in &rings.rings {
-                assert_eq!((ring.window, ring.shift as u64), (3, lot));
+                assert_eq!((ring.window, ring.shift as u64), (3, draw));
                 let place = |at: usize| from + at % ring.places;
                 for at in 0..ring.places {
                     let class = rings.classes[place(at)] as usize;
-                    let carried = rings.tuples[place(at + ring.shift)];
+                    let other = rings.tuples[place(at + ring.shift)];
                     assert!(
-                        recoding.classes().class(class).iter().any(|piece| piece.tuple == carried)
+                        recoding.classes().class(class).iter().any(|piece| piece.tuple == other)
                     );
                     for step in 0..ring.window {
                         let covered = rings.tuples[place(at + step)];
-                        let shown = recoding.shown(class).iter().enumerate();
+                        let published = recoding.shown(class).iter().enumerate();
                         assert!(
-                            shown.clone().all(
+                            published.clone().all(
                                 |(column, range)| range.contains(problem.code(column, covered))
                             )
                         );

@@ -7,31 +7,31 @@ use rayon::prelude::*;
 
 use crate::codes::{CodeRange, real};
 use crate::domain::penalty::Penalty;
-use crate::problem::Problem;
 use crate::problem::partition::{Partition, Piece, rows};
+use crate::problem::{Problem, Stage};
 use crate::rng::Rng;
 use crate::search::boxes::Objective;
 use crate::search::budget::Budget;
 use crate::search::global::{Optimum, incognito, optimal};
-use crate::search::local::ring::Ring;
+use crate::search::local::ring::TupleRing;
 use crate::search::local::{auto, bottom_up, cluster, mondrian, peel, ring, specialize, top_down};
 use crate::search::ranges::total_loss;
 #[cfg(test)]
 use crate::search::task::ENDLESS;
-use crate::search::task::{Task, telling_first};
+use crate::search::task::{Task, discriminating_first};
 use crate::search::{Algorithm, SearchOptions};
 
-/// Groups of pieces and the exact range of each group on every attribute of the problem, group by
-/// group.
+/// Equivalence classes and the exact range of each class on every attribute of the problem, class
+/// by class.
 #[derive(Debug, Default)]
-pub(crate) struct Groups {
+pub(crate) struct RangedClasses {
     pub(crate) partition: Partition,
     pub(crate) ranges: Vec<CodeRange>,
 }
 
-/// What goes through all stages before `auto` does, each in a part of the time at most: what is
-/// best for the first stage alone, which is all that a search in stages looks at, need not be best
-/// in the end.
+/// The algorithms that go through all stages before `auto` does, each in a part of the time at
+/// most: the best classes of the first stage, which is all that a search in stages looks at, need
+/// not be best in the end.
 pub(crate) const STAGED: [Algorithm; 5] = [
     Algorithm::Mondrian,
     Algorithm::Cluster,
@@ -40,19 +40,19 @@ pub(crate) const STAGED: [Algorithm; 5] = [
     Algorithm::Peel,
 ];
 
-/// Runs the algorithm on the given pieces, which together hold every rule.
+/// Runs the algorithm on the given pieces, which together satisfy every rule.
 pub(crate) fn run(
     problem: &Problem,
     search: SearchOptions,
     pieces: &[Piece],
     budget: &Budget,
-) -> Groups {
+) -> RangedClasses {
     if !search.algorithm.is_anytime() || problem.stages_in_order().len() == 1 {
         return run_stages(problem, search, pieces, budget);
     }
     let all: Vec<usize> = (0..problem.attributes().len()).collect();
     let penalty = Penalty::new(problem.attributes(), &all);
-    let loss = |groups: &Groups| -> f64 {
+    let loss = |groups: &RangedClasses| -> f64 {
         let boxes = groups.ranges.chunks_exact(all.len()).zip(groups.partition.iter());
         total_loss(boxes.map(|(ranges, class)| (rows(class), penalty.of_box(ranges))))
     };
@@ -78,91 +78,20 @@ fn run_stages(
     search: SearchOptions,
     pieces: &[Piece],
     budget: &Budget,
-) -> Groups {
-    let width = problem.attributes().len();
+) -> RangedClasses {
     let all = problem.ranges(pieces);
-    let mut groups = Groups { partition: Partition::default(), ranges: all };
+    let mut groups = RangedClasses { partition: Partition::default(), ranges: all };
     groups.partition.push(pieces.iter().copied());
-    for (step, stage) in (0..).zip(problem.stages_in_order()) {
-        // Stages share the time, and so do the groups of a stage by their rows.
-        let stages_left = real(problem.stages_in_order().len() as u64 - step);
-        let time = budget.part(1.0 / stages_left);
-        // What one of several groups loses would tell a watcher nothing.
-        let time = if problem.stages_in_order().len() > 1 { time.silent() } else { time };
-        let waiting = AtomicU64::new(rows(pieces));
-        let time_of = |group: &[Piece]| {
-            let rows = rows(group);
-            let all = waiting.fetch_sub(rows, Ordering::Relaxed);
-            time.part(real(rows) / real(all) * real(rayon::current_num_threads() as u64))
-        };
-        // Steps too.
-        let steps_of = |group: &[Piece]| {
-            let share = real(rows(group)) / real(rows(pieces));
-            #[allow(
-                clippy::cast_possible_truncation,
-                clippy::cast_sign_loss,
-                reason = "a share of a count"
-            )]
-            search.steps.map(|steps| (real(steps) * share).ceil() as u64)
-        };
-        // Each group of each stage draws its own lots.
-        let seed_of = |group: usize| Rng::at(search.seed ^ step, group as u64).next_u64();
-        #[cfg(test)]
-        let seed_of = |group: usize| if search.seed == ENDLESS { ENDLESS } else { seed_of(group) };
+    for (number, stage) in (0..).zip(problem.stages_in_order()) {
+        let shared = StageTime::new(problem, number, pieces, budget);
         let cut_group = |at: usize| {
-            let shown = &groups.ranges[at * width..][..width];
-            let attributes = match search.algorithm {
-                Algorithm::Mondrian | Algorithm::MondrianRelaxed | Algorithm::Specialize => {
-                    stage.attributes.clone()
-                }
-                _ => telling_first(
-                    problem,
-                    &stage.attributes,
-                    groups.partition.class(at),
-                    &search.tuning,
-                ),
-            };
-            let time = time_of(groups.partition.class(at));
-            let task = Task {
-                problem,
-                attributes: &attributes,
-                privacy: &stage.privacy,
-                pieces: groups.partition.class(at),
-                seed: seed_of(at),
-                key: search.key,
-                rounds: search.rounds,
-                budget: if search.algorithm.is_anytime() { &time } else { budget },
-                tuning: &search.tuning,
-            };
-            let cut = match search.algorithm {
-                Algorithm::Auto => auto::auto(&task, steps_of(task.pieces)),
-                Algorithm::Mondrian => mondrian::mondrian(&task, mondrian::Ties::Together),
-                Algorithm::MondrianRelaxed => mondrian::mondrian(&task, mondrian::Ties::Dealt),
-                Algorithm::BottomUp => bottom_up::bottom_up(&task, Objective::Table),
-                Algorithm::BottomUpRow => bottom_up::bottom_up(&task, Objective::Row),
-                Algorithm::TopDown => top_down::top_down(&task, Objective::Table),
-                Algorithm::TopDownRow => top_down::top_down(&task, Objective::Row),
-                Algorithm::Peel => peel::peel(&task),
-                Algorithm::Cluster => cluster::cluster(&task),
-                Algorithm::Ring => unreachable!("rings are no classes: see run_rings"),
-                Algorithm::Specialize => specialize::specialize(&task),
-                Algorithm::Optimal | Algorithm::Incognito => {
-                    unreachable!("a global recoding is no partition of rows: see run_global")
-                }
-            };
-            let ranges_of = |class: usize| {
-                let exact = problem.ranges(cut.class(class));
-                let mut ranges = shown.to_vec();
-                stage.attributes.iter().for_each(|&attribute| ranges[attribute] = exact[attribute]);
-                ranges
-            };
-            let ranges: Vec<CodeRange> =
-                (0..cut.len()).into_par_iter().flat_map_iter(ranges_of).collect();
+            let cut = cut_group(problem, search, stage, (number, at), &groups, &shared);
+            let ranges = stage_ranges(problem, stage, groups.ranges_of(problem, at), &cut);
             (cut, ranges)
         };
         let cuts: Vec<(Partition, Vec<CodeRange>)> =
             (0..groups.partition.len()).into_par_iter().map(cut_group).collect();
-        groups = Groups::default();
+        groups = RangedClasses::default();
         for (cut, ranges) in cuts {
             groups.partition.append(cut);
             groups.ranges.extend(ranges);
@@ -171,33 +100,149 @@ fn run_stages(
     groups
 }
 
+impl RangedClasses {
+    fn ranges_of(&self, problem: &Problem, group: usize) -> &[CodeRange] {
+        let width = problem.attributes().len();
+        &self.ranges[group * width..][..width]
+    }
+}
+
+/// The time of a stage. Stages share the time, and so do the groups of a stage by their rows.
+struct StageTime<'a> {
+    whole: &'a Budget,
+    time: Budget,
+    /// Rows of all stages' groups.
+    rows: u64,
+    /// Rows of the groups that have not begun.
+    waiting: AtomicU64,
+}
+
+impl StageTime<'_> {
+    fn new<'a>(
+        problem: &Problem,
+        number: u64,
+        pieces: &[Piece],
+        budget: &'a Budget,
+    ) -> StageTime<'a> {
+        let stages = problem.stages_in_order().len() as u64;
+        let time = budget.part(1.0 / real(stages - number));
+        // The loss of one of several groups is no loss of the release.
+        let time = if stages > 1 { time.silent() } else { time };
+        let rows = rows(pieces);
+        StageTime { whole: budget, time, rows, waiting: AtomicU64::new(rows) }
+    }
+
+    fn of_group(&self, group: &[Piece]) -> Budget {
+        let rows = rows(group);
+        let all = self.waiting.fetch_sub(rows, Ordering::Relaxed);
+        self.time.part(real(rows) / real(all) * real(rayon::current_num_threads() as u64))
+    }
+
+    /// A group's part of a number of steps.
+    fn steps(&self, steps: Option<u64>, group: &[Piece]) -> Option<u64> {
+        let share = real(rows(group)) / real(self.rows);
+        #[allow(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a share of a count"
+        )]
+        steps.map(|steps| (real(steps) * share).ceil() as u64)
+    }
+}
+
+/// Runs the algorithm on one group of a stage.
+fn cut_group(
+    problem: &Problem,
+    search: SearchOptions,
+    stage: &Stage,
+    (number, group): (u64, usize),
+    groups: &RangedClasses,
+    shared: &StageTime,
+) -> Partition {
+    let pieces = groups.partition.class(group);
+    let attributes = match search.algorithm {
+        Algorithm::Mondrian | Algorithm::MondrianRelaxed | Algorithm::Specialize => {
+            stage.attributes.clone()
+        }
+        _ => discriminating_first(problem, &stage.attributes, pieces, &search.tuning),
+    };
+    // Each group of each stage has random numbers of its own.
+    let seed = Rng::at(search.seed ^ number, group as u64).next_u64();
+    #[cfg(test)]
+    let seed = if search.seed == ENDLESS { ENDLESS } else { seed };
+    let time = shared.of_group(pieces);
+    let task = Task {
+        problem,
+        attributes: &attributes,
+        privacy: &stage.privacy,
+        pieces,
+        seed,
+        key: search.key,
+        rounds: search.rounds,
+        budget: if search.algorithm.is_anytime() { &time } else { shared.whole },
+        tuning: &search.tuning,
+    };
+    match search.algorithm {
+        Algorithm::Auto => auto::auto(&task, shared.steps(search.steps, pieces)),
+        Algorithm::Mondrian => mondrian::mondrian(&task, mondrian::Ties::Together),
+        Algorithm::MondrianRelaxed => mondrian::mondrian(&task, mondrian::Ties::Dealt),
+        Algorithm::BottomUp => bottom_up::bottom_up(&task, Objective::Table),
+        Algorithm::BottomUpRow => bottom_up::bottom_up(&task, Objective::Row),
+        Algorithm::TopDown => top_down::top_down(&task, Objective::Table),
+        Algorithm::TopDownRow => top_down::top_down(&task, Objective::Row),
+        Algorithm::Peel => peel::peel(&task),
+        Algorithm::Cluster => cluster::cluster(&task),
+        Algorithm::Ring => unreachable!("rings are no classes: see run_rings"),
+        Algorithm::Specialize => specialize::specialize(&task),
+        Algorithm::Optimal | Algorithm::Incognito => {
+            unreachable!("a global recoding is no partition of rows: see run_global")
+        }
+    }
+}
+
+/// The ranges of the classes of a group: on the attributes of the stage those of their rows, on the
+/// others those of the group.
+fn stage_ranges(
+    problem: &Problem,
+    stage: &Stage,
+    of_group: &[CodeRange],
+    classes: &Partition,
+) -> Vec<CodeRange> {
+    let ranges_of = |class: usize| {
+        let exact = problem.ranges(classes.class(class));
+        let mut ranges = of_group.to_vec();
+        stage.attributes.iter().for_each(|&attribute| ranges[attribute] = exact[attribute]);
+        ranges
+    };
+    (0..classes.len()).into_par_iter().flat_map_iter(ranges_of).collect()
+}
+
 /// The best global recoding that the algorithm finds.
 pub(crate) fn run_global(problem: &Problem, search: SearchOptions, budget: &Budget) -> Optimum {
     let mut found = match search.algorithm {
         Algorithm::Incognito => incognito::incognito(problem, search.cost, budget),
         _ => optimal::optimal(problem, search.cost, &search.techniques, search.seed, budget),
     };
-    // Rules on fewer columns were asked of the classes of all, which is enough but more than was
-    // wanted; and which rows go without whom no rule can be met was settled before the search. So
-    // nothing is known of the least that was asked for.
+    // Rules on fewer columns were applied to the classes of all columns, which is enough but more
+    // than was wanted; and mandatory suppression was decided before the search. So nothing is known
+    // of the least loss under the rules as they were given.
     if problem.stages_in_order().len() > 1 || !problem.mandatory().is_empty() {
         (found.is_proven, found.bound) = (false, 0.0);
     }
     found
 }
 
-/// Rings of the given pieces, which together hold every rule, and for each place the box that
-/// begins there. Every window holds the rules on all columns, whatever columns a rule was asked
-/// for.
+/// Rings of the given pieces, which together satisfy every rule, and for each place the box that
+/// begins there. Every window satisfies the rules on all columns, whatever columns a rule is on.
 pub(crate) fn run_rings(
     problem: &Problem,
     search: SearchOptions,
     pieces: &[Piece],
     budget: &Budget,
-    lot: impl Fn(u64) -> u64 + Sync,
-) -> (Vec<Ring>, Vec<CodeRange>) {
+    draw: impl Fn(u64) -> u64 + Sync,
+) -> (Vec<TupleRing>, Vec<CodeRange>) {
     let all: Vec<usize> = (0..problem.attributes().len()).collect();
-    let attributes = telling_first(problem, &all, pieces, &search.tuning);
+    let attributes = discriminating_first(problem, &all, pieces, &search.tuning);
     let privacy = &problem.stages_in_order()[0].privacy;
     let SearchOptions { seed, key, rounds, tuning, .. } = search;
     let task = Task {
@@ -211,8 +256,8 @@ pub(crate) fn run_rings(
         budget,
         tuning: &tuning,
     };
-    let rings = ring::rings(&task, &top_down::top_down(&task, Objective::Table), lot);
-    let boxes = |ring: &Ring| -> Vec<CodeRange> {
+    let rings = ring::rings(&task, &top_down::top_down(&task, Objective::Table), draw);
+    let boxes = |ring: &TupleRing| -> Vec<CodeRange> {
         let codes = |&at: &usize| {
             ring.tuples.iter().map(|&tuple| problem.code(at, tuple)).collect::<Vec<_>>()
         };

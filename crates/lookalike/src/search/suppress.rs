@@ -1,9 +1,9 @@
-//! Leaving rows out where that lowers the loss of all, within the allowance.
+//! Suppression of rows where that lowers the total loss, within the allowance.
 //!
-//! A suppressed row costs as much as a row that shows nothing, so one is only worth leaving out
-//! when the rest of its class gains more. Two ways are tried and the better one kept: take such
-//! rows out of the classes that were found, or take the likeliest ones out before the search and
-//! search again.
+//! A suppressed row loses as much as a row whose every value is `*`, so one is only worth
+//! suppressing when the rest of its class gains more. Two ways are tried and the better one kept:
+//! take such rows out of the classes that were found, or take the likeliest ones out before the
+//! search and search again.
 
 use std::collections::BinaryHeap;
 
@@ -14,15 +14,15 @@ use crate::problem::privacy::Tally;
 use crate::rng::{Draws, SUPPRESSING};
 use crate::search::budget::Budget;
 use crate::search::ranges::{Ends, total_loss};
-use crate::search::stages::{self, Groups};
+use crate::search::stages::{self, RangedClasses};
 use crate::search::{Algorithm, SearchOptions};
 
-/// The groups to publish and the rows to leave out.
+/// The classes to publish and the rows to suppress.
 pub(crate) fn with_suppression(
     problem: &Problem,
     search: SearchOptions,
     budget: &Budget,
-) -> (Groups, Vec<Piece>) {
+) -> (RangedClasses, Vec<Piece>) {
     let mandatory = problem.mandatory().to_vec();
     let allowance = problem.allowance() - partition::rows(&mandatory);
     // Where there are two searches and each takes what time it gets, they share it.
@@ -40,11 +40,11 @@ pub(crate) fn with_suppression(
     let mut draws = search.key.draws(SUPPRESSING);
     let mut best = lighten(problem, &groups, allowance, Keep::Holding, most_tuples, &mut draws);
     best.1.extend_from_slice(&mandatory);
-    budget.keep(cost(problem, &best.0, &best.1), || {
+    budget.keep(loss(problem, &best.0, &best.1), || {
         (best.0.partition.clone(), best.0.ranges.clone())
     });
-    // In the classes of `auto` an outlier stands with rows that make no class without it: those of
-    // a plain search tell who it is.
+    // In the classes of `auto` an outlier stands with rows that make no class without it: in those
+    // of a plain search it can be found.
     let plain = search.algorithm.is_anytime().then(|| {
         stages::run(
             problem,
@@ -69,7 +69,7 @@ pub(crate) fn with_suppression(
     if !rest.is_empty() && problem.stages_in_order()[0].privacy.holds(&whole) && !budget.is_spent()
     {
         let again = stages::run(problem, search, &rest, budget);
-        let (lighter, gone) = lighten(
+        let (lighter, suppressed) = lighten(
             problem,
             &again,
             problem.allowance() - partition::rows(&without),
@@ -77,25 +77,25 @@ pub(crate) fn with_suppression(
             most_tuples,
             &mut draws,
         );
-        let gone = join(&gone, &without);
-        if cost(problem, &lighter, &gone) < cost(problem, &best.0, &best.1) {
-            best = (lighter, gone);
+        let suppressed = join(&suppressed, &without);
+        if loss(problem, &lighter, &suppressed) < loss(problem, &best.0, &best.1) {
+            best = (lighter, suppressed);
         }
     }
-    let (lighter, gone) = best;
-    if cost(problem, &lighter, &gone) < cost(problem, &groups, &mandatory) {
-        (lighter, join(&gone, &[]))
+    let (lighter, suppressed) = best;
+    if loss(problem, &lighter, &suppressed) < loss(problem, &groups, &mandatory) {
+        (lighter, join(&suppressed, &[]))
     } else {
         (groups, mandatory)
     }
 }
 
-/// What a class must keep when rows leave it.
+/// The condition on a class when rows leave it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Keep {
     /// Every rule.
     Holding,
-    /// Any row: only to find out which rows are worth leaving out before another search.
+    /// One row: only to find out which rows are worth suppressing before another search.
     OneRow,
 }
 
@@ -103,12 +103,12 @@ enum Keep {
 /// any, at random.
 fn lighten(
     problem: &Problem,
-    groups: &Groups,
+    groups: &RangedClasses,
     allowance: u64,
     keep: Keep,
     most_tuples: usize,
     draws: &mut Draws,
-) -> (Groups, Vec<Piece>) {
+) -> (RangedClasses, Vec<Piece>) {
     let mut tally = problem.tally();
     let mut classes: Vec<Vec<Piece>> = groups.partition.iter().map(<[Piece]>::to_vec).collect();
     // The first of equal tuples is taken, and the class with the greatest rank.
@@ -119,14 +119,14 @@ fn lighten(
             offer(problem, &classes[class], (class, ranks[class]), keep, most_tuples, &mut tally)
         })
         .collect();
-    let (mut gone, mut left) = (Vec::new(), allowance);
+    let (mut suppressed, mut left) = (Vec::new(), allowance);
     while let Some(best) = heap.pop() {
         let piece = classes[best.class][best.at];
         if u64::from(piece.count) > left {
             continue;
         }
         left -= u64::from(piece.count);
-        gone.push(piece);
+        suppressed.push(piece);
         classes[best.class].swap_remove(best.at);
         heap.extend(offer(
             problem,
@@ -137,13 +137,15 @@ fn lighten(
             &mut tally,
         ));
     }
-    let mut lighter =
-        Groups { partition: Partition::default(), ranges: Vec::with_capacity(groups.ranges.len()) };
+    let mut lighter = RangedClasses {
+        partition: Partition::default(),
+        ranges: Vec::with_capacity(groups.ranges.len()),
+    };
     for class in classes {
         lighter.ranges.extend(problem.ranges(&class));
         lighter.partition.push(class);
     }
-    (lighter, gone)
+    (lighter, suppressed)
 }
 
 /// The best tuple to take out of a class. Ordered by gain, then by the random rank of the class, so
@@ -189,14 +191,14 @@ fn offer(
     for (at, ends) in ends.iter_mut().enumerate() {
         class.iter().for_each(|piece| ends.add(problem.code(at, piece.tuple)));
     }
-    let now = real(size) * penalty(problem, ends.iter().map(|ends| ends.range()));
+    let now = real(size) * row_loss(problem, ends.iter().map(|ends| ends.range()));
     let mut best: Option<Offer> = None;
     for (at, piece) in class.iter().enumerate() {
         let code = |attribute| problem.code(attribute, piece.tuple);
         if !ends.iter().enumerate().any(|(attribute, ends)| ends.is_alone(code(attribute))) {
             continue;
         }
-        let without = penalty(
+        let without = row_loss(
             problem,
             ends.iter().enumerate().map(|(attribute, ends)| ends.without(code(attribute))),
         );
@@ -226,20 +228,19 @@ fn holds_without(problem: &Problem, class: &[Piece], at: usize, tally: &mut Tall
     privacy.holds(tally)
 }
 
-/// Penalty of all rows, the suppressed ones at full price.
-fn cost(problem: &Problem, groups: &Groups, gone: &[Piece]) -> f64 {
+/// Loss of all rows, the suppressed ones in full.
+fn loss(problem: &Problem, groups: &RangedClasses, suppressed: &[Piece]) -> f64 {
     let width = problem.attributes().len();
     let weights: f64 = problem.attributes().iter().map(|attribute| attribute.weight).sum();
-    let shown = groups.partition.iter().zip(groups.ranges.chunks_exact(width));
-    let of_classes =
-        total_loss(shown.map(|(class, ranges)| {
-            (partition::rows(class), penalty(problem, ranges.iter().copied()))
-        }));
-    of_classes + real(partition::rows(gone)) * weights
+    let classes = groups.partition.iter().zip(groups.ranges.chunks_exact(width));
+    let of_classes = total_loss(classes.map(|(class, ranges)| {
+        (partition::rows(class), row_loss(problem, ranges.iter().copied()))
+    }));
+    of_classes + real(partition::rows(suppressed)) * weights
 }
 
-/// Penalty of one row that shows these ranges.
-fn penalty(problem: &Problem, ranges: impl Iterator<Item = CodeRange>) -> f64 {
+/// Loss of one row published with these ranges.
+fn row_loss(problem: &Problem, ranges: impl Iterator<Item = CodeRange>) -> f64 {
     problem
         .attributes()
         .iter()
@@ -266,21 +267,24 @@ mod tests {
     }
 
     #[test]
-    fn an_outlier_is_left_out_when_its_class_gains_more() {
+    fn an_outlier_is_suppressed_when_its_class_gains_more() {
         let text = "x\n1\n1\n1\n2\n2\n2\n900\n";
         let problem = testing::problem(
             text,
             "k = 3\n[limits]\nsuppress = \"20%\"\n[columns]\nx = { role = \"quasi\" }",
         )
         .unwrap();
-        let (groups, gone) =
+        let (groups, suppressed) =
             with_suppression(&problem, options(Algorithm::Mondrian, 1), &Budget::unlimited());
-        assert_eq!(gone, [Piece { tuple: 2, count: 1 }]);
-        assert!((cost(&problem, &groups, &gone) - 1.0).abs() < 1e-12, "only the outlier pays");
+        assert_eq!(suppressed, [Piece { tuple: 2, count: 1 }]);
+        assert!(
+            (loss(&problem, &groups, &suppressed) - 1.0).abs() < 1e-12,
+            "only the outlier loses"
+        );
     }
 
     #[test]
-    fn suppression_never_costs_more_stays_within_its_share_and_keeps_the_rules() {
+    fn suppression_never_loses_more_stays_within_its_share_and_keeps_the_rules() {
         let mut helped = 0;
         for seed in 0..40 {
             let text = testing::random_table(seed, 120);
@@ -288,20 +292,20 @@ mod tests {
             let with = testing::problem(&text, &toml("10%")).unwrap();
             for algorithm in Algorithm::homogeneous().filter(|algorithm| !algorithm.is_global()) {
                 let search = SearchOptions { steps: Some(40), ..options(algorithm, 1) };
-                let (groups, gone) = with_suppression(&without, search, &Budget::unlimited());
-                assert!(gone.is_empty());
-                let before = cost(&without, &groups, &gone);
-                let (groups, gone) = with_suppression(&with, search, &Budget::unlimited());
-                assert!(cost(&with, &groups, &gone) <= before);
-                assert!(partition::rows(&gone) <= 12);
-                helped += u32::from(!gone.is_empty());
+                let (groups, suppressed) = with_suppression(&without, search, &Budget::unlimited());
+                assert!(suppressed.is_empty());
+                let before = loss(&without, &groups, &suppressed);
+                let (groups, suppressed) = with_suppression(&with, search, &Budget::unlimited());
+                assert!(loss(&with, &groups, &suppressed) <= before);
+                assert!(partition::rows(&suppressed) <= 12);
+                helped += u32::from(!suppressed.is_empty());
                 for class in groups.partition.iter() {
                     let mut tally = with.tally();
                     with.count_into(&mut tally, class);
                     assert!(with.stages_in_order()[0].privacy.holds(&tally));
                 }
                 let kept: u64 = groups.partition.iter().map(partition::rows).sum();
-                assert_eq!(kept + partition::rows(&gone), 120);
+                assert_eq!(kept + partition::rows(&suppressed), 120);
             }
         }
         assert!(helped > 20, "{helped}");

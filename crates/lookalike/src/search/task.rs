@@ -1,5 +1,5 @@
-//! One call of a local algorithm, and what they all need: rows that change sides, the end of a
-//! search that is out of time, cuts in parallel.
+//! One call of a local algorithm, and the steps that several of them share: rows that change
+//! groups, the end of a search that is out of time, cuts in parallel.
 
 use rayon::prelude::*;
 
@@ -18,8 +18,8 @@ use crate::search::tuning::Tuning;
 #[cfg(test)]
 pub(crate) const ENDLESS: u64 = 0xe4d1_e550;
 
-/// One call of an algorithm: cut these pieces into classes along these attributes so that each
-/// class holds. All pieces together hold, so there is always an answer.
+/// One call of an algorithm: cut these pieces into equivalence classes along these attributes so
+/// that each class satisfies the rules. All pieces together do, so there is always an answer.
 #[derive(Debug)]
 pub(crate) struct Task<'a> {
     pub(crate) problem: &'a Problem,
@@ -35,24 +35,24 @@ pub(crate) struct Task<'a> {
 }
 
 impl Task<'_> {
-    /// Keeps classes for whoever cannot wait for the end, with what they lose. A task of one of
-    /// several stages has nobody who waits.
+    /// Keeps classes with their loss for a caller who cannot wait for the end. A task of one of
+    /// several stages has no such caller.
     pub(crate) fn keep(&self, loss: f64, classes: impl FnOnce() -> Partition) {
         let most: f64 = self.problem.attributes().iter().map(|attribute| attribute.weight).sum();
-        let left_out = self.problem.row_count() - rows(self.pieces);
-        self.budget.keep(loss + real(left_out) * most, || {
+        let suppressed = self.problem.row_count() - rows(self.pieces);
+        self.budget.keep(loss + real(suppressed) * most, || {
             let partition = classes();
             let ranges = partition.iter().flat_map(|class| self.problem.ranges(class)).collect();
             (partition, ranges)
         });
     }
 
-    /// What is drawn for this task alone.
+    /// The random draws of this task alone.
     pub(crate) fn draws(&self) -> Draws {
         self.key.draws(self.seed)
     }
 
-    /// True when these pieces as one class hold.
+    /// True when these pieces satisfy the rules as one class.
     pub(crate) fn holds(&self, tally: &mut Tally, pieces: &[Piece]) -> bool {
         if !self.privacy.needs_sensitive() {
             return rows(pieces) >= self.privacy.k();
@@ -83,47 +83,47 @@ impl Task<'_> {
         total_loss(classes)
     }
 
-    /// A group does not borrow more rows than this, but merges: k rows, or a few more under rules
-    /// on shares, where it could take hundreds until it holds, to be found out by trying.
-    pub(crate) fn longest_loan(&self) -> u64 {
+    /// A group that would need more rows than this merges instead: k rows, or a few more under
+    /// rules on shares, where it could take hundreds, to be found out by trying.
+    pub(crate) fn longest_transfer(&self) -> u64 {
         self.privacy.k().max(self.tuning.longest_transfer)
     }
 
-    /// Moves the cheapest rows from a block to one that does not hold until it does. False when the
-    /// lender would not hold then, when more rows than [`Task::longest_loan`] would have to move,
-    /// or when the budget is spent.
-    pub(crate) fn lend(
+    /// Moves the rows that add least loss from a block to an undersized one, until that satisfies
+    /// the rules. False when the donor would break a rule then, when more rows than
+    /// [`Task::longest_transfer`] would have to move, or when the budget is spent.
+    pub(crate) fn transfer(
         &self,
         penalty: &Penalty,
         tally: &mut Tally,
-        lender: &mut Block,
-        short: &mut Block,
+        donor: &mut Block,
+        undersized: &mut Block,
     ) -> bool {
         let k = self.privacy.k();
-        let had = short.rows();
-        let both = lender.rows() + had;
+        let had = undersized.rows();
+        let both = donor.rows() + had;
         let mut counted = 0;
         tally.clear();
-        let is_lent = split::lend(penalty, lender, short, |short| {
-            self.problem.count_into(tally, &short.pieces[counted..]);
-            counted = short.pieces.len();
-            let lacking = k.saturating_sub(tally.size());
-            match lacking {
-                0 if self.privacy.holds(tally) => Some(0),
-                _ if self.budget.is_spent()
-                    || tally.size() - had + lacking.max(1) > self.longest_loan() =>
-                {
-                    None
-                }
-                _ => (both - tally.size() >= k + lacking.max(1)).then_some(lacking.max(1)),
+        let is_moved = split::lend(penalty, donor, undersized, |undersized| {
+            self.problem.count_into(tally, &undersized.pieces[counted..]);
+            counted = undersized.pieces.len();
+            let deficit = k.saturating_sub(tally.size());
+            if deficit == 0 && self.privacy.holds(tally) {
+                return Some(0);
             }
+            let wanted = deficit.max(1);
+            let is_too_much = tally.size() - had + wanted > self.longest_transfer();
+            if self.budget.is_spent() || is_too_much {
+                return None;
+            }
+            (both - tally.size() >= k + wanted).then_some(wanted)
         });
-        is_lent && self.holds(tally, &lender.pieces)
+        is_moved && self.holds(tally, &donor.pieces)
     }
 
-    /// Classes out of groups that hold and of pieces that a search had no time for: these are taken
-    /// in their order until they hold, and what is left in the end joins the class before, and that
-    /// the one before, until all holds.
+    /// Classes out of groups that satisfy the rules and of pieces that a search had no time for:
+    /// these are taken in their order until they satisfy the rules, and the rest joins the class
+    /// before, and that the one before, until all do.
     pub(crate) fn sweep(&self, mut holding: Vec<Vec<Piece>>, mut left: Vec<Piece>) -> Partition {
         left.sort_unstable();
         let mut tally = self.problem.tally();
@@ -137,7 +137,7 @@ impl Task<'_> {
             }
         }
         while !open.is_empty() && !self.holds(&mut tally, &open) {
-            open.append(&mut holding.pop().expect("all pieces together hold"));
+            open.append(&mut holding.pop().expect("all pieces together satisfy the rules"));
         }
         let mut partition = Partition::default();
         for mut group in holding.into_iter().chain((!open.is_empty()).then_some(open)) {
@@ -155,8 +155,8 @@ pub(crate) enum Next {
 }
 
 /// Cuts a set and its parts until nothing can be cut: large ones level by level, then each small
-/// one to its end, in parallel. `cut` returns the parts that may be cut further and adds what is
-/// done; each thread has something to write on.
+/// one to its end, in parallel. `cut` returns the parts that may be cut further and adds those
+/// that are done; each thread has a `scratch` of its own.
 pub(crate) fn cut_to_the_end<S: Send, D: Send, T>(
     whole: S,
     next: Next,
@@ -199,8 +199,8 @@ pub(crate) fn cut_to_the_end<S: Send, D: Send, T>(
 /// A prime number: multiples of it fall on all places of a list that it does not divide.
 const STRIDE: usize = 7919;
 
-/// The attributes, those first on which rows differ most: whoever adds up penalties can stop early.
-pub(crate) fn telling_first(
+/// The attributes, those first on which rows differ most: a sum of penalties can then stop early.
+pub(crate) fn discriminating_first(
     problem: &Problem,
     attributes: &[usize],
     pieces: &[Piece],

@@ -1,13 +1,13 @@
-//! What runs when nobody chooses: the best start that the other algorithms find, and then
-//! refinement as long as it pays.
+//! The default: the best start that the other algorithms find, and then refinement as long as the
+//! loss falls.
 //!
 //! A table of some ten thousand tuples is solved by all of them. A larger one by those whose time
 //! grows least with its size: `peel` on the whole, and meanwhile `top-down` and `cluster` on cells
-//! of some thousand tuples, cut coarsely, each in two around two rows far apart. What loses least
-//! is kept, and all its classes are refined together, across the borders of the cells.
+//! of some thousand tuples, cut coarsely, each in two around two rows far apart. The start that
+//! loses least is kept, and all its classes are refined together, across the borders of the cells.
 //!
 //! # Guarantee
-//! Every class holds every rule. The answer never loses more than the best of its starts;
+//! Every class satisfies every rule. The answer never loses more than the best of its starts;
 //! `mondrian` on the whole is always among them.
 //!
 //! # Complexity
@@ -27,7 +27,7 @@ use crate::search::task::Task;
 /// Classes with as little loss as the time allows.
 pub(crate) fn auto(task: &Task, steps: Option<u64>) -> Partition {
     let penalty = Penalty::new(task.problem.attributes(), task.attributes);
-    // The quickest first: whatever happens, there is this one.
+    // The quickest first: if time runs out, there is this one.
     let quickest = mondrian::mondrian(task, mondrian::Ties::Together);
     task.keep(task.loss(&penalty, &quickest), || quickest.clone());
     let mut found = vec![quickest];
@@ -44,12 +44,15 @@ pub(crate) fn auto(task: &Task, steps: Option<u64>) -> Partition {
     // The first takes longest, and mostly one thread.
     let (peeled, others) = rayon::join(
         || peel::peel(&start),
-        || match is_small {
-            true => vec![
-                top_down::top_down(&start, Objective::Table),
-                bottom_up::bottom_up(&start, Objective::Table),
-            ],
-            false => vec![in_cells(&start, &penalty)],
+        || {
+            if is_small {
+                vec![
+                    top_down::top_down(&start, Objective::Table),
+                    bottom_up::bottom_up(&start, Objective::Table),
+                ]
+            } else {
+                vec![in_cells(&start, &penalty)]
+            }
         },
     );
     found.extend(others);

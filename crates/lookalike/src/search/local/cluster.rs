@@ -1,17 +1,17 @@
-//! Cut in two around two means, over and over, as long as both halves hold; deal out what cannot be
-//! cut.
+//! Cut in two around two means, over and over, as long as both halves satisfy the rules; deal out
+//! the sets that cannot be cut.
 //!
 //! Every value has a place on a line: numbers where they are, categories in the order of their
-//! codes. A try puts each row to the nearer of two centres, lets a half of less than k rows borrow
-//! those nearest to its centre, and hands the means of the two halves to the next try. The try
-//! whose halves cost least is kept.
+//! codes. A try puts each row to the nearer of two centres, moves the rows nearest to the
+//! centre of a half of less than k rows to that half, and hands the means of the two halves to the
+//! next try. The try whose halves lose least is kept.
 //!
-//! Under rules on sensitive values a set is often too mixed a bag to be cut by place, and yet much
-//! larger than it need be. Such a set is dealt out like cards: its rows are listed by sensitive
-//! value and go round so many groups as can hold.
+//! Under rules on sensitive values a set often cannot be cut by place, and yet is much larger than
+//! it need be. Such a set is dealt out like cards: its rows are listed by sensitive value and go
+//! round as many groups as can satisfy the rules.
 //!
 //! # Guarantee
-//! Every class holds every rule: a cut or a deal stands only if all its parts hold.
+//! Every class satisfies every rule: a cut or a deal is made only if all its parts do.
 //!
 //! # Complexity
 //! O(r d n log n) time for n pieces, d attributes and r tries when the halves are of like size; O(d
@@ -22,12 +22,12 @@
 //! figures 4 and 5.
 //!
 //! # Departures from the paper
-//! Pieces of distinct tuples instead of rows: equal rows part only when some are borrowed or dealt
-//! out. One random order serves all tries (it only decides ties), and a try that would repeat the
-//! last one ends them: the result is the same. Of the tries only those whose halves hold are
-//! compared; the paper looks at the best alone. The deal takes floor(n / max(k, l)) groups, not
-//! ceil(n / l), with which theorem 3 is wrong: ten rows and l = 3 would make groups of 3, 3, 2 and
-//! 2 rows. Where so many do not hold, fewer are tried.
+//! Pieces of distinct tuples instead of rows: equal rows part only when some are transferred or
+//! dealt out. One random order serves all tries (it only decides ties), and a try that would repeat
+//! the last one ends them: the result is the same. Of the tries only those whose halves satisfy the
+//! rules are compared; the paper looks at the best alone. The deal takes floor(n / max(k, l))
+//! groups, not ceil(n / l), with which theorem 3 is wrong: ten rows and l = 3 would make groups of
+//! 3, 3, 2 and 2 rows. Where so many break a rule, fewer are tried.
 
 use crate::codes::{Code, CodeRange, real};
 use crate::domain::attribute::Attribute;
@@ -40,13 +40,16 @@ use crate::search::task::{Next, Task, cut_to_the_end};
 
 pub(crate) fn cluster(task: &Task) -> Partition {
     let places = task.attributes.iter().map(|&at| places(&task.problem.attributes()[at])).collect();
-    let cutter =
-        Cutter { task, penalty: Penalty::new(task.problem.attributes(), task.attributes), places };
-    let mut lots = Rng::new(task.seed);
+    let cutter = MeansCutter {
+        task,
+        penalty: Penalty::new(task.problem.attributes(), task.attributes),
+        places,
+    };
+    let mut rng = Rng::new(task.seed);
     let mut pieces = task.pieces.to_vec();
-    lots.shuffle(&mut pieces);
-    let whole = Set { pieces, lots: lots.next_u64() };
-    let is_large = |set: &Set| set.pieces.len() > task.tuning.cluster_parallel;
+    rng.shuffle(&mut pieces);
+    let whole = ShuffledSet { pieces, seed: rng.next_u64() };
+    let is_large = |set: &ShuffledSet| set.pieces.len() > task.tuning.cluster_parallel;
     let sets = cut_to_the_end(
         whole,
         Next::Last,
@@ -61,18 +64,18 @@ pub(crate) fn cluster(task: &Task) -> Partition {
     partition
 }
 
-/// Where each value of an attribute stands, so that the distance of two is what they cost.
+/// Where each value of an attribute stands, so that the distance of two is their loss.
 fn places(attribute: &Attribute) -> Vec<f64> {
     (0..).take(attribute.codes()).map(|code| attribute.weight * attribute.place(code)).collect()
 }
 
-/// Pieces in random order, and where their lots come from.
-struct Set {
+/// Pieces in random order, and the seed of their further draws.
+struct ShuffledSet {
     pieces: Vec<Piece>,
-    lots: u64,
+    seed: u64,
 }
 
-struct Cutter<'a> {
+struct MeansCutter<'a> {
     task: &'a Task<'a>,
     penalty: Penalty,
     /// By attribute and code.
@@ -99,10 +102,15 @@ struct Half {
     centre: Vec<f64>,
 }
 
-impl Cutter<'_> {
-    /// Cuts a set that holds in two halves that hold. If there are none, the set is dealt out, and
-    /// that is its end.
-    fn cut(&self, set: Set, tally: &mut Tally, done: &mut Vec<Vec<Piece>>) -> Vec<Set> {
+impl MeansCutter<'_> {
+    /// Cuts a set in two halves that satisfy the rules. If there are none, the set is dealt out,
+    /// and that is its end.
+    fn cut(
+        &self,
+        set: ShuffledSet,
+        tally: &mut Tally,
+        done: &mut Vec<Vec<Piece>>,
+    ) -> Vec<ShuffledSet> {
         let least = self.task.privacy.least_rows();
         if rows(&set.pieces) < 2 * least || self.task.budget.is_spent() {
             done.push(set.pieces);
@@ -110,14 +118,14 @@ impl Cutter<'_> {
         }
         let points = self.points(&set.pieces);
         let ranges = points.ranges();
-        // Rows that are alike cannot be told apart any better. Under snap they may cost something
-        // all the same: a value beyond top or bottom stands for all values there.
+        // Equal rows cannot be parted any better. Under snap they may lose something all the
+        // same: a value beyond top or bottom stands for all values there.
         if ranges.iter().all(|range| range.lo == range.hi) || self.penalty.of_box(&ranges) <= 0.0 {
             done.push(set.pieces);
             return Vec::new();
         }
-        let mut lots = Rng::new(set.lots);
-        match self.best_try(&points, &mut lots, tally) {
+        let mut rng = Rng::new(set.seed);
+        match self.best_try(&points, &mut rng, tally) {
             Some(first) => {
                 let part = |counts: &dyn Fn(usize) -> u32| {
                     let all = set
@@ -128,9 +136,9 @@ impl Cutter<'_> {
                     all.filter(|piece| piece.count > 0).collect::<Vec<Piece>>()
                 };
                 let halves = [part(&|at| first[at]), part(&|at| set.pieces[at].count - first[at])];
-                halves.map(|pieces| Set { pieces, lots: lots.next_u64() }).into()
+                halves.map(|pieces| ShuffledSet { pieces, seed: rng.next_u64() }).into()
             }
-            // Where k alone decides, every try holds.
+            // Where k alone decides, every try satisfies it.
             None => {
                 done.extend(self.deal_out(set, tally));
                 Vec::new()
@@ -150,12 +158,12 @@ impl Cutter<'_> {
         Points { pieces, codes, places }
     }
 
-    /// The try with the cheapest halves of those whose halves hold.
-    fn best_try(&self, points: &Points, lots: &mut Rng, tally: &mut Tally) -> Option<Vec<u32>> {
+    /// The try whose halves lose least, of those whose halves satisfy the rules.
+    fn best_try(&self, points: &Points, rng: &mut Rng, tally: &mut Tally) -> Option<Vec<u32>> {
         let count = points.pieces.len();
-        let one = lots.place(count);
+        let one = rng.place(count);
         // Sets of one tuple are not cut, so there is another.
-        let other = (one + 1 + lots.place(count - 1)) % count;
+        let other = (one + 1 + rng.place(count - 1)) % count;
         let mut centres = [one, other].map(|at| {
             points.places.chunks_exact(count).map(|column| column[at]).collect::<Vec<f64>>()
         });
@@ -164,11 +172,11 @@ impl Cutter<'_> {
             let (first, has_ties) = points.assign(&centres, self.task.privacy.k());
             let tried = points.measure(first);
             let loss = |half: &Half| (half.rows, self.penalty.of_box(&half.ranges));
-            let cost = total_loss(tried.halves.iter().map(loss));
-            if best.as_ref().is_none_or(|(least, _)| cost < *least)
+            let total = total_loss(tried.halves.iter().map(loss));
+            if best.as_ref().is_none_or(|(least, _)| total < *least)
                 && self.holds(points.pieces, &tried.first, tally)
             {
-                best = Some((cost, tried.first));
+                best = Some((total, tried.first));
             }
             let next = tried.halves.map(|half| half.centre);
             if (next == centres && !has_ties) || self.task.budget.is_spent() {
@@ -179,9 +187,9 @@ impl Cutter<'_> {
         best.map(|(_, first)| first)
     }
 
-    /// True when both halves hold.
+    /// True when both halves satisfy the rules.
     fn holds(&self, pieces: &[Piece], first: &[u32], tally: &mut Tally) -> bool {
-        // Both have k rows: a half that lacked some has borrowed them.
+        // Both have k rows: a half that lacked some has received them.
         !self.task.privacy.needs_sensitive()
             || [true, false].into_iter().all(|is_first| {
                 tally.clear();
@@ -195,8 +203,12 @@ impl Cutter<'_> {
             })
     }
 
-    /// As many groups as can be dealt out so that each holds, or the set as it is.
-    fn deal_out(&self, Set { mut pieces, lots }: Set, tally: &mut Tally) -> Vec<Vec<Piece>> {
+    /// As many groups as can be dealt out so that each satisfies the rules, or the set as it is.
+    fn deal_out(
+        &self,
+        ShuffledSet { mut pieces, seed }: ShuffledSet,
+        tally: &mut Tally,
+    ) -> Vec<Vec<Piece>> {
         let problem = self.task.problem;
         let value = |piece: &Piece| {
             let mut codes = vec![0; problem.sensitive_columns()];
@@ -204,9 +216,9 @@ impl Cutter<'_> {
             codes
         };
         // Rows with one value stand in random order: in an order that others know, the place of a
-        // person in it would show the value.
+        // person in it would disclose the value.
         let first = pieces.iter().map(|piece| piece.tuple).min().unwrap_or(0);
-        self.task.key.draws(Rng::at(lots, u64::from(first)).next_u64()).shuffle(&mut pieces);
+        self.task.key.draws(Rng::at(seed, u64::from(first)).next_u64()).shuffle(&mut pieces);
         pieces.sort_by_cached_key(value);
         let most = rows(&pieces) / self.task.privacy.least_rows();
         let mut groups = usize::try_from(most).expect("fewer groups than rows");
@@ -250,7 +262,7 @@ impl Points<'_> {
     }
 
     /// Rows to the nearer of two centres, ties to the half with fewer rows; then a half of less
-    /// than k rows borrows. Also says whether there were ties.
+    /// than k rows receives some. Also says whether there were ties.
     fn assign(&self, centres: &[Vec<f64>; 2], k: u64) -> (Vec<u32>, bool) {
         let mut distances = [vec![0.0; self.pieces.len()], vec![0.0; self.pieces.len()]];
         for (distances, centre) in distances.iter_mut().zip(centres) {
@@ -271,33 +283,37 @@ impl Points<'_> {
             sizes[usize::from(!is_first)] += u64::from(piece.count);
             first.push(if is_first { piece.count } else { 0 });
         }
-        for short in [0, 1] {
-            if sizes[short] < k {
-                self.borrow(&mut first, short == 0, &distances[short], k - sizes[short]);
+        for undersized in [0, 1] {
+            if sizes[undersized] < k {
+                self.transfer(
+                    &mut first,
+                    undersized == 0,
+                    &distances[undersized],
+                    k - sizes[undersized],
+                );
             }
         }
         (first, has_ties)
     }
 
     /// Moves so many of the rows nearest to a half's centre to that half.
-    fn borrow(&self, first: &mut [u32], to_first: bool, distances: &[f64], mut wanted: u64) {
+    fn transfer(&self, first: &mut [u32], to_first: bool, distances: &[f64], mut wanted: u64) {
         let has = |at: usize, first: &[u32]| {
             if to_first { self.pieces[at].count - first[at] } else { first[at] }
         };
-        let mut lenders: Vec<usize> =
+        let mut donors: Vec<usize> =
             (0..self.pieces.len()).filter(|&at| has(at, first) > 0).collect();
         let nearest = |&one: &usize, &other: &usize| {
             distances[one].total_cmp(&distances[other]).then(one.cmp(&other))
         };
         // No more pieces than rows are wanted.
-        let most =
-            usize::try_from(wanted).map_or(lenders.len(), |wanted| wanted.min(lenders.len()));
-        if most < lenders.len() {
-            lenders.select_nth_unstable_by(most - 1, nearest);
-            lenders.truncate(most);
+        let most = usize::try_from(wanted).map_or(donors.len(), |wanted| wanted.min(donors.len()));
+        if most < donors.len() {
+            donors.select_nth_unstable_by(most - 1, nearest);
+            donors.truncate(most);
         }
-        lenders.sort_unstable_by(nearest);
-        for at in lenders {
+        donors.sort_unstable_by(nearest);
+        for at in donors {
             let count = u32::try_from(wanted).unwrap_or(u32::MAX).min(has(at, first));
             first[at] = if to_first { first[at] + count } else { first[at] - count };
             wanted -= u64::from(count);
@@ -340,12 +356,12 @@ mod tests {
 
     /// The method row by row from figure 4, counting everything anew; pieces stand for rows with
     /// equal codes.
-    struct Slow<'a> {
+    struct SlowClusters<'a> {
         task: &'a Task<'a>,
         penalty: Penalty,
     }
 
-    impl Slow<'_> {
+    impl SlowClusters<'_> {
         fn point(&self, piece: Piece) -> Vec<f64> {
             let place = |&at: &usize| {
                 let attribute = &self.task.problem.attributes()[at];
@@ -372,7 +388,7 @@ mod tests {
                 .fold(0.0, |sum, part| sum + part)
         }
 
-        fn cost(&self, half: &[Piece]) -> f64 {
+        fn loss(&self, half: &[Piece]) -> f64 {
             let ranges = self.task.problem.ranges(half);
             real(rows(half))
                 * self
@@ -388,7 +404,7 @@ mod tests {
             self.task.holds(&mut self.task.problem.tally(), half)
         }
 
-        /// One try: the halves as they are after borrowing, each in the order of the set.
+        /// One try: the halves as they are after the transfer, each in the order of the set.
         fn halves(&self, set: &[Piece], centres: &[Vec<f64>; 2]) -> [Vec<Piece>; 2] {
             let mut halves = [Vec::new(), Vec::new()];
             for &piece in set {
@@ -396,25 +412,25 @@ mod tests {
                 let to = other < one || (other <= one && rows(&halves[0]) > rows(&halves[1]));
                 halves[usize::from(to)].push(piece);
             }
-            for short in [0, 1] {
-                while rows(&halves[short]) < self.task.privacy.k() {
+            for undersized in [0, 1] {
+                while rows(&halves[undersized]) < self.task.privacy.k() {
                     // The nearest row, the first in the set's order of equally near ones.
                     let rank = |piece: &Piece| {
                         let at = set.iter().position(|other| other.tuple == piece.tuple).unwrap();
-                        (self.distance(*piece, &centres[short]), at)
+                        (self.distance(*piece, &centres[undersized]), at)
                     };
-                    let lender = &mut halves[1 - short];
-                    let (at, _) = lender
+                    let donor = &mut halves[1 - undersized];
+                    let (at, _) = donor
                         .iter()
                         .enumerate()
                         .min_by(|(_, one), (_, other)| rank(one).partial_cmp(&rank(other)).unwrap())
                         .unwrap();
-                    let row = Piece { count: 1, ..lender[at] };
-                    lender[at].count -= 1;
-                    lender.retain(|piece| piece.count > 0);
-                    match halves[short].iter_mut().find(|piece| piece.tuple == row.tuple) {
+                    let row = Piece { count: 1, ..donor[at] };
+                    donor[at].count -= 1;
+                    donor.retain(|piece| piece.count > 0);
+                    match halves[undersized].iter_mut().find(|piece| piece.tuple == row.tuple) {
                         Some(piece) => piece.count += 1,
-                        None => halves[short].push(row),
+                        None => halves[undersized].push(row),
                     }
                 }
             }
@@ -423,19 +439,18 @@ mod tests {
             halves
         }
 
-        fn cluster(&self, set: Vec<Piece>, lots: u64, done: &mut Vec<Vec<Piece>>) {
+        fn cluster(&self, set: Vec<Piece>, seed: u64, done: &mut Vec<Vec<Piece>>) {
             let ranges = self.task.problem.ranges(&set);
             let is_alike = self.task.attributes.iter().all(|&at| ranges[at].lo == ranges[at].hi);
-            if rows(&set) < 2 * self.task.privacy.least_rows() || is_alike || self.cost(&set) <= 0.0
+            if rows(&set) < 2 * self.task.privacy.least_rows() || is_alike || self.loss(&set) <= 0.0
             {
                 done.push(set);
                 return;
             }
-            let seed = lots;
-            let mut lots = Rng::new(seed);
+            let mut rng = Rng::new(seed);
             let count = set.len();
-            let one = lots.place(count);
-            let other = (one + 1 + lots.place(count - 1)) % count;
+            let one = rng.place(count);
+            let other = (one + 1 + rng.place(count - 1)) % count;
             let mut centres = [one, other].map(|at| self.point(set[at]));
             let mut tries = Vec::new();
             for _ in 0..self.task.rounds {
@@ -444,11 +459,11 @@ mod tests {
                 tries.push(halves);
             }
             tries.retain(|halves| halves.iter().all(|half| self.holds(half)));
-            let cost = |halves: &[Vec<Piece>; 2]| self.cost(&halves[0]) + self.cost(&halves[1]);
-            match tries.into_iter().min_by(|one, other| cost(one).total_cmp(&cost(other))) {
+            let loss = |halves: &[Vec<Piece>; 2]| self.loss(&halves[0]) + self.loss(&halves[1]);
+            match tries.into_iter().min_by(|one, other| loss(one).total_cmp(&loss(other))) {
                 Some([one, other]) => {
-                    self.cluster(one, lots.next_u64(), done);
-                    self.cluster(other, lots.next_u64(), done);
+                    self.cluster(one, rng.next_u64(), done);
+                    self.cluster(other, rng.next_u64(), done);
                 }
                 None => done.extend(self.deal_out(set, seed)),
             }
@@ -484,13 +499,15 @@ mod tests {
         let (mut dealt, mut cut) = (0, 0);
         for_each_task(100, |task, what| {
             let task = &Task { rounds: 15, ..*task };
-            let mut lots = Rng::new(task.seed);
+            let mut rng = Rng::new(task.seed);
             let mut pieces = task.pieces.to_vec();
-            lots.shuffle(&mut pieces);
+            rng.shuffle(&mut pieces);
             let mut expected = Vec::new();
-            let slow =
-                Slow { task, penalty: Penalty::new(task.problem.attributes(), task.attributes) };
-            slow.cluster(pieces, lots.next_u64(), &mut expected);
+            let slow = SlowClusters {
+                task,
+                penalty: Penalty::new(task.problem.attributes(), task.attributes),
+            };
+            slow.cluster(pieces, rng.next_u64(), &mut expected);
             cut += usize::from(expected.len() > 1 && !task.privacy.needs_sensitive());
             dealt += usize::from(expected.len() > 1 && task.privacy.needs_sensitive());
             for threads in [1, 3] {
@@ -525,12 +542,12 @@ mod tests {
             [3, 3, 2, 2]
         );
         assert!(!deal(&ten, 4).iter().all(|group| is_diverse(group, 3)), "ceil(10 / 3) groups");
-        let mut lots = Rng::new(3);
+        let mut rng = Rng::new(3);
         let (mut tables, mut failed) = (0, 0);
         for _ in 0..20_000 {
-            let size = 2 + lots.below(40);
-            let values: Vec<u64> = (0..size).map(|_| lots.below(10).min(lots.below(10))).collect();
-            let (table, l) = (hand(&values), 2 + lots.below(5));
+            let size = 2 + rng.below(40);
+            let values: Vec<u64> = (0..size).map(|_| rng.below(10).min(rng.below(10))).collect();
+            let (table, l) = (hand(&values), 2 + rng.below(5));
             if !is_diverse(&table, l) {
                 continue;
             }
@@ -570,7 +587,7 @@ mod tests {
     /// Whoever knows the table's quasi-identifiers and the method must not know which row of a
     /// value a group was dealt.
     #[test]
-    fn the_deal_is_by_lot_among_rows_of_one_value() {
+    fn the_deal_is_random_among_rows_of_one_value() {
         let rows = (0..60)
             .map(|row| format!("{row},{}\n", ["flu", "gout", "mumps"][row / 20]))
             .collect::<String>();
@@ -591,7 +608,7 @@ mod tests {
     }
 
     #[test]
-    fn k_and_l_together_hold_in_small_groups_where_no_cut_does() {
+    fn k_and_l_together_are_met_in_small_groups_where_no_cut_does() {
         // Each place has one illness only, so that no cut in two by place is diverse.
         let rows = (0..60)
             .map(|row| format!("{},{}\n", row / 20 * 50, ["flu", "gout", "mumps"][row / 20]))

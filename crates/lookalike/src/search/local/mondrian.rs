@@ -1,12 +1,12 @@
-//! Split at the median of the widest attribute while both halves hold.
+//! Split at the median of the widest attribute while both halves satisfy the rules.
 //!
 //! A set of rows is cut in two at the median of the attribute on which it is widest (weighted,
-//! normalized); if one of the halves would not hold the rules, the next widest attribute is tried;
-//! if none can be cut, the set is a class. Categories are taken in tree order. Medians come from
+//! normalized); if one of the halves would break a rule, the next widest attribute is tried; if
+//! none can be cut, the set is a class. Categories are taken in tree order. Medians come from
 //! counting codes, not from sorting rows.
 //!
 //! # Guarantee
-//! Every class holds every rule, because no cut is made that leaves a half without them. With
+//! Every class satisfies every rule, because no cut is made after which a half breaks one. With
 //! `Ties::Together` rows that agree on every attribute land in one class (strict); with
 //! `Ties::Dealt` rows at the median fill both sides evenly (relaxed).
 //!
@@ -59,17 +59,17 @@ pub(crate) fn mondrian(task: &Task, ties: Ties) -> Partition {
             rows
         })
         .collect();
-    let cutter = Cutter { task, ties, width, least: task.privacy.k() };
+    let cutter = MedianCutter { task, ties, width, least: task.privacy.k() };
     let done = cut_to_the_end(
-        Block { pieces: task.pieces.to_vec(), cells },
+        RowSet { pieces: task.pieces.to_vec(), cells },
         Next::First,
-        || Scratch::new(task),
-        |block: &Block| block.pieces.len() > task.tuning.mondrian_parallel,
-        |block, scratch, done: &mut Vec<Done>| match cutter.halves(&block, scratch) {
+        || MedianScratch::new(task),
+        |block: &RowSet| block.pieces.len() > task.tuning.mondrian_parallel,
+        |block, scratch, done: &mut Vec<FlatClasses>| match cutter.halves(&block, scratch) {
             Some((left, right)) => vec![left, right],
             None => {
                 if done.is_empty() {
-                    done.push(Done::default());
+                    done.push(FlatClasses::default());
                 }
                 done[0].push(&block);
                 Vec::new()
@@ -83,38 +83,38 @@ pub(crate) fn mondrian(task: &Task, ties: Ties) -> Partition {
 
 /// A set of rows: pieces, and beside each the codes of the task's attributes, then its sensitive
 /// codes.
-struct Block {
+struct RowSet {
     pieces: Vec<Piece>,
     cells: Vec<Code>,
 }
 
 /// Classes: their pieces one after the other, and how many pieces each has.
 #[derive(Default)]
-struct Done {
+struct FlatClasses {
     pieces: Vec<Piece>,
     sizes: Vec<u32>,
 }
 
-impl Done {
-    fn push(&mut self, class: &Block) {
+impl FlatClasses {
+    fn push(&mut self, class: &RowSet) {
         self.pieces.extend_from_slice(&class.pieces);
         self.sizes.push(u32::try_from(class.pieces.len()).expect("fewer pieces than rows"));
     }
 }
 
-/// What a thread writes on while it looks for a cut.
-struct Scratch {
+/// The memory of one thread that looks for a cut.
+struct MedianScratch {
     counts: Vec<u64>,
     tally: Tally,
 }
 
-impl Scratch {
-    fn new(task: &Task) -> Scratch {
-        Scratch { counts: Vec::new(), tally: task.problem.tally() }
+impl MedianScratch {
+    fn new(task: &Task) -> MedianScratch {
+        MedianScratch { counts: Vec::new(), tally: task.problem.tally() }
     }
 }
 
-struct Cutter<'a> {
+struct MedianCutter<'a> {
     task: &'a Task<'a>,
     ties: Ties,
     width: usize,
@@ -122,9 +122,9 @@ struct Cutter<'a> {
     least: u64,
 }
 
-impl Cutter<'_> {
-    /// The two sides of the first cut that leaves both with the rules, widest attribute first.
-    fn halves(&self, block: &Block, scratch: &mut Scratch) -> Option<(Block, Block)> {
+impl MedianCutter<'_> {
+    /// The two sides of the first cut after which both satisfy the rules, widest attribute first.
+    fn halves(&self, block: &RowSet, scratch: &mut MedianScratch) -> Option<(RowSet, RowSet)> {
         let total: u64 = block.pieces.iter().map(|piece| u64::from(piece.count)).sum();
         if total < 2 * self.least || self.task.budget.is_spent() {
             return None;
@@ -153,7 +153,7 @@ impl Cutter<'_> {
         self.task.tuning.mondrian_large
     }
 
-    fn ranges(&self, block: &Block) -> Vec<CodeRange> {
+    fn ranges(&self, block: &RowSet) -> Vec<CodeRange> {
         let of_rows =
             |cells: &[Code]| box_around(self.task.attributes.len(), cells.chunks_exact(self.width));
         let join = |a: Vec<CodeRange>, b: Vec<CodeRange>| {
@@ -171,12 +171,12 @@ impl Cutter<'_> {
     /// rows.
     fn median(
         &self,
-        block: &Block,
+        block: &RowSet,
         at: usize,
         range: CodeRange,
         total: u64,
         counts: &mut Vec<u64>,
-    ) -> Option<Cut> {
+    ) -> Option<MedianCut> {
         let tuning = self.task.tuning;
         let sorted: Vec<(Code, u64)> = if ((range.hi - range.lo) as usize)
             < tuning.mondrian_count * block.pieces.len() + tuning.mondrian_count_least
@@ -206,18 +206,18 @@ impl Cutter<'_> {
         // The median row has this code: the cut is before it, behind it, or through it.
         let cut = match self.ties {
             Ties::Dealt => {
-                Cut { code, of_code: total.div_ceil(2) - before, left: total.div_ceil(2) }
+                MedianCut { code, of_code: total.div_ceil(2) - before, left: total.div_ceil(2) }
             }
             Ties::Together if total - 2 * before <= 2 * (before + count) - total => {
-                Cut { code, of_code: 0, left: before }
+                MedianCut { code, of_code: 0, left: before }
             }
-            Ties::Together => Cut { code, of_code: count, left: before + count },
+            Ties::Together => MedianCut { code, of_code: count, left: before + count },
         };
         (cut.left >= self.least && total - cut.left >= self.least).then_some(cut)
     }
 
     /// Adds the rows of each code on an attribute to its count.
-    fn count(&self, block: &Block, at: usize, least: Code, counts: &mut [u64]) {
+    fn count(&self, block: &RowSet, at: usize, least: Code, counts: &mut [u64]) {
         let add = |counts: &mut [u64], (cells, pieces): (&[Code], &[Piece])| {
             for (row, piece) in cells.chunks_exact(self.width).zip(pieces) {
                 counts[(row[at] - least) as usize] += u64::from(piece.count);
@@ -243,7 +243,7 @@ impl Cutter<'_> {
         }
     }
 
-    fn split(&self, block: &Block, at: usize, cut: &Cut) -> (Block, Block) {
+    fn split(&self, block: &RowSet, at: usize, cut: &MedianCut) -> (RowSet, RowSet) {
         self.split_rows(&block.cells, &block.pieces, at, cut.code, cut.of_code)
     }
 
@@ -256,7 +256,7 @@ impl Cutter<'_> {
         at: usize,
         code: Code,
         mut of_code: u64,
-    ) -> (Block, Block) {
+    ) -> (RowSet, RowSet) {
         if pieces.len() >= 2 * self.large() {
             let middle = pieces.len() / 2;
             let ((cells, more_cells), (pieces, more_pieces)) =
@@ -277,7 +277,7 @@ impl Cutter<'_> {
         }
         // Room for all on either side: pages that stay untouched cost nothing, growing by doubling
         // would copy.
-        let half = || Block {
+        let half = || RowSet {
             pieces: Vec::with_capacity(pieces.len()),
             cells: Vec::with_capacity(cells.len()),
         };
@@ -302,7 +302,7 @@ impl Cutter<'_> {
         (left, right)
     }
 
-    fn holds(&self, side: &Block, tally: &mut Tally) -> bool {
+    fn holds(&self, side: &RowSet, tally: &mut Tally) -> bool {
         if !self.task.privacy.needs_sensitive() {
             // The cut has seen to the sizes.
             return true;
@@ -316,7 +316,7 @@ impl Cutter<'_> {
 }
 
 /// Rows below `code` and `of_code` of the rows at it go left, `left` in all.
-struct Cut {
+struct MedianCut {
     code: Code,
     of_code: u64,
     left: u64,
@@ -460,7 +460,7 @@ mod tests {
     }
 
     #[test]
-    fn a_spent_budget_leaves_one_class_that_holds() {
+    fn a_spent_budget_leaves_one_class() {
         let problem = testing::problem(
             &testing::random_table(1, 50),
             &format!("k = 2\nrest = \"drop\"\n{QUASI}"),

@@ -1,20 +1,20 @@
-//! Take out what is dense, from fine to coarse: what is left at each degree of coarseness is what
-//! could not be shown finer.
+//! Take out dense regions, from fine to coarse: the rows left at each degree of coarseness are
+//! those that could not be published finer.
 //!
 //! A *pattern* says for each attribute how coarsely it is looked at: a value itself, a node so high
-//! in its hierarchy, a window so wide on its line, or anything. Patterns come in the order of what
-//! rows under them pay in the mean. Under each, the tuples still there are grouped by what they
-//! would show; every group that holds becomes a class, which then shows no more than its rows need,
-//! and is gone. So outliers end in coarse classes with other outliers, and drag no dense region
-//! along. Tuples that no pattern takes join the class where that costs least. When time runs short
-//! the patterns end, and `top-down` sees to what is left, cell by cell.
+//! in its hierarchy, a window so wide on its line, or anything. Patterns come in the order of the
+//! mean loss of a row under them. Under each, the tuples still there are grouped by their published
+//! values; every group that satisfies the rules becomes a class, whose ranges are then no wider
+//! than its rows need, and is taken out. So outliers end in coarse classes with other outliers, and
+//! widen no dense class. Tuples that no pattern takes join the class where they add least loss.
+//! When time runs short the patterns end, and the rest is solved cell by cell.
 //!
 //! With few attributes all patterns are listed. With many there are too many: then patterns are
-//! drawn from what is still there, each such that some tuple and its nearest neighbours are one
-//! group.
+//! drawn at random from the tuples still there, each such that some tuple and its nearest
+//! neighbours are one group.
 //!
 //! # Guarantee
-//! Every class holds every rule.
+//! Every class satisfies every rule.
 //!
 //! # Complexity
 //! O(p n) for p patterns and n tuples at worst; a pattern only looks at tuples whose group would be
@@ -68,18 +68,18 @@ pub(crate) fn peel(task: &Task) -> Partition {
 }
 
 /// One way to look at an attribute.
-struct Level {
-    /// What each code is part of.
+struct AttributeLevel {
+    /// The group of each code.
     groups: Vec<u32>,
     count: u64,
-    /// What a row pays in the mean.
-    cost: f64,
+    /// The mean loss of a row.
+    loss: f64,
 }
 
 /// Sets with the group that each is in under the levels of some attributes, and how many sets were
 /// alive then.
 #[derive(Default)]
-struct Kept {
+struct HeadGroups {
     alive: usize,
     sets: Vec<(u32, u32)>,
 }
@@ -129,7 +129,14 @@ impl Slots {
     }
 }
 
-/// Sets of equal rows, and what has become of them.
+/// The attributes with few levels, or the others, which are grouped within the groups of the first.
+#[derive(Clone, Copy)]
+enum Attributes {
+    First,
+    Second,
+}
+
+/// Sets of equal rows, and the classes made of some of them.
 struct Peeler<'a> {
     task: &'a Task<'a>,
     penalty: &'a Penalty,
@@ -139,15 +146,15 @@ struct Peeler<'a> {
     rows: Vec<u64>,
     is_alive: Vec<bool>,
     alive_count: usize,
-    levels: Vec<Vec<Level>>,
+    levels: Vec<Vec<AttributeLevel>>,
     /// Attributes with few levels first; the others are looked at within the groups of these.
     first: Vec<usize>,
     second: Vec<usize>,
     /// For levels of the first attributes: sets whose group is large enough.
-    kept: FxHashMap<Vec<u8>, Kept>,
+    kept: FxHashMap<Vec<u8>, HeadGroups>,
     slots: Slots,
     classes: Vec<Vec<Piece>>,
-    /// What no class has fewer rows than.
+    /// Least class size in rows.
     least: u64,
 }
 
@@ -162,7 +169,7 @@ impl<'a> Peeler<'a> {
         };
         let cells: Vec<Code> = sets.iter().flat_map(codes).collect();
         let sizes: Vec<u64> = sets.iter().map(|set| rows(set)).collect();
-        let levels: Vec<Vec<Level>> = (0..width)
+        let levels: Vec<Vec<AttributeLevel>> = (0..width)
             .map(|at| {
                 let codes = cells.iter().skip(at).step_by(width).copied();
                 levels(
@@ -210,12 +217,12 @@ impl<'a> Peeler<'a> {
         (0u32..).zip(&self.is_alive).filter(|&(_, &alive)| alive).map(|(set, _)| set)
     }
 
-    /// What a row pays in the mean under a pattern.
-    fn cost(&self, pattern: &[u8]) -> f64 {
+    /// The mean loss of a row under a pattern.
+    fn mean_loss(&self, pattern: &[u8]) -> f64 {
         pattern
             .iter()
             .zip(&self.levels)
-            .map(|(&level, levels)| levels[usize::from(level)].cost)
+            .map(|(&level, levels)| levels[usize::from(level)].loss)
             .sum()
     }
 
@@ -238,21 +245,21 @@ impl<'a> Peeler<'a> {
 
     fn sort(&self, patterns: &mut Vec<Vec<u8>>) {
         patterns.sort_by(|one, other| {
-            self.cost(one).total_cmp(&self.cost(other)).then_with(|| one.cmp(other))
+            self.mean_loss(one).total_cmp(&self.mean_loss(other)).then_with(|| one.cmp(other))
         });
         patterns.dedup();
     }
 
-    /// Rounds of patterns drawn from what is still there.
+    /// Rounds of patterns drawn from the tuples still there.
     fn draw(&mut self) {
         for round in 0.. {
             let alive: Vec<u32> = self.alive().collect();
             if alive.is_empty() || self.task.budget.is_spent() {
                 return;
             }
-            let mut lots = Rng::at(self.task.seed, 1 + round);
+            let mut rng = Rng::at(self.task.seed, 1 + round);
             let mut sample = alive.clone();
-            lots.shuffle(&mut sample);
+            rng.shuffle(&mut sample);
             sample.truncate(self.task.tuning.peel_sample);
             let drawn = &sample[..sample.len().min(self.task.tuning.peel_drawn)];
             let mut patterns: Vec<Vec<u8>> =
@@ -294,34 +301,37 @@ impl<'a> Peeler<'a> {
                 .zip(self.row(other))
                 .for_each(|(range, &code)| *range = range.join(CodeRange::one(code)));
         }
-        let level = |(range, levels): (&CodeRange, &Vec<Level>)| {
-            let is_one =
-                |level: &Level| level.groups[range.lo as usize] == level.groups[range.hi as usize];
+        let level = |(range, levels): (&CodeRange, &Vec<AttributeLevel>)| {
+            let is_one = |level: &AttributeLevel| {
+                level.groups[range.lo as usize] == level.groups[range.hi as usize]
+            };
             u8::try_from(levels.iter().position(is_one).expect("the last level is anything"))
                 .expect("there are few levels")
         };
         ranges.iter().zip(&self.levels).map(level).collect()
     }
 
-    /// Takes every group that holds under a pattern.
+    /// Takes out every group under a pattern that satisfies the rules.
     fn take(&mut self, pattern: &[u8]) {
         let head: Vec<u8> = self.first.iter().map(|&at| pattern[at]).collect();
         let mut kept = self.kept.remove(&head).unwrap_or_default();
         if kept.alive > self.task.tuning.peel_regroup * self.alive_count || kept.alive == 0 {
-            kept =
-                Kept { alive: self.alive_count, sets: self.alive().map(|set| (set, 0)).collect() };
-            let (groups, sizes) = self.group(&kept.sets, true, pattern);
+            kept = HeadGroups {
+                alive: self.alive_count,
+                sets: self.alive().map(|set| (set, 0)).collect(),
+            };
+            let (groups, sizes) = self.group(&kept.sets, Attributes::First, pattern);
             kept.sets.iter_mut().zip(&groups).for_each(|(set, &group)| set.1 = group);
             kept.sets.retain(|&(_, group)| sizes[group as usize] >= self.least);
         } else {
             kept.sets.retain(|&(set, _)| self.is_alive[set as usize]);
         }
-        let (groups, sizes) = self.group(&kept.sets, false, pattern);
+        let (groups, sizes) = self.group(&kept.sets, Attributes::Second, pattern);
         self.take_groups(&kept.sets, &groups, &sizes);
         self.kept.insert(head, kept);
     }
 
-    /// Makes classes of the groups that hold.
+    /// Makes classes of the groups that satisfy the rules.
     fn take_groups(&mut self, kept: &[(u32, u32)], groups: &[u32], sizes: &[u64]) {
         if sizes.iter().all(|&size| size < self.least) {
             return;
@@ -344,16 +354,19 @@ impl<'a> Peeler<'a> {
         }
     }
 
-    /// Groups sets that are in one group already and look the same on the first or the second
-    /// attributes under a pattern: the group of each set, and the rows of each group.
+    /// Groups sets that are in one group already and are equal on some attributes under a pattern:
+    /// the group of each set, and the rows of each group.
     fn group(
         &mut self,
         sets: &[(u32, u32)],
-        is_first: bool,
+        attributes: Attributes,
         pattern: &[u8],
     ) -> (Vec<u32>, Vec<u64>) {
-        let attributes = if is_first { &self.first } else { &self.second };
-        let levels: Vec<(usize, &Level)> =
+        let attributes = match attributes {
+            Attributes::First => &self.first,
+            Attributes::Second => &self.second,
+        };
+        let levels: Vec<(usize, &AttributeLevel)> =
             attributes.iter().map(|&at| (at, &self.levels[at][usize::from(pattern[at])])).collect();
         let width = self.penalty.width();
         let mut sizes: Vec<u64> = Vec::new();
@@ -363,7 +376,7 @@ impl<'a> Peeler<'a> {
             let row = &self.cells[set as usize * width..][..width];
             // Two keys may happen to be equal only if there are very many groups: a class is none
             // the less what it is.
-            let add = |key: u64, &(at, level): &(usize, &Level)| {
+            let add = |key: u64, &(at, level): &(usize, &AttributeLevel)| {
                 key.wrapping_mul(level.count)
                     .wrapping_add(u64::from(level.groups[row[at] as usize]))
             };
@@ -378,7 +391,7 @@ impl<'a> Peeler<'a> {
         (groups, sizes)
     }
 
-    /// What no pattern took joins the class where that costs least.
+    /// The sets that no pattern took join the class where they add least loss.
     fn end(mut self) -> Partition {
         let mut left: Vec<Piece> = Vec::new();
         let alive: Vec<u32> = self.alive().collect();
@@ -435,16 +448,16 @@ fn levels(
     at: usize,
     codes: usize,
     rows: impl Iterator<Item = (Code, u64)>,
-) -> Vec<Level> {
+) -> Vec<AttributeLevel> {
     let mut counts = vec![0; codes];
     rows.for_each(|(code, rows)| counts[code as usize] += rows);
     let codes: Vec<Code> =
         (0..).zip(&counts).filter(|&(_, &count)| count > 0).map(|(code, _)| code).collect();
     let all = real(counts.iter().sum::<u64>().max(1));
     let weight = penalty.weight(at);
-    let mut found: Vec<Level> = Vec::new();
-    let mut add = |groups: Vec<u32>, shown: f64| {
-        if found.last().is_some_and(|last: &Level| last.groups == groups) {
+    let mut found: Vec<AttributeLevel> = Vec::new();
+    let mut add = |groups: Vec<u32>, window_share: f64| {
+        if found.last().is_some_and(|last: &AttributeLevel| last.groups == groups) {
             return;
         }
         let mut ends: FxHashMap<u32, CodeRange> = FxHashMap::default();
@@ -454,14 +467,14 @@ fn levels(
                 .and_modify(|range| *range = range.join(one))
                 .or_insert(one);
         }
-        let pays = |&code: &Code| {
+        let loss_of = |&code: &Code| {
             real(counts[code as usize]) * penalty.of(at, ends[&groups[code as usize]])
         };
-        let cost = codes.iter().map(pays).sum::<f64>() / all * shown;
+        let loss = codes.iter().map(loss_of).sum::<f64>() / all * window_share;
         let count = 1 + u64::from(groups.iter().copied().max().unwrap_or(0));
-        found.push(Level { groups, count, cost });
+        found.push(AttributeLevel { groups, count, loss });
     };
-    // Codes from the least on, as long as what the group shows costs no more than this; the first
+    // Codes from the least on, as long as the range of the group loses no more than this; the first
     // group only half of it when set off.
     let windows = |most: f64, set_off: bool| {
         let (mut groups, mut group, mut first) = (vec![0; counts.len()], 0, None);
@@ -489,15 +502,15 @@ fn levels(
                 .take(tuning.peel_neighbours)
                 .map(move |&hi| CodeRange { lo: lo.min(hi), hi: lo.max(hi) })
         });
-        let mut costs: Vec<f64> = neighbours
+        let mut losses: Vec<f64> = neighbours
             .map(|range| penalty.of(at, range))
-            .filter(|&cost| cost > 0.0 && cost < weight)
+            .filter(|&loss| loss > 0.0 && loss < weight)
             .collect();
-        costs.sort_by(f64::total_cmp);
-        costs.dedup();
-        let most = costs.len().min(tuning.peel_levels);
+        losses.sort_by(f64::total_cmp);
+        losses.dedup();
+        let most = losses.len().min(tuning.peel_levels);
         (1..=most)
-            .for_each(|level| add(windows(costs[level * costs.len() / (most + 1)], false), 1.0));
+            .for_each(|level| add(windows(losses[level * losses.len() / (most + 1)], false), 1.0));
     }
     add(vec![0; counts.len()], 1.0);
     found

@@ -1,5 +1,5 @@
-//! Rows on a ring: each shows the box of itself and the few that follow, and carries the rest of
-//! one of them, drawn by lot.
+//! Rows on a ring: each is published with the box of itself and the few that follow, and with the
+//! other cells of one of them, drawn at random.
 //!
 //! The table is cut into classes (see `top_down`). The rows of a class are put on a ring, near ones
 //! beside each other and equal ones in random order. The box that begins at a place covers the rows
@@ -8,14 +8,14 @@
 //! row at place i + shift. Every row is then one of w released rows, and every released row one of
 //! w rows of the source, all equally likely to one who knows the quasi-identifiers alone.
 //!
-//! This is **not** what the other algorithms promise: rows that could be the same person do not
-//! show the same. It is non-homogeneous k-anonymity, for which a class of equal rows may be a
-//! single row, and which needs a judge of its own (`audit::Proof`). Whoever learns which row one
+//! This is **not** the guarantee of the other algorithms: rows that could be the same person are
+//! not indistinguishable. It is non-homogeneous k-anonymity, for which a class of equal rows may be
+//! a single row, and which needs an audit of its own (`audit::Proof`). Whoever learns which row one
 //! person of a ring has, learns the shift, and with it the rows of all others on that ring.
 //!
 //! # Guarantee
-//! Every window of a ring holds every rule; the window of a ring is the shortest tried for which
-//! that is so, at least k, at most the whole ring.
+//! Every window of a ring satisfies every rule; the window of a ring is the shortest tried for
+//! which that is so, at least k, at most the whole ring.
 //!
 //! # Complexity
 //! That of `top_down`, O(d n m) for the tours of classes of m different rows, O(n) a window tried
@@ -26,9 +26,9 @@
 //! publishing, SIGMOD 2010.
 //!
 //! # Departures from the paper
-//! One shift for all rows of a ring instead of a random choice of cycles. "Every window holds"
-//! stands for "windows of k rows", so that rules on sensitive values are met too: the chance that a
-//! person has a value is its share in the person's window.
+//! One shift for all rows of a ring instead of a random choice of cycles. "Every window satisfies
+//! the rules" stands for "windows of k rows", so that rules on sensitive values are met too: the
+//! chance that a person has a value is its share in the person's window.
 
 use rayon::prelude::*;
 
@@ -41,20 +41,20 @@ use crate::search::task::Task;
 
 /// One ring, place by place.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Ring {
+pub(crate) struct TupleRing {
     /// The tuple of the row at each place.
     pub(crate) tuples: Vec<u32>,
     /// How many places a box covers.
     pub(crate) window: usize,
 }
 
-/// A ring of each class. Each box lies over the `window` rows from its place on. `lot` draws a
-/// number below its argument.
+/// A ring of each class. Each box lies over the `window` rows from its place on. `draw` returns a
+/// random number below its argument.
 pub(crate) fn rings(
     task: &Task,
     classes: &Partition,
-    lot: impl Fn(u64) -> u64 + Sync,
-) -> Vec<Ring> {
+    draw: impl Fn(u64) -> u64 + Sync,
+) -> Vec<TupleRing> {
     let penalty = Penalty::new(task.problem.attributes(), task.attributes);
     let ring = |tally: &mut Tally, class: usize| {
         let mut tuples = Vec::new();
@@ -65,20 +65,20 @@ pub(crate) fn rings(
                     .iter()
                     .flat_map(|piece| std::iter::repeat_n(piece.tuple, piece.count as usize)),
             );
-            // Rows that show the same stand in an order that nobody can know: one by their other
-            // values would give the shift away.
+            // Indistinguishable rows stand in an order that nobody can know: one by their other
+            // values would disclose the shift.
             for at in (start + 1..tuples.len()).rev() {
-                let other = usize::try_from(lot((at - start + 1) as u64)).expect("a place before");
+                let other = usize::try_from(draw((at - start + 1) as u64)).expect("a place before");
                 tuples.swap(at, start + other);
             }
         }
-        Ring { window: window(task, &tuples, tally), tuples }
+        TupleRing { window: window(task, &tuples, tally), tuples }
     };
     (0..classes.len()).into_par_iter().map_init(|| task.problem.tally(), ring).collect()
 }
 
-/// The pieces of a class by what they show, in an order in which neighbours are near: from each to
-/// the nearest that is left. It depends on the quasi-identifiers alone.
+/// The pieces of a class by their quasi-identifiers, in an order in which neighbours are near: from
+/// each to the nearest that is left. It depends on nothing else.
 fn tour(task: &Task, penalty: &Penalty, class: &[Piece]) -> Vec<Vec<Piece>> {
     let set = Block::new(task.problem, task.attributes, class.to_vec());
     let mut order: Vec<usize> = (0..class.len()).collect();
@@ -104,7 +104,7 @@ fn tour(task: &Task, penalty: &Penalty, class: &[Piece]) -> Vec<Vec<Piece>> {
     toured.into_iter().map(pieces).collect()
 }
 
-/// The shortest window tried for which every window of the ring holds.
+/// The shortest window tried for which every window of the ring satisfies the rules.
 fn window(task: &Task, tuples: &[u32], tally: &mut Tally) -> usize {
     let least = usize::try_from(task.privacy.least_rows())
         .map_or(tuples.len(), |least| least.min(tuples.len()));
@@ -161,12 +161,12 @@ mod tests {
 
     #[test]
     fn the_ranges_are_those_of_every_window() {
-        let mut lots = Rng::new(4);
+        let mut rng = Rng::new(4);
         for _ in 0..500 {
-            let count = usize::try_from(1 + lots.below(20)).unwrap();
+            let count = usize::try_from(1 + rng.below(20)).unwrap();
             let codes: Vec<Code> =
-                (0..count).map(|_| Code::try_from(lots.below(50)).unwrap()).collect();
-            let window = usize::try_from(1 + lots.below(count as u64)).unwrap();
+                (0..count).map(|_| Code::try_from(rng.below(50)).unwrap()).collect();
+            let window = usize::try_from(1 + rng.below(count as u64)).unwrap();
             let slow = |at: usize| {
                 (0..window)
                     .map(|step| CodeRange::one(codes[(at + step) % count]))
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn every_row_stands_on_one_ring_and_every_window_holds() {
+    fn every_row_stands_on_one_ring_and_every_window_satisfies_the_rules() {
         let (mut longer, mut part) = (0, 0);
         for_each_task(100, |task, what| {
             let made = |threads: usize| {
@@ -226,7 +226,7 @@ mod tests {
 
     /// A box is never larger than that of the class whose rows are on the ring.
     #[test]
-    fn rings_show_no_more_than_the_classes_they_were_made_of_would() {
+    fn boxes_of_rings_lie_within_those_of_their_classes() {
         let mut tighter = 0;
         for_each_task(30, |task, what| {
             let (rings, boxes) = run_rings(
@@ -245,15 +245,15 @@ mod tests {
                     .map(|&tuple| crate::problem::partition::Piece { tuple, count: 1 })
                     .collect();
                 let class = task.problem.ranges(&pieces);
-                for shown in boxes.by_ref().take(ring.tuples.len()) {
+                for published in boxes.by_ref().take(ring.tuples.len()) {
                     assert!(
-                        shown
+                        published
                             .iter()
                             .zip(&class)
                             .all(|(one, all)| all.lo <= one.lo && one.hi <= all.hi),
                         "{what}"
                     );
-                    tighter += u32::from(shown != class);
+                    tighter += u32::from(published != class);
                 }
             }
             assert!(boxes.next().is_none());

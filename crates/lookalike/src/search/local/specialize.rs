@@ -1,17 +1,17 @@
 //! Start with everything generalized to the root and specialize down the hierarchies where the rows
-//! hold.
+//! satisfy the rules.
 //!
 //! Rows that share a node on every attribute are a group. A group is specialized along one
-//! attribute: its rows go to the children of its node. Branches that hold stay, rows of the others
-//! are pushed back. If what is left at the node does not hold, rows are un-specialized from the
-//! branches, as long as these hold: those first that could not be specialized much further down the
-//! attribute. If that does not suffice, whole branches go back, smallest first. Of all attributes
-//! the one is taken that specializes most rows, then the one with fewest branches, then the first.
-//! Branches and what is left are groups again.
+//! attribute: its rows go to the children of its node. Branches that satisfy the rules stay, rows
+//! of the others are pushed back. If the rest at the node breaks a rule, rows are un-specialized
+//! from the branches, as long as these satisfy the rules: those first that could not be specialized
+//! much further down the attribute. If that does not suffice, whole branches go back, smallest
+//! first. Of all attributes the one is taken that specializes most rows, then the one with fewest
+//! branches, then the first. Branches and the rest are groups again.
 //!
 //! # Guarantee
-//! Every class holds every rule: branches and rest do, or the step is not made. It ends, as each
-//! step takes rows a level down.
+//! Every class satisfies every rule: branches and rest do, or the step is not made. It ends, as
+//! each step takes rows a level down.
 //!
 //! # Complexity
 //! O(d n) time for a step of a group of n pieces along d attributes, and O(h n) more where rows are
@@ -23,12 +23,12 @@
 //! Privacy-Preserving Data Publishing, KDD 2006, section 4.
 //!
 //! # Departures from the paper
-//! "Holds" stands for "is (α,k)-anonymous". Pieces of distinct tuples instead of rows: rows of one
-//! tuple may part. A row is un-specialized only if what is left then lacks less (`Privacy::lacks`):
-//! a row with a value that is too frequent there already would be no help. Among rows that go
-//! equally deep, those of the left branch come first, in an order that the seed decides. What is
-//! published is the smallest cover of the rows of a group, never coarser than its nodes. Numbers
-//! without a hierarchy are halved.
+//! "Satisfies the rules" stands for "is (α,k)-anonymous". Pieces of distinct tuples instead of
+//! rows: rows of one tuple may part. A row is un-specialized only if the rest then lacks less
+//! (`Privacy::lacks`): a row with a value that is too frequent there already would be no help.
+//! Among rows that go equally deep, those of the left branch come first, in random order. Published
+//! is the smallest cover of the rows of a group, never coarser than its nodes. Numbers without a
+//! hierarchy are halved.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -50,8 +50,9 @@ pub(crate) fn specialize(task: &Task) -> Partition {
     let mut draws = task.draws();
     let ranks = task.pieces.iter().map(|piece| (piece.tuple, draws.next_u64())).collect();
     let specializer = Specializer { task, descents, ranks };
-    let whole = Group { pieces: task.pieces.to_vec(), nodes: vec![ROOT; task.attributes.len()] };
-    let is_large = |group: &Group| group.pieces.len() > task.tuning.specialize_parallel;
+    let whole =
+        NodeGroup { pieces: task.pieces.to_vec(), nodes: vec![ROOT; task.attributes.len()] };
+    let is_large = |group: &NodeGroup| group.pieces.len() > task.tuning.specialize_parallel;
     let groups = cut_to_the_end(
         whole,
         Next::Last,
@@ -71,9 +72,9 @@ pub(crate) fn specialize(task: &Task) -> Partition {
     partition
 }
 
-/// Rows that share a node on every attribute of the task. They hold; their pieces are in the order
-/// of the tuples, each once.
-struct Group {
+/// Rows that share a node on every attribute of the task. They satisfy the rules; their pieces are
+/// in the order of the tuples, each once.
+struct NodeGroup {
     pieces: Vec<Piece>,
     nodes: Vec<Node>,
 }
@@ -81,11 +82,11 @@ struct Group {
 /// The pieces of a group, branch by branch from left to right, in each in the order of the tuples.
 struct Dealt {
     pieces: Vec<Piece>,
-    branches: Vec<Branch>,
+    branches: Vec<DealtBranch>,
 }
 
 /// Rows below one child of a node.
-struct Branch {
+struct DealtBranch {
     node: Node,
     places: Range<usize>,
     rows: u64,
@@ -98,15 +99,15 @@ struct Branch {
 type Rank = (Reverse<u64>, usize, usize);
 
 /// A group specialized along one attribute.
-struct Step {
+struct Specialization {
     rank: Rank,
     branches: Vec<(Node, Vec<Piece>)>,
     /// Those that stay where they are.
     left: Vec<Piece>,
 }
 
-/// What a thread writes on.
-struct Scratch {
+/// The memory of one thread.
+struct DealScratch {
     /// By child of a node, how many pieces it has; all 0 between two uses.
     counts: Vec<usize>,
     /// By code, how many levels its rows can go on down.
@@ -124,7 +125,7 @@ struct Specializer<'a> {
 }
 
 impl Specializer<'_> {
-    fn scratch(&self) -> Scratch {
+    fn scratch(&self) -> DealScratch {
         let tally = || self.task.problem.tally();
         let widest = self.descents.iter().map(Descent::widest).max().unwrap_or(0);
         let codes = self
@@ -134,21 +135,31 @@ impl Specializer<'_> {
             .map(|&at| self.task.problem.attributes()[at].codes())
             .max()
             .unwrap_or(0);
-        Scratch { counts: vec![0; widest], levels: vec![0; codes], tally: tally(), left: tally() }
+        DealScratch {
+            counts: vec![0; widest],
+            levels: vec![0; codes],
+            tally: tally(),
+            left: tally(),
+        }
     }
 
     /// The groups that a group becomes along the best attribute, or the group if there is none.
-    fn specialize(&self, mut group: Group, scratch: &mut Scratch) -> Result<Vec<Group>, Group> {
+    fn specialize(
+        &self,
+        mut group: NodeGroup,
+        scratch: &mut DealScratch,
+    ) -> Result<Vec<NodeGroup>, NodeGroup> {
         if self.task.budget.is_spent() {
             return Err(group);
         }
         // Steps that take all rows into one branch come before all others and change nothing: they
         // are made at once.
-        let settled = |at: usize, group: &Group| {
+        let settled = |at: usize, group: &NodeGroup| {
             self.descents[at].settle(group.nodes[at], self.task.range(at, &group.pieces))
         };
-        let is_open =
-            |at: &usize, group: &Group| !self.descents[*at].children(group.nodes[*at]).is_empty();
+        let is_open = |at: &usize, group: &NodeGroup| {
+            !self.descents[*at].children(group.nodes[*at]).is_empty()
+        };
         for at in (0..group.nodes.len()).filter(|at| is_open(at, &group)).collect::<Vec<_>>() {
             group.nodes[at] = settled(at, &group);
         }
@@ -163,7 +174,7 @@ impl Specializer<'_> {
             };
         let mut promises: Vec<Rank> = promises.into_iter().flatten().collect();
         promises.sort_unstable();
-        let mut best: Option<Step> = None;
+        let mut best: Option<Specialization> = None;
         for promise in promises {
             if best.as_ref().is_some_and(|best| best.rank < promise) {
                 break;
@@ -173,15 +184,17 @@ impl Specializer<'_> {
                 best = Some(step);
             }
         }
-        let Some(Step { rank: (_, _, at), branches, left }) = best else { return Err(group) };
+        let Some(Specialization { rank: (_, _, at), branches, left }) = best else {
+            return Err(group);
+        };
         let below = |(node, pieces)| {
             let mut nodes = group.nodes.clone();
             nodes[at] = node;
-            Group { pieces, nodes }
+            NodeGroup { pieces, nodes }
         };
-        let mut groups: Vec<Group> = branches.into_iter().map(below).collect();
+        let mut groups: Vec<NodeGroup> = branches.into_iter().map(below).collect();
         if !left.is_empty() {
-            groups.push(Group { pieces: left, nodes: group.nodes });
+            groups.push(NodeGroup { pieces: left, nodes: group.nodes });
         }
         Ok(groups)
     }
@@ -190,8 +203,8 @@ impl Specializer<'_> {
         self.task.problem.code(self.task.attributes[at], piece.tuple)
     }
 
-    /// Deals pieces to the children of their node and sees which branches hold.
-    fn deal(&self, at: usize, node: Node, pieces: &[Piece], scratch: &mut Scratch) -> Dealt {
+    /// Deals pieces to the children of their node and finds the branches that satisfy the rules.
+    fn deal(&self, at: usize, node: Node, pieces: &[Piece], scratch: &mut DealScratch) -> Dealt {
         let descent = &self.descents[at];
         let children = descent.children(node);
         let places: Vec<u32> = pieces
@@ -227,18 +240,19 @@ impl Specializer<'_> {
             let rows = rows(pieces);
             let stays =
                 rows >= self.task.privacy.k() && self.task.holds(&mut scratch.tally, pieces);
-            Branch { node, places, rows, stays }
+            DealtBranch { node, places, rows, stays }
         };
         let branches = ranges.into_iter().map(branch).collect();
         Dealt { pieces: dealt, branches }
     }
 
-    /// A rank that no step along an attribute is before; none when no branch holds.
-    fn promise(&self, group: &Group, at: usize, scratch: &mut Scratch) -> Option<Rank> {
+    /// A rank that no step along an attribute is before; none when no branch satisfies the rules.
+    fn promise(&self, group: &NodeGroup, at: usize, scratch: &mut DealScratch) -> Option<Rank> {
         let dealt = self.deal(at, group.nodes[at], &group.pieces, scratch);
-        let (staying, left): (Vec<&Branch>, Vec<&Branch>) =
+        let (staying, left): (Vec<&DealtBranch>, Vec<&DealtBranch>) =
             dealt.branches.iter().partition(|branch| branch.stays);
-        let rows = |branches: &[&Branch]| branches.iter().map(|branch| branch.rows).sum::<u64>();
+        let rows =
+            |branches: &[&DealtBranch]| branches.iter().map(|branch| branch.rows).sum::<u64>();
         match (staying.as_slice(), left.as_slice()) {
             ([], _) => None,
             (staying, []) => Some((Reverse(rows(staying)), staying.len(), at)),
@@ -253,7 +267,7 @@ impl Specializer<'_> {
     }
 
     /// Specializes a group along an attribute.
-    fn step(&self, group: &Group, at: usize, scratch: &mut Scratch) -> Step {
+    fn step(&self, group: &NodeGroup, at: usize, scratch: &mut DealScratch) -> Specialization {
         let mut dealt = self.deal(at, group.nodes[at], &group.pieces, scratch);
         let pushed = dealt.branches.iter().filter(|branch| !branch.stays);
         let mut left: Vec<Piece> =
@@ -272,21 +286,21 @@ impl Specializer<'_> {
         let branches: Vec<(Node, Vec<Piece>)> = staying
             .map(|branch| (branch.node, pieces(&branch.places).copied().collect()))
             .collect();
-        Step {
+        Specialization {
             rank: (Reverse(rows), branches.len(), at),
             branches,
             left: joined(&mut left).collect(),
         }
     }
 
-    /// Moves rows from the branches to what is left until that holds, or no row is left that helps
-    /// and can be spared.
+    /// Moves rows from the branches to the rest until that satisfies the rules, or no row is left
+    /// that helps and can be spared.
     fn unspecialize(
         &self,
         at: usize,
         dealt: &mut Dealt,
         left: &mut Vec<Piece>,
-        scratch: &mut Scratch,
+        scratch: &mut DealScratch,
     ) {
         if self.task.privacy.holds(&scratch.left) {
             return;
@@ -315,9 +329,9 @@ impl Specializer<'_> {
         }
     }
 
-    /// The places of the pieces of branches that hold, those first that can go down fewer levels of
-    /// the attribute. What can go on is counted over the rows of the branch.
-    fn shallow_first(&self, at: usize, dealt: &Dealt, scratch: &mut Scratch) -> Vec<usize> {
+    /// The places of the pieces of branches that stay, those first that can go down fewer levels of
+    /// the attribute, counted over the rows of the branch.
+    fn shallow_first(&self, at: usize, dealt: &Dealt, scratch: &mut DealScratch) -> Vec<usize> {
         let staying = || dealt.branches.iter().filter(|branch| branch.stays);
         let mut open: Vec<(Node, u32, Vec<Piece>)> = staying()
             .map(|branch| (branch.node, 0, dealt.pieces[branch.places.clone()].to_vec()))
@@ -340,8 +354,8 @@ impl Specializer<'_> {
             }
         }
         let level = |place: usize| scratch.levels[self.code(at, &dealt.pieces[place]) as usize];
-        // At random, not by tuple: whoever knew the order would see in who was passed over that his
-        // value was no help.
+        // At random, not by tuple: with a known order, a row that was passed over would disclose
+        // that its value was no help.
         let rank = |place: usize| self.ranks[&dealt.pieces[place].tuple];
         let mut order: Vec<(u32, usize, u64, usize)> = (0..)
             .zip(staying())
@@ -352,8 +366,8 @@ impl Specializer<'_> {
         order.into_iter().map(|(_, _, _, place)| place).collect()
     }
 
-    /// Moves rows of a piece from one class to another that does not hold, as long as they help it
-    /// and the first class holds. Returns how many.
+    /// Moves rows of a piece from one class to another that breaks a rule, as long as they help it
+    /// and the first class satisfies the rules. Returns how many.
     fn spare(&self, piece: Piece, from: &mut Tally, to: &mut Tally) -> u32 {
         let privacy = self.task.privacy;
         let mut codes = vec![0; self.task.problem.sensitive_columns()];
@@ -376,10 +390,11 @@ impl Specializer<'_> {
         piece.count
     }
 
-    /// Gives up branches, those with fewest rows first, until what is left holds: all together do.
-    fn push_back(&self, dealt: &mut Dealt, left: &mut Vec<Piece>, scratch: &mut Scratch) {
+    /// Gives up branches, those with fewest rows first, until the rest satisfies the rules: all
+    /// together do.
+    fn push_back(&self, dealt: &mut Dealt, left: &mut Vec<Piece>, scratch: &mut DealScratch) {
         let Dealt { pieces, branches } = dealt;
-        let mut smallest_first: Vec<&mut Branch> =
+        let mut smallest_first: Vec<&mut DealtBranch> =
             branches.iter_mut().filter(|branch| branch.stays).collect();
         smallest_first.sort_by_key(|branch| branch.rows);
         for branch in smallest_first {

@@ -1,29 +1,30 @@
-//! Cut in two at the two rows that lie farthest apart, as long as a half holds; then see to the
-//! rest.
+//! Cut in two at the two rows that lie farthest apart, as long as a half satisfies the rules; then
+//! adjust the undersized groups.
 //!
-//! A set of rows is cut into two compact halves (see `halve`). Halves that hold are cut further; a
-//! half that does not hold is left over. When nothing can be cut any more, each left-over group is
-//! adjusted in the cheaper of two ways: it borrows the rows that suit it best from one group that
-//! can spare them, or it joins the group for which that costs least.
+//! A set of rows is cut into two compact halves (see `boxes::split`). Halves that satisfy the rules
+//! are cut further; a half that does not is an undersized group. When nothing can be cut any more,
+//! each undersized group is adjusted in the one of two ways that loses less: it takes over the rows
+//! that suit it best from one donor that can spare them, or it joins the group where it adds least
+//! loss.
 //!
 //! # Guarantee
-//! Every class holds every rule: the adjustment ends when no group is left that does not.
+//! Every class satisfies every rule: the adjustment ends when no undersized group is left.
 //!
 //! # Complexity
 //! O(r d n log n) time for n pieces, d attributes and r rounds of the far-pair search when the
 //! halves are of like size, O(n^2) at worst; O(d n) space. Halves are independent and run in
-//! parallel. The adjustment looks for partners and lenders through a tree.
+//! parallel. The adjustment looks for partners and donors through a tree.
 //!
 //! # Reference
 //! J. Xu, W. Wang, J. Pei, X. Wang, B. Shi, A. Fu: Utility-Based Anonymization Using Local
 //! Recoding, KDD 2006, figure 4 (figure 5 of the extended version).
 //!
 //! # Departures from the paper
-//! Pieces of distinct tuples instead of rows: equal rows part only when some are lent. One random
-//! order serves all cuts, and the first row in it is where the far-pair search starts. "Holds"
-//! stands for "has k rows". What the paper leaves open, where a row "leads to lower penalty", is
-//! read as the penalty of the whole table (`Objective::Table`); DESIGN.md has the figures of the
-//! other reading.
+//! Pieces of distinct tuples instead of rows: equal rows part only when some are transferred. One
+//! random order serves all cuts, and the first row in it is where the far-pair search starts.
+//! "Satisfies the rules" stands for "has k rows". The paper's "leads to lower penalty" is read as
+//! the penalty of the whole table (`Objective::Table`); DESIGN.md has the figures of the other
+//! reading.
 
 use std::collections::VecDeque;
 
@@ -42,7 +43,7 @@ use crate::search::task::{Next, Task, cut_to_the_end};
 pub(crate) fn top_down(task: &Task, objective: Objective) -> Partition {
     let penalty = Penalty::new(task.problem.attributes(), task.attributes);
     let whole = Block::shuffled(task.problem, task.attributes, task.pieces.to_vec(), task.seed);
-    let cutter = Cutter { task, penalty: &penalty, objective };
+    let cutter = PairCutter { task, penalty: &penalty, objective };
     let is_large = |block: &Block| block.pieces.len() > task.tuning.top_down_parallel;
     let groups = cut_to_the_end(
         whole,
@@ -51,31 +52,31 @@ pub(crate) fn top_down(task: &Task, objective: Objective) -> Partition {
         is_large,
         |block, tally, done| cutter.cut(block, tally, done),
     );
-    let (short, holding): (Vec<Group>, Vec<Group>) =
-        cutter.adjust(groups).into_iter().partition(|group| group.is_short);
-    let pieces = |groups: Vec<Group>| groups.into_iter().map(|group| group.block.pieces);
-    task.sweep(pieces(holding).collect(), pieces(short).flatten().collect())
+    let (undersized, holding): (Vec<CutGroup>, Vec<CutGroup>) =
+        cutter.adjust(groups).into_iter().partition(|group| group.is_undersized);
+    let pieces = |groups: Vec<CutGroup>| groups.into_iter().map(|group| group.block.pieces);
+    task.sweep(pieces(holding).collect(), pieces(undersized).flatten().collect())
 }
 
-/// What the cutting leaves.
-struct Group {
+/// A set that is not cut further.
+struct CutGroup {
     block: Block,
-    /// It does not hold.
-    is_short: bool,
+    /// It breaks a rule.
+    is_undersized: bool,
 }
 
-struct Cutter<'a> {
+struct PairCutter<'a> {
     task: &'a Task<'a>,
     penalty: &'a Penalty,
     objective: Objective,
 }
 
-impl Cutter<'_> {
-    /// Cuts a set that holds in two. Returns the halves that hold; the set itself if none does, and
-    /// a half that does not, are done.
-    fn cut(&self, block: Block, tally: &mut Tally, done: &mut Vec<Group>) -> Vec<Block> {
+impl PairCutter<'_> {
+    /// Cuts a set in two. Returns the halves that satisfy the rules; the set itself if none does,
+    /// and a half that does not, are done.
+    fn cut(&self, block: Block, tally: &mut Tally, done: &mut Vec<CutGroup>) -> Vec<Block> {
         let Some(halves) = self.halves(&block, tally) else {
-            done.push(Group { block, is_short: false });
+            done.push(CutGroup { block, is_undersized: false });
             return Vec::new();
         };
         let mut holding = Vec::new();
@@ -83,17 +84,17 @@ impl Cutter<'_> {
             if holds {
                 holding.push(half)
             } else {
-                done.push(Group { block: half, is_short: true })
+                done.push(CutGroup { block: half, is_undersized: true })
             }
         }
         holding
     }
 
-    /// Two halves of which at least one holds, and which of them do.
+    /// Two halves of which at least one satisfies the rules, and which of them do.
     fn halves(&self, block: &Block, tally: &mut Tally) -> Option<[(Block, bool); 2]> {
         let Task { privacy, budget, rounds, tuning, .. } = *self.task;
-        // Where k alone decides, a half of a set of 2k rows holds. Under other rules a cut may be
-        // unlucky: others are tried.
+        // Where k alone decides, a half of a set of 2k rows has k. Under other rules a cut may
+        // fail: others are tried.
         let most = if privacy.needs_sensitive() { tuning.top_down_tries } else { 1 };
         let tries = if block.rows() <= privacy.k() { 0 } else { most };
         for from in (0..tries).map(|at| at * block.pieces.len() / tuning.top_down_tries) {
@@ -109,86 +110,89 @@ impl Cutter<'_> {
         None
     }
 
-    /// How many rows a set lacks at the least if it does not hold, which the tally then tells.
-    fn lacking(&self, block: &Block, tally: &mut Tally) -> u64 {
+    /// The least number of rows that a set lacks; the tally has then counted it.
+    fn deficit(&self, block: &Block, tally: &mut Tally) -> u64 {
         tally.clear();
         self.task.problem.count_into(tally, &block.pieces);
         self.task.privacy.least_lacking(tally)
     }
 
-    /// Sees to the groups that do not hold, in an order that the seed decides. Leaves some only
-    /// when the budget is spent.
-    fn adjust(&self, mut groups: Vec<Group>) -> Vec<Group> {
+    /// Adjusts the undersized groups, in random order. Leaves some only when the budget is spent.
+    fn adjust(&self, mut groups: Vec<CutGroup>) -> Vec<CutGroup> {
         groups.sort_by_cached_key(|group| group.block.pieces.iter().map(|piece| piece.tuple).min());
-        let (blocks, is_short): (Vec<Block>, Vec<bool>) =
-            groups.into_iter().map(|group| (group.block, group.is_short)).unzip();
+        let (blocks, is_undersized): (Vec<Block>, Vec<bool>) =
+            groups.into_iter().map(|group| (group.block, group.is_undersized)).unzip();
         let ranges = blocks.iter().flat_map(Block::ranges).collect();
         let boxes = Boxes::of(self.penalty, ranges, blocks.iter().map(Block::rows))
             .with_values(blocks.iter().flat_map(Block::values).collect());
         let tree = Tree::build(&boxes);
         let mut tally = self.task.problem.tally();
-        let mut short: Vec<u32> =
-            (0u32..).zip(&is_short).filter(|&(_, &short)| short).map(|(group, _)| group).collect();
-        Rng::at(self.task.seed, 1).shuffle(&mut short);
-        let lacking = blocks
-            .iter()
-            .zip(&is_short)
-            .map(|(block, &short)| if short { self.lacking(block, &mut tally) } else { 0 });
-        let lacking = lacking.collect();
+        let mut undersized: Vec<u32> = (0u32..)
+            .zip(&is_undersized)
+            .filter(|&(_, &undersized)| undersized)
+            .map(|(group, _)| group)
+            .collect();
+        Rng::at(self.task.seed, 1).shuffle(&mut undersized);
+        let deficits = blocks.iter().zip(&is_undersized).map(|(block, &undersized)| {
+            if undersized { self.deficit(block, &mut tally) } else { 0 }
+        });
+        let deficits = deficits.collect();
         let mut adjustment =
-            Adjustment { cutter: self, blocks, is_short, lacking, boxes, tree, tally };
-        adjustment.mend_all(short.into());
-        let groups = adjustment.blocks.into_iter().zip(adjustment.is_short);
+            Adjustment { cutter: self, blocks, is_undersized, deficits, boxes, tree, tally };
+        adjustment.adjust_all(undersized.into());
+        let groups = adjustment.blocks.into_iter().zip(adjustment.is_undersized);
         groups
             .filter(|(block, _)| !block.pieces.is_empty())
-            .map(|(block, is_short)| Group { block, is_short })
+            .map(|(block, is_undersized)| CutGroup { block, is_undersized })
             .collect()
     }
 }
 
-/// Groups on their way to holding, all of them.
+/// All groups, of which fewer and fewer are undersized.
 struct Adjustment<'a> {
-    cutter: &'a Cutter<'a>,
+    cutter: &'a PairCutter<'a>,
     blocks: Vec<Block>,
-    /// Groups that do not hold.
-    is_short: Vec<bool>,
-    /// How many rows each of them lacks at the least.
-    lacking: Vec<u64>,
+    is_undersized: Vec<bool>,
+    /// The least number of rows that each group lacks; 0 when it satisfies the rules.
+    deficits: Vec<u64>,
     boxes: Boxes<'a>,
     tree: Tree,
     tally: Tally,
 }
 
-/// What a group that does not hold sees when it looks around.
-struct View {
+/// The partner and the donor that are best for an undersized group.
+struct Choices {
     partner: Partner,
-    /// What joining the partner costs the whole table.
+    /// The loss that joining the partner adds to the whole table.
     merged: f64,
-    /// The best loan, if it costs less than that.
-    loan: Option<Loan>,
+    /// The best transfer, if it loses less than that.
+    transfer: Option<Transfer>,
 }
 
-/// Rows that a group can have from another.
+/// Rows that a group can take over from another.
 #[derive(Clone, Copy, PartialEq)]
-struct Loan {
-    /// What a row of the borrower will pay.
-    pays: f64,
-    lender: u32,
+struct Transfer {
+    /// The loss of a row of the undersized group afterwards.
+    row_loss: f64,
+    donor: u32,
 }
 
-impl Loan {
-    /// The one that leaves less to pay comes first, then the one of the earlier group.
-    fn is_before(&self, other: &Loan) -> bool {
-        self.pays < other.pays || (self.pays <= other.pays && self.lender < other.lender)
+impl Transfer {
+    /// The one with less loss comes first, then the one of the earlier group.
+    fn is_before(&self, other: &Transfer) -> bool {
+        self.row_loss < other.row_loss
+            || (self.row_loss <= other.row_loss && self.donor < other.donor)
     }
 }
 
 impl Adjustment<'_> {
-    /// Lets the groups borrow or merge, one after the other, until all hold or the budget is spent.
+    /// Lets the groups take over rows or merge, one after the other, until all satisfy the rules or
+    /// the budget is spent.
     ///
-    /// They look around in batches, in parallel; when a group's turn comes, what has changed since
-    /// then is looked at again. So the outcome is that of looking one after the other.
-    fn mend_all(&mut self, mut queue: VecDeque<u32>) {
+    /// They look for partners and donors in batches, in parallel; when a group's turn comes, what
+    /// has changed since then is looked at again. So the outcome is that of looking one after the
+    /// other.
+    fn adjust_all(&mut self, mut queue: VecDeque<u32>) {
         let task = self.cutter.task;
         let tuning = task.tuning;
         let rebuild = tuning
@@ -202,24 +206,24 @@ impl Adjustment<'_> {
         while !queue.is_empty() && !task.budget.is_spent() {
             let turn: Vec<u32> = queue.drain(..batch.min(queue.len())).collect();
             let look = |tally: &mut Tally, &group: &u32| {
-                self.is_short[group as usize].then(|| self.look(group, tally))
+                self.is_undersized[group as usize].then(|| self.look(group, tally))
             };
-            let views: Vec<Option<View>> = match turn.as_slice() {
+            let choices: Vec<Option<Choices>> = match turn.as_slice() {
                 [group] => vec![look(&mut own, group)],
                 many => many.par_iter().map_init(tally, look).collect(),
             };
             let mut changed = Vec::new();
-            for (group, view) in turn.into_iter().zip(views) {
-                if !self.is_short[group as usize] {
+            for (group, seen) in turn.into_iter().zip(choices) {
+                if !self.is_undersized[group as usize] {
                     continue;
                 }
-                // One that held when the batch began may have been made short by one that joined
-                // it.
-                let view = view.unwrap_or_else(|| self.look(group, &mut own));
-                queue.extend(self.mend(group, &view, &mut changed));
+                // A group that was not undersized when the batch began may have become so when
+                // another joined it.
+                let choices = seen.unwrap_or_else(|| self.look(group, &mut own));
+                queue.extend(self.adjust_one(group, &choices, &mut changed));
                 since += 1;
             }
-            // As groups change, the tree says less and less of them.
+            // As groups change, the tree finds them less and less well.
             if since >= rebuild {
                 self.tree = Tree::build(&self.boxes);
                 since = 0;
@@ -227,53 +231,64 @@ impl Adjustment<'_> {
         }
     }
 
-    fn look(&self, group: u32, tally: &mut Tally) -> View {
-        // One group alone is everything, and holds.
+    fn look(&self, group: u32, tally: &mut Tally) -> Choices {
+        // One group alone is everything, and satisfies the rules.
         let partner = self
             .tree
             .partner(&self.boxes, self.cutter.objective, group)
-            .expect("a group that does not hold is not alone");
+            .expect("an undersized group is not alone");
         let merged = self.boxes.value(Objective::Table, group, partner.group);
-        View { partner, merged, loan: self.loan(group, merged, tally) }
+        Choices { partner, merged, transfer: self.transfer(group, merged, tally) }
     }
 
-    /// What a group sees that looked around before others changed.
-    fn look_again(&self, group: u32, view: &View, changed: &[u32], tally: &mut Tally) -> View {
+    /// The best choices of a group that looked before others changed.
+    fn look_again(
+        &self,
+        group: u32,
+        choices: &Choices,
+        changed: &[u32],
+        tally: &mut Tally,
+    ) -> Choices {
         let has_changed = |group: &u32| changed.contains(group);
-        if has_changed(&group) || has_changed(&view.partner.group) {
+        if has_changed(&group) || has_changed(&choices.partner.group) {
             return self.look(group, tally);
         }
         let partner =
-            Partner::best_of(&self.boxes, self.cutter.objective, group, view.partner, changed);
+            Partner::best_of(&self.boxes, self.cutter.objective, group, choices.partner, changed);
         let merged = self.boxes.value(Objective::Table, group, partner.group);
-        // A loan that cost too much beside another merger may not do so now.
-        if view.loan.map_or(merged > view.merged, |loan| has_changed(&loan.lender)) {
-            return View { partner, merged, loan: self.loan(group, merged, tally) };
+        // A transfer that lost too much beside another merger may not do so now.
+        if choices.transfer.map_or(merged > choices.merged, |transfer| has_changed(&transfer.donor))
+        {
+            return Choices { partner, merged, transfer: self.transfer(group, merged, tally) };
         }
-        let mut loan = view.loan;
-        for &lender in changed.iter().filter(|&&other| self.boxes.rows(other) > 0) {
-            self.try_loan(group, lender, self.limit(group, merged), &mut loan, tally);
+        let mut transfer = choices.transfer;
+        for &donor in changed.iter().filter(|&&other| self.boxes.rows(other) > 0) {
+            self.try_transfer(group, donor, self.limit(group, merged), &mut transfer, tally);
         }
-        View { partner, merged, loan: loan.filter(|loan| loan.pays < self.limit(group, merged)) }
+        Choices {
+            partner,
+            merged,
+            transfer: transfer.filter(|transfer| transfer.row_loss < self.limit(group, merged)),
+        }
     }
 
-    /// Lets a group borrow or merge, whichever costs less. Notes which groups change, and returns
-    /// one that has to be seen to again.
-    fn mend(&mut self, group: u32, view: &View, changed: &mut Vec<u32>) -> Option<u32> {
+    /// Lets a group take over rows or merge, whichever loses less. Notes which groups change, and
+    /// returns one that has to be adjusted again.
+    fn adjust_one(&mut self, group: u32, choices: &Choices, changed: &mut Vec<u32>) -> Option<u32> {
         let mut tally = std::mem::replace(&mut self.tally, Tally::new(&[]));
-        let View { partner: Partner { group: partner, .. }, loan, .. } =
-            self.look_again(group, view, changed, &mut tally);
-        self.is_short[group as usize] = false;
-        if let Some(Loan { lender, .. }) = loan {
-            // It was tried: only a budget that was spent meanwhile can forbid it, and then nobody
-            // is seen to any more.
-            let lent = self.lent(group, lender, &mut tally);
-            self.is_short[group as usize] = lent.is_none();
-            if let Some((left, borrowed)) = lent {
-                self.replace(group, borrowed);
-                self.replace(lender, left);
-                self.is_short[lender as usize] = false;
-                changed.extend([group, lender]);
+        let Choices { partner: Partner { group: partner, .. }, transfer, .. } =
+            self.look_again(group, choices, changed, &mut tally);
+        self.is_undersized[group as usize] = false;
+        if let Some(Transfer { donor, .. }) = transfer {
+            // It was tried: only a budget that was spent meanwhile can forbid it, and then no group
+            // is adjusted any more.
+            let moved = self.moved(group, donor, &mut tally);
+            self.is_undersized[group as usize] = moved.is_none();
+            if let Some((left, received)) = moved {
+                self.replace(group, received);
+                self.replace(donor, left);
+                self.is_undersized[donor as usize] = false;
+                changed.extend([group, donor]);
             }
         } else {
             let block = std::mem::take(&mut self.blocks[group as usize]);
@@ -281,19 +296,19 @@ impl Adjustment<'_> {
             self.boxes.merge(group, partner);
             self.tree.remove(group);
             self.tree.touch(&self.boxes, partner);
-            self.lacking[partner as usize] =
-                self.cutter.lacking(&self.blocks[partner as usize], &mut tally);
-            self.is_short[partner as usize] = !self.cutter.task.privacy.holds(&tally);
+            self.deficits[partner as usize] =
+                self.cutter.deficit(&self.blocks[partner as usize], &mut tally);
+            self.is_undersized[partner as usize] = !self.cutter.task.privacy.holds(&tally);
             changed.extend([group, partner]);
         }
         self.tally = tally;
-        (loan.is_none() && self.is_short[partner as usize]).then_some(partner)
+        (transfer.is_none() && self.is_undersized[partner as usize]).then_some(partner)
     }
 
-    /// The loan that leaves the borrower with the least to pay, of all groups that can spare rows;
-    /// none when merging costs less.
-    fn loan(&self, group: u32, merged: f64, tally: &mut Tally) -> Option<Loan> {
-        if self.lacking[group as usize] > self.cutter.task.longest_loan() {
+    /// The transfer after which a row of the group loses least, of all donors that can spare rows;
+    /// none when merging loses less.
+    fn transfer(&self, group: u32, merged: f64, tally: &mut Tally) -> Option<Transfer> {
+        if self.deficits[group as usize] > self.cutter.task.longest_transfer() {
             return None;
         }
         let limit = self.limit(group, merged);
@@ -302,31 +317,37 @@ impl Adjustment<'_> {
             let contents = self.tree.contents(at, self.cutter.penalty.width());
             contents.iter().map(|content| (content.range, content.values))
         };
-        let bound = |best: &Option<Loan>, at: usize| match self.tree.node(at).most_rows > spare {
-            true => self.least(group, contents(at), best.map_or(limit, |best| best.pays)),
-            false => f64::INFINITY,
+        let bound = |best: &Option<Transfer>, at: usize| {
+            if self.tree.node(at).most_rows > spare {
+                self.least(group, contents(at), best.map_or(limit, |best| best.row_loss))
+            } else {
+                f64::INFINITY
+            }
         };
-        let skips = |best: &Option<Loan>, pays: f64, at: usize| match best {
-            None => pays >= limit,
-            Some(best) => !Loan { pays, lender: self.tree.node(at).least_group }.is_before(best),
+        let skips = |best: &Option<Transfer>, row_loss: f64, at: usize| match best {
+            None => row_loss >= limit,
+            Some(best) => {
+                !Transfer { row_loss, donor: self.tree.node(at).least_group }.is_before(best)
+            }
         };
         let mut best = None;
-        self.tree.seek(&self.boxes, &mut best, &bound, &skips, &mut |best, lender| {
-            self.try_loan(group, lender, limit, best, tally);
+        self.tree.seek(&self.boxes, &mut best, &bound, &skips, &mut |best, donor| {
+            self.try_transfer(group, donor, limit, best, tally);
         });
         best
     }
 
-    /// With more than that to pay for each of its rows, a group had better merge: the two measures
-    /// that the paper compares are what all its rows pay after the loan and what merging costs.
+    /// A group whose rows would lose more than this had better merge: the two measures that the
+    /// paper compares are the loss of all its rows after the transfer and the loss that merging
+    /// adds.
     fn limit(&self, group: u32, merged: f64) -> f64 {
         merged / real(self.cutter.task.privacy.k().max(self.boxes.rows(group) + 1))
     }
 
-    /// A group with more rows than this can lend to another: it has to keep k.
+    /// A group with more rows than this can be the donor of another: it has to keep k.
     fn spare(&self, group: u32) -> u64 {
         let k = self.cutter.task.privacy.k();
-        (2 * k).saturating_sub(self.boxes.rows(group)).max(k + self.lacking[group as usize] - 1)
+        (2 * k).saturating_sub(self.boxes.rows(group)).max(k + self.deficits[group as usize] - 1)
     }
 
     /// Where the rows of a group lie and which values they have, attribute by attribute.
@@ -338,61 +359,62 @@ impl Adjustment<'_> {
             .map(move |(at, &range)| (range, self.boxes.values(group, at)))
     }
 
-    /// What a row of a group pays at least once it has taken in one that lies in a box and has some
-    /// of these values; when that is more than `limit`, perhaps less than it could say.
+    /// A lower bound on the loss of a row of a group once it has taken in one that lies in a box
+    /// and has some of these values; above `limit` it may be weaker than it could be.
     fn least(&self, group: u32, there: impl Iterator<Item = (CodeRange, u64)>, limit: f64) -> f64 {
         let penalty = self.cutter.penalty;
-        let mut pays = 0.0;
+        let mut row_loss = 0.0;
         for ((at, range), (all, values)) in self.boxes.ranges(group).iter().enumerate().zip(there) {
-            pays += match range.is_one()
+            let is_elsewhere = range.is_one()
                 && (values & bit(range.lo) == 0 || !all.contains(range.lo))
-                && penalty.is_flat(at)
-            {
-                true => penalty.step(at, range.lo),
-                false => {
-                    penalty.of(at, CodeRange { lo: range.lo.min(all.hi), hi: range.hi.max(all.lo) })
-                }
+                && penalty.is_flat(at);
+            row_loss += if is_elsewhere {
+                penalty.step(at, range.lo)
+            } else {
+                penalty.of(at, CodeRange { lo: range.lo.min(all.hi), hi: range.hi.max(all.lo) })
             };
-            if pays > limit {
+            if row_loss > limit {
                 break;
             }
         }
-        pays
+        row_loss
     }
 
-    /// Takes a group's loan for the best if it is.
-    fn try_loan(
+    /// Takes the transfer from a donor for the best if it is.
+    fn try_transfer(
         &self,
         group: u32,
-        lender: u32,
+        donor: u32,
         limit: f64,
-        best: &mut Option<Loan>,
+        best: &mut Option<Transfer>,
         tally: &mut Tally,
     ) {
-        if lender == group || self.boxes.rows(lender) <= self.spare(group) {
+        if donor == group || self.boxes.rows(donor) <= self.spare(group) {
             return;
         }
-        let pays = self.least(group, self.reach(lender), best.map_or(limit, |best| best.pays));
-        if best.map_or(pays >= limit, |best| !Loan { pays, lender }.is_before(&best)) {
+        let row_loss =
+            self.least(group, self.reach(donor), best.map_or(limit, |best| best.row_loss));
+        if best.map_or(row_loss >= limit, |best| !Transfer { row_loss, donor }.is_before(&best)) {
             return;
         }
-        if let Some((_, borrowed)) = self.lent(group, lender, tally) {
-            let loan = Loan { pays: self.cutter.penalty.of_box(&borrowed.ranges()), lender };
-            if best.map_or(loan.pays < limit, |best| loan.is_before(&best)) {
-                *best = Some(loan);
+        if let Some((_, received)) = self.moved(group, donor, tally) {
+            let transfer =
+                Transfer { row_loss: self.cutter.penalty.of_box(&received.ranges()), donor };
+            if best.map_or(transfer.row_loss < limit, |best| transfer.is_before(&best)) {
+                *best = Some(transfer);
             }
         }
     }
 
-    /// What is left of the lender and what the borrower has after a loan; none when the lender
-    /// cannot spare the rows.
-    fn lent(&self, group: u32, lender: u32, tally: &mut Tally) -> Option<(Block, Block)> {
-        let (mut left, mut borrowed) =
-            (self.blocks[lender as usize].clone(), self.blocks[group as usize].clone());
+    /// The donor and the undersized group after a transfer; none when the donor cannot spare the
+    /// rows.
+    fn moved(&self, group: u32, donor: u32, tally: &mut Tally) -> Option<(Block, Block)> {
+        let (mut left, mut received) =
+            (self.blocks[donor as usize].clone(), self.blocks[group as usize].clone());
         self.cutter
             .task
-            .lend(self.cutter.penalty, tally, &mut left, &mut borrowed)
-            .then_some((left, borrowed))
+            .transfer(self.cutter.penalty, tally, &mut left, &mut received)
+            .then_some((left, received))
     }
 
     fn replace(&mut self, group: u32, block: Block) {

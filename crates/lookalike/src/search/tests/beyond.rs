@@ -1,9 +1,10 @@
-//! What is ours: refine, peel and auto, against all partitions of tiny tables and against what they
-//! promise of larger ones.
+//! The algorithms of our own, refine, peel and auto: against all partitions of tiny tables, and
+//! their guarantees on larger ones.
 
 use super::*;
 
-/// The least that any partition into classes that hold costs; none when not even all rows hold.
+/// The least loss of any partition into classes that satisfy the rules; none when not even all rows
+/// together do.
 fn least_of_all(problem: &Problem, task: &Task) -> Option<f64> {
     let penalty = Penalty::new(problem.attributes(), task.attributes);
     // One entry a row.
@@ -11,23 +12,24 @@ fn least_of_all(problem: &Problem, task: &Task) -> Option<f64> {
         task.pieces.iter().flat_map(|piece| (0..piece.count).map(|_| piece.tuple)).collect();
     let all = 1_usize << rows.len();
     let mut tally = problem.tally();
-    let mut cost = |set: usize| {
+    let mut loss = |set: usize| {
         let tuples = rows
             .iter()
             .enumerate()
             .filter(|(at, _)| set >> at & 1 == 1)
             .map(|(_, &tuple)| Piece { tuple, count: 1 });
         let pieces: Vec<Piece> = tuples.collect();
-        let shown: Vec<CodeRange> = Block::new(problem, task.attributes, pieces.clone()).ranges();
+        let published: Vec<CodeRange> =
+            Block::new(problem, task.attributes, pieces.clone()).ranges();
         tally.clear();
         problem.count_into(&mut tally, &pieces);
         if task.privacy.holds(&tally) {
-            real(set.count_ones().into()) * penalty.of_box(&shown)
+            real(set.count_ones().into()) * penalty.of_box(&published)
         } else {
             f64::INFINITY
         }
     };
-    let costs: Vec<f64> = (0..all).map(|set| if set == 0 { 0.0 } else { cost(set) }).collect();
+    let losses: Vec<f64> = (0..all).map(|set| if set == 0 { 0.0 } else { loss(set) }).collect();
     let mut least = vec![f64::INFINITY; all];
     least[0] = 0.0;
     for set in 1..all {
@@ -36,7 +38,7 @@ fn least_of_all(problem: &Problem, task: &Task) -> Option<f64> {
         let others = set ^ last;
         let mut some = others;
         loop {
-            least[set] = least[set].min(costs[some | last] + least[others ^ some]);
+            least[set] = least[set].min(losses[some | last] + least[others ^ some]);
             if some == 0 {
                 break;
             }
@@ -48,10 +50,10 @@ fn least_of_all(problem: &Problem, task: &Task) -> Option<f64> {
 
 fn loss(task: &Task, partition: &Partition) -> f64 {
     let penalty = Penalty::new(task.problem.attributes(), task.attributes);
-    let pays = |class: &[Piece]| {
+    let row_loss = |class: &[Piece]| {
         penalty.of_box(&Block::new(task.problem, task.attributes, class.to_vec()).ranges())
     };
-    partition.iter().map(|class| real(rows(class)) * pays(class)).sum()
+    partition.iter().map(|class| real(rows(class)) * row_loss(class)).sum()
 }
 
 fn tiny(seed: u64, request: &str) -> Option<Problem> {
@@ -78,7 +80,13 @@ fn tiny(seed: u64, request: &str) -> Option<Problem> {
     .ok()
 }
 
-fn task<'a>(problem: &'a Problem, pieces: &'a [Piece], budget: &'a Budget, seed: u64) -> Task<'a> {
+/// The task of the first stage of a problem.
+pub(in crate::search) fn task<'a>(
+    problem: &'a Problem,
+    pieces: &'a [Piece],
+    budget: &'a Budget,
+    seed: u64,
+) -> Task<'a> {
     let stage = &problem.stages_in_order()[0];
     Task {
         problem,
@@ -223,7 +231,7 @@ fn peel_holds_every_rule_and_has_every_row_with_patterns_listed_or_drawn() {
             .collect();
         testing::problem(&text, &format!("k = 4\n[columns]\n{columns}")).unwrap()
     };
-    // Nine columns have 512 patterns: in tests that is too many to list.
+    // Nine columns have 512 patterns: with the tiny numbers that is too many to list.
     let (problem, budget) = (wide(300), Budget::unlimited());
     let pieces = problem.pieces_without(&[]);
     let drawn = task(&problem, &pieces, &budget, 1);

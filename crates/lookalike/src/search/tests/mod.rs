@@ -1,7 +1,7 @@
 //! The greedy algorithms straight from their pseudo-code, by full scans over all groups, and that
 //! the fast ones do the same.
 
-mod beyond;
+pub(super) mod beyond;
 mod full_domain;
 mod global;
 mod specialized;
@@ -20,7 +20,7 @@ use crate::search::local::{
     auto, bottom_up, cluster, mondrian, peel, refine, specialize, top_down,
 };
 use crate::search::stages::{STAGED, run, run_global};
-use crate::search::task::{Task, telling_first};
+use crate::search::task::{Task, discriminating_first};
 use crate::search::tuning::Tuning;
 use crate::search::{Algorithm, SearchOptions};
 use crate::testing;
@@ -34,22 +34,22 @@ pub(super) fn options(algorithm: Algorithm, seed: u64) -> SearchOptions {
 }
 
 /// A group in the slow algorithms: pieces in the order in which they came.
-type Group = Vec<Piece>;
+type Pieces = Vec<Piece>;
 
-/// What the slow algorithms ask: the penalty of some pieces, and whether they hold.
-struct Slow<'a> {
+/// The slow algorithms: losses and rules are computed anew from the pieces at every question.
+struct FullScans<'a> {
     task: &'a Task<'a>,
     penalty: Penalty,
     objective: Objective,
 }
 
-impl Slow<'_> {
+impl FullScans<'_> {
     fn row(&self, piece: Piece) -> Vec<Code> {
         self.task.attributes.iter().map(|&at| self.task.problem.code(at, piece.tuple)).collect()
     }
 
-    /// What one row of the group pays.
-    fn pays(&self, pieces: impl IntoIterator<Item = Piece>) -> f64 {
+    /// The loss of one row of the group.
+    fn row_loss(&self, pieces: impl IntoIterator<Item = Piece>) -> f64 {
         let rows: Vec<Vec<Code>> = pieces.into_iter().map(|piece| self.row(piece)).collect();
         let range = |at: usize| CodeRange {
             lo: rows.iter().map(|row| row[at]).min().unwrap(),
@@ -58,18 +58,18 @@ impl Slow<'_> {
         (0..self.task.attributes.len()).map(|at| self.penalty.of(at, range(at))).sum()
     }
 
-    fn pays_both(&self, one: &[Piece], other: &[Piece]) -> f64 {
-        self.pays(one.iter().chain(other).copied())
+    fn row_loss_of_both(&self, one: &[Piece], other: &[Piece]) -> f64 {
+        self.row_loss(one.iter().chain(other).copied())
     }
 
-    /// What it costs that a group enters another.
-    fn cost(&self, group: &[Piece], other: &[Piece]) -> f64 {
-        let then = self.pays_both(group, other);
+    /// The loss that a group adds when it enters another.
+    fn loss_of_entry(&self, group: &[Piece], other: &[Piece]) -> f64 {
+        let then = self.row_loss_of_both(group, other);
         match self.objective {
             Objective::Row => then,
             Objective::Table => {
                 real(rows(group)) * then
-                    + real(rows(other)) * (then - self.pays(other.iter().copied()))
+                    + real(rows(other)) * (then - self.row_loss(other.iter().copied()))
             }
         }
     }
@@ -80,19 +80,20 @@ impl Slow<'_> {
         self.task.privacy.holds(&tally)
     }
 
-    /// The group that it costs least to join, of those that are not empty: least cost, fewest rows,
-    /// first.
-    fn nearest(&self, groups: &[Group], group: usize) -> usize {
+    /// The group where another adds least loss, of those that are not empty: least loss, fewest
+    /// rows, first.
+    fn nearest(&self, groups: &[Pieces], group: usize) -> usize {
         let others = (0..groups.len()).filter(|&other| other != group && !groups[other].is_empty());
         let rank = |&other: &usize| {
-            (self.cost(&groups[group], &groups[other]), rows(&groups[other]), other)
+            (self.loss_of_entry(&groups[group], &groups[other]), rows(&groups[other]), other)
         };
         others.min_by(|one, other| rank(one).partial_cmp(&rank(other)).unwrap()).unwrap()
     }
 
-    fn halves(&self, set: &[Piece], start: usize) -> Option<(Group, Group)> {
+    fn halves(&self, set: &[Piece], start: usize) -> Option<(Pieces, Pieces)> {
         let farthest = |from: usize| {
-            let apart: Vec<f64> = set.iter().map(|&piece| self.pays([set[from], piece])).collect();
+            let apart: Vec<f64> =
+                set.iter().map(|&piece| self.row_loss([set[from], piece])).collect();
             let most = apart.iter().copied().fold(0.0, f64::max);
             (apart.iter().position(|&apart| apart >= most).unwrap(), most)
         };
@@ -111,7 +112,8 @@ impl Slow<'_> {
         let (mut one, mut other) = (vec![set[pair.0]], vec![set[pair.1]]);
         for (at, &piece) in set.iter().enumerate() {
             if at != pair.0 && at != pair.1 {
-                let (first, second) = (self.cost(&[piece], &one), self.cost(&[piece], &other));
+                let (first, second) =
+                    (self.loss_of_entry(&[piece], &one), self.loss_of_entry(&[piece], &other));
                 let is_first = match at.checked_sub(1).map(|before| set[before]) {
                     Some(before) if self.row(before) == self.row(piece) => one.contains(&before),
                     _ => first < second || (first <= second && rows(&one) <= rows(&other)),
@@ -122,32 +124,33 @@ impl Slow<'_> {
         Some((one, other))
     }
 
-    /// Moves rows of the cheapest tuple until nothing is wanted; none when the lender cannot.
-    fn lend(
+    /// Moves rows of the tuple that adds least loss until nothing is wanted; none when the donor
+    /// cannot.
+    fn transfer(
         &self,
-        lender: &[Piece],
-        short: &[Piece],
+        donor: &[Piece],
+        undersized: &[Piece],
         wanted: impl Fn(&[Piece], &[Piece]) -> Option<u64>,
-    ) -> Option<(Group, Group)> {
-        let (mut lender, mut short) = (lender.to_vec(), short.to_vec());
+    ) -> Option<(Pieces, Pieces)> {
+        let (mut donor, mut undersized) = (donor.to_vec(), undersized.to_vec());
         loop {
-            let need = wanted(&lender, &short)?;
+            let need = wanted(&donor, &undersized)?;
             if need == 0 {
-                return Some((lender, short));
+                return Some((donor, undersized));
             }
-            let costs: Vec<f64> =
-                lender.iter().map(|&piece| self.pays_both(&short, &[piece])).collect();
-            let least = costs.iter().copied().fold(f64::INFINITY, f64::min);
-            let at = costs.iter().position(|&cost| cost <= least)?;
-            let count = u32::try_from(need).unwrap().min(lender[at].count);
-            short.push(Piece { count, ..lender[at] });
-            lender[at].count -= count;
-            lender.retain(|piece| piece.count > 0);
+            let losses: Vec<f64> =
+                donor.iter().map(|&piece| self.row_loss_of_both(&undersized, &[piece])).collect();
+            let least = losses.iter().copied().fold(f64::INFINITY, f64::min);
+            let at = losses.iter().position(|&loss_of_entry| loss_of_entry <= least)?;
+            let count = u32::try_from(need).unwrap().min(donor[at].count);
+            undersized.push(Piece { count, ..donor[at] });
+            donor[at].count -= count;
+            donor.retain(|piece| piece.count > 0);
         }
     }
 
-    /// The recursion of the paper: sets that hold and cannot be cut, and sets that do not hold.
-    fn cut(&self, set: &[Piece], done: &mut Vec<Group>) {
+    /// The recursion of the paper: sets that cannot be cut, and undersized sets.
+    fn cut(&self, set: &[Piece], done: &mut Vec<Pieces>) {
         let most =
             if self.task.privacy.needs_sensitive() { self.task.tuning.top_down_tries } else { 1 };
         let tries = if rows(set) <= self.task.privacy.k() { 0 } else { most };
@@ -163,7 +166,7 @@ impl Slow<'_> {
         }
     }
 
-    fn top_down(&self) -> Vec<Group> {
+    fn top_down(&self) -> Vec<Pieces> {
         let k = self.task.privacy.k();
         let all = self.shuffled(self.task.pieces, self.task.seed).concat();
         let mut groups = Vec::new();
@@ -180,37 +183,38 @@ impl Slow<'_> {
                 continue;
             }
             let partner = self.nearest(&groups, group);
-            let then = self.pays_both(&groups[group], &groups[partner]);
-            let before = self.pays(groups[partner].iter().copied());
+            let then = self.row_loss_of_both(&groups[group], &groups[partner]);
+            let before = self.row_loss(groups[partner].iter().copied());
             let merged =
                 real(rows(&groups[group])) * then + real(rows(&groups[partner])) * (then - before);
             let limit = merged / real(k.max(rows(&groups[group]) + 1));
-            let mut best: Option<(f64, usize, Group, Group)> = None;
-            for lender in 0..groups.len() {
-                if lender == group
-                    || groups[lender].is_empty()
-                    || rows(&groups[lender]) + rows(&groups[group]) <= 2 * k
+            let mut best: Option<(f64, usize, Pieces, Pieces)> = None;
+            for donor in 0..groups.len() {
+                if donor == group
+                    || groups[donor].is_empty()
+                    || rows(&groups[donor]) + rows(&groups[group]) <= 2 * k
                 {
                     continue;
                 }
-                let wanted = |lender: &[Piece], short: &[Piece]| {
-                    let lacking = k.saturating_sub(rows(short)).max(u64::from(!self.holds(short)));
-                    let is_too_much =
-                        rows(short) - rows(&groups[group]) + lacking > self.task.longest_loan();
-                    (lacking == 0 || (rows(lender) >= k + lacking && !is_too_much))
-                        .then_some(lacking)
+                let wanted = |donor: &[Piece], undersized: &[Piece]| {
+                    let deficit =
+                        k.saturating_sub(rows(undersized)).max(u64::from(!self.holds(undersized)));
+                    let is_too_much = rows(undersized) - rows(&groups[group]) + deficit
+                        > self.task.longest_transfer();
+                    (deficit == 0 || (rows(donor) >= k + deficit && !is_too_much))
+                        .then_some(deficit)
                 };
-                let lent = self.lend(&groups[lender], &groups[group], wanted);
-                if let Some((left, borrowed)) = lent.filter(|(left, _)| self.holds(left)) {
-                    let pays = self.pays(borrowed.iter().copied());
-                    if pays < best.as_ref().map_or(limit, |best| best.0) {
-                        best = Some((pays, lender, left, borrowed));
+                let moved = self.transfer(&groups[donor], &groups[group], wanted);
+                if let Some((left, received)) = moved.filter(|(left, _)| self.holds(left)) {
+                    let row_loss = self.row_loss(received.iter().copied());
+                    if row_loss < best.as_ref().map_or(limit, |best| best.0) {
+                        best = Some((row_loss, donor, left, received));
                     }
                 }
             }
-            if let Some((_, lender, left, borrowed)) = best {
-                groups[lender] = left;
-                groups[group] = borrowed;
+            if let Some((_, donor, left, received)) = best {
+                groups[donor] = left;
+                groups[group] = received;
             } else {
                 let joining = std::mem::take(&mut groups[group]);
                 groups[partner].extend(joining);
@@ -224,17 +228,19 @@ impl Slow<'_> {
     }
 
     /// Groups of k rows or more, as many as there is room for.
-    fn split(&self, group: &[Piece], parts: u64, done: &mut Vec<Group>) {
+    fn split(&self, group: &[Piece], parts: u64, done: &mut Vec<Pieces>) {
         let k = self.task.privacy.k();
         let halves = if parts < 2 { None } else { self.halves(group, 0) };
         let Some((one, other)) = halves else { return done.push(group.to_vec()) };
         let lacks = |parts: u64, rows: u64| (parts * k).saturating_sub(rows);
         let moved = |first: &u64| lacks(*first, rows(&one)) + lacks(parts - first, rows(&other));
         let first = (1..parts).min_by_key(moved).unwrap();
-        let (other, one) =
-            self.lend(&other, &one, |_, short| Some(lacks(first, rows(short)))).unwrap();
-        let (one, other) =
-            self.lend(&one, &other, |_, short| Some(lacks(parts - first, rows(short)))).unwrap();
+        let (other, one) = self
+            .transfer(&other, &one, |_, undersized| Some(lacks(first, rows(undersized))))
+            .unwrap();
+        let (one, other) = self
+            .transfer(&one, &other, |_, undersized| Some(lacks(parts - first, rows(undersized))))
+            .unwrap();
         if self.holds(&one) && self.holds(&other) {
             self.split(&one, first, done);
             self.split(&other, parts - first, done);
@@ -243,9 +249,9 @@ impl Slow<'_> {
         }
     }
 
-    /// Pieces that show the same together, these sets in random order.
-    fn shuffled(&self, pieces: &[Piece], seed: u64) -> Vec<Group> {
-        let mut sets: Vec<Group> = Vec::new();
+    /// Equal pieces together, these sets in random order.
+    fn shuffled(&self, pieces: &[Piece], seed: u64) -> Vec<Pieces> {
+        let mut sets: Vec<Pieces> = Vec::new();
         for &piece in pieces {
             match sets.iter_mut().find(|set| self.row(set[0]) == self.row(piece)) {
                 Some(set) => set.push(piece),
@@ -256,17 +262,17 @@ impl Slow<'_> {
         sets
     }
 
-    fn bottom_up(&self) -> Vec<Group> {
+    fn bottom_up(&self) -> Vec<Pieces> {
         let k = self.task.privacy.k();
         let mut groups = self.shuffled(self.task.pieces, self.task.seed);
         for round in 0.. {
-            let short: Vec<bool> = groups.iter().map(|group| !self.holds(group)).collect();
-            if !short.contains(&true) {
+            let undersized: Vec<bool> = groups.iter().map(|group| !self.holds(group)).collect();
+            if !undersized.contains(&true) {
                 break;
             }
             let is_last = round > u64::from(self.task.tuning.bottom_up_late + k.ilog2());
             let mut queue: std::collections::VecDeque<usize> =
-                (0..groups.len()).filter(|&group| short[group]).collect();
+                (0..groups.len()).filter(|&group| undersized[group]).collect();
             while let Some(group) = queue.pop_front() {
                 if groups[group].is_empty() || (is_last && self.holds(&groups[group])) {
                     continue;
@@ -283,13 +289,13 @@ impl Slow<'_> {
             for (at, mut group) in
                 groups.into_iter().enumerate().filter(|(_, group)| !group.is_empty())
             {
-                let pieces: Group = joined(&mut group).collect();
+                let pieces: Pieces = joined(&mut group).collect();
                 if !self.holds(&pieces) || rows(&pieces) < 2 * k {
                     next.push(pieces);
                     continue;
                 }
-                let lots = Rng::at(self.task.seed ^ round, at as u64).next_u64();
-                let pieces = self.shuffled(&pieces, lots).concat();
+                let seed = Rng::at(self.task.seed ^ round, at as u64).next_u64();
+                let pieces = self.shuffled(&pieces, seed).concat();
                 self.split(&pieces, rows(&pieces) / k, &mut next);
             }
             groups = next;
@@ -309,8 +315,8 @@ const REQUESTS: [&str; 8] = [
     "k = 3\nrest = \"drop\"\n[columns]\nage = { role = \"quasi\" }\nheight = { role = \"quasi\" }\nillness = { role = \"sensitive\", entropy = 1.5, recursive = { c = 4, l = 2 } }\ncity = { role = \"sensitive\", alpha = 0.7, values = [\"Ulm\", \"Bonn\"] }\n",
 ];
 
-pub(super) fn sorted(groups: impl IntoIterator<Item = Group>) -> Vec<Group> {
-    let mut all: Vec<Group> =
+pub(super) fn sorted(groups: impl IntoIterator<Item = Pieces>) -> Vec<Pieces> {
+    let mut all: Vec<Pieces> =
         groups.into_iter().map(|mut group| joined(&mut group).collect()).collect();
     all.sort();
     all
@@ -329,7 +335,7 @@ pub(super) fn for_each_task(tables: u64, mut check: impl FnMut(&Task, &str)) {
             met += 1;
             let stage = &problem.stages_in_order()[0];
             let pieces = problem.pieces_without(&[]);
-            let attributes = telling_first(&problem, &stage.attributes, &pieces, &TINY);
+            let attributes = discriminating_first(&problem, &stage.attributes, &pieces, &TINY);
             let rounds = 1 + u32::from(!request.contains("rounds")) * 2;
             let (privacy, budget) = (&stage.privacy, &Budget::unlimited());
             let task = Task {
@@ -356,13 +362,13 @@ pub(super) fn with_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + S
 /// The fast algorithm makes the groups of the slow one, in both readings, with any number of
 /// threads.
 fn makes_the_groups_of(
-    slow: impl Fn(&Slow) -> Vec<Group>,
+    slow: impl Fn(&FullScans) -> Vec<Pieces>,
     fast: impl Fn(&Task, Objective) -> Partition + Sync,
 ) {
     for_each_task(100, |task, what| {
         for objective in [Objective::Table, Objective::Row] {
             let penalty = Penalty::new(task.problem.attributes(), task.attributes);
-            let expected = sorted(slow(&Slow { task, penalty, objective }));
+            let expected = sorted(slow(&FullScans { task, penalty, objective }));
             for threads in [1, 3] {
                 let found = with_threads(threads, || fast(task, objective));
                 assert_eq!(
@@ -408,7 +414,7 @@ fn bottom_up_leaves_no_group_of_2k_rows_or_more_unless_its_rows_are_equal() {
 }
 
 #[test]
-fn a_search_that_is_stopped_leaves_classes_that_hold() {
+fn a_search_that_is_stopped_leaves_classes_that_satisfy_the_rules() {
     let spent = Budget::new(Some(std::time::Duration::ZERO), std::sync::Arc::default());
     for_each_task(20, |task, what| {
         let task = &Task { budget: &spent, ..*task };

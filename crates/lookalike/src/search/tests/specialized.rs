@@ -1,5 +1,5 @@
-//! Top-down specialization row by row, one level at a time, everything counted anew; and what
-//! decides each of its steps.
+//! Top-down specialization row by row, one level at a time, everything counted anew; and the choice
+//! of each of its steps.
 
 use std::cmp::Reverse;
 
@@ -46,7 +46,7 @@ fn path(attribute: &Attribute, code: Code) -> Path {
 }
 
 /// One entry a row: its tuple.
-type Rows = Vec<u32>;
+type TupleRows = Vec<u32>;
 
 struct Plain<'a> {
     task: &'a Task<'a>,
@@ -72,7 +72,7 @@ impl Plain<'_> {
 
     /// The rows of each node at a depth, from left to right; none when the rows stand at their
     /// leaf.
-    fn branches(&self, at: usize, depth: usize, rows: &[u32]) -> Option<Vec<Rows>> {
+    fn branches(&self, at: usize, depth: usize, rows: &[u32]) -> Option<Vec<TupleRows>> {
         let mut keyed: Vec<(CodeRange, u32)> = Vec::new();
         for &tuple in rows {
             keyed.push((*self.path(at, tuple).get(depth)?, tuple));
@@ -90,7 +90,7 @@ impl Plain<'_> {
     fn levels(&self, at: usize, depth: usize, branch: &[u32], tuple: u32) -> usize {
         let path = self.path(at, tuple);
         let holds = |depth: &usize| {
-            let below: Rows = branch
+            let below: TupleRows = branch
                 .iter()
                 .copied()
                 .filter(|&other| self.path(at, other).get(*depth) == path.get(*depth))
@@ -101,8 +101,8 @@ impl Plain<'_> {
     }
 
     /// The branches that stay and what is left at the node; none when no row is specialized.
-    fn step(&self, at: usize, depth: usize, rows: &[u32]) -> Option<(Vec<Rows>, Rows)> {
-        let (mut staying, failing): (Vec<Rows>, Vec<Rows>) =
+    fn step(&self, at: usize, depth: usize, rows: &[u32]) -> Option<(Vec<TupleRows>, TupleRows)> {
+        let (mut staying, failing): (Vec<TupleRows>, Vec<TupleRows>) =
             self.branches(at, depth + 1, rows)?.into_iter().partition(|branch| self.holds(branch));
         let mut left = failing.concat();
         let mut candidates: Vec<(usize, usize, u64, u32)> = Vec::new();
@@ -137,8 +137,8 @@ impl Plain<'_> {
         (!staying.is_empty()).then_some((staying, left))
     }
 
-    fn specialize(&self) -> Vec<Group> {
-        let all: Rows = self
+    fn specialize(&self) -> Vec<Pieces> {
+        let all: TupleRows = self
             .task
             .pieces
             .iter()
@@ -182,8 +182,8 @@ fn specialize_makes_the_groups_that_counting_row_by_row_makes() {
     });
 }
 
-/// What each class shows and how many rows it has, sorted.
-fn shown(text: &str, toml: &str) -> Vec<String> {
+/// The published values of each class and its rows, sorted.
+fn published(text: &str, toml: &str) -> Vec<String> {
     let problem = testing::problem(text, toml).unwrap();
     let groups = run(
         &problem,
@@ -224,7 +224,11 @@ fn one_of_three_equal_postcodes_is_un_specialized_for_the_fourth() {
             "k = 2\ncolumns.zip = {{ {CODES}, hierarchy = {{ prefix = [3, 2, 1] }} }}\n\
              columns.ill = {{ role = \"sensitive\", alpha = 0.5, values = [\"HIV\"] }}\n"
         );
-        assert_eq!(shown(&format!("zip,ill\n{rows}"), &toml), ["2x 435*", "2x 4351"], "{ill:?}");
+        assert_eq!(
+            published(&format!("zip,ill\n{rows}"), &toml),
+            ["2x 435*", "2x 4351"],
+            "{ill:?}"
+        );
     }
 }
 
@@ -232,7 +236,7 @@ fn one_of_three_equal_postcodes_is_un_specialized_for_the_fourth() {
 fn the_attribute_that_specializes_most_rows_comes_first() {
     // Along a four rows can be specialized, along b all six; after that a cannot be.
     let toml = format!("k = 3\ncolumns.a = {{ {CODES} }}\ncolumns.b = {{ {CODES} }}\n");
-    assert_eq!(shown("a,b\nx,p\nx,p\nx,q\nx,q\ny,p\nz,q\n", &toml), ["3x * p", "3x * q"]);
+    assert_eq!(published("a,b\nx,p\nx,p\nx,q\nx,q\ny,p\nz,q\n", &toml), ["3x * p", "3x * q"]);
 }
 
 #[test]
@@ -243,18 +247,18 @@ fn of_two_that_specialize_all_rows_the_one_with_fewer_branches_comes_first() {
     let rows = [("x", "p"), ("x", "q"), ("y", "p"), ("y", "q"), ("z", "p"), ("z", "q")];
     let ab: String = rows.iter().map(|(a, b)| format!("{a},{b}\n")).collect();
     let ba: String = rows.iter().map(|(a, b)| format!("{b},{a}\n")).collect();
-    assert_eq!(shown(&format!("a,b\n{ab}"), &toml), ["3x * p", "3x * q"]);
-    assert_eq!(shown(&format!("a,b\n{ba}"), &toml), ["3x p *", "3x q *"]);
+    assert_eq!(published(&format!("a,b\n{ab}"), &toml), ["3x * p", "3x * q"]);
+    assert_eq!(published(&format!("a,b\n{ba}"), &toml), ["3x p *", "3x q *"]);
     // With as many branches the first attribute decides.
-    assert_eq!(shown("a,b\nx,p\nx,q\ny,p\ny,q\n", &toml), ["2x x *", "2x y *"]);
+    assert_eq!(published("a,b\nx,p\nx,q\ny,p\ny,q\n", &toml), ["2x x *", "2x y *"]);
 }
 
 #[test]
 fn rows_that_cannot_go_deep_are_un_specialized_first() {
     // Below 1 the three rows of 11 can go a level further, 12 and 13 cannot. 2 lacks one row: 12 is
-    // lent, not 11.
+    // moved, not 11.
     let toml = format!("k = 2\ncolumns.a = {{ {CODES}, hierarchy = {{ prefix = [1] }} }}\n");
-    assert_eq!(shown("a\n11\n11\n11\n12\n13\n21\n", &toml), ["2x *", "2x 1*", "2x 11"]);
+    assert_eq!(published("a\n11\n11\n11\n12\n13\n21\n", &toml), ["2x *", "2x 1*", "2x 11"]);
     let problem = testing::problem("a\n11\n11\n11\n12\n13\n21\n", &toml).unwrap();
     let groups = run(
         &problem,
@@ -264,13 +268,13 @@ fn rows_that_cannot_go_deep_are_un_specialized_first() {
     );
     let with_21 =
         groups.partition.iter().find(|class| class.iter().any(|piece| piece.tuple == 3)).unwrap();
-    let lent = with_21.iter().find(|piece| piece.tuple != 3).unwrap();
-    assert!([1, 2].contains(&lent.tuple) && lent.count == 1, "12 or 13: the lot decides");
+    let moved = with_21.iter().find(|piece| piece.tuple != 3).unwrap();
+    assert!([1, 2].contains(&moved.tuple) && moved.count == 1, "12 or 13, at random");
 }
 
-/// Whoever knows the method must not see in who was passed over that his value was no help.
+/// With a known order, a row that was passed over would disclose that its value was no help.
 #[test]
-fn who_is_un_specialized_among_equals_is_decided_by_lot() {
+fn who_is_un_specialized_among_equals_is_random() {
     let codes: String = (0..20).map(|row| format!("1{row:02}\n")).collect();
     let problem = testing::problem(
         &format!("a\n{codes}201\n"),
@@ -299,14 +303,17 @@ fn whole_branches_go_back_where_no_row_can_be_spared() {
     // y lacks a row and nobody has more than two: the first of the two smallest branches goes back,
     // the other stays.
     let toml = format!("k = 2\ncolumns.a = {{ {CODES} }}\n");
-    assert_eq!(shown("a\nx\nx\ny\nz\nz\n", &toml), ["2x z", "3x *"]);
+    assert_eq!(published("a\nx\nx\ny\nz\nz\n", &toml), ["2x z", "3x *"]);
     // x is no help to y, and without z it would all be for nothing; the longer w stays.
     let toml = format!(
         "{toml}columns.ill = {{ role = \"sensitive\", alpha = 0.5, values = [\"HIV\"] }}\n"
     );
     let three = "a,ill\nx,HIV\nx,flu\ny,HIV\ny,HIV\nz,flu\nz,flu\n";
-    assert_eq!(shown(three, &toml), ["6x *"]);
-    assert_eq!(shown(&format!("{three}{}", "w,HIV\nw,flu\n".repeat(3)), &toml), ["6x *", "6x w"]);
+    assert_eq!(published(three, &toml), ["6x *"]);
+    assert_eq!(
+        published(&format!("{three}{}", "w,HIV\nw,flu\n".repeat(3)), &toml),
+        ["6x *", "6x w"]
+    );
 }
 
 #[test]
@@ -317,7 +324,7 @@ fn a_value_that_is_too_frequent_in_the_rest_is_not_added_to_it() {
         "k = 2\ncolumns.a = {{ {CODES} }}\ncolumns.ill = {{ role = \"sensitive\", alpha = 0.5, values = [\"HIV\"] }}\n"
     );
     let text = "a,ill\nx,HIV\nx,flu\nx,flu\ny,HIV\n";
-    assert_eq!(shown(text, &toml), ["2x *", "2x x"]);
+    assert_eq!(published(text, &toml), ["2x *", "2x x"]);
 }
 
 #[test]
@@ -328,23 +335,27 @@ fn a_deep_chain_is_gone_down_at_once() {
         keep.join(", ")
     );
     let (one, other) = ("7".repeat(199) + "1", "7".repeat(199) + "2");
-    let shown = shown(&format!("a\n{one}\n{one}\n{one}\n{other}\n"), &toml);
-    assert_eq!(shown, [format!("2x {}*", "7".repeat(199)), format!("2x {one}")]);
+    let published = published(&format!("a\n{one}\n{one}\n{one}\n{other}\n"), &toml);
+    assert_eq!(published, [format!("2x {}*", "7".repeat(199)), format!("2x {one}")]);
 }
 
 #[test]
 fn missing_numbers_are_a_branch_of_their_own() {
     let plain = "k = 2\ncolumns.a = { role = \"quasi\", kind = \"numeric\" }\n";
-    assert_eq!(shown("a\n1\n1\n\"\"\n\"\"\n9\n9\n", plain), ["2x ", "2x 1", "2x 9"]);
-    assert_eq!(shown("a\n5\n5\n\"\"\n\"\"\n", plain), ["2x ", "2x 5"], "one number and missing");
+    assert_eq!(published("a\n1\n1\n\"\"\n\"\"\n9\n9\n", plain), ["2x ", "2x 1", "2x 9"]);
     assert_eq!(
-        shown("a\n1\n2\n3\n\"\"\n\"\"\n", plain),
+        published("a\n5\n5\n\"\"\n\"\"\n", plain),
+        ["2x ", "2x 5"],
+        "one number and missing"
+    );
+    assert_eq!(
+        published("a\n1\n2\n3\n\"\"\n\"\"\n", plain),
         ["2x ", "3x [1-3]"],
         "three values are halved into two and one"
     );
     let steps = "k = 2\ncolumns.a = { role = \"quasi\", hierarchy = { intervals = [5] } }\n";
     assert_eq!(
-        shown("a\n1\n3\n\"\"\n\"\"\n6\n9\n", steps),
+        published("a\n1\n3\n\"\"\n\"\"\n6\n9\n", steps),
         ["2x ", "2x [1-3]", "2x [6-9]"],
         "intervals count unpublished too"
     );

@@ -1,24 +1,24 @@
-//! Make any partition better, as long as there is time: take a few neighbouring classes, dissolve
-//! or keep them, exchange rows between them, and put back what costs less.
+//! Make any partition better, as long as there is time: take a few neighbouring equivalence
+//! classes, dissolve or keep them, exchange rows between them, and put back those that lose less.
 //!
-//! A step draws a class, one whose rows pay much sooner than one whose rows pay little, and a few
-//! classes that it would cost little to join with it or with one of its rows; these are found
-//! through a tree over all classes. Their rows come on a bench (`pool`), where either new classes
-//! are made out of them (`rebuild`) or the old ones stay; then rows are moved and exchanged between
-//! these until nothing gets better (`polish`). For a handful of rows the best of all partitions is
-//! found (`exact`). Merges and splits are what a rebuilding with fewer or more classes amounts to.
-//! The outcome replaces the classes when it costs less, and, with a chance that falls to nothing
-//! towards the end, when it costs a little more: so the search leaves arrangements that no single
-//! step betters.
+//! A step draws a class, with greater probability the more its rows lose, and a few classes that
+//! lose little when they are joined with it or with one of its rows; these are found through a tree
+//! over all classes. Their rows come into a pool (`pool`), where either new classes are made out of
+//! them (`rebuild`) or the old ones stay; then rows are moved and exchanged between these until
+//! nothing gets better (`polish`). For a handful of rows the best of all partitions is found
+//! (`exact`). Merges and splits are rebuildings with fewer or more classes. The outcome
+//! replaces the classes when it loses less, and, with a probability that falls to nothing as the
+//! temperature does, when it loses a little more: so the search leaves arrangements that no single
+//! step improves.
 //!
 //! # Guarantee
-//! Every class holds every rule at any time, and the answer never costs more than the start. Given
-//! the seed and a number of steps it is one and the same on any number of threads: steps are taken
-//! in batches, all of a batch see the classes as they were before it, and classes that two of them
-//! want belong to the first.
+//! Every class satisfies every rule at any time, and the answer never loses more than the start.
+//! Given the seed and a number of steps it is one and the same on any number of threads: steps are
+//! taken in batches, all of a batch see the classes as they were before it, and classes that two of
+//! them want belong to the first.
 //!
 //! # Complexity
-//! A step costs about O(d k^2) for a few classes of k rows and d attributes, and a search in the
+//! A step takes about O(d k^2) for a few classes of k rows and d attributes, and a search in the
 //! tree. O(d n) space.
 //!
 //! # Reference
@@ -41,17 +41,17 @@ use crate::search::boxes::{Boxes, Objective};
 use crate::search::budget::Budget;
 use crate::search::ranges::total_loss;
 use crate::search::task::Task;
-use pool::{Cells, Judge, Member, Part, Pool, equal, index};
-use rebuild::Scratch;
+use pool::{Member, Pool, PoolClass, RuleCheck, TupleCodes, equal, index};
+use rebuild::BuildScratch;
 
-/// Improves a partition of the task's pieces into classes that hold, for as many steps or, without
-/// a number, as long as it pays and the budget lasts.
+/// Improves a partition of the task's pieces into classes that satisfy the rules, for as many steps
+/// or, without a number, as long as the loss falls and the budget lasts.
 pub(crate) fn refine(task: &Task, start: &Partition, steps: Option<u64>) -> Partition {
     if task.budget.is_spent() {
         return start.clone();
     }
     let penalty = Penalty::new(task.problem.attributes(), task.attributes);
-    let mut search = Search::new(task, &penalty, start);
+    let mut search = Refinement::new(task, &penalty, start);
     let mut best = (search.loss(), search.classes.clone());
     let is_alone = start.len() == 1 && rows(start.class(0)) < 2 * task.privacy.k();
     if best.0 <= equal(&penalty) || is_alone {
@@ -82,33 +82,33 @@ pub(crate) fn refine(task: &Task, start: &Partition, steps: Option<u64>) -> Part
     search.partition(&best.1)
 }
 
-/// The classes as they are, with what finds neighbours among them.
-struct Search<'a> {
+/// The classes as they are, with the index that finds neighbours among them.
+struct Refinement<'a> {
     task: &'a Task<'a>,
     penalty: &'a Penalty,
-    cells: Cells,
-    /// Empty ones are gone; those behind the boxes have come since the tree was built.
+    cells: TupleCodes,
+    /// Empty ones are dissolved; those behind the boxes have come since the tree was built.
     classes: Vec<Vec<Piece>>,
     boxes: Boxes<'a>,
     tree: Tree,
-    /// Classes that are gone.
+    /// Places of dissolved classes.
     free: Vec<u32>,
     /// How often a class has changed since the tree was built.
     changes: usize,
 }
 
-/// What a thread works on.
-struct Bench<'a> {
-    judge: Judge<'a>,
+/// The memory of one thread, used again for every step.
+struct Workspace<'a> {
+    rules: RuleCheck<'a>,
     pool: Pool,
     places: Vec<u32>,
-    parts: Vec<Part>,
-    scratch: Scratch,
+    parts: Vec<PoolClass>,
+    scratch: BuildScratch,
 }
 
-impl<'a> Search<'a> {
-    fn new(task: &'a Task, penalty: &'a Penalty, start: &Partition) -> Search<'a> {
-        let cells = Cells::new(task);
+impl<'a> Refinement<'a> {
+    fn new(task: &'a Task, penalty: &'a Penalty, start: &Partition) -> Refinement<'a> {
+        let cells = TupleCodes::new(task);
         let class = |class: &[Piece]| {
             class
                 .iter()
@@ -118,10 +118,10 @@ impl<'a> Search<'a> {
         let classes: Vec<Vec<Piece>> = start.iter().map(class).collect();
         let boxes = boxes(penalty, &cells, &classes);
         let tree = Tree::build(&boxes);
-        Search { task, penalty, cells, classes, boxes, tree, free: Vec::new(), changes: 0 }
+        Refinement { task, penalty, cells, classes, boxes, tree, free: Vec::new(), changes: 0 }
     }
 
-    /// What all rows pay.
+    /// The loss of all rows.
     fn loss(&self) -> f64 {
         let known = (0..index(self.boxes.len()))
             .map(|class| (self.boxes.rows(class), self.boxes.own(class)));
@@ -131,7 +131,7 @@ impl<'a> Search<'a> {
         total_loss(known) + total_loss(new)
     }
 
-    fn cost(&self, class: u32) -> f64 {
+    fn class_loss(&self, class: u32) -> f64 {
         real(self.boxes.rows(class)) * self.boxes.own(class)
     }
 
@@ -150,10 +150,10 @@ impl<'a> Search<'a> {
         self.changes = 0;
     }
 
-    /// Takes so many steps, warm at first and cold in the end, and keeps the best that was met.
+    /// Takes so many steps at a falling temperature, and keeps the best classes that were met.
     fn run(
         &mut self,
-        mut lots: Rng,
+        mut rng: Rng,
         steps: u64,
         temperature: f64,
         budget: &Budget,
@@ -166,12 +166,12 @@ impl<'a> Search<'a> {
             let (time, share) = (budget.share(), real(taken) / real(steps));
             // A run that keeps ahead of its time does not look at the clock: it is the same on
             // every machine. One that will not get through cools down by the clock, and the fewer
-            // steps it can take, the less it may lose.
+            // steps it can take, the lower its temperature.
             let pace = if time > tuning.refine_early { (share / time).min(1.0) } else { 1.0 };
             let share = if pace < 1.0 { time } else { share };
             let cooled = (1.0 - share / tuning.refine_cooled).max(0.0);
             let may_lose = temperature * pace * mean * cooled;
-            taken += self.batch(&mut lots, may_lose);
+            taken += self.batch(&mut rng, may_lose);
             let known = self.boxes.len();
             let is_stale =
                 self.changes > known / tuning.refine_reindex_part + tuning.refine_reindex_changes;
@@ -205,26 +205,26 @@ impl<'a> Search<'a> {
         partition
     }
 
-    /// Some steps at the same time; how many.
-    fn batch(&mut self, lots: &mut Rng, may_lose: f64) -> u64 {
+    /// Some steps at the same time; returns their number. A step may lose `may_lose` in the mean.
+    fn batch(&mut self, rng: &mut Rng, may_lose: f64) -> u64 {
         let tuning = self.task.tuning;
         let (size, most) = (tuning.refine_batch, self.penalty.most());
         let mut seeds: Vec<(u32, u64)> = Vec::with_capacity(size);
-        // The first ones may all pay nothing: then any will do.
+        // The first ones may all lose nothing: then any will do.
         for tries in 0..tuning.refine_most_draws * size as u64 {
-            let class = index(lots.place(self.boxes.len()));
-            let is_chosen = lots.unit() * most / tuning.refine_draw
+            let class = index(rng.place(self.boxes.len()));
+            let is_chosen = rng.unit() * most / tuning.refine_draw
                 < self.boxes.own(class) + most / tuning.refine_draw_any;
             let is_any = tries > tuning.refine_draws * size as u64;
             if self.boxes.rows(class) > 0 && (is_chosen || is_any) {
-                seeds.push((class, lots.next_u64()));
+                seeds.push((class, rng.next_u64()));
             }
             if seeds.len() == size {
                 break;
             }
         }
         let mut chosen: Vec<Vec<u32>> =
-            seeds.par_iter().map(|&(class, lots)| self.neighbours(class, lots)).collect();
+            seeds.par_iter().map(|&(class, seed)| self.neighbours(class, seed)).collect();
         let mut taken: Vec<u32> = Vec::new();
         for classes in &mut chosen {
             // The first of them is where the step began: without it there is no step.
@@ -232,18 +232,18 @@ impl<'a> Search<'a> {
             classes.retain(|class| !taken.contains(class) && !taken.contains(&begins));
             taken.extend_from_slice(classes);
         }
-        let bench = || Bench {
-            judge: Judge::new(self.task, &self.cells),
+        let workspace = || Workspace {
+            rules: RuleCheck::new(self.task, &self.cells),
             pool: Pool::default(),
             places: Vec::new(),
             parts: Vec::new(),
-            scratch: Scratch::default(),
+            scratch: BuildScratch::default(),
         };
-        let solved: Vec<Option<Vec<Made>>> = chosen
+        let solved: Vec<Option<Vec<NewClass>>> = chosen
             .par_iter()
             .zip(&seeds)
-            .map_init(bench, |bench, (classes, &(_, lots))| {
-                self.step(bench, classes, Rng::at(lots, 1), may_lose)
+            .map_init(workspace, |workspace, (classes, &(_, seed))| {
+                self.step(workspace, classes, Rng::at(seed, 1), may_lose)
             })
             .collect();
         for (classes, solved) in chosen.iter().zip(solved) {
@@ -257,45 +257,45 @@ impl<'a> Search<'a> {
 
     /// A class and a few others near to it or to one of its rows.
     fn neighbours(&self, class: u32, seed: u64) -> Vec<u32> {
-        let mut lots = Rng::new(seed);
+        let mut rng = Rng::new(seed);
         let k = usize::try_from(self.task.privacy.k().max(1)).unwrap_or(usize::MAX);
         let tuning = self.task.tuning;
         let most = (tuning.pool_rows / k).min(tuning.pool_most).max(tuning.pool_least);
-        let most = 1 + lots.place(most);
+        let most = 1 + rng.place(most);
         let pieces = &self.classes[class as usize];
         let row: Vec<CodeRange>;
-        let (rows, ranges) = if lots.below(2) == 0 {
-            let piece = pieces[lots.place(pieces.len())];
+        let (rows, ranges) = if rng.below(2) == 0 {
+            let piece = pieces[rng.place(pieces.len())];
             row = self.cells.row(piece.tuple).iter().map(|&code| CodeRange::one(code)).collect();
             (1, row.as_slice())
         } else {
             (self.boxes.rows(class), self.boxes.ranges(class))
         };
         let objective =
-            if lots.unit() < tuning.refine_by_table { Objective::Table } else { Objective::Row };
-        let seeker = Seeker { group: class, objective, rows, ranges, lots: lots.next_u64() };
+            if rng.unit() < tuning.refine_by_table { Objective::Table } else { Objective::Row };
+        let seeker = Seeker { group: class, objective, rows, ranges, lots: rng.next_u64() };
         std::iter::once(class)
             .chain(self.tree.several(&self.boxes, &seeker, tuning.refine_noise, most))
             .collect()
     }
 
-    /// Tries to better some classes: the new ones, if they are to replace the old.
+    /// Tries to improve some classes: the new ones, if they are to replace the old.
     fn step(
         &self,
-        bench: &mut Bench,
+        workspace: &mut Workspace,
         classes: &[u32],
-        mut lots: Rng,
+        mut rng: Rng,
         may_lose: f64,
-    ) -> Option<Vec<Made>> {
+    ) -> Option<Vec<NewClass>> {
         #[cfg(test)]
         if self.task.seed == crate::search::task::ENDLESS {
             loop {
                 std::thread::sleep(std::time::Duration::from_millis(10));
             }
         }
-        let before: f64 = classes.iter().map(|&class| self.cost(class)).sum();
+        let before: f64 = classes.iter().map(|&class| self.class_loss(class)).sum();
         // One class alone can be split, if it is large enough.
-        let is_small = |class: u32| self.boxes.rows(class) < 2 * bench.judge.least;
+        let is_small = |class: u32| self.boxes.rows(class) < 2 * workspace.rules.least;
         if before <= equal(self.penalty)
             || classes.is_empty()
             || classes.len() == 1 && is_small(classes[0])
@@ -303,17 +303,17 @@ impl<'a> Search<'a> {
             return None;
         }
         let tuning = self.task.tuning;
-        let Bench { judge, pool, places, parts, scratch } = bench;
+        let Workspace { rules, pool, places, parts, scratch } = workspace;
         let old = || classes.iter().map(|&class| self.classes[class as usize].as_slice());
         pool.fill(&self.cells, old(), places);
-        judge.forget();
+        rules.forget();
         let in_pool = rows(&pool.pieces);
         let exact_share = if in_pool + 2 <= tuning.exact_rows { 1.0 } else { tuning.exact_share };
-        let is_exact = in_pool <= tuning.exact_rows && lots.unit() < exact_share;
+        let is_exact = in_pool <= tuning.exact_rows && rng.unit() < exact_share;
         let made = if is_exact {
-            exact::exact(self.penalty, judge, pool, parts)
-        } else if lots.unit() < tuning.refine_keep {
-            parts.resize(parts.len().max(classes.len()), Part::default());
+            exact::exact(self.penalty, rules, pool, parts)
+        } else if rng.unit() < tuning.refine_keep {
+            parts.resize(parts.len().max(classes.len()), PoolClass::default());
             let mut next = places.iter();
             for (part, class) in parts.iter_mut().zip(old()) {
                 let members = class
@@ -324,22 +324,22 @@ impl<'a> Search<'a> {
             }
             classes.len()
         } else {
-            rebuild::rebuild(self.penalty, judge, pool, &mut lots, scratch, parts)?
+            rebuild::rebuild(self.penalty, rules, pool, &mut rng, scratch, parts)?
         };
         let parts = &mut parts[..made];
         if !is_exact {
-            polish::polish(self.penalty, judge, pool, parts);
+            polish::polish(self.penalty, rules, pool, parts);
         }
-        let after: f64 = parts.iter().map(Part::cost).sum();
-        let may_lose = -may_lose * (1.0 - lots.unit()).ln();
-        if (after - before).abs() < equal(self.penalty) || after > before + may_lose {
+        let after: f64 = parts.iter().map(PoolClass::loss).sum();
+        let accepted = -may_lose * (1.0 - rng.unit()).ln();
+        if (after - before).abs() < equal(self.penalty) || after > before + accepted {
             return None;
         }
         let piece = |member: &Member| Piece {
             tuple: pool.pieces[member.at as usize].tuple,
             count: member.count,
         };
-        let class = |part: &Part| Made {
+        let class = |part: &PoolClass| NewClass {
             pieces: part.members.iter().map(piece).collect(),
             ranges: (0..pool.width()).map(|at| part.range(at)).collect(),
             rows: part.rows,
@@ -348,14 +348,14 @@ impl<'a> Search<'a> {
     }
 
     /// Puts new classes in the place of old ones.
-    fn replace(&mut self, old: &[u32], new: Vec<Made>) {
-        let (kept, gone) = old.split_at(old.len().min(new.len()));
+    fn replace(&mut self, old: &[u32], new: Vec<NewClass>) {
+        let (kept, dissolved) = old.split_at(old.len().min(new.len()));
         let mut new = new.into_iter();
         for (&class, made) in kept.iter().zip(&mut new) {
             self.put(class, made);
             self.tree.touch(&self.boxes, class);
         }
-        for &class in gone {
+        for &class in dissolved {
             self.boxes.clear(class);
             self.tree.remove(class);
             self.classes[class as usize].clear();
@@ -372,21 +372,21 @@ impl<'a> Search<'a> {
         }
     }
 
-    fn put(&mut self, class: u32, made: Made) {
+    fn put(&mut self, class: u32, made: NewClass) {
         self.boxes.set(class, &made.ranges, made.rows);
         self.classes[class as usize] = made.pieces;
         self.changes += 1;
     }
 }
 
-/// A class that comes from the bench.
-struct Made {
+/// A class that comes out of a pool.
+struct NewClass {
     pieces: Vec<Piece>,
     ranges: Vec<CodeRange>,
     rows: u64,
 }
 
-fn boxes<'a>(penalty: &'a Penalty, cells: &Cells, classes: &[Vec<Piece>]) -> Boxes<'a> {
+fn boxes<'a>(penalty: &'a Penalty, cells: &TupleCodes, classes: &[Vec<Piece>]) -> Boxes<'a> {
     let ranges = classes.par_iter().flat_map_iter(|class| cells.ranges(class)).collect();
     Boxes::of(penalty, ranges, classes.iter().map(|class| rows(class)))
 }

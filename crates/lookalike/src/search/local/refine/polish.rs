@@ -1,23 +1,29 @@
 //! Moving and exchanging rows between the few classes of a pool until nothing gets better.
 
-use super::pool::{Judge, Member, Part, Pool, equal};
+use super::pool::{Member, Pool, PoolClass, RuleCheck, equal};
 use crate::codes::real;
 use crate::domain::penalty::Penalty;
 
-/// After so many looks at a tuple it is asked whether there is time to go on.
+/// After so many looks at a tuple the clock is read. No tuned number: it only bounds how late a
+/// search ends.
 const PATIENCE: u32 = 64;
 
-/// Lowers what the classes cost together by moves and exchanges. They all hold before and after,
-/// and whenever time runs out.
+/// Lowers the total loss of the classes by moves and exchanges. They all satisfy the rules before
+/// and after, and whenever time runs out.
 ///
-/// It ends: a move or an exchange after which the two classes do not cost less, whatever was
+/// It ends: a move or an exchange after which the two classes do not lose less, whatever was
 /// expected of it, is the last one between them in its turn, and turns are limited.
-pub(super) fn polish(penalty: &Penalty, judge: &mut Judge, pool: &Pool, parts: &mut [Part]) {
+pub(super) fn polish(
+    penalty: &Penalty,
+    rules: &mut RuleCheck,
+    pool: &Pool,
+    parts: &mut [PoolClass],
+) {
     let mut seen = vec![(u32::MAX, u32::MAX); parts.len() * parts.len()];
-    for _ in 0..judge.tuning().polish_rounds {
+    for _ in 0..rules.tuning().polish_rounds {
         let mut is_better = false;
         for from in 0..parts.len() {
-            is_better |= move_out(penalty, judge, pool, parts, from);
+            is_better |= move_out(penalty, rules, pool, parts, from);
         }
         for from in 0..parts.len() {
             for to in (0..parts.len()).filter(|&to| to != from) {
@@ -25,7 +31,7 @@ pub(super) fn polish(penalty: &Penalty, judge: &mut Judge, pool: &Pool, parts: &
                 loop {
                     let now = (parts[from].changes, parts[to].changes);
                     if std::mem::replace(&mut seen[from * parts.len() + to], now) == now
-                        || !exchange(penalty, judge, pool, parts, from, to)
+                        || !exchange(penalty, rules, pool, parts, from, to)
                     {
                         break;
                     }
@@ -39,35 +45,35 @@ pub(super) fn polish(penalty: &Penalty, judge: &mut Judge, pool: &Pool, parts: &
     }
 }
 
-/// Moves tuples out of a class that can spare rows to where they cost less.
+/// Moves tuples out of a class that can spare rows to where they lose less.
 fn move_out(
     penalty: &Penalty,
-    judge: &mut Judge,
+    rules: &mut RuleCheck,
     pool: &Pool,
-    parts: &mut [Part],
+    parts: &mut [PoolClass],
     from: usize,
 ) -> bool {
     let (mut member, mut looks, mut is_better) = (0, 0_u32, false);
-    while member < parts[from].members.len() && parts[from].rows > judge.least {
-        if looks.is_multiple_of(PATIENCE) && judge.is_late() {
+    while member < parts[from].members.len() && parts[from].rows > rules.least {
+        if looks.is_multiple_of(PATIENCE) && rules.is_late() {
             return false;
         }
         looks += 1;
         let Member { at, count } = parts[from].members[member];
-        let spare = u32::try_from(parts[from].rows - judge.least).unwrap_or(u32::MAX);
+        let spare = u32::try_from(parts[from].rows - rules.least).unwrap_or(u32::MAX);
         let moved = Member { at, count: count.min(spare) };
         let row = pool.row(at);
         let part = &parts[from];
         let gain = if moved.count == count {
-            part.cost() - real(part.rows - u64::from(count)) * part.pays_without(penalty, row)
+            part.loss() - real(part.rows - u64::from(count)) * part.row_loss_without(penalty, row)
         } else {
-            f64::from(moved.count) * part.pays
+            f64::from(moved.count) * part.row_loss
         };
         let mut best = (equal(penalty), None);
-        if gain > best.0 && judge.holds_after(pool, parts, from, Some(moved), None) {
+        if gain > best.0 && rules.holds_after(pool, parts, from, Some(moved), None) {
             for to in (0..parts.len()).filter(|&to| to != from) {
-                let saved = gain - parts[to].cost_of_entry(penalty, row, moved.count);
-                if saved > best.0 && judge.holds_after(pool, parts, to, None, Some(moved)) {
+                let saved = gain - parts[to].loss_of_entry(penalty, row, moved.count);
+                if saved > best.0 && rules.holds_after(pool, parts, to, None, Some(moved)) {
                     best = (saved, Some(to));
                 }
             }
@@ -76,10 +82,10 @@ fn move_out(
             member += 1;
             continue;
         };
-        let before = parts[from].cost() + parts[to].cost();
+        let before = parts[from].loss() + parts[to].loss();
         parts[from].take(penalty, pool, member, moved.count);
         parts[to].add(penalty, pool, moved);
-        if parts[from].cost() + parts[to].cost() >= before {
+        if parts[from].loss() + parts[to].loss() >= before {
             return false;
         }
         is_better = true;
@@ -87,32 +93,32 @@ fn move_out(
     is_better
 }
 
-/// Exchanges tuples of one class without which the others pay less for rows of another class.
+/// Exchanges tuples of one class without which its other rows lose less for rows of another class.
 fn exchange(
     penalty: &Penalty,
-    judge: &mut Judge,
+    rules: &mut RuleCheck,
     pool: &Pool,
-    parts: &mut [Part],
+    parts: &mut [PoolClass],
     from: usize,
     to: usize,
 ) -> bool {
     let (mut member, mut looks, mut is_better) = (0, 0_u32, false);
     while member < parts[from].members.len() && parts[from].members.len() > 1 {
-        if looks.is_multiple_of(PATIENCE) && judge.is_late() {
+        if looks.is_multiple_of(PATIENCE) && rules.is_late() {
             return false;
         }
         looks += 1;
         let (one, other) = (&parts[from], &parts[to]);
         let leaving = one.members[member];
         let row = pool.row(leaving.at);
-        let without = one.pays_without(penalty, row);
-        if without >= one.pays - equal(penalty) {
+        let without = one.row_loss_without(penalty, row);
+        if without >= one.row_loss - equal(penalty) {
             member += 1;
             continue;
         }
-        let now = one.cost() + other.cost();
-        let least = (judge.least + u64::from(leaving.count)).saturating_sub(one.rows).max(1);
-        let with = other.pays_with(penalty, row);
+        let now = one.loss() + other.loss();
+        let least = (rules.least + u64::from(leaving.count)).saturating_sub(one.rows).max(1);
+        let with = other.row_loss_with(penalty, row);
         let mut best = (equal(penalty), None);
         for (place, there) in other.members.iter().enumerate() {
             if there.at == leaving.at || u64::from(there.count) < least {
@@ -137,19 +143,19 @@ fn exchange(
                 if rows_here * without + if is_whole { 0.0 } else { rows_there * with } >= room {
                     continue;
                 }
-                let here = rows_here * one.pays_after(penalty, row, coming);
+                let here = rows_here * one.row_loss_after(penalty, row, coming);
                 if here >= room {
                     continue;
                 }
-                let pays_there =
-                    if is_whole { other.pays_after(penalty, coming, row) } else { with };
-                let cost = here + rows_there * pays_there;
+                let loss_there =
+                    if is_whole { other.row_loss_after(penalty, coming, row) } else { with };
+                let loss = here + rows_there * loss_there;
                 let coming = Member { at: there.at, count };
-                if cost < room
-                    && judge.holds_after(pool, parts, from, Some(leaving), Some(coming))
-                    && judge.holds_after(pool, parts, to, Some(coming), Some(leaving))
+                if loss < room
+                    && rules.holds_after(pool, parts, from, Some(leaving), Some(coming))
+                    && rules.holds_after(pool, parts, to, Some(coming), Some(leaving))
                 {
-                    best = (now - cost, Some((place, coming)));
+                    best = (now - loss, Some((place, coming)));
                 }
             }
         }
@@ -161,7 +167,7 @@ fn exchange(
         parts[to].take(penalty, pool, place, coming.count);
         parts[from].add(penalty, pool, coming);
         parts[to].add(penalty, pool, leaving);
-        if parts[from].cost() + parts[to].cost() >= now {
+        if parts[from].loss() + parts[to].loss() >= now {
             return false;
         }
         is_better = true;

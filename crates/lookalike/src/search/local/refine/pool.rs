@@ -1,5 +1,5 @@
-//! A few neighbouring classes on the workbench: their rows side by side, and classes that change
-//! cheaply.
+//! The rows of a few neighbouring classes side by side, and classes of them that take and give rows
+//! without being measured anew.
 
 use crate::codes::{Code, CodeRange, real};
 use crate::domain::penalty::Penalty;
@@ -9,7 +9,7 @@ use crate::search::ranges::{Ends, box_around};
 use crate::search::task::Task;
 use crate::search::tuning::Tuning;
 
-/// Costs that differ by less are equal: sums of penalties are rounded.
+/// Losses that differ by less are equal: sums of penalties are rounded.
 pub(super) fn equal(penalty: &Penalty) -> f64 {
     1e-9 * penalty.most()
 }
@@ -31,32 +31,32 @@ pub(super) struct Member {
     pub(super) count: u32,
 }
 
-/// Sees that there is a part at a place no farther than the end. Parts are used again, for the
-/// memory that they hold.
-pub(super) fn make_room(parts: &mut Vec<Part>, place: usize) {
+/// Makes a class at a place no farther than the end, if there is none. Classes are used again, for
+/// their memory.
+pub(super) fn make_room(parts: &mut Vec<PoolClass>, place: usize) {
     if place == parts.len() {
-        parts.push(Part::default());
+        parts.push(PoolClass::default());
     }
 }
 
 /// A class made of rows of the pool.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Part {
+pub(super) struct PoolClass {
     pub(super) members: Vec<Member>,
     pub(super) rows: u64,
     ends: Vec<Ends>,
-    /// What one row pays.
-    pub(super) pays: f64,
+    /// The loss of one row.
+    pub(super) row_loss: f64,
     /// Grows with every change.
     pub(super) changes: u32,
 }
 
 impl Pool {
-    /// Puts these classes on the bench in place of what was there, and says of each of their
-    /// pieces, in order, which tuple it is.
+    /// Puts these classes into the pool in place of what was there. `places` has then, for each of
+    /// their pieces in order, the number of its tuple in the pool.
     pub(super) fn fill<'c>(
         &mut self,
-        cells: &Cells,
+        cells: &TupleCodes,
         classes: impl Iterator<Item = &'c [Piece]>,
         places: &mut Vec<u32>,
     ) {
@@ -96,21 +96,21 @@ impl Pool {
 /// The tuples of a task with their codes side by side. Within a refinement a tuple goes by its
 /// place among these.
 #[derive(Debug)]
-pub(super) struct Cells {
+pub(super) struct TupleCodes {
     /// Rising.
     tuples: Vec<u32>,
     codes: Vec<Code>,
     width: usize,
 }
 
-impl Cells {
-    pub(super) fn new(task: &Task) -> Cells {
+impl TupleCodes {
+    pub(super) fn new(task: &Task) -> TupleCodes {
         let mut tuples: Vec<u32> = task.pieces.iter().map(|piece| piece.tuple).collect();
         tuples.sort_unstable();
         let codes = tuples
             .iter()
             .flat_map(|&tuple| task.attributes.iter().map(move |&at| task.problem.code(at, tuple)));
-        Cells { codes: codes.collect(), width: task.attributes.len(), tuples }
+        TupleCodes { codes: codes.collect(), width: task.attributes.len(), tuples }
     }
 
     /// The place of a tuple.
@@ -134,7 +134,7 @@ impl Cells {
     }
 }
 
-impl Part {
+impl PoolClass {
     /// Makes it the class of these members, each tuple once.
     pub(super) fn set(
         &mut self,
@@ -155,21 +155,21 @@ impl Part {
         for member in &self.members {
             self.ends.iter_mut().zip(pool.row(member.at)).for_each(|(ends, &code)| ends.add(code));
         }
-        self.price(penalty);
+        self.measure(penalty);
     }
 
-    fn price(&mut self, penalty: &Penalty) {
+    fn measure(&mut self, penalty: &Penalty) {
         let is_empty = self.members.is_empty();
-        self.pays = if is_empty {
+        self.row_loss = if is_empty {
             0.0
         } else {
             self.ends.iter().enumerate().map(|(at, ends)| penalty.of(at, ends.range())).sum()
         };
     }
 
-    /// What all rows pay.
-    pub(super) fn cost(&self) -> f64 {
-        real(self.rows) * self.pays
+    /// The loss of all rows.
+    pub(super) fn loss(&self) -> f64 {
+        real(self.rows) * self.row_loss
     }
 
     pub(super) fn range(&self, at: usize) -> CodeRange {
@@ -186,7 +186,7 @@ impl Part {
         }
         self.members.push(member);
         self.ends.iter_mut().zip(pool.row(member.at)).for_each(|(ends, &code)| ends.add(code));
-        self.price(penalty);
+        self.measure(penalty);
     }
 
     /// Rows of a member leave.
@@ -201,17 +201,17 @@ impl Part {
         }
     }
 
-    /// What one row pays when a tuple has entered.
+    /// The loss of one row when a tuple has entered.
     #[inline]
-    pub(super) fn pays_with(&self, penalty: &Penalty, row: &[Code]) -> f64 {
+    pub(super) fn row_loss_with(&self, penalty: &Penalty, row: &[Code]) -> f64 {
         let with =
             self.ends.iter().zip(row).map(|(ends, &code)| ends.range().join(CodeRange::one(code)));
         with.enumerate().map(|(at, range)| penalty.of(at, range)).sum()
     }
 
-    /// What one row pays when a tuple has left.
+    /// The loss of one row when a tuple has left.
     #[inline]
-    pub(super) fn pays_without(&self, penalty: &Penalty, row: &[Code]) -> f64 {
+    pub(super) fn row_loss_without(&self, penalty: &Penalty, row: &[Code]) -> f64 {
         if self.members.len() < 2 {
             return 0.0;
         }
@@ -223,11 +223,11 @@ impl Part {
             .sum()
     }
 
-    /// What one row pays when one tuple has left and another has entered.
+    /// The loss of one row when one tuple has left and another has entered.
     #[inline]
-    pub(super) fn pays_after(&self, penalty: &Penalty, left: &[Code], entered: &[Code]) -> f64 {
+    pub(super) fn row_loss_after(&self, penalty: &Penalty, left: &[Code], entered: &[Code]) -> f64 {
         if self.members.len() < 2 {
-            // The tuple that has entered is alone, and may cost something even so: see
+            // The tuple that has entered is alone, and may lose something even so: see
             // `Penalty::of`.
             return entered
                 .iter()
@@ -241,38 +241,38 @@ impl Part {
         ranges.enumerate().map(|(at, range)| penalty.of(at, range)).sum()
     }
 
-    /// What it costs that so many rows of a tuple enter: what they pay and what the others pay
-    /// more.
+    /// The loss that so many rows of a tuple add when they enter: their own and the rise of the
+    /// others'.
     #[inline]
-    pub(super) fn cost_of_entry(&self, penalty: &Penalty, row: &[Code], count: u32) -> f64 {
-        let then = self.pays_with(penalty, row);
-        f64::from(count) * then + real(self.rows) * (then - self.pays)
+    pub(super) fn loss_of_entry(&self, penalty: &Penalty, row: &[Code], count: u32) -> f64 {
+        let then = self.row_loss_with(penalty, row);
+        f64::from(count) * then + real(self.rows) * (then - self.row_loss)
     }
 }
 
-/// Says whether classes hold; with k alone by their size.
+/// Checks whether classes satisfy the rules; with k alone by their size.
 #[derive(Debug)]
-pub(super) struct Judge<'a> {
+pub(super) struct RuleCheck<'a> {
     task: &'a Task<'a>,
-    cells: &'a Cells,
+    cells: &'a TupleCodes,
     tally: Tally,
-    /// Each part by its place as it was counted last, and how often it had changed then.
+    /// Each class by its place as it was counted last, and how often it had changed then.
     counted: Vec<(u32, Tally)>,
     codes: Vec<Code>,
-    /// What no class has fewer rows than.
+    /// Least class size in rows.
     pub(super) least: u64,
 }
 
-impl<'a> Judge<'a> {
-    pub(super) fn new(task: &'a Task, cells: &'a Cells) -> Judge<'a> {
+impl<'a> RuleCheck<'a> {
+    pub(super) fn new(task: &'a Task, cells: &'a TupleCodes) -> RuleCheck<'a> {
         let codes = vec![0; task.problem.sensitive_columns()];
         let least = task.privacy.k().max(task.privacy.least_rows());
-        Judge { task, cells, tally: task.problem.tally(), counted: Vec::new(), codes, least }
+        RuleCheck { task, cells, tally: task.problem.tally(), counted: Vec::new(), codes, least }
     }
 
-    /// Other rows are on the bench now.
+    /// Other rows are in the pool now.
     pub(super) fn forget(&mut self) {
-        // A part that was set has changed.
+        // A class that was set has changed.
         self.counted.iter_mut().for_each(|(changes, _)| *changes = 0);
     }
 
@@ -290,12 +290,12 @@ impl<'a> Judge<'a> {
         !self.task.privacy.needs_sensitive()
     }
 
-    /// True when the part at a place holds after some rows of a tuple have left and some of another
-    /// have entered.
+    /// True when the class at a place satisfies the rules after some rows of a tuple have left and
+    /// some of another have entered.
     pub(super) fn holds_after(
         &mut self,
         pool: &Pool,
-        parts: &[Part],
+        parts: &[PoolClass],
         place: usize,
         left: Option<Member>,
         entered: Option<Member>,
@@ -328,7 +328,7 @@ impl<'a> Judge<'a> {
         holds
     }
 
-    /// True when these members hold as a class.
+    /// True when these members satisfy the rules as a class.
     pub(super) fn holds(&mut self, pool: &Pool, members: &[Member]) -> bool {
         if self.is_by_size() {
             return members.iter().map(|member| u64::from(member.count)).sum::<u64>() >= self.least;
@@ -337,13 +337,14 @@ impl<'a> Judge<'a> {
         self.task.privacy.holds(&self.tally)
     }
 
-    /// How far the members are from holding; counts them for [`Judge::lacks_with`].
+    /// How far the members are from satisfying the rules; counts them for
+    /// [`RuleCheck::lacks_with`].
     pub(super) fn lacks(&mut self, pool: &Pool, members: &[Member]) -> f64 {
         self.count(pool, members);
         self.task.privacy.lacks(&self.tally)
     }
 
-    /// How far those that were counted last are from holding together with one row of a tuple.
+    /// How far those that were counted last are from it together with one row of a tuple.
     pub(super) fn lacks_with(&mut self, pool: &Pool, at: u32) -> f64 {
         self.add(pool, Member { at, count: 1 });
         let lacks = self.task.privacy.lacks(&self.tally);
@@ -379,13 +380,23 @@ pub(super) fn index(at: usize) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rng::{Key, Rng};
+    use crate::rng::Rng;
     use crate::search::budget::Budget;
-    use crate::search::tests::TINY;
+    use crate::search::tests::beyond::task;
     use crate::testing;
 
+    /// These pieces by the places of their tuples.
+    fn placed(cells: &TupleCodes, pieces: &[Piece]) -> Vec<Piece> {
+        let place = |piece: &Piece| Piece { tuple: cells.place(piece.tuple), ..*piece };
+        pieces.iter().map(place).collect()
+    }
+
+    fn rows(members: &[Member]) -> u64 {
+        members.iter().map(|member| u64::from(member.count)).sum()
+    }
+
     #[test]
-    fn what_the_judge_says_of_a_part_is_what_counting_anew_says() {
+    fn the_rules_on_a_class_that_changes_are_those_on_one_counted_anew() {
         let toml = "k = 2\nrest = \"drop\"\n[columns]\nage = { role = \"quasi\" }\ncity = { role = \"quasi\" }\n\
                     illness = { role = \"sensitive\", alpha = 0.6 }\n";
         let (budget, mut held, mut broken) = (Budget::unlimited(), 0, 0);
@@ -394,30 +405,15 @@ mod tests {
                 continue;
             };
             let pieces = problem.pieces_without(&[]);
-            let stage = &problem.stages_in_order()[0];
-            let (attributes, privacy) = (&stage.attributes, &stage.privacy);
-            let task = Task {
-                problem: &problem,
-                attributes,
-                privacy,
-                pieces: &pieces,
-                seed,
-                key: Key::from_seed(seed),
-                rounds: 3,
-                budget: &budget,
-                tuning: &TINY,
-            };
+            let task = task(&problem, &pieces, &budget, seed);
             let (cells, penalty) =
-                (Cells::new(&task), Penalty::new(problem.attributes(), attributes));
-            let class: Vec<Piece> = pieces
-                .iter()
-                .map(|piece| Piece { tuple: cells.place(piece.tuple), ..*piece })
-                .collect();
-            let (mut pool, mut judge, mut rng) =
-                (Pool::default(), Judge::new(&task, &cells), Rng::new(seed));
+                (TupleCodes::new(&task), Penalty::new(problem.attributes(), task.attributes));
+            let class = placed(&cells, &pieces);
+            let (mut pool, mut rules, mut rng) =
+                (Pool::default(), RuleCheck::new(&task, &cells), Rng::new(seed));
             pool.fill(&cells, [&class[..]].into_iter(), &mut Vec::new());
-            judge.forget();
-            let mut parts = vec![Part::default(); 2];
+            rules.forget();
+            let mut parts = vec![PoolClass::default(); 2];
             let member = |at: u32| Member { at, count: pool.pieces[at as usize].count };
             let halves = [
                 0..index(pool.pieces.len() / 2),
@@ -443,10 +439,9 @@ mod tests {
                 for (at, left, entered, then) in
                     [(from, Some(moved), None, rest), (1 - from, None, Some(moved), more)]
                 {
-                    let holds = judge.holds_after(&pool, &parts, at, left, entered);
-                    let is_large = then.iter().map(|member| u64::from(member.count)).sum::<u64>()
-                        >= judge.least;
-                    assert_eq!(holds, is_large && judge.holds(&pool, &then), "seed {seed}");
+                    let holds = rules.holds_after(&pool, &parts, at, left, entered);
+                    let is_large = rows(&then) >= rules.least;
+                    assert_eq!(holds, is_large && rules.holds(&pool, &then), "seed {seed}");
                     if holds { held += 1 } else { broken += 1 }
                 }
                 parts[from].take(&penalty, &pool, place, moved.count);
@@ -457,32 +452,17 @@ mod tests {
     }
 
     #[test]
-    fn what_a_part_says_of_itself_is_what_counting_anew_says_after_any_history() {
+    fn the_loss_of_a_class_is_that_of_its_box_after_any_history() {
         let toml = "k = 2\nrest = \"drop\"\n[columns]\nage = { role = \"quasi\", weight = 2 }\nheight = { role = \"quasi\" }\ncity = { role = \"quasi\" }\n";
         let budget = Budget::unlimited();
         for seed in 0..40 {
             let problem = testing::problem(&testing::random_table(seed, 60), toml).unwrap();
             let pieces = problem.pieces_without(&[]);
-            let stage = &problem.stages_in_order()[0];
-            let (attributes, privacy) = (&stage.attributes, &stage.privacy);
-            let task = Task {
-                problem: &problem,
-                attributes,
-                privacy,
-                pieces: &pieces,
-                seed,
-                key: Key::from_seed(seed),
-                rounds: 3,
-                budget: &budget,
-                tuning: &TINY,
-            };
+            let task = task(&problem, &pieces, &budget, seed);
             let (cells, penalty) =
-                (Cells::new(&task), Penalty::new(problem.attributes(), &stage.attributes));
+                (TupleCodes::new(&task), Penalty::new(problem.attributes(), task.attributes));
             let mut pool = Pool::default();
-            let class: Vec<Piece> = pieces
-                .iter()
-                .map(|piece| Piece { tuple: cells.place(piece.tuple), ..*piece })
-                .collect();
+            let class = placed(&cells, &pieces);
             pool.fill(&cells, [&class[..20], &class[10..]].into_iter(), &mut Vec::new());
             assert_eq!(pool.pieces.len(), class.len());
             assert_eq!(
@@ -490,7 +470,7 @@ mod tests {
                 2 * class[15].count,
                 "a tuple of both classes is there once"
             );
-            let pays = |members: &[Member]| {
+            let row_loss = |members: &[Member]| {
                 let pieces: Vec<Piece> =
                     members.iter().map(|member| Piece { tuple: member.at, count: 1 }).collect();
                 if pieces.is_empty() { 0.0 } else { penalty.of_box(&cells.ranges(&pieces)) }
@@ -498,7 +478,7 @@ mod tests {
             let same = |one: f64, other: f64| {
                 assert!((one - other).abs() < 1e-12, "seed {seed}: {one} and {other}")
             };
-            let (mut rng, mut part) = (Rng::new(seed), Part::default());
+            let (mut rng, mut part) = (Rng::new(seed), PoolClass::default());
             part.set(&penalty, &pool, std::iter::empty());
             for _ in 0..80 {
                 let at = index(usize::try_from(rng.below(pool.pieces.len() as u64)).unwrap());
@@ -515,19 +495,19 @@ mod tests {
                             .min(part.members[member].count - 1),
                     );
                 }
-                same(part.pays, pays(&part.members));
-                assert_eq!(
-                    part.rows,
-                    part.members.iter().map(|member| u64::from(member.count)).sum::<u64>()
-                );
+                same(part.row_loss, row_loss(&part.members));
+                assert_eq!(part.rows, rows(&part.members));
                 let entering = Member { at, count: 1 };
                 let with = [part.members.clone(), vec![entering]].concat();
-                same(part.pays_with(&penalty, pool.row(at)), pays(&with));
+                same(part.row_loss_with(&penalty, pool.row(at)), row_loss(&with));
                 let Some(&leaving) = part.members.last() else { continue };
                 let without = part.members[..part.members.len() - 1].to_vec();
-                same(part.pays_without(&penalty, pool.row(leaving.at)), pays(&without));
+                same(part.row_loss_without(&penalty, pool.row(leaving.at)), row_loss(&without));
                 let after = [without, vec![entering]].concat();
-                same(part.pays_after(&penalty, pool.row(leaving.at), pool.row(at)), pays(&after));
+                same(
+                    part.row_loss_after(&penalty, pool.row(leaving.at), pool.row(at)),
+                    row_loss(&after),
+                );
             }
         }
     }
