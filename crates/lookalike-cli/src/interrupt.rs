@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError, mpsc};
 use std::thread;
 use std::time::Duration;
 
-use lookalike::table::{self, Stream, Written};
+use lookalike::table::{self, PublishedFiles, StdoutState};
 
 use crate::show;
 
@@ -68,13 +68,15 @@ pub(crate) fn end(why: &str, code: u8) -> ! {
 }
 
 /// In words, what is there of all that the program was to write.
-fn what_is_there(written: &Written) -> String {
+fn what_is_there(written: &PublishedFiles) -> String {
     let files: Vec<String> = written.files.iter().map(|file| show::path(file)).collect();
     let files = (!files.is_empty()).then(|| format!("complete before that: {}", files.join(", ")));
     let stream = match written.stream {
-        Stream::Nothing => None,
-        Stream::Part => Some("standard output may have got a part, which is of no use".to_string()),
-        Stream::Whole => Some("all was written to standard output before".to_string()),
+        StdoutState::Nothing => None,
+        StdoutState::Part => {
+            Some("standard output may have got a part, which is of no use".to_string())
+        }
+        StdoutState::Whole => Some("all was written to standard output before".to_string()),
     };
     match [stream, files].into_iter().flatten().collect::<Vec<_>>().join("; ") {
         nothing if nothing.is_empty() => "nothing was written".to_string(),
@@ -123,20 +125,22 @@ mod tests {
     #[test]
     fn nothing_was_written_is_said_only_when_nothing_was() {
         let said = |files: &[&str], stream| {
-            what_is_there(&Written { files: files.iter().map(Into::into).collect(), stream })
+            what_is_there(&PublishedFiles { files: files.iter().map(Into::into).collect(), stream })
         };
-        assert_eq!(said(&[], Stream::Nothing), "nothing was written");
+        assert_eq!(said(&[], StdoutState::Nothing), "nothing was written");
         assert_eq!(
-            said(&["a.csv", "b.toml"], Stream::Nothing),
+            said(&["a.csv", "b.toml"], StdoutState::Nothing),
             "complete before that: a.csv, b.toml"
         );
         assert_eq!(
-            said(&["r.toml"], Stream::Part),
+            said(&["r.toml"], StdoutState::Part),
             "standard output may have got a part, which is of no use; complete before that: r.toml"
         );
-        for (files, stream) in
-            [(&[][..], Stream::Part), (&[][..], Stream::Whole), (&["a.csv"][..], Stream::Part)]
-        {
+        for (files, stream) in [
+            (&[][..], StdoutState::Part),
+            (&[][..], StdoutState::Whole),
+            (&["a.csv"][..], StdoutState::Part),
+        ] {
             assert!(!said(files, stream).contains("nothing"), "{files:?} {stream:?}");
         }
     }

@@ -18,7 +18,7 @@ use lookalike::release::{self, Cells, Release};
 use lookalike::request::{Order, Publish, Roles};
 use lookalike::rng::Key;
 use lookalike::table::Table;
-use lookalike::table::{self, Access, FileType, Format, Pending};
+use lookalike::table::{self, Access, Existing, FileType, Format, Pending};
 use lookalike::{
     Algorithm, Budget, Cost, Error, ErrorKind, Optimum, Outcome, Problem, Request, Result,
     SearchOptions, Status, Techniques, problem::partition, release::proof,
@@ -133,7 +133,7 @@ pub(crate) fn run(job: &Job, progress: &mut Progress) -> Result<Done> {
     let request = job.request;
     let file_type = table::file_type(job.out)?;
     files::refuse_overlap(job.data, &job.reads, &job.outputs())?;
-    drop(Pending::beside(job.out, job.force)?);
+    drop(Pending::beside(job.out, Existing::overwrite_if(job.force))?);
     request.suppress()?;
     request.time()?;
     request.max_loss()?;
@@ -158,7 +158,7 @@ pub(crate) fn run(job: &Job, progress: &mut Progress) -> Result<Done> {
     // The release is laid out in the write stage.
     let Found { release, proof, recoding, search } =
         find(job, plan, &roles, table, cells(file_type), warnings, progress)?;
-    let pending = Pending::beside(job.out, job.force)?;
+    let pending = Pending::beside(job.out, Existing::overwrite_if(job.force))?;
     table::write(
         pending.file()?,
         job.out,
@@ -244,7 +244,7 @@ fn find(
     progress.stage("encode");
     warnings.extend(disclosures(&table, roles, job.request)?);
     let problem = Arc::new(Problem::new(&table, roles, job.request)?);
-    table.columns.iter_mut().for_each(|column| column.coded = None);
+    table.forget_codes();
     warnings.extend_from_slice(problem.warnings());
     warnings.extend(warn::hopeless(&problem));
     warnings.extend(unused(&plan, job.request));
@@ -489,7 +489,7 @@ fn refuse_secrets(job: &Job, wanted: &Wanted, algorithm: Algorithm) -> Result<()
                 "the {what} is as secret as the table and needs a file of its own: {flag} FILE"
             )));
         }
-        drop(Pending::beside(path, job.force)?);
+        drop(Pending::beside(path, Existing::overwrite_if(job.force))?);
     }
     Ok(())
 }
@@ -533,7 +533,7 @@ fn secret(job: &Job, proof: Option<&Proof>, recoding: Option<&str>) -> Result<Op
     let Way::Search(wanted) = &job.way else { return Ok(None) };
     let Some(path) = wanted.proof.or(wanted.recoding) else { return Ok(None) };
     let failed = |source| ErrorKind::Io { path: path.into(), source };
-    let pending = Pending::with_access(path, job.force, Access::Owner)?;
+    let pending = Pending::with_access(path, Existing::overwrite_if(job.force), Access::Owner)?;
     let mut file = pending.file()?;
     match (proof, recoding) {
         (Some(proof), _) => proof::write(proof, file),

@@ -22,7 +22,7 @@
 //! let outcome = solve(&problem, SearchOptions::new(Algorithm::Mondrian, 1), &Budget::unlimited());
 //! assert!(loss(&problem, &outcome.recoding).gcp < 0.1);
 //! let release = Release::new(&problem, &outcome.recoding, &table, &roles, &request, Key::from_system(), Cells::Text)?;
-//! let pending = io::Pending::beside(&safe, false)?;
+//! let pending = io::Pending::beside(&safe, io::Existing::Keep)?;
 //! io::write(pending.file()?, &safe, io::file_type(&safe)?, release.schema(), release.batches(), |at| release.batch(at))?;
 //! let mut released = io::open(pending.path(), None)?.read(&[Treatment::Code; 3])?;
 //! audit::unguard(&mut released);

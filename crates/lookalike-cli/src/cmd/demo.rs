@@ -50,7 +50,7 @@ pub(crate) fn run(args: &Demo, global: &Global) -> Result<ExitCode> {
     let (data, toml, safe) =
         (folder.join("patients.csv"), folder.join("lookalike.toml"), folder.join("safe.csv"));
     synth::write(Synthetic::Hospital, args.rows, args.seed, &data, true)?;
-    write_text(&toml, true, REQUEST)?;
+    write_text(&toml, lookalike::table::Existing::Overwrite, REQUEST)?;
     let request = Request { seed: Some(args.seed), ..Request::read(&toml)? };
     let mut progress = Progress::new(global.quiet);
     let way = Way::Search(Wanted::default());
@@ -109,8 +109,9 @@ fn excerpt(path: &Path) -> Result<String> {
     let source = table::open(path, Some(','))?;
     let all = vec![Treatment::Code; source.names().len()];
     let table = source.read(&all)?;
-    let heads: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
-    let rows: Vec<Vec<String>> = (0..SHOWN.min(table.rows)).map(|row| cells(&table, row)).collect();
+    let heads: Vec<&str> = table.columns().iter().map(|column| column.name.as_str()).collect();
+    let rows: Vec<Vec<String>> =
+        (0..SHOWN.min(table.rows())).map(|row| cells(&table, row)).collect();
     // Long cells are cut, the longest first, until a line fits.
     let longest = rows.iter().flatten().map(|cell| cell.chars().count()).max().unwrap_or(0);
     let shown = |limit: usize| {
@@ -124,8 +125,8 @@ fn excerpt(path: &Path) -> Result<String> {
 
 fn cells(table: &Table, row: usize) -> Vec<String> {
     let text =
-        |coded: &Coded| coded.values[coded.codes.get(row) as usize].clone().unwrap_or_default();
-    table.columns.iter().map(|column| text(table.coded(&column.name))).collect()
+        |coded: &Coded| coded.values()[coded.codes().get(row) as usize].clone().unwrap_or_default();
+    table.columns().iter().map(|column| text(table.coded(&column.name))).collect()
 }
 
 fn cut(text: &str, limit: usize) -> String {

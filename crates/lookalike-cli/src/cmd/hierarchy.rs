@@ -67,7 +67,7 @@ fn check(args: &HierarchyCheck) -> Result<ExitCode> {
             return show::verdict(show::print(&text), USAGE);
         }
         attribute(&table, column, HierarchySpec::File(args.file.clone()), None)?;
-        let values = table.coded(column).values.len() as u64;
+        let values = table.coded(column).values().len() as u64;
         text += &format!("it has all {} of column {column}\n", count(values));
     }
     show::print(&text)?;
@@ -86,7 +86,7 @@ fn strangers(tree: &Taxonomy, table: &Table, column: &str) -> Vec<String> {
             numbers.binary_search_by(|other| other.total_cmp(&(number + 0.0))).is_ok()
         })
     };
-    let values = &table.coded(column).values;
+    let values = table.coded(column).values();
     let found = values
         .iter()
         .zip(tree.codes(values))
@@ -125,7 +125,11 @@ fn write(of: &ColumnOf, how: HierarchySpec, kind: Kind, is_quiet: bool) -> Resul
         Domain::Tree(tree) => tree,
         Domain::Ordered(ordered) => ordered.steps.expect("it was asked for").taxonomy,
     };
-    write_text(&of.output, of.force, &hierarchy::to_text(&tree))?;
+    write_text(
+        &of.output,
+        lookalike::table::Existing::overwrite_if(of.force),
+        &hierarchy::to_text(&tree),
+    )?;
     if !is_quiet && of.output != Path::new("-") {
         show::say(&format!(
             "wrote {}: {} in {}; look at it with: lookalike hierarchy show {}",

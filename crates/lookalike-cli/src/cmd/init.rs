@@ -19,7 +19,7 @@ pub(crate) fn run(args: &Init) -> Result<ExitCode> {
     if !to_stdout {
         // Said before the table is read.
         files::refuse_overlap(&args.data, &[], &[("-o", &args.output)])?;
-        drop(table::Pending::beside(&args.output, args.force)?);
+        drop(table::Pending::beside(&args.output, table::Existing::overwrite_if(args.force))?);
     }
     let source = table::open(&args.data, args.reading.delimiter)?;
     if source.is_headless() {
@@ -30,7 +30,7 @@ pub(crate) fn run(args: &Init) -> Result<ExitCode> {
     }
     let all = vec![Treatment::Code; source.names().len()];
     let table = source.read(&all)?;
-    if table.rows == 0 {
+    if table.rows() == 0 {
         return Err(ErrorKind::Data {
             why: "the table has no rows: there is nothing to profile".into(),
         }
@@ -51,7 +51,7 @@ pub(crate) fn run(args: &Init) -> Result<ExitCode> {
         show::say(text(&profiles, uniqueness.as_ref()).trim_end());
         show::print(&toml)?;
     } else {
-        write_text(&args.output, args.force, &toml)?;
+        write_text(&args.output, table::Existing::overwrite_if(args.force), &toml)?;
         let mut text = text(&profiles, uniqueness.as_ref());
         text += &format!(
             "\nwrote {}: read the roles, correct them, then\n  lookalike anonymize -c {} -o safe.csv\n",

@@ -25,7 +25,7 @@ pub(crate) fn write(kind: Synthetic, rows: u64, seed: u64, out: &Path, force: bo
     let too_many =
         || ErrorKind::Request { why: format!("{rows} rows are more than this computer can count") };
     let batches = usize::try_from(rows.div_ceil(BATCH)).map_err(|_| too_many())?;
-    let pending = Pending::beside(out, force)?;
+    let pending = Pending::beside(out, lookalike::table::Existing::overwrite_if(force))?;
     table::write(pending.file()?, out, file_type, &synthetic::schema(kind), batches, |batch| {
         let first = batch as u64 * BATCH;
         let here = usize::try_from(BATCH.min(rows - first)).expect("a batch is small");

@@ -38,24 +38,24 @@ pub(crate) fn cells<'a>(
     match shown {
         Shown::Label(name) => {
             let labels = coded(release, name)?;
-            let cells = labels.values.iter().map(|label| Cell::Label(label.as_deref()));
-            Ok((Cow::Borrowed(&labels.codes), cells.collect()))
+            let cells = labels.values().iter().map(|label| Cell::Label(label.as_deref()));
+            Ok((Cow::Borrowed(labels.codes()), cells.collect()))
         }
         Shown::Bounds { min, max, missing, .. } => {
             let min = coded(release, min)?;
             let max = coded(release, max)?;
             let missing = missing.as_ref().map(|missing| coded(release, missing)).transpose()?;
-            let mut fold = Fold::new(release.rows);
+            let mut fold = Fold::new(release.rows());
             let columns = [Some(min), Some(max), missing].into_iter().flatten();
             fold.refine(
                 &columns
-                    .map(|column| (column.values.len(), |row: usize| column.codes.get(row)))
+                    .map(|column| (column.values().len(), |row: usize| column.codes().get(row)))
                     .collect::<Vec<_>>(),
             );
             let classes = fold.finish();
             let cells = classes.first.iter().map(|&row| {
                 let text = |column: &'a Coded| {
-                    column.values[column.codes.get(row as usize) as usize].as_deref()
+                    column.values()[column.codes().get(row as usize) as usize].as_deref()
                 };
                 Cell::Bounds {
                     min: text(min),
@@ -228,7 +228,7 @@ impl<'a> Dictionary<'a> {
         spellings: &[String],
     ) -> Result<Dictionary<'a>> {
         let values: Vec<Option<&str>> =
-            source.values.iter().map(|value| present(value.as_deref(), spellings)).collect();
+            source.values().iter().map(|value| present(value.as_deref(), spellings)).collect();
         let scale = scale(&values, column);
         let place: Vec<Option<i128>> =
             values.iter().map(|value| value.and_then(|text| scale.place(text))).collect();
@@ -357,7 +357,7 @@ pub(crate) fn first_untold(
     spellings: &[String],
 ) -> Result<Option<usize>> {
     let texts = values.iter().map(|(text, _)| text.clone()).collect();
-    let source = Coded { values: texts, first_row: Vec::new(), codes: Codes::new() };
+    let source = Coded::from_parts(texts, Vec::new(), Codes::new());
     let cells: Vec<Cell> = labels.iter().map(|&label| Cell::Label(Some(label))).collect();
     let cover = Cover::new(&source, &cells, column, spellings)?;
     Ok((0..)

@@ -15,15 +15,15 @@ use crate::table::Table;
 pub fn unguard(table: &mut Table) {
     let coded = |table: &Table| {
         table
-            .columns
+            .columns()
             .iter()
             .filter_map(|column| column.coded.as_ref())
-            .any(|coded| coded.values.iter().flatten().any(|t| is_bare(t)))
+            .any(|coded| coded.values().iter().flatten().any(|t| is_bare(t)))
     };
     let carried = |table: &Table| {
         // What is coded was looked at already.
         let arrays = table
-            .columns
+            .columns()
             .iter()
             .filter(|column| column.coded.is_none())
             .flat_map(|column| column.carried.iter().flatten());
@@ -31,12 +31,13 @@ pub fn unguard(table: &mut Table) {
             .filter_map(|array| array.as_any().downcast_ref::<StringArray>())
             .any(|texts| texts.iter().flatten().any(is_bare))
     };
-    if table.columns.iter().any(|column| is_bare(&column.name)) || coded(table) || carried(table) {
+    if table.columns().iter().any(|column| is_bare(&column.name)) || coded(table) || carried(table)
+    {
         return;
     }
-    for column in &mut table.columns {
+    for column in table.columns_mut() {
         take_off(&mut column.name);
-        column.coded.iter_mut().flat_map(|coded| &mut coded.values).flatten().for_each(take_off);
+        column.coded.iter_mut().flat_map(|coded| coded.values_mut()).flatten().for_each(take_off);
     }
 }
 

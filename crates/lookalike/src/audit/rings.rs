@@ -71,19 +71,19 @@ pub(super) fn by_proof(
     proof: &Proof,
 ) -> Result<Findings> {
     let Sides { mut truth, carried, quasi } = truth::sides(release, source, request)?;
-    fits(proof, release.rows, source.rows)?;
+    fits(proof, release.rows(), source.rows())?;
     let rings: Vec<Ring<'_>> = proof.rings().collect();
     let bags = || quasi.iter().map(|quasi| Bag::new(quasi.known)).collect::<Vec<Bag>>();
     let broken: u64 =
         rings.par_iter().map_init(bags, |bags, ring| uncovered(ring, &quasi, bags)).sum();
-    let others = truth::by_carried(&carried, (release.rows, source.rows));
-    let in_release = |row: RowId| others.of[source.rows + row as usize];
+    let others = truth::by_carried(&carried, (release.rows(), source.rows()));
+    let in_release = |row: RowId| others.of[source.rows() + row as usize];
     let in_source = |row: RowId| others.of[row as usize];
     let without = rings.par_iter().filter(|ring| !has_shift(ring, in_release, in_source));
     let exchanged: u64 = without.map(|ring| ring.released.len() as u64).sum();
     truth.cells_checked = Method::ByProof;
     truth.violations = broken + exchanged;
-    truth.rows_matched = release.rows as u64 - truth.violations.min(release.rows as u64);
+    truth.rows_matched = release.rows() as u64 - truth.violations.min(release.rows() as u64);
     truth.carried_unchanged &= exchanged == 0;
     if exchanged == 0 {
         truth.state(
@@ -131,17 +131,17 @@ pub(super) fn by_search(
             "a non-homogeneous release says nothing about rules on sensitive columns by itself",
         ));
     }
-    if release.rows != source.rows {
+    if release.rows() != source.rows() {
         return Err(needs_proof(
             "rows were left out, and a non-homogeneous release does not tell which",
         ));
     }
     let mut sides = truth::sides(release, source, request)?;
-    truth::compare(&mut sides, (release.rows, source.rows), request.output.order, LIMITS);
+    truth::compare(&mut sides, (release.rows(), source.rows()), request.output.order, LIMITS);
     let Sides { mut truth, quasi, .. } = sides;
     let asked = |spec: &RuleSpec| if let ModelSpec::K(k) = spec.model { k } else { 1 };
     let k = specs.iter().map(asked).max().unwrap_or(1);
-    let candidates = disjoint_ways(&quasi, release.rows, k)
+    let candidates = disjoint_ways(&quasi, release.rows(), k)
         .ok_or_else(|| needs_proof("there are too many pairs to search"))?;
     if candidates >= k {
         truth.state(

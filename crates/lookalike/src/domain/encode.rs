@@ -51,7 +51,7 @@ pub(crate) fn present(spec: ColumnSpec, coded: &Coded) -> Vec<Option<String>> {
         text.is_empty() || spec.missing.iter().any(|marker| marker.trim() == text.trim())
     };
     coded
-        .values
+        .values()
         .iter()
         .map(|value| value.as_ref().filter(|text| !is_missing(text)).cloned())
         .collect()
@@ -103,7 +103,7 @@ fn kind(spec: ColumnSpec, values: &[Option<String>], coded: &Coded) -> Result<Ki
             "column `{0}` looks numeric, but data row {1} has text: mend the cell, name a text that means missing \
              (--missing TEXT), or say --kind {0}=categorical",
             spec.name,
-            coded.first_row[at] + 1
+            coded.first_row()[at] + 1
         ))),
     }
 }
@@ -197,7 +197,7 @@ fn line(
             number(text).map(|number| (Unit::Whole, number))
         };
         let Some((as_unit, value)) = read else {
-            return Err(misfit(spec, kind, coded.first_row[at]));
+            return Err(misfit(spec, kind, coded.first_row()[at]));
         };
         if as_unit == Unit::Second {
             unit = Unit::Second;
@@ -227,10 +227,10 @@ fn line(
                     return Err(Error::data(format!(
                         "column `{0}`, data row {1}: numbers or times with more digits than can be told apart; say --kind {0}=categorical",
                         spec.name,
-                        coded.first_row[at] + 1
+                        coded.first_row()[at] + 1
                     )));
                 }
-                has_one_calendar(spec, text, spelt, coded.first_row[at])?;
+                has_one_calendar(spec, text, spelt, coded.first_row()[at])?;
             }
             _ => {
                 numbers.push(value);
@@ -359,7 +359,7 @@ pub(crate) fn counted(spec: ColumnSpec, coded: &Coded) -> Result<Vec<Option<Stri
         };
         if fits { Ok(Some(spelling(kind, &text))) } else { Err(misfit(spec, kind, row)) }
     };
-    present(spec, coded).into_iter().zip(&coded.first_row).map(one).collect()
+    present(spec, coded).into_iter().zip(coded.first_row()).map(one).collect()
 }
 
 /// The kind of a column as far as the request says it; categorical where it does not.
@@ -434,7 +434,7 @@ fn ordinal(
         let Some(&place) = places.get(text.as_str()) else {
             return Err(Error::data(format!(
                 "column `{name}`, data row {}: the value is not in the column's order; add it there",
-                coded.first_row[at] + 1
+                coded.first_row()[at] + 1
             )));
         };
         used[place] = true;
@@ -469,10 +469,10 @@ fn tree(spec: ColumnSpec, values: &[Option<String>], coded: &Coded) -> Result<(D
             &hierarchy::read_of(path, name, spec.missing)?,
             name,
             values,
-            &coded.first_row,
+            coded.first_row(),
         )?,
         Some(HierarchySpec::Prefix(request)) => {
-            hierarchy::prefix(name, &request.prefix, values, &coded.first_row)?
+            hierarchy::prefix(name, &request.prefix, values, coded.first_row())?
         }
         Some(HierarchySpec::Intervals(_) | HierarchySpec::Date(_)) => {
             return Err(Error::request(format!(
@@ -495,7 +495,7 @@ fn flat(spec: ColumnSpec, values: &[Option<String>], coded: &Coded) -> Result<Ta
         return Err(Error::data(format!(
             "column `{}`, data row {}: the cell is `*`, which is published for any value; write it otherwise in the source",
             spec.name,
-            coded.first_row[at] + 1
+            coded.first_row()[at] + 1
         )));
     }
     let mut leaves: Vec<String> = values.iter().flatten().cloned().collect();

@@ -73,7 +73,7 @@ impl Problem {
     /// [`Request`](crate::ErrorKind::Request) when the request makes no sense,
     /// [`Infeasible`](crate::ErrorKind::Infeasible) when no release can meet the rules.
     pub fn new(table: &Table, roles: &Roles, request: &Request) -> Result<Problem> {
-        if table.rows == 0 {
+        if table.rows() == 0 {
             return Err(Error::data("the table has no rows: there is nothing to release"));
         }
         table.check_header()?;
@@ -108,7 +108,7 @@ impl Problem {
         );
         // What ring promises holds only if nobody can repeat what is drawn.
         let key = if request.non_homogeneous { Key::from_system() } else { Key::of(request.seed) };
-        let (rows, starts) = distinct(&columns, table.rows);
+        let (rows, starts) = distinct(&columns, table.rows());
         let (rows, starts) = match columns.split_at(attributes.len()) {
             (_, []) => (rows, starts),
             // The tests of this crate number tuples by hand.
@@ -134,7 +134,7 @@ impl Problem {
             stages: Vec::new(),
             schemes,
             mandatory: Vec::new(),
-            allowance: allowance(suppress, table.rows),
+            allowance: allowance(suppress, table.rows()),
             warnings,
         };
         problem.stages = problem.stages(&rules, &watched)?;
@@ -538,15 +538,11 @@ mod tests {
                     let codes = (0..rows)
                         .map(|_| u32::try_from(rng.below(2) * (few - 1)).unwrap())
                         .collect();
-                    Coded {
-                        values: vec![None; usize::try_from(few).unwrap()],
-                        first_row: Vec::new(),
-                        codes,
-                    }
+                    Coded::from_parts(vec![None; usize::try_from(few).unwrap()], Vec::new(), codes)
                 })
                 .collect();
             let maps: Vec<Vec<Code>> =
-                tables.iter().map(|coded| (0u32..).take(coded.values.len()).collect()).collect();
+                tables.iter().map(|coded| (0u32..).take(coded.values().len()).collect()).collect();
             let columns: Vec<Recoded> =
                 tables.iter().zip(&maps).map(|(coded, map)| Recoded::new(coded, map)).collect();
             let (found, starts) = distinct(&columns, rows);

@@ -185,7 +185,7 @@ impl WatchedColumn {
         let mut folded: FxHashMap<String, Code> = FxHashMap::default();
         let mut near = 0;
         for (text, &code) in coded
-            .values
+            .values()
             .iter()
             .zip(&self.map)
             .filter_map(|(text, code)| Some((text.as_ref()?, code)))
@@ -224,10 +224,10 @@ fn sensitive_tree(spec: ColumnSpec, coded: &Coded) -> Result<Taxonomy> {
             &hierarchy::read_of(path, spec.name, spec.missing)?,
             spec.name,
             &values,
-            &coded.first_row,
+            coded.first_row(),
         ),
         Some(HierarchySpec::Prefix(request)) => {
-            hierarchy::prefix(spec.name, &request.prefix, &values, &coded.first_row)
+            hierarchy::prefix(spec.name, &request.prefix, &values, coded.first_row())
         }
         _ => Err(Error::request(format!(
             "column `{}`: the hierarchical distance needs a hierarchy, a file or a prefix specification",

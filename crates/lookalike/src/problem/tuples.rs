@@ -7,6 +7,9 @@ use crate::codes::{Code, Codes, RowId};
 use crate::rng::{Key, NUMBERING};
 use crate::table::Coded;
 
+/// Rows whose keys are packed at a time: few enough for the cache.
+const PACKED: usize = 1 << 12;
+
 /// A column of the table under new codes.
 pub(crate) struct Recoded<'a> {
     codes: &'a Codes,
@@ -17,7 +20,22 @@ pub(crate) struct Recoded<'a> {
 impl<'a> Recoded<'a> {
     pub(crate) fn new(coded: &'a Coded, map: &'a [Code]) -> Recoded<'a> {
         let greatest = map.iter().copied().max().unwrap_or(0);
-        Recoded { codes: &coded.codes, map, bits: u32::BITS - greatest.leading_zeros() }
+        Recoded { codes: coded.codes(), map, bits: u32::BITS - greatest.leading_zeros() }
+    }
+
+    /// Appends the code of each row to its key.
+    fn pack(&self, keyed: &mut [(u64, RowId)]) {
+        match self.codes {
+            Codes::U8(codes) => self.pack_by(keyed, |row| usize::from(codes[row])),
+            Codes::U16(codes) => self.pack_by(keyed, |row| usize::from(codes[row])),
+            Codes::U32(codes) => self.pack_by(keyed, |row| codes[row] as usize),
+        }
+    }
+
+    fn pack_by(&self, keyed: &mut [(u64, RowId)], code: impl Fn(usize) -> usize) {
+        for (key, row) in keyed {
+            *key = (*key << self.bits) | u64::from(self.map[code(*row as usize)]);
+        }
     }
 
     #[inline]
@@ -68,10 +86,10 @@ pub(crate) fn distinct(columns: &[Recoded], rows: usize) -> (Vec<RowId>, Vec<u32
             .take_while(|column| free.checked_sub(column.bits).map(|left| free = left).is_some())
             .count();
         let (now, later) = rest.split_at(fit);
-        keyed.par_iter_mut().for_each(|(key, row)| {
-            *key = now.iter().fold(*key, |key, column| {
-                (key << column.bits) | u64::from(column.code(*row as usize))
-            });
+        // Column by column within a chunk: the width of the codes is asked once a chunk, not once a
+        // cell.
+        keyed.par_chunks_mut(PACKED).for_each(|keyed| {
+            now.iter().for_each(|column| column.pack(keyed));
         });
         keyed.par_sort_unstable();
         rest = later;

@@ -63,7 +63,7 @@ pub(crate) fn publish(
         Key::from_seed(seed),
         cells,
     )?;
-    let pending = table::Pending::beside(output, true)?;
+    let pending = table::Pending::beside(output, table::Existing::Overwrite)?;
     table::write(
         pending.file()?,
         output,

@@ -130,7 +130,7 @@ pub(super) fn measure(
     wanted: &Wanted,
     progress: &Progress,
 ) -> Result<Vec<Run>> {
-    let names: Vec<String> = table.columns.iter().map(|column| column.name.clone()).collect();
+    let names: Vec<String> = table.columns().iter().map(|column| column.name.clone()).collect();
     let mut grounds = Vec::new();
     for set in sets {
         grounds.push(Ground::new(table, set, wanted, &names, progress)?);

@@ -51,7 +51,7 @@ pub(crate) fn run(args: &Compare, global: &Global) -> Result<ExitCode> {
         measure::measure(&table, &sets, &wanted, &progress)
     })?;
     progress.end();
-    let printed = tell(args, &sets, &wanted, &runs, table.rows);
+    let printed = tell(args, &sets, &wanted, &runs, table.rows());
     show::verdict(printed, ended(&runs))
 }
 
@@ -65,11 +65,15 @@ fn tell(
 ) -> Result<()> {
     let csv = args.csv.as_deref();
     if let Some(path) = csv {
-        write_secret(path, args.force, &tell::csv(runs))?;
+        write_secret(path, lookalike::table::Existing::overwrite_if(args.force), &tell::csv(runs))?;
     }
     if let Some(folder) = &args.plots {
         for (name, picture) in pictures::draw(sets, &wanted.algorithms, runs) {
-            write_secret(&folder.join(name), args.force, &picture)?;
+            write_secret(
+                &folder.join(name),
+                lookalike::table::Existing::overwrite_if(args.force),
+                &picture,
+            )?;
         }
     }
     match () {
@@ -231,7 +235,7 @@ fn refuse(args: &Compare, sets: &[RuleSet], data: &Path, pictures: &[PathBuf]) -
         args.csv.iter().map(|path| ("--csv", path.as_path())).chain(pictures).collect();
     files::refuse_overlap(data, &reads, &outputs)?;
     for (_, path) in outputs {
-        drop(Pending::beside(path, args.force)?);
+        drop(Pending::beside(path, lookalike::table::Existing::overwrite_if(args.force))?);
     }
     Ok(())
 }

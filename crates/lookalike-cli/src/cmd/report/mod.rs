@@ -15,7 +15,7 @@ use std::time::Duration;
 use lookalike::audit::{self, View};
 use lookalike::evaluate::profile::person_columns;
 use lookalike::evaluate::query::{self, Workload};
-use lookalike::table::{self, Pending};
+use lookalike::table::{self, Existing, Pending};
 use lookalike::{Problem, Request, Result};
 
 use crate::NOT_MET;
@@ -45,7 +45,7 @@ pub(crate) fn run(args: &Report, global: &Global) -> Result<ExitCode> {
     refuse_overlap(args, &request)?;
     // What cannot be written is found out before large tables are read.
     for path in [Some(&args.output), args.json.as_ref()].into_iter().flatten() {
-        drop(Pending::beside(path, args.force)?);
+        drop(Pending::beside(path, Existing::overwrite_if(args.force))?);
     }
     let opened = table::open(&args.source, request.input.delimiter)?;
     let roles = request::roles(&request, &opened)?;
@@ -65,7 +65,7 @@ pub(crate) fn run(args: &Report, global: &Global) -> Result<ExitCode> {
     let or_none = |error| if holds { Err(error) } else { Ok(None) };
     let columns = query::columns(&source, &release, &request).map(Some).or_else(or_none)?;
     // For everybody, no answers of rows that were suppressed.
-    let is_untold = guard != Guard::None && source.rows as u64 != verdict.rows;
+    let is_untold = guard != Guard::None && source.rows() as u64 != verdict.rows;
     let errors = if args.queries == 0 || columns.is_none() || is_untold {
         None
     } else {
@@ -90,9 +90,9 @@ pub(crate) fn run(args: &Report, global: &Global) -> Result<ExitCode> {
     // What is counted in the source is as secret as the source.
     let write = if guard == Guard::None { write_secret } else { write_text };
     if let Some(path) = &args.json {
-        write(path, args.force, &format!("{object:#}\n"))?;
+        write(path, Existing::overwrite_if(args.force), &format!("{object:#}\n"))?;
     }
-    write(&args.output, args.force, &page::page(&told))?;
+    write(&args.output, Existing::overwrite_if(args.force), &page::page(&told))?;
     if !global.quiet {
         show::say(&format!("{}\nwritten   {}", told.verdict, show::path(&args.output)));
         if guard == Guard::None {

@@ -113,7 +113,7 @@ impl<'a> Lab<'a> {
     pub(super) fn hierarchy(&self, name: &str, text: &str) -> Outcomes<HierarchySpec> {
         let path = self.hierarchies.join(name);
         if std::fs::read_to_string(&path).ok().as_deref() != Some(text) {
-            write_text(&path, true, text)?;
+            write_text(&path, lookalike::table::Existing::Overwrite, text)?;
         }
         Ok(HierarchySpec::File(path))
     }
@@ -171,7 +171,7 @@ impl<'a> Lab<'a> {
             return Err(Stop::Interrupted);
         }
         let names: Vec<String> =
-            job.data.table.columns.iter().map(|column| column.name.clone()).collect();
+            job.data.table.columns().iter().map(|column| column.name.clone()).collect();
         let roles = request.roles(&names)?;
         let problem = match Problem::new(&job.data.table, &roles, request) {
             Ok(problem) => problem,

@@ -16,7 +16,7 @@ mod xu2006;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use lookalike::table::Pending;
+use lookalike::table::{Existing, Pending};
 use lookalike::{Error, ErrorKind, Result};
 
 use crate::args::{Global, Reproduce};
@@ -101,7 +101,7 @@ pub(crate) fn run(args: &Reproduce, global: &Global) -> Result<ExitCode> {
     }
     // What could not be written in the end is found out before an hour of runs.
     for file in ["claims.csv", "claims.json", "reproduction.md"] {
-        drop(Pending::beside(&args.output.join(file), args.force)?);
+        drop(Pending::beside(&args.output.join(file), Existing::overwrite_if(args.force))?);
     }
     for folder in folders().map(|name| args.output.join(name)) {
         if !args.force && std::fs::read_dir(&folder).is_ok_and(|mut files| files.next().is_some()) {
@@ -214,29 +214,30 @@ fn experiments(
 
 /// Writes figures, pictures, page and claims, and prints the claims.
 fn tell(args: &Reproduce, papers: &[Paper], tables: &Tables, report: &Report) -> Result<()> {
+    let existing = Existing::overwrite_if(args.force);
     for figure in &report.figures {
         write_text(
             &args.output.join(figure.paper).join(format!("{}.csv", figure.name)),
-            args.force,
+            existing,
             &figure.csv(),
         )?;
         let picture = format!("{}.svg", page::picture(figure));
-        write_text(&args.output.join("reproduction").join(picture), args.force, &figure.picture())?;
+        write_text(&args.output.join("reproduction").join(picture), existing, &figure.picture())?;
     }
     let rows = |name: &str, rows: usize| format!("{name}, {} rows", show::count(rows as u64));
     let adult = [("Adult, training part", &tables.training), ("Adult, both parts", &tables.both)];
     let mut known: Vec<String> =
         adult.iter().filter_map(|(name, found)| Some(rows(name, found.as_ref()?.len()))).collect();
-    known.extend(tables.survey.as_ref().map(|data| rows("ACS 2018", data.table.rows)));
+    known.extend(tables.survey.as_ref().map(|data| rows("ACS 2018", data.table.rows())));
     let about =
         page::About { papers, quick: args.quick, has_data: args.data.is_some(), tables: &known };
     let text = page::page(&about, &report.figures, &report.claims);
     let file = |name: &str| -> PathBuf { args.output.join(name) };
-    write_text(&file("reproduction.md"), args.force, &text)?;
-    write_text(&file("claims.csv"), args.force, &claims::csv(&report.claims))?;
+    write_text(&file("reproduction.md"), existing, &text)?;
+    write_text(&file("claims.csv"), existing, &claims::csv(&report.claims))?;
     write_text(
         &file("claims.json"),
-        args.force,
+        existing,
         &format!("{:#}\n", claims::json(&report.claims, args.quick)),
     )?;
     show::print(&claims::table(&report.claims))

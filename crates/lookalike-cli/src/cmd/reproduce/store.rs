@@ -42,7 +42,7 @@ impl Store {
     pub(super) fn put(&self, key: &str, numbers: &Numbers) -> Result<()> {
         write_text(
             &self.file(key),
-            true,
+            lookalike::table::Existing::Overwrite,
             &format!("{:#}\n", json!({ "key": key, "numbers": numbers })),
         )
     }

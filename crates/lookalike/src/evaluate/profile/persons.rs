@@ -4,7 +4,7 @@
 use super::roles::{find, words};
 use super::{ColumnProfile, roles};
 use crate::request::{Request, Role};
-use crate::table::Counted;
+use crate::table::DistinctCount;
 
 /// Words of columns that number persons, whatever else stands in the name.
 const KEY: &str = "accountnumber bankaccount creditcard driverlicense driverslicense email emailaddress guid iban insurancenumber login mail \
@@ -71,8 +71,8 @@ pub fn person_columns(names: &[String], request: &Request) -> Vec<String> {
 }
 
 /// What must be known about a table whose rows are not persons, as far as this column tells.
-pub fn repeated_persons(counted: &Counted) -> Option<String> {
-    let Counted { name, present, distinct, is_exact } = counted;
+pub fn repeated_persons(counted: &DistinctCount) -> Option<String> {
+    let DistinctCount { name, present, distinct, is_exact } = counted;
     let stands = stands(name);
     let repeats = match stands {
         // A table of persons may have an entry twice by mistake.
@@ -101,7 +101,7 @@ pub fn repeated_persons(counted: &Counted) -> Option<String> {
 
 /// The same for a table that was profiled.
 pub fn repeated_in(profiles: &[ColumnProfile]) -> Vec<String> {
-    let counted = |profile: &ColumnProfile| Counted {
+    let counted = |profile: &ColumnProfile| DistinctCount {
         name: profile.name.clone(),
         present: profile.rows - profile.missing,
         distinct: profile.distinct,
@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     fn said(name: &str, distinct: u64, present: u64) -> Option<String> {
-        repeated_persons(&Counted { name: name.into(), present, distinct, is_exact: true })
+        repeated_persons(&DistinctCount { name: name.into(), present, distinct, is_exact: true })
     }
 
     #[test]

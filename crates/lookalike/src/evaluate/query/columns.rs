@@ -95,7 +95,7 @@ fn detail(shown: &Shown, source: &Table, release: &Table, request: &Request) -> 
     let reaches = released(&field, shown, release)?.0;
     let mut before = vec![0u64; field.values().len()];
     coded(source, name)?
-        .codes
+        .codes()
         .iter()
         .for_each(|value| before[field.codes[value as usize] as usize] += 1);
     let (mut ncp, mut generalized) = (0.0, 0);

@@ -228,7 +228,7 @@ pub fn answer(
         None => released(field, &Shown::Label(field.name.to_string()), release),
     });
     let columns = columns.collect::<Result<Vec<_>>>()?;
-    let estimate = Side::new(columns, release.rows);
+    let estimate = Side::new(columns, release.rows());
     let answers: Vec<Result<Answer>> = (1usize..=queries.len())
         .into_par_iter()
         .map(|number| {
@@ -305,10 +305,10 @@ impl Side {
 /// The source as a table whose every cell shows one value.
 fn originals(fields: &[Field<'_>], source: &Table) -> Result<Side> {
     let columns = fields.iter().map(|field| {
-        let codes = &coded(source, field.name)?.codes;
+        let codes = coded(source, field.name)?.codes();
         Ok((field.values(), codes.iter().map(|code| field.codes[code as usize]).collect()))
     });
-    Ok(Side::new(columns.collect::<Result<Vec<_>>>()?, source.rows))
+    Ok(Side::new(columns.collect::<Result<Vec<_>>>()?, source.rows()))
 }
 
 /// What the released cells of a column say, and which one each row has.
