@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError, mpsc};
 use std::thread;
 use std::time::Duration;
 
-use lookalike::table::{self, Stream, Written};
+use lookalike::table::{self, PublishedFiles, StdoutState};
 
 use crate::show;
 
@@ -68,16 +68,16 @@ pub(crate) fn end(why: &str, code: u8) -> ! {
 }
 
 /// Names the outputs that are complete.
-fn what_is_there(written: &Written) -> String {
+fn what_is_there(written: &PublishedFiles) -> String {
     let files: Vec<String> = written.files.iter().map(|file| show::path(file)).collect();
     let files =
         (!files.is_empty()).then(|| format!("these files are complete: {}", files.join(", ")));
     let stream = match written.stream {
-        Stream::Nothing => None,
-        Stream::Part => {
+        StdoutState::Nothing => None,
+        StdoutState::Part => {
             Some("standard output may have an incomplete result: do not use it".to_string())
         }
-        Stream::Whole => Some("the whole result is on standard output".to_string()),
+        StdoutState::Whole => Some("the whole result is on standard output".to_string()),
     };
     match [stream, files].into_iter().flatten().collect::<Vec<_>>().join("; ") {
         nothing if nothing.is_empty() => "nothing was written".to_string(),
@@ -126,21 +126,23 @@ mod tests {
     #[test]
     fn nothing_was_written_is_said_only_when_nothing_was() {
         let said = |files: &[&str], stream| {
-            what_is_there(&Written { files: files.iter().map(Into::into).collect(), stream })
+            what_is_there(&PublishedFiles { files: files.iter().map(Into::into).collect(), stream })
         };
-        assert_eq!(said(&[], Stream::Nothing), "nothing was written");
+        assert_eq!(said(&[], StdoutState::Nothing), "nothing was written");
         assert_eq!(
-            said(&["a.csv", "b.toml"], Stream::Nothing),
+            said(&["a.csv", "b.toml"], StdoutState::Nothing),
             "these files are complete: a.csv, b.toml"
         );
         assert_eq!(
-            said(&["r.toml"], Stream::Part),
+            said(&["r.toml"], StdoutState::Part),
             "standard output may have an incomplete result: do not use it; these files are complete: \
              r.toml"
         );
-        for (files, stream) in
-            [(&[][..], Stream::Part), (&[][..], Stream::Whole), (&["a.csv"][..], Stream::Part)]
-        {
+        for (files, stream) in [
+            (&[][..], StdoutState::Part),
+            (&[][..], StdoutState::Whole),
+            (&["a.csv"][..], StdoutState::Part),
+        ] {
             assert!(!said(files, stream).contains("nothing"), "{files:?} {stream:?}");
         }
     }

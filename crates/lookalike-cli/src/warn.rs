@@ -3,7 +3,7 @@
 use lookalike::domain::attribute::Domain;
 use lookalike::evaluate::profile::repeated_persons;
 use lookalike::request::Share;
-use lookalike::table::Counted;
+use lookalike::table::DistinctCount;
 use lookalike::{Error, ErrorKind, Problem, Request, Result, Status};
 
 use crate::pipeline::SearchReport;
@@ -14,7 +14,7 @@ use crate::show::{count, percent};
 const NOTHING_LEFT: f64 = 0.99;
 
 /// Warnings about the request and about columns that identify persons.
-pub(crate) fn of_request(request: &Request, counted: &[Counted]) -> Vec<String> {
+pub(crate) fn of_request(request: &Request, counted: &[DistinctCount]) -> Vec<String> {
     one_row(request).into_iter().chain(counted.iter().filter_map(repeated_persons)).collect()
 }
 

@@ -77,10 +77,10 @@ fn tables() -> Vec<Vec<u8>> {
 fn cells(table: &Table) -> Vec<Vec<Option<String>>> {
     let cell = |row: usize, name: &str| {
         let coded = table.coded(name);
-        coded.values[coded.codes.get(row) as usize].clone()
+        coded.values()[coded.codes().get(row) as usize].clone()
     };
-    (0..table.rows)
-        .map(|row| table.columns.iter().map(|column| cell(row, &column.name)).collect())
+    (0..table.rows())
+        .map(|row| table.columns().iter().map(|column| cell(row, &column.name)).collect())
         .collect()
 }
 
@@ -94,7 +94,7 @@ fn csv(bytes: &[u8]) -> bool {
     let path = folder.path().join("t.csv");
     std::fs::write(&path, bytes).expect("a file");
     let Ok(table) = read_all(&path) else { return false };
-    let names: Vec<String> = table.columns.iter().map(|column| quoted(&column.name)).collect();
+    let names: Vec<String> = table.columns().iter().map(|column| quoted(&column.name)).collect();
     let rows = cells(&table);
     let line = |row: &Vec<Option<String>>| {
         row.iter().map(|cell| cell.as_deref().map_or(String::new(), quoted)).collect::<Vec<_>>()
@@ -138,7 +138,7 @@ fn binary(bytes: &[u8], name: &str) -> bool {
     std::fs::write(&path, bytes).expect("a file");
     // Its decoders are allowed to panic: the reader catches that. What they let through must have
     // rows.
-    read_all(&path).is_ok_and(|table| table.rows > 0)
+    read_all(&path).is_ok_and(|table| table.rows() > 0)
 }
 
 fn hierarchies() -> Vec<Vec<u8>> {

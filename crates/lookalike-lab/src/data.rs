@@ -134,8 +134,8 @@ fn table_rows(file: &Path) -> Result<AdultRows> {
     let table = source.read(&treatments)?;
     let columns = NINE.map(|name| table.coded(name));
     let cell =
-        |row: usize, at: usize| columns[at].values[columns[at].codes.get(row) as usize].clone();
-    let rows = (0..table.rows).filter_map(|row| {
+        |row: usize, at: usize| columns[at].values()[columns[at].codes().get(row) as usize].clone();
+    let rows = (0..table.rows()).filter_map(|row| {
         (0..NINE.len()).map(|at| cell(row, at).filter(|cell| cell != "?")).collect()
     });
     Ok(rows.collect())
@@ -208,17 +208,17 @@ pub(crate) fn workers(kind: Synthetic, rows: usize, seed: u64) -> Result<Data> {
 
 fn data(name: String, table: Table) -> Data {
     let mut hash = Hash::default();
-    for column in &table.columns {
+    for column in table.columns() {
         hash.add(column.name.as_bytes());
         if let Some(coded) = &column.coded {
             coded
-                .values
+                .values()
                 .iter()
                 .for_each(|value| hash.add(value.as_deref().unwrap_or("\0").as_bytes()));
-            coded.codes.iter().for_each(|code| hash.add(&code.to_le_bytes()));
+            coded.codes().iter().for_each(|code| hash.add(&code.to_le_bytes()));
         }
     }
-    Data { name, fingerprint: format!("{} rows, {}", table.rows, hash.text()), table }
+    Data { name, fingerprint: format!("{} rows, {}", table.rows(), hash.text()), table }
 }
 
 /// The folder, if it can be read and has anything in it that an experiment uses.
@@ -299,7 +299,7 @@ mod tests {
         check_folder(folder.path()).unwrap();
         let ages = adult_in_intervals("a", &from_raw).unwrap();
         assert_eq!(
-            ages.table.coded("age").values,
+            ages.table.coded("age").values(),
             [Some("[36-40]".to_string()), Some("[21-25]".to_string())]
         );
     }

@@ -79,7 +79,7 @@ fn request(data: &Data, columns: &[&str], k: u64) -> Request {
     let mut request = Request { k: Some(k), rest: Some(Rest::Drop), ..Request::default() };
     for name in columns {
         let mut column = ColumnRequest::new(Role::Quasi);
-        let values = || data.table.coded(name).values.iter().flatten();
+        let values = || data.table.coded(name).values().iter().flatten();
         if values().all(|value| value.parse::<f64>().is_ok()) {
             column.kind = Some(Kind::Numeric);
         } else {

@@ -16,13 +16,13 @@ use lookalike::evaluate::loss::loss;
 use lookalike::evaluate::query::{self, Query, Workload};
 use lookalike::request::HierarchySpec;
 use lookalike::run::audit_outcome;
+use lookalike::table::{Access, Existing, write_text};
 use lookalike::{
     Algorithm, Budget, Error, ErrorKind, Outcome, Problem, Request, SearchOptions, Status, solve,
 };
 
 use crate::Event;
 use crate::data::Data;
-use crate::file::write_text;
 use crate::store::{RunNumbers, Store};
 
 /// Why the experiments ended early.
@@ -137,7 +137,7 @@ impl<'a> Lab<'a> {
     pub(crate) fn hierarchy(&self, name: &str, text: &str) -> Outcomes<HierarchySpec> {
         let path = self.hierarchies.join(name);
         if std::fs::read_to_string(&path).ok().as_deref() != Some(text) {
-            write_text(&path, true, text)?;
+            write_text(&path, Existing::Overwrite, Access::Usual, text)?;
         }
         Ok(HierarchySpec::File(path))
     }
@@ -197,7 +197,7 @@ impl<'a> Lab<'a> {
             return Err(Stop::Interrupted);
         }
         let names: Vec<String> =
-            experiment.data.table.columns.iter().map(|column| column.name.clone()).collect();
+            experiment.data.table.columns().iter().map(|column| column.name.clone()).collect();
         let roles = request.roles(&names)?;
         let problem = match Problem::new(&experiment.data.table, &roles, request) {
             Ok(problem) => problem,

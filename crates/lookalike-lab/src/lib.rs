@@ -9,7 +9,6 @@
 pub mod claims;
 mod data;
 mod figure;
-pub mod file;
 mod he2012;
 mod lab;
 mod li2008;
@@ -27,7 +26,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use lookalike::table::Pending;
+use lookalike::table::{self, Access, Existing, Pending};
 use lookalike::{Error, ErrorKind, Result};
 
 use claims::Claim;
@@ -160,7 +159,7 @@ pub fn prepare(what: &Reproduction, notify: &dyn Fn(Event<'_>)) -> Result<RealTa
     }
     // A target that cannot be written is reported before an hour of runs.
     for file in ["claims.csv", "claims.json", "reproduction.md"] {
-        drop(Pending::beside(&what.output.join(file), what.force)?);
+        drop(Pending::beside(&what.output.join(file), Existing::overwrite_if(what.force))?);
     }
     for folder in folders().map(|name| what.output.join(name)) {
         if !what.force && std::fs::read_dir(&folder).is_ok_and(|mut files| files.next().is_some()) {
@@ -238,7 +237,9 @@ pub fn run(
 /// # Errors
 /// [`Io`](ErrorKind::Io) and [`Request`](ErrorKind::Request) when a file cannot be written.
 pub fn write(what: &Reproduction, tables: &RealTables, results: &Results) -> Result<()> {
-    let put = |path: PathBuf, text: &str| file::write_text(&path, what.force, text);
+    let put = |path: PathBuf, text: &str| {
+        table::write_text(&path, Existing::overwrite_if(what.force), Access::Usual, text)
+    };
     let PaperResults { figures, claims } = &results.papers;
     for figure in figures {
         let csv = what.output.join(figure.paper).join(format!("{}.csv", figure.name));
@@ -250,7 +251,7 @@ pub fn write(what: &Reproduction, tables: &RealTables, results: &Results) -> Res
     let adult = [("Adult, training part", &tables.training), ("Adult, both parts", &tables.both)];
     let mut known: Vec<String> =
         adult.iter().filter_map(|(name, found)| Some(rows(name, found.as_ref()?.len()))).collect();
-    known.extend(tables.survey.as_ref().map(|data| rows("ACS 2018", data.table.rows)));
+    known.extend(tables.survey.as_ref().map(|data| rows("ACS 2018", data.table.rows())));
     let about = page::About {
         papers: &what.papers,
         quick: what.quick,

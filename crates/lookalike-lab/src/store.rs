@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use lookalike::table::{Access, Existing, write_text};
 use lookalike::{Error, ErrorKind, Result};
 use serde_json::{Value, json};
 
 use crate::data::Hash;
-use crate::file::write_text;
 
 /// The measurements of a run, by name: `ncp`, `seconds`.
 pub(crate) type RunNumbers = BTreeMap<String, f64>;
@@ -42,7 +42,8 @@ impl Store {
     pub(crate) fn put(&self, key: &str, numbers: &RunNumbers) -> Result<()> {
         write_text(
             &self.file(key),
-            true,
+            Existing::Overwrite,
+            Access::Usual,
             &format!("{:#}\n", json!({ "key": key, "numbers": numbers })),
         )
     }

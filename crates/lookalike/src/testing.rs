@@ -20,16 +20,8 @@ pub(crate) fn table(text: &str) -> Table {
         Some(rows[row][column].to_string()).filter(|text| !text.is_empty())
     };
     let column = |at: usize| {
-        let mut coded = Coded { values: Vec::new(), first_row: Vec::new(), codes: Codes::new() };
-        for row in 0..rows.len() {
-            let value = cell(row, at);
-            let code = coded.values.iter().position(|known| *known == value).unwrap_or_else(|| {
-                coded.values.push(value);
-                coded.first_row.push(u32::try_from(row).unwrap());
-                coded.values.len() - 1
-            });
-            coded.codes.push(u32::try_from(code).unwrap());
-        }
+        let texts = rows.iter().map(|row| Some(&row[at]).filter(|text| !text.is_empty()));
+        let coded = Coded::from_cells(texts);
         let cells: StringArray = (0..rows.len()).map(|row| cell(row, at)).collect();
         Column {
             name: names[at].clone(),
@@ -38,13 +30,13 @@ pub(crate) fn table(text: &str) -> Table {
             carried: Some(vec![Arc::new(cells)]),
         }
     };
-    Table { columns: (0..names.len()).map(column).collect(), rows: rows.len() }
+    Table::new((0..names.len()).map(column).collect(), rows.len())
 }
 
 /// The request in TOML, and the roles of the table's columns.
 pub(crate) fn request(table: &Table, toml: &str) -> (Roles, Request) {
     let request = Request::parse(toml).unwrap();
-    let names: Vec<String> = table.columns.iter().map(|column| column.name.clone()).collect();
+    let names: Vec<String> = table.columns().iter().map(|column| column.name.clone()).collect();
     (request.roles(&names).unwrap(), request)
 }
 

@@ -4,13 +4,13 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use lookalike::synthetic::Synthetic;
-use lookalike::table::{Coded, Table, Treatment};
+use lookalike::table::{Access, Coded, Existing, Table, Treatment};
 use lookalike::{Error, ErrorKind, Request, Result, table};
 
 use crate::args::{DemoArgs, GlobalArgs};
 use crate::cmd::anonymize::{CLASSES, loss_line, refused, rule_line};
 use crate::cmd::check::histogram;
-use crate::cmd::{synth, write_text};
+use crate::cmd::synth;
 use crate::pipeline::{self, RecodingSource, ReleaseJob, SearchJob};
 use crate::progress::StageProgress;
 use crate::show::{self, count, counted};
@@ -49,7 +49,7 @@ pub(crate) fn run(args: &DemoArgs, global: &GlobalArgs) -> Result<ExitCode> {
     let (data, toml, safe) =
         (folder.join("patients.csv"), folder.join("lookalike.toml"), folder.join("safe.csv"));
     synth::write(Synthetic::Hospital, args.rows, args.seed, &data, true)?;
-    write_text(&toml, true, REQUEST)?;
+    table::write_text(&toml, Existing::Overwrite, Access::Usual, REQUEST)?;
     let request = Request { seed: Some(args.seed), ..Request::read(&toml)? };
     let mut progress = StageProgress::new(global.quiet);
     let recoding = RecodingSource::Search(SearchJob::default());
@@ -108,8 +108,9 @@ fn excerpt(path: &Path) -> Result<String> {
     let source = table::open(path, Some(','))?;
     let all = vec![Treatment::Code; source.names().len()];
     let table = source.read(&all)?;
-    let heads: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
-    let rows: Vec<Vec<String>> = (0..SHOWN.min(table.rows)).map(|row| cells(&table, row)).collect();
+    let heads: Vec<&str> = table.columns().iter().map(|column| column.name.as_str()).collect();
+    let rows: Vec<Vec<String>> =
+        (0..SHOWN.min(table.rows())).map(|row| cells(&table, row)).collect();
     // Long cells are shortened, the longest first, until a line fits.
     let longest = rows.iter().flatten().map(|cell| show::width(cell)).max().unwrap_or(0);
     let shown = |limit: usize| {
@@ -123,8 +124,8 @@ fn excerpt(path: &Path) -> Result<String> {
 
 fn cells(table: &Table, row: usize) -> Vec<String> {
     let text =
-        |coded: &Coded| coded.values[coded.codes.get(row) as usize].clone().unwrap_or_default();
-    table.columns.iter().map(|column| text(table.coded(&column.name))).collect()
+        |coded: &Coded| coded.values()[coded.codes().get(row) as usize].clone().unwrap_or_default();
+    table.columns().iter().map(|column| text(table.coded(&column.name))).collect()
 }
 
 fn cut(text: &str, limit: usize) -> String {

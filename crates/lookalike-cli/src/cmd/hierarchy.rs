@@ -9,7 +9,7 @@ use lookalike::domain::taxonomy::Taxonomy;
 use lookalike::request::{
     ColumnRequest, DateSpec, HierarchySpec, IntervalsSpec, Kind, PrefixSpec, Rest, Role,
 };
-use lookalike::table::{Table, Treatment};
+use lookalike::table::{Access, Existing, Table, Treatment};
 use lookalike::{Problem, Request, Result, table};
 
 use crate::USAGE;
@@ -17,7 +17,6 @@ use crate::args::{
     GlobalArgs, HierarchyArgs, HierarchyCheckArgs, HierarchyCommand, HierarchyNew,
     HierarchyOutputArgs, ReadingArgs,
 };
-use crate::cmd::write_text;
 use crate::files;
 use crate::request::{headless, usage};
 use crate::show::{self, counted};
@@ -67,7 +66,7 @@ fn check(args: &HierarchyCheckArgs) -> Result<ExitCode> {
             return show::verdict(show::print(&text), USAGE);
         }
         attribute(&table, column, HierarchySpec::File(args.file.clone()), None)?;
-        let values = table.coded(column).values.len() as u64;
+        let values = table.coded(column).values().len() as u64;
         text += &format!(
             "all {} of column {column} are in the hierarchy\n",
             counted(values, "value", "values")
@@ -89,7 +88,7 @@ fn missing_values(tree: &Taxonomy, table: &Table, column: &str) -> Vec<String> {
             numbers.binary_search_by(|other| other.total_cmp(&(number + 0.0))).is_ok()
         })
     };
-    let values = &table.coded(column).values;
+    let values = table.coded(column).values();
     let found = values
         .iter()
         .zip(tree.codes(values))
@@ -135,7 +134,8 @@ fn write(
             ordered.intervals().expect("it was asked for").taxonomy().clone()
         }
     };
-    write_text(&of.output, of.force, &hierarchy::to_text(&tree))?;
+    let existing = Existing::overwrite_if(of.force);
+    table::write_text(&of.output, existing, Access::Usual, &hierarchy::to_text(&tree))?;
     if !is_quiet && of.output != Path::new("-") {
         show::say(&format!(
             "wrote {}: {} in {}; print it with: lookalike hierarchy show {}",

@@ -5,11 +5,10 @@ use std::process::ExitCode;
 
 use lookalike::evaluate::profile::{self, ColumnProfile, Uniqueness};
 use lookalike::request::{Kind, Role};
-use lookalike::table::Treatment;
+use lookalike::table::{Access, Existing, Treatment};
 use lookalike::{ErrorKind, Result, table};
 
 use crate::args::InitArgs;
-use crate::cmd::write_text;
 use crate::files;
 use crate::show::{self, count, percent};
 
@@ -18,7 +17,7 @@ pub(crate) fn run(args: &InitArgs) -> Result<ExitCode> {
     if !to_stdout {
         // Refused before the table is read.
         files::refuse_overlap(&args.data, &[], &[("-o", &args.output)])?;
-        drop(table::Pending::beside(&args.output, args.force)?);
+        drop(table::Pending::beside(&args.output, Existing::overwrite_if(args.force))?);
     }
     let source = table::open(&args.data, args.reading.delimiter)?;
     if source.is_headless() {
@@ -29,7 +28,7 @@ pub(crate) fn run(args: &InitArgs) -> Result<ExitCode> {
     }
     let all = vec![Treatment::Code; source.names().len()];
     let table = source.read(&all)?;
-    if table.rows == 0 {
+    if table.rows() == 0 {
         return Err(ErrorKind::Data {
             why: "the table has no rows: there is nothing to profile".into(),
         }
@@ -50,7 +49,7 @@ pub(crate) fn run(args: &InitArgs) -> Result<ExitCode> {
         show::say(text(&profiles, uniqueness.as_ref()).trim_end());
         show::print(&toml)?;
     } else {
-        write_text(&args.output, args.force, &toml)?;
+        table::write_text(&args.output, Existing::overwrite_if(args.force), Access::Usual, &toml)?;
         let mut text = text(&profiles, uniqueness.as_ref());
         text += &format!(
             "\nwrote {}: check and correct the roles, then run\n  lookalike anonymize -c {} -o \

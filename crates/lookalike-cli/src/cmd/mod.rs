@@ -13,5 +13,3 @@ pub(crate) mod report;
 pub(crate) mod reproduce;
 pub(crate) mod synth;
 pub(crate) mod verify;
-
-pub(crate) use lookalike_lab::file::{write_secret, write_text};

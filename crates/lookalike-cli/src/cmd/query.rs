@@ -44,13 +44,13 @@ pub(crate) fn run(args: &QueryArgs, global: &GlobalArgs) -> Result<ExitCode> {
         let workloads: Vec<Value> = groups.iter().map(|group| object(group, args.each)).collect();
         show::json(&json!({
             "version": 1,
-            "source_rows": source.rows,
-            "released_rows": release.rows,
+            "source_rows": source.rows(),
+            "released_rows": release.rows(),
             "seed": seed,
             "workloads": workloads,
         }))?;
     } else {
-        let rows = |table: &Table| counted(table.rows as u64, "row", "rows");
+        let rows = |table: &Table| counted(table.rows() as u64, "row", "rows");
         let mut text = format!("source    {}\nrelease   {}\n\n", rows(&source), rows(&release));
         text += &errors(&groups);
         if args.each {

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use lookalike::synthetic::{self, Synthetic};
-use lookalike::table::{self, Pending};
+use lookalike::table::{self, Existing, Pending};
 use lookalike::{ErrorKind, Result};
 
 use crate::args::SynthArgs;
@@ -24,7 +24,7 @@ pub(crate) fn write(kind: Synthetic, rows: u64, seed: u64, out: &Path, force: bo
     let too_many =
         || ErrorKind::Request { why: format!("{rows} rows are too many for this computer") };
     let batches = usize::try_from(rows.div_ceil(BATCH)).map_err(|_| too_many())?;
-    let pending = Pending::beside(out, force)?;
+    let pending = Pending::beside(out, Existing::overwrite_if(force))?;
     table::write(pending.file()?, out, file_type, &synthetic::schema(kind), batches, |batch| {
         let first = batch as u64 * BATCH;
         let here = usize::try_from(BATCH.min(rows - first)).expect("a batch is small");

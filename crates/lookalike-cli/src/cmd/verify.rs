@@ -121,5 +121,5 @@ pub(crate) fn quasi(release: &Table, request: &Request) -> Vec<String> {
             .find(|name| is_quasi(name))
             .map(String::from)
     };
-    release.columns.iter().filter_map(of).collect()
+    release.columns().iter().filter_map(of).collect()
 }

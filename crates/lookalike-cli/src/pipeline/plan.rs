@@ -8,7 +8,7 @@ use lookalike::request::{Order, Publish};
 use lookalike::rng::Key;
 use lookalike::search::global::{Cost, Techniques};
 use lookalike::search::tuning::Tuning;
-use lookalike::table::{self, FileType, Pending};
+use lookalike::table::{self, Existing, FileType, Pending};
 use lookalike::{Algorithm, Request, Result, SearchOptions};
 
 use super::{RecodingSource, ReleaseJob, SearchJob};
@@ -33,7 +33,7 @@ pub(super) fn plan<'a>(job: &ReleaseJob<'a>) -> Result<RunPlan<'a>> {
     let request = job.request;
     let file_type = table::file_type(job.out)?;
     files::refuse_overlap(job.data, &job.reads, &job.outputs())?;
-    drop(Pending::beside(job.out, job.force)?);
+    drop(Pending::beside(job.out, Existing::overwrite_if(job.force))?);
     request.suppress()?;
     request.time()?;
     request.max_loss()?;
@@ -161,7 +161,7 @@ fn refuse_secrets(job: &ReleaseJob, wanted: &SearchJob, algorithm: Algorithm) ->
                 "the {what} is as secret as the table: name a file for it, {flag} FILE"
             )));
         }
-        drop(Pending::beside(path, job.force)?);
+        drop(Pending::beside(path, Existing::overwrite_if(job.force))?);
     }
     Ok(())
 }

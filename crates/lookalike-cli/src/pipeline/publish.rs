@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use lookalike::audit::Proof;
 use lookalike::release::proof;
-use lookalike::table::{Access, Pending};
+use lookalike::table::{Access, Existing, Pending};
 use lookalike::{Error, ErrorKind, Result};
 
 use super::write::WrittenRelease;
@@ -72,7 +72,7 @@ fn secret(
     let RecodingSource::Search(wanted) = &job.recoding else { return Ok(None) };
     let Some(path) = wanted.proof.or(wanted.recoding) else { return Ok(None) };
     let failed = |source| ErrorKind::Io { path: path.into(), source };
-    let pending = Pending::with_access(path, job.force, Access::Owner)?;
+    let pending = Pending::with_access(path, Existing::overwrite_if(job.force), Access::Owner)?;
     let mut file = pending.file()?;
     match (proof, recoding) {
         (Some(proof), _) => proof::write(proof, file),

@@ -45,7 +45,7 @@ pub(super) fn search(
     progress.stage("encode");
     warnings.extend(disclosures(&table, &roles, job.request)?);
     let problem = Arc::new(Problem::new(&table, &roles, job.request)?);
-    table.columns.iter_mut().for_each(|column| column.coded = None);
+    table.forget_codes();
     warnings.extend_from_slice(problem.warnings());
     warnings.extend(warn::hopeless(&problem));
     warnings.extend(unused(&plan.recoding, job.request));

@@ -6,7 +6,7 @@ use lookalike::release::proof::proof;
 use lookalike::release::recoding_file;
 use lookalike::release::{CellFormat, Release};
 use lookalike::rng::Key;
-use lookalike::table::{self, FileType, Format, Pending};
+use lookalike::table::{self, Existing, FileType, Format, Pending};
 
 use super::search::FoundRecoding;
 use super::{RecodingSource, ReleaseJob, SearchReport};
@@ -40,7 +40,7 @@ pub(super) fn write(
     // The largest tables of the run are not needed any more.
     drop((problem, outcome.recoding, table));
 
-    let pending = Pending::beside(job.out, job.force)?;
+    let pending = Pending::beside(job.out, Existing::overwrite_if(job.force))?;
     table::write(
         pending.file()?,
         job.out,

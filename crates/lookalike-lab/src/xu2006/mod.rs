@@ -260,7 +260,7 @@ fn far_pairs(lab: &Lab, tables: &[&Data]) -> Outcomes<Vec<RunSeries>> {
         let what = format!("{} {ROUNDS:?} {STARTS} {SEED}", data.fingerprint);
         let numbers = lab.kept(PAPER, &format!("{}, far pairs", data.name), &what, || {
             let names: Vec<String> =
-                data.table.columns.iter().map(|column| column.name.clone()).collect();
+                data.table.columns().iter().map(|column| column.name.clone()).collect();
             let problem = Problem::new(&data.table, &request.roles(&names)?, &request)?;
             let shares = far_pair_shares(&problem, &ROUNDS, STARTS, SEED);
             Ok(ROUNDS

@@ -66,7 +66,7 @@ impl<'a> Dictionary<'a> {
         spellings: &[String],
     ) -> Result<Dictionary<'a>> {
         let values: Vec<Option<&str>> =
-            source.values.iter().map(|value| present(value.as_deref(), spellings)).collect();
+            source.values().iter().map(|value| present(value.as_deref(), spellings)).collect();
         let scale = scale(&values, column);
         let place: Vec<Option<i128>> =
             values.iter().map(|value| value.and_then(|text| scale.place(text))).collect();
@@ -195,7 +195,7 @@ pub(crate) fn first_uncovered(
     spellings: &[String],
 ) -> Result<Option<usize>> {
     let texts = values.iter().map(|(text, _)| text.clone()).collect();
-    let source = Coded { values: texts, first_row: Vec::new(), codes: Codes::new() };
+    let source = Coded::from_parts(texts, Vec::new(), Codes::new());
     let cells: Vec<ReleasedCell> =
         labels.iter().map(|&label| ReleasedCell::Label(Some(label))).collect();
     let cover = Cover::new(&source, &cells, column, spellings)?;

@@ -14,15 +14,15 @@ use crate::table::Table;
 pub fn unguard(table: &mut Table) {
     let coded = |table: &Table| {
         table
-            .columns
+            .columns()
             .iter()
             .filter_map(|column| column.coded.as_ref())
-            .any(|coded| coded.values.iter().flatten().any(|t| is_bare(t)))
+            .any(|coded| coded.values().iter().flatten().any(|t| is_bare(t)))
     };
     let passthrough = |table: &Table| {
         // Coded columns were checked above.
         let arrays = table
-            .columns
+            .columns()
             .iter()
             .filter(|column| column.coded.is_none())
             .flat_map(|column| column.carried.iter().flatten());
@@ -30,18 +30,18 @@ pub fn unguard(table: &mut Table) {
             .filter_map(|array| array.as_any().downcast_ref::<StringArray>())
             .any(|texts| texts.iter().flatten().any(is_bare))
     };
-    if table.columns.iter().any(|column| is_bare(&column.name))
+    if table.columns().iter().any(|column| is_bare(&column.name))
         || coded(table)
         || passthrough(table)
     {
         return;
     }
-    for column in &mut table.columns {
+    for column in table.columns_mut() {
         remove_guard(&mut column.name);
         column
             .coded
             .iter_mut()
-            .flat_map(|coded| &mut coded.values)
+            .flat_map(|coded| coded.values_mut())
             .flatten()
             .for_each(remove_guard);
     }

@@ -165,11 +165,11 @@ fn classes_of(table: &Table, surface: &Surface, names: &[String]) -> Result<RowC
         .flat_map(surface::QuasiColumns::columns)
         .map(|column| coded(table, column))
         .collect::<Result<Vec<_>>>()?;
-    let mut fold = Fold::new(table.rows);
+    let mut fold = Fold::new(table.rows());
     fold.refine(
         &columns
             .iter()
-            .map(|column| (column.values.len(), |row: usize| column.codes.get(row)))
+            .map(|column| (column.values().len(), |row: usize| column.codes().get(row)))
             .collect::<Vec<_>>(),
     );
     Ok(fold.finish())

@@ -31,24 +31,24 @@ pub(crate) fn cells<'a>(
     match columns {
         QuasiColumns::Label(name) => {
             let labels = coded(release, name)?;
-            let cells = labels.values.iter().map(|label| ReleasedCell::Label(label.as_deref()));
-            Ok((Cow::Borrowed(&labels.codes), cells.collect()))
+            let cells = labels.values().iter().map(|label| ReleasedCell::Label(label.as_deref()));
+            Ok((Cow::Borrowed(&labels.codes()), cells.collect()))
         }
         QuasiColumns::Bounds { min, max, missing, .. } => {
             let min = coded(release, min)?;
             let max = coded(release, max)?;
             let missing = missing.as_ref().map(|missing| coded(release, missing)).transpose()?;
-            let mut fold = Fold::new(release.rows);
+            let mut fold = Fold::new(release.rows());
             let columns = [Some(min), Some(max), missing].into_iter().flatten();
             fold.refine(
                 &columns
-                    .map(|column| (column.values.len(), |row: usize| column.codes.get(row)))
+                    .map(|column| (column.values().len(), |row: usize| column.codes().get(row)))
                     .collect::<Vec<_>>(),
             );
             let classes = fold.finish();
             let cells = classes.first.iter().map(|&row| {
                 let text = |column: &'a Coded| {
-                    column.values[column.codes.get(row as usize) as usize].as_deref()
+                    column.values()[column.codes().get(row as usize) as usize].as_deref()
                 };
                 ReleasedCell::Bounds {
                     min: text(min),

@@ -70,19 +70,19 @@ pub(super) fn by_proof(
     proof: &Proof,
 ) -> Result<Findings> {
     let Sides { mut truth, passthrough, quasi } = source_check::sides(release, source, request)?;
-    fits(proof, release.rows, source.rows)?;
+    fits(proof, release.rows(), source.rows())?;
     let rings: Vec<RingRows<'_>> = proof.rings().collect();
     let bags = || quasi.iter().map(|quasi| Bag::new(quasi.distinct_values)).collect::<Vec<Bag>>();
     let broken: u64 =
         rings.par_iter().map_init(bags, |bags, ring| uncovered(ring, &quasi, bags)).sum();
-    let others = by_passthrough(&passthrough, (release.rows, source.rows));
-    let in_release = |row: RowId| others.of[source.rows + row as usize];
+    let others = by_passthrough(&passthrough, (release.rows(), source.rows()));
+    let in_release = |row: RowId| others.of[source.rows() + row as usize];
     let in_source = |row: RowId| others.of[row as usize];
     let unshifted = rings.par_iter().filter(|ring| !has_shift(ring, in_release, in_source));
     let exchanged: u64 = unshifted.map(|ring| ring.released.len() as u64).sum();
     truth.cells_checked = Method::ByProof;
     truth.violations = broken + exchanged;
-    truth.rows_matched = release.rows as u64 - truth.violations.min(release.rows as u64);
+    truth.rows_matched = release.rows() as u64 - truth.violations.min(release.rows() as u64);
     truth.carried_unchanged &= exchanged == 0;
     if exchanged == 0 {
         truth.state(
@@ -142,17 +142,22 @@ pub(super) fn by_search(
              columns",
         ));
     }
-    if release.rows != source.rows {
+    if release.rows() != source.rows() {
         return Err(needs_proof(
             "rows were suppressed, and a non-homogeneous release does not say which",
         ));
     }
     let mut sides = source_check::sides(release, source, request)?;
-    source_check::compare(&mut sides, (release.rows, source.rows), request.output.order, LIMITS);
+    source_check::compare(
+        &mut sides,
+        (release.rows(), source.rows()),
+        request.output.order,
+        LIMITS,
+    );
     let Sides { mut truth, quasi, .. } = sides;
     let least = |spec: &RuleSpec| if let ModelSpec::K(k) = spec.model { k } else { 1 };
     let k = specs.iter().map(least).max().unwrap_or(1);
-    let candidates = disjoint_assignments(&quasi, release.rows, k)
+    let candidates = disjoint_assignments(&quasi, release.rows(), k)
         .ok_or_else(|| needs_proof("there are too many pairs to search"))?;
     if candidates >= k {
         truth.state(

@@ -37,7 +37,7 @@ impl<'a> Sensitive<'a> {
         let missing = &request.missing;
         let texts = || {
             coded
-                .values
+                .values()
                 .iter()
                 .map(|text| text.as_deref().filter(|text| !is_missing(text, missing)))
         };
@@ -46,7 +46,7 @@ impl<'a> Sensitive<'a> {
         let (value, values, first_row, totals) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let mut all = Sensitive { coded, sameness, value, values, first_row, totals, rows: 0 };
         let mut next = 0;
-        for (text, &row) in texts().zip(&coded.first_row) {
+        for (text, &row) in texts().zip(coded.first_row()) {
             let value = *numbers.entry(text.map(|text| sameness.of(text))).or_insert(next);
             if value == next {
                 next += 1;
@@ -56,7 +56,7 @@ impl<'a> Sensitive<'a> {
             all.value.push(value);
         }
         all.totals = vec![0; all.values.len()];
-        for code in coded.codes.iter() {
+        for code in coded.codes().iter() {
             all.totals[all.value[code as usize] as usize] += 1;
             all.rows += 1;
         }
@@ -65,7 +65,7 @@ impl<'a> Sensitive<'a> {
 
     /// The number of a row's value.
     pub(super) fn of(&self, row: RowId) -> Code {
-        self.value[self.coded.codes.get(row as usize) as usize]
+        self.value[self.coded.codes().get(row as usize) as usize]
     }
 }
 

@@ -132,7 +132,7 @@ pub(super) fn check(
     limits: CheckLimits,
 ) -> Result<SourceCheck> {
     let mut sides = sides(release, source, request)?;
-    compare(&mut sides, (release.rows, source.rows), request.output.order, limits);
+    compare(&mut sides, (release.rows(), source.rows()), request.output.order, limits);
     Ok(sides.truth)
 }
 
@@ -157,10 +157,10 @@ pub(super) fn sides<'a>(
     request: &Request,
 ) -> Result<Sides<'a>> {
     let released = surface(release, request)?;
-    if RowId::try_from(release.rows + source.rows).is_err() {
+    if RowId::try_from(release.rows() + source.rows()).is_err() {
         return Err(Error::data("release and source have more than 4,294,967,295 rows together"));
     }
-    let (rows, source_rows) = (release.rows as u64, source.rows as u64);
+    let (rows, source_rows) = (release.rows() as u64, source.rows() as u64);
     let suppressed = source_rows.saturating_sub(rows);
     let suppression_allowed =
         rows <= source_rows && request.suppress()?.at_least_share(suppressed, source_rows);
@@ -184,7 +184,7 @@ pub(super) fn sides<'a>(
         }
     }
     let lost: Vec<String> = source
-        .columns
+        .columns()
         .iter()
         .map(|column| column.name.clone())
         .filter(|name| is_lost(name, release, request))
@@ -279,11 +279,11 @@ fn alike<'a>(
             next - 1
         })
     };
-    let release = released.values.iter().map(&mut number).collect();
-    let source = original.values.iter().map(&mut number).collect();
+    let release = released.values().iter().map(&mut number).collect();
+    let source = original.values().iter().map(&mut number).collect();
     Ok(Passthrough {
-        release: (&released.codes, release),
-        source: (&original.codes, source),
+        release: (&released.codes(), release),
+        source: (&original.codes(), source),
         distinct: next as usize,
     })
 }
@@ -308,8 +308,8 @@ fn quasi<'a>(
     Ok(Quasi {
         cells,
         distinct_cells: texts.len(),
-        values: &original.codes,
-        distinct_values: original.values.len(),
+        values: &original.codes(),
+        distinct_values: original.values().len(),
         cover,
     })
 }

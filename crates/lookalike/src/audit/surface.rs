@@ -101,11 +101,11 @@ pub(crate) struct Surface {
 }
 
 pub(crate) fn surface(release: &Table, request: &Request) -> Result<Surface> {
-    let names: Vec<String> = release.columns.iter().map(|column| column.name.clone()).collect();
-    if release.rows == 0 {
+    let names: Vec<String> = release.columns().iter().map(|column| column.name.clone()).collect();
+    if release.rows() == 0 {
         return Err(Error::data("the table has no rows: there is nothing to check"));
     }
-    if RowId::try_from(release.rows).is_err() {
+    if RowId::try_from(release.rows()).is_err() {
         return Err(Error::data("the table has more than 4,294,967,295 rows"));
     }
     for (name, column) in &request.columns {

@@ -46,10 +46,10 @@ impl<'a> ColumnSpec<'a> {
 /// The attribute, and for each value of the column's dictionary its code in it.
 pub(crate) fn attribute(spec: ColumnSpec, coded: &Coded) -> Result<(Attribute, Vec<Code>)> {
     let values = present(spec, coded);
-    let (domain, codes) = match kind(spec, &values, &coded.first_row)? {
-        Kind::Categorical => tree(spec, &values, &coded.first_row)?,
-        Kind::Ordinal => ordinal(spec, &values, &coded.first_row)?,
-        kind @ (Kind::Numeric | Kind::Date) => line(spec, kind, &values, &coded.first_row)?,
+    let (domain, codes) = match kind(spec, &values, &coded.first_row())? {
+        Kind::Categorical => tree(spec, &values, &coded.first_row())?,
+        Kind::Ordinal => ordinal(spec, &values, &coded.first_row())?,
+        kind @ (Kind::Numeric | Kind::Date) => line(spec, kind, &values, &coded.first_row())?,
     };
     let weight = spec.column.and_then(|column| column.weight).unwrap_or(1.0);
     Ok((Attribute { name: spec.name.to_string(), weight, domain }, codes))
@@ -62,7 +62,7 @@ pub(crate) fn present(spec: ColumnSpec, coded: &Coded) -> Vec<Option<String>> {
         text.is_empty() || spec.missing.iter().any(|marker| marker.trim() == text.trim())
     };
     coded
-        .values
+        .values()
         .iter()
         .map(|value| value.as_ref().filter(|text| !is_missing(text)).cloned())
         .collect()
@@ -72,10 +72,10 @@ pub(crate) fn present(spec: ColumnSpec, coded: &Coded) -> Vec<Option<String>> {
 /// each text in the order of the values, the missing value last.
 pub(crate) fn ordered_codes(spec: ColumnSpec, coded: &Coded) -> Result<(Kind, usize, Vec<Code>)> {
     let values = present(spec, coded);
-    let kind = kind(spec, &values, &coded.first_row)?;
+    let kind = kind(spec, &values, &coded.first_row())?;
     let (domain, codes) = match kind {
-        Kind::Ordinal => ordinal(spec, &values, &coded.first_row)?,
-        kind @ (Kind::Numeric | Kind::Date) => line(spec, kind, &values, &coded.first_row)?,
+        Kind::Ordinal => ordinal(spec, &values, &coded.first_row())?,
+        kind @ (Kind::Numeric | Kind::Date) => line(spec, kind, &values, &coded.first_row())?,
         Kind::Categorical => {
             return Err(Error::request(format!(
                 "column `{0}`: the ordered distance needs numbers, dates, or an order (--order \
@@ -100,7 +100,7 @@ pub(crate) fn counted(spec: ColumnSpec, coded: &Coded) -> Result<Vec<Option<Stri
         };
         if fits { Ok(Some(spelling(kind, &text))) } else { Err(misfit(spec, kind, row)) }
     };
-    present(spec, coded).into_iter().zip(&coded.first_row).map(one).collect()
+    present(spec, coded).into_iter().zip(coded.first_row()).map(one).collect()
 }
 
 /// True when the dates of a column can be published by month and year.
@@ -432,7 +432,7 @@ mod tests {
         let table = testing::table(&format!("v,x\n{lines}"));
         let coded = table.coded("v");
         let (attribute, of_value) = attribute(ColumnSpec::new("v", &request), coded)?;
-        let codes = coded.codes.iter().map(|code| of_value[code as usize]).collect();
+        let codes = coded.codes().iter().map(|code| of_value[code as usize]).collect();
         Ok((attribute, codes))
     }
 

@@ -116,15 +116,17 @@ type ValueCounts = (u64, u64, u64, Vec<bool>);
 
 /// The counts of a coded column.
 fn of_codes(coded: &Coded, quasi: &[&Coded]) -> ValueCounts {
-    let mut counts = vec![0u64; coded.values.len()];
-    coded.codes.iter().for_each(|code| counts[code as usize] += 1);
+    let mut counts = vec![0u64; coded.values().len()];
+    coded.codes().iter().for_each(|code| counts[code as usize] += 1);
     let agrees = |quasi: &&Coded| {
-        let first =
-            coded.codes.iter().map(|code| quasi.codes.get(coded.first_row[code as usize] as usize));
-        quasi.codes.iter().eq(first)
+        let first = coded
+            .codes()
+            .iter()
+            .map(|code| quasi.codes().get(coded.first_row()[code as usize] as usize));
+        quasi.codes().iter().eq(first)
     };
     let unique = counts.iter().filter(|&&count| count == 1).count() as u64;
-    (coded.codes.len() as u64, counts.len() as u64, unique, quasi.iter().map(agrees).collect())
+    (coded.codes().len() as u64, counts.len() as u64, unique, quasi.iter().map(agrees).collect())
 }
 
 /// The counts of a passed-through column; of many values a sample is checked.
@@ -139,7 +141,7 @@ fn of_cells(column: &Column, quasi: &[&Coded]) -> Result<ValueCounts> {
                 let (first, alone) = seen.entry(hash).or_insert((row, true));
                 *alone &= *first == row;
                 for (agrees, quasi) in agrees.iter_mut().zip(quasi).filter(|(agrees, _)| **agrees) {
-                    *agrees = quasi.codes.get(row as usize) == quasi.codes.get(*first as usize);
+                    *agrees = quasi.codes().get(row as usize) == quasi.codes().get(*first as usize);
                 }
             }
             row += 1;
@@ -160,8 +162,8 @@ fn hashes(column: &Column, cells: &ArrayRef) -> Result<Vec<u64>> {
 
 /// Warns of pairs of columns that determine a quasi-identifier together and not alone.
 fn pairs(table: &Table, columns: &[&Column], roles: &Roles) -> Result<Vec<String>> {
-    let step = table.rows.div_ceil(PAIR_ROWS).max(1);
-    let rows: Vec<usize> = (0..table.rows).step_by(step).collect();
+    let step = table.rows().div_ceil(PAIR_ROWS).max(1);
+    let rows: Vec<usize> = (0..table.rows()).step_by(step).collect();
     if columns.len() < 2 || rows.len() < 2 {
         return Ok(Vec::new());
     }
@@ -174,7 +176,7 @@ fn pairs(table: &Table, columns: &[&Column], roles: &Roles) -> Result<Vec<String
         .iter()
         .map(|name| {
             let codes: Vec<Code> =
-                rows.iter().map(|&row| table.coded(name).codes.get(row)).collect();
+                rows.iter().map(|&row| table.coded(name).codes().get(row)).collect();
             let values = codes.iter().collect::<FxHashSet<_>>().len();
             (codes, values, disagreement(table, name))
         })
@@ -221,7 +223,7 @@ fn sample(column: &Column, step: usize) -> Result<(Vec<Code>, usize)> {
     let mut found: Vec<u64> = Vec::new();
     match &column.coded {
         Some(coded) => found.extend(
-            (0..coded.codes.len()).step_by(step).map(|row| u64::from(coded.codes.get(row))),
+            (0..coded.codes().len()).step_by(step).map(|row| u64::from(coded.codes().get(row))),
         ),
         None => {
             let mut next = 0;
@@ -247,9 +249,9 @@ fn sample(column: &Column, step: usize) -> Result<(Vec<Code>, usize)> {
 /// The probability that two random rows differ on a column.
 fn disagreement(table: &Table, name: &str) -> f64 {
     let coded = table.coded(name);
-    let mut counts = vec![0u64; coded.values.len()];
-    coded.codes.iter().for_each(|code| counts[code as usize] += 1);
-    1.0 - counts.iter().map(|&count| (real(count) / real(table.rows as u64)).powi(2)).sum::<f64>()
+    let mut counts = vec![0u64; coded.values().len()];
+    coded.codes().iter().for_each(|code| counts[code as usize] += 1);
+    1.0 - counts.iter().map(|&count| (real(count) / real(table.rows() as u64)).powi(2)).sum::<f64>()
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use crate::table::Table;
 
 /// Checks the table and the output before any column is encoded.
 pub(super) fn check(table: &Table, roles: &Roles, request: &Request) -> Result<()> {
-    if table.rows == 0 {
+    if table.rows() == 0 {
         return Err(Error::data("the table has no rows: there is nothing to release"));
     }
     table.check_header()?;

@@ -120,7 +120,7 @@ impl Problem {
             .extend(sensitive.map(|column| Recoded::new(table.coded(&column.name), &column.map)));
         // The guarantee of ring needs draws that cannot be repeated.
         let key = if request.non_homogeneous { Key::from_system() } else { Key::of(request.seed) };
-        let tuples = Tuples::new(&columns, table.rows, attributes.len(), numbering, key);
+        let tuples = Tuples::new(&columns, table.rows(), attributes.len(), numbering, key);
         let mut cells: Vec<Codes> = columns.par_iter().map(|column| tuples.codes(column)).collect();
         let sensitive = cells.split_off(attributes.len());
 
@@ -134,7 +134,7 @@ impl Problem {
             stages: Vec::new(),
             schemes,
             mandatory: Vec::new(),
-            allowance: allowance(suppress, table.rows),
+            allowance: allowance(suppress, table.rows()),
             warnings,
         };
         problem.stages = stages::stages(&problem, &rules, &ruled)?;

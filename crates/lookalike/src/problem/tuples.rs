@@ -7,6 +7,9 @@ use crate::codes::{Code, Codes, RowId};
 use crate::rng::{Key, NUMBERING};
 use crate::table::Coded;
 
+/// Rows whose keys are packed at a time: few enough for the cache.
+const PACKED: usize = 1 << 12;
+
 /// A column of the table under new codes.
 pub(super) struct Recoded<'a> {
     codes: &'a Codes,
@@ -17,7 +20,22 @@ pub(super) struct Recoded<'a> {
 impl<'a> Recoded<'a> {
     pub(super) fn new(coded: &'a Coded, map: &'a [Code]) -> Recoded<'a> {
         let greatest = map.iter().copied().max().unwrap_or(0);
-        Recoded { codes: &coded.codes, map, bits: u32::BITS - greatest.leading_zeros() }
+        Recoded { codes: coded.codes(), map, bits: u32::BITS - greatest.leading_zeros() }
+    }
+
+    /// Appends the code of each row to its key.
+    fn pack(&self, keyed: &mut [(u64, RowId)]) {
+        match self.codes {
+            Codes::U8(codes) => self.pack_by(keyed, |row| usize::from(codes[row])),
+            Codes::U16(codes) => self.pack_by(keyed, |row| usize::from(codes[row])),
+            Codes::U32(codes) => self.pack_by(keyed, |row| codes[row] as usize),
+        }
+    }
+
+    fn pack_by(&self, keyed: &mut [(u64, RowId)], code: impl Fn(usize) -> usize) {
+        for (key, row) in keyed {
+            *key = (*key << self.bits) | u64::from(self.map[code(*row as usize)]);
+        }
     }
 
     #[inline]
@@ -105,10 +123,10 @@ fn distinct(columns: &[Recoded], rows: usize) -> Tuples {
             .take_while(|column| free.checked_sub(column.bits).map(|left| free = left).is_some())
             .count();
         let (now, later) = rest.split_at(fit);
-        keyed.par_iter_mut().for_each(|(key, row)| {
-            *key = now.iter().fold(*key, |key, column| {
-                (key << column.bits) | u64::from(column.code(*row as usize))
-            });
+        // Column by column within a chunk: the width of the codes is asked once a chunk, not once a
+        // cell.
+        keyed.par_chunks_mut(PACKED).for_each(|keyed| {
+            now.iter().for_each(|column| column.pack(keyed));
         });
         keyed.par_sort_unstable();
         rest = later;
@@ -151,15 +169,12 @@ mod tests {
                     let codes = (0..rows)
                         .map(|_| u32::try_from(rng.below(2) * (few - 1)).unwrap())
                         .collect();
-                    Coded {
-                        values: vec![None; usize::try_from(few).unwrap()],
-                        first_row: Vec::new(),
-                        codes,
-                    }
+                    let values = vec![None; usize::try_from(few).unwrap()];
+                    Coded::from_parts(values, Vec::new(), codes)
                 })
                 .collect();
             let maps: Vec<Vec<Code>> =
-                tables.iter().map(|coded| (0u32..).take(coded.values.len()).collect()).collect();
+                tables.iter().map(|coded| (0u32..).take(coded.values().len()).collect()).collect();
             let columns: Vec<Recoded> =
                 tables.iter().zip(&maps).map(|(coded, map)| Recoded::new(coded, map)).collect();
             let found = distinct(&columns, rows);
@@ -177,10 +192,8 @@ mod tests {
 
     #[test]
     fn shuffling_keeps_the_order_of_the_quasi_identifiers() {
-        let column = |codes: &[u32]| Coded {
-            values: vec![None; 4],
-            first_row: vec![0; 4],
-            codes: codes.iter().copied().collect(),
+        let column = |codes: &[u32]| {
+            Coded::from_parts(vec![None; 4], vec![0; 4], codes.iter().copied().collect())
         };
         // Five tuples: (0,0), (0,1), (0,2), (1,0), (1,3); the second has two rows.
         let (quasi, sensitive) = (column(&[1, 0, 0, 0, 1, 0]), column(&[3, 1, 0, 2, 0, 1]));

@@ -116,7 +116,7 @@ impl Release {
         let mut fields = Vec::new();
         let mut columns = Vec::new();
         let mut starts = vec![0];
-        for column in &table.columns {
+        for column in table.columns() {
             if let Some(at) = roles.quasi.iter().position(|name| *name == column.name) {
                 for PublishedColumn { field, cells, of_class } in
                     published::columns(problem, recoding, at, request)?
@@ -262,7 +262,7 @@ pub fn check_text(table: &Table, roles: &Roles) -> Result<()> {
         [&roles.quasi, &roles.sensitive, &roles.keep].into_iter().any(|names| names.contains(name))
     };
     let way_out = "which no text file can have: write Parquet or Arrow instead, or take it out";
-    for column in table.columns.iter().filter(|column| released(&column.name)) {
+    for column in table.columns().iter().filter(|column| released(&column.name)) {
         if column.name.contains('\0') {
             return Err(Error::data(format!(
                 "the name of column `{}` has a NUL, {way_out}",
@@ -276,9 +276,9 @@ pub fn check_text(table: &Table, roles: &Roles) -> Result<()> {
                     value.as_ref().is_some_and(|text| text.contains('\0'))
                 };
                 coded
-                    .values
+                    .values()
                     .iter()
-                    .zip(&coded.first_row)
+                    .zip(coded.first_row())
                     .filter(nul)
                     .map(|(_, &row)| row as usize)
                     .min()

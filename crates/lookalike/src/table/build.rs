@@ -13,13 +13,13 @@ use rayon::prelude::*;
 
 use crate::codes::RowId;
 use crate::error::{Error, Result};
-use crate::table::{Column, Counted, Table, Treatment};
+use crate::table::{Column, DistinctCount, Table, Treatment};
 
 use super::coded::Interner;
 use super::count::Counter;
 use super::plain::{bytes, cast, is_supported, rebuild, unpack};
 use super::read::records::Cells;
-use super::read::{Batch, Decoder, Source, damaged};
+use super::read::{Batch, Buffers, Decoder, Source, damaged};
 
 /// Rows in a batch of a narrow table; wide tables get fewer, so that a batch stays at about half a
 /// million cells.
@@ -54,9 +54,9 @@ impl Source {
         self,
         treatments: &[Treatment],
         count: &[String],
-    ) -> Result<(Table, Vec<Counted>)> {
+    ) -> Result<(Table, Vec<DistinctCount>)> {
         assert_eq!(treatments.len(), self.names.len(), "one treatment a column");
-        let shared = self.decoder.shares_buffers();
+        let buffers = self.decoder.buffers();
         let batch_rows = (BATCH_CELLS / self.names.len()).clamp(64, BATCH_ROWS);
         let mut places = Vec::new();
         let mut columns = Vec::new();
@@ -66,8 +66,10 @@ impl Source {
             let counter = (count.contains(&name) && is_supported(&data_type)).then(Counter::new);
             if treatment != Treatment::Skip || counter.is_some() {
                 places.push(place);
-                columns
-                    .push(Growing { counter, ..Growing::new(name, data_type, treatment, shared)? });
+                columns.push(Growing {
+                    counter,
+                    ..Growing::new(name, data_type, treatment, buffers)?
+                });
             }
         }
         let rows = read_batches(self.decoder, &places, batch_rows, &mut columns)?;
@@ -81,7 +83,7 @@ impl Source {
         let read = columns
             .into_iter()
             .filter(|column| column.interner.is_some() || column.carried.is_some());
-        Ok((Table { columns: read.map(Growing::finish).collect(), rows }, counted))
+        Ok((Table::new(read.map(Growing::finish).collect(), rows), counted))
     }
 }
 
@@ -96,7 +98,12 @@ pub fn in_memory(
     batch: impl Fn(usize) -> Result<RecordBatch>,
 ) -> Result<Table> {
     let growing = |field: &Arc<Field>| {
-        Growing::new(field.name().clone(), field.data_type().clone(), Treatment::Compare, true)
+        Growing::new(
+            field.name().clone(),
+            field.data_type().clone(),
+            Treatment::Compare,
+            Buffers::Shared,
+        )
     };
     let mut columns = schema.fields().iter().map(growing).collect::<Result<Vec<_>>>()?;
     let mut rows = 0;
@@ -107,7 +114,7 @@ pub fn in_memory(
         take_batch(&mut columns, batch, rows)?;
         rows += here;
     }
-    Ok(Table { columns: columns.into_iter().map(Growing::finish).collect(), rows })
+    Ok(Table::new(columns.into_iter().map(Growing::finish).collect(), rows))
 }
 
 fn read_batches(
@@ -182,7 +189,7 @@ struct Growing {
     name: String,
     data_type: DataType,
     interner: Option<Interner>,
-    /// Its values are told apart by their bytes.
+    /// Its values are distinguished by their bytes.
     as_bytes: bool,
     carried: Option<Vec<ArrayRef>>,
     /// Of a column whose values are counted, whatever else becomes of it.
@@ -196,7 +203,7 @@ impl Growing {
         name: String,
         data_type: DataType,
         treatment: Treatment,
-        shared: bool,
+        buffers: Buffers,
     ) -> Result<Growing> {
         let codes =
             matches!(treatment, Treatment::Code | Treatment::CodeAndCarry | Treatment::Compare);
@@ -213,7 +220,7 @@ impl Growing {
                 "column `{name}` is of type {data_type}, which cannot be carried: drop it or cast it"
             )));
         }
-        let shared = shared
+        let shared = buffers == Buffers::Shared
             || data_type.is_nested()
             || matches!(data_type, DataType::Utf8View | DataType::BinaryView);
         let (interner, carried) = (codes.then(Interner::new), carries.then(Vec::new));
@@ -320,7 +327,7 @@ mod tests {
     /// The cells of a coded column, row by row.
     fn cells(table: &Table, name: &str) -> Vec<Option<String>> {
         let coded = table.coded(name);
-        coded.codes.iter().map(|code| coded.values[code as usize].clone()).collect()
+        coded.codes().iter().map(|code| coded.values()[code as usize].clone()).collect()
     }
 
     fn texts(cells: &[Option<&str>]) -> Vec<Option<String>> {
@@ -339,14 +346,14 @@ mod tests {
             CodeAndCarry,
         )
         .unwrap();
-        assert_eq!(table.rows, 3);
+        assert_eq!(table.rows(), 3);
         assert_eq!(cells(&table, "a"), texts(&[Some("01"), None, Some("1e3")]));
         assert_eq!(cells(&table, "b"), texts(&[Some("x, \"y\"\r\nz"), None, Some(" n ")]));
         assert_eq!(
             carried(&table, "a").as_string::<i32>(),
             &StringArray::from(vec![Some("01"), None, Some("1e3")])
         );
-        assert_eq!(table.coded("a").first_row, [0, 1, 2]);
+        assert_eq!(table.coded("a").first_row(), [0, 1, 2]);
     }
 
     #[test]
@@ -356,7 +363,7 @@ mod tests {
             .map(|a| RecordBatch::try_from_iter([("a", a)]).unwrap());
         let table = in_memory(&batches[0].schema(), 2, |at| Ok(batches[at].clone())).unwrap();
         assert_eq!(
-            (table.rows, cells(&table, "a")),
+            (table.rows(), cells(&table, "a")),
             (4, texts(&[Some("7"), None, Some("8"), Some("7")]))
         );
         let failed = in_memory(&batches[0].schema(), 1, |_| Err(Error::data("no"))).unwrap_err();
@@ -387,12 +394,12 @@ mod tests {
             assert_eq!(source.data_types(), [DataType::Utf8, DataType::Utf8, DataType::Utf8]);
             let table = source.read(&[Carry, Skip, Code]).unwrap();
             assert_eq!(
-                table.columns.iter().map(|column| column.name.as_str()).collect::<Vec<_>>(),
+                table.columns().iter().map(|column| column.name.as_str()).collect::<Vec<_>>(),
                 ["a", "c"]
             );
-            assert!(table.columns[0].coded.is_none() && table.columns[1].carried.is_none());
+            assert!(table.columns()[0].coded.is_none() && table.columns()[1].carried.is_none());
             assert_eq!(cells(&table, "c"), texts(&[Some("3"), Some("6")]));
-            assert_eq!(open(path, None).unwrap().read(&[Skip; 3]).unwrap().rows, 2);
+            assert_eq!(open(path, None).unwrap().read(&[Skip; 3]).unwrap().rows(), 2);
         });
     }
 
@@ -462,7 +469,7 @@ mod tests {
             }
             let table = read_all(text.as_bytes(), CodeAndCarry).unwrap();
             assert_eq!(cells(&table, "b"), expected);
-            assert_eq!(table.coded("a").values[399].as_deref(), Some("r\"399"));
+            assert_eq!(table.coded("a").values()[399].as_deref(), Some("r\"399"));
             let batches = table.column("b").unwrap().carried.as_ref().unwrap();
             assert!(
                 batches.len() > 1 && batches.iter().map(|batch| batch.len()).sum::<usize>() == 400,
@@ -590,13 +597,13 @@ mod tests {
         for threads in [1, 2, 4] {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             let table = pool.install(|| read_all(text.as_bytes(), CodeAndCarry)).unwrap();
-            assert_eq!(table.rows, 150_000);
-            for (column, (values, first_row, codes)) in table.columns.iter().zip(&naive) {
+            assert_eq!(table.rows(), 150_000);
+            for (column, (values, first_row, codes)) in table.columns().iter().zip(&naive) {
                 let coded = column.coded.as_ref().unwrap();
                 assert!(
-                    coded.values == *values
-                        && coded.first_row == *first_row
-                        && coded.codes.iter().eq(codes.iter().copied())
+                    coded.values() == *values
+                        && coded.first_row() == *first_row
+                        && coded.codes().iter().eq(codes.iter().copied())
                 );
                 let cells = carried(&table, &column.name);
                 let expected = codes.iter().map(|&code| values[code as usize].as_deref());
@@ -609,7 +616,7 @@ mod tests {
     fn carried_cells_take_no_more_memory_than_they_need() {
         let text = format!("a,b\n{}", "seven77,x\n".repeat(100_000));
         let table = read_all(text.as_bytes(), Carry).unwrap();
-        let bytes: usize = table.columns[0]
+        let bytes: usize = table.columns()[0]
             .carried
             .as_ref()
             .unwrap()
@@ -675,7 +682,7 @@ mod tests {
                 parquet_file(&[typed(), typed()]),
             ] {
                 let table = read_all(&bytes, CodeAndCarry).unwrap();
-                assert_eq!(table.rows, 6);
+                assert_eq!(table.rows(), 6);
                 assert_eq!(cells(&table, "int")[..3], texts(&[None, Some("-7"), Some("5")]));
                 assert_eq!(
                     cells(&table, "float")[..3],
@@ -719,10 +726,10 @@ mod tests {
             let batch = RecordBatch::try_from_iter([("n", numbers.clone()), ("t", long)]).unwrap();
             with_file(&arrow_file(&[batch]), |path| {
                 let table = open(path, None).unwrap().read(&[CodeAndCarry, Skip]).unwrap();
-                let batches = table.columns[0].carried.as_ref().unwrap();
+                let batches = table.columns()[0].carried.as_ref().unwrap();
                 assert_eq!(batches.len(), 4);
                 assert_eq!(&carried(&table, "n"), &numbers);
-                assert!(table.coded("n").codes.iter().eq(0..200_000));
+                assert!(table.coded("n").codes().iter().eq(0..200_000));
                 let bytes: usize = batches.iter().map(|array| array.get_buffer_memory_size()).sum();
                 assert!(bytes < 900_000, "{bytes}");
             });
@@ -739,7 +746,7 @@ mod tests {
                 error.starts_with("column `l` is of type List(Int32), which has no text form"),
                 "{error}"
             );
-            assert_eq!(read_all(&bytes, Carry).unwrap().rows, 2);
+            assert_eq!(read_all(&bytes, Carry).unwrap().rows(), 2);
         }
 
         #[test]

@@ -1,4 +1,4 @@
-//! Numbers the distinct values of one column as they appear.
+//! A coded column, and the numbering of its distinct values as they appear.
 
 use std::hash::{BuildHasher, Hasher};
 
@@ -7,7 +7,71 @@ use arrow_buffer::ArrowNativeType;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use crate::codes::{Code, Codes, RowId};
-use crate::table::Coded;
+
+/// The distinct values of a column and, for each row, which one it has.
+///
+/// Invariant: every code is below the number of values, the values are distinct, and the first row
+/// of a value is the least row with its code.
+#[derive(Clone, Debug)]
+pub struct Coded {
+    values: Vec<Option<String>>,
+    first_row: Vec<RowId>,
+    codes: Codes,
+}
+
+impl Coded {
+    /// Codes cells that are at hand; `None` is a missing value.
+    ///
+    /// ```
+    /// # use lookalike::table::Coded;
+    /// let coded = Coded::from_cells([Some("b"), None, Some("a"), Some("b")]);
+    /// assert_eq!(coded.values(), [Some("b".to_owned()), None, Some("a".to_owned())]);
+    /// assert_eq!(coded.first_row(), [0, 1, 2]);
+    /// assert!(coded.codes().iter().eq([0, 1, 2, 0]));
+    /// ```
+    ///
+    /// # Panics
+    /// When there are more cells than row numbers.
+    pub fn from_cells<'a>(cells: impl IntoIterator<Item = Option<&'a str>>) -> Coded {
+        let mut interner = Interner::new();
+        for (row, cell) in cells.into_iter().enumerate() {
+            let place = cell.map(|cell| (0, cell.len()));
+            interner.extend(cell.unwrap_or_default().as_bytes(), std::iter::once(place), row);
+        }
+        interner.finish()
+    }
+
+    /// The parts together; the caller keeps the invariant as far as anybody looks.
+    pub(crate) fn from_parts(
+        values: Vec<Option<String>>,
+        first_row: Vec<RowId>,
+        codes: Codes,
+    ) -> Coded {
+        debug_assert!(codes.iter().all(|code| (code as usize) < values.len()));
+        Coded { values, first_row, codes }
+    }
+
+    /// The distinct values in order of first appearance; `None` is a missing value (null, or an
+    /// empty CSV cell).
+    pub fn values(&self) -> &[Option<String>] {
+        &self.values
+    }
+
+    /// Whoever changes values keeps them distinct.
+    pub(crate) fn values_mut(&mut self) -> &mut [Option<String>] {
+        &mut self.values
+    }
+
+    /// For each value the first row that has it: errors name a row, never a value.
+    pub fn first_row(&self) -> &[RowId] {
+        &self.first_row
+    }
+
+    /// For each row its value's place among the values.
+    pub fn codes(&self) -> &Codes {
+        &self.codes
+    }
+}
 
 /// The longest text, in bytes, that is its own key.
 const SHORT: usize = 8;
@@ -31,7 +95,7 @@ pub(super) struct Interner {
 impl Interner {
     pub(super) fn new() -> Interner {
         Interner {
-            coded: Coded { values: Vec::new(), first_row: Vec::new(), codes: Codes::new() },
+            coded: Coded::from_parts(Vec::new(), Vec::new(), Codes::new()),
             missing: None,
             short: FxHashMap::default(),
             long: FxHashMap::default(),

@@ -11,9 +11,9 @@ use arrow_schema::{ArrowError, DataType};
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use crate::codes::real;
-use crate::table::Counted;
+use crate::table::DistinctCount;
 
-/// So many values are told apart before only half of those that come are looked at, then a quarter,
+/// So many values are distinguished before only half of those that come are looked at, then a quarter,
 /// and so on.
 const MOST: usize = 1 << 16;
 
@@ -74,7 +74,7 @@ impl Counter {
         }
     }
 
-    pub(super) fn finish(self, name: String) -> Counted {
+    pub(super) fn finish(self, name: String) -> DistinctCount {
         let (values, rows) = (self.rows_of.len() as u64, self.rows_of.values().sum::<u64>());
         let is_exact = self.limit == u64::MAX;
         #[allow(
@@ -87,7 +87,7 @@ impl Counter {
             0 => 0,
             _ => (real(self.present) * real(values) / real(rows)).round() as u64,
         };
-        Counted { name, present: self.present, distinct, is_exact }
+        DistinctCount { name, present: self.present, distinct, is_exact }
     }
 }
 
@@ -97,7 +97,7 @@ mod tests {
     use arrow_array::{Int64Array, StringArray};
     use std::sync::Arc;
 
-    fn counted(arrays: &[ArrayRef]) -> Counted {
+    fn counted(arrays: &[ArrayRef]) -> DistinctCount {
         let mut counter = Counter::new();
         arrays.iter().for_each(|array| counter.extend(array).unwrap());
         counter.finish("id".into())
@@ -107,10 +107,10 @@ mod tests {
     fn few_values_are_counted_exactly_and_missing_ones_not() {
         let texts: ArrayRef =
             Arc::new(StringArray::from(vec![Some("a"), None, Some("b"), Some("a"), Some("")]));
-        let Counted { present, distinct, is_exact, .. } = counted(&[texts.clone(), texts]);
+        let DistinctCount { present, distinct, is_exact, .. } = counted(&[texts.clone(), texts]);
         assert_eq!((present, distinct, is_exact), (6, 2, true));
         let numbers: ArrayRef = Arc::new(Int64Array::from(vec![Some(7), None, Some(7), Some(8)]));
-        let Counted { present, distinct, is_exact, .. } = counted(&[numbers]);
+        let DistinctCount { present, distinct, is_exact, .. } = counted(&[numbers]);
         assert_eq!((present, distinct, is_exact), (3, 2, true));
     }
 

@@ -1,5 +1,5 @@
-//! A table in memory: some columns coded (distinct values once, a narrow code a row), some carried
-//! as they came.
+//! A table in memory and on disk: some columns coded (distinct values once, a narrow code a row),
+//! some passed through as they came. This room knows no privacy.
 
 mod build;
 mod coded;
@@ -9,50 +9,36 @@ mod read;
 mod write;
 
 pub use build::in_memory;
+pub use coded::Coded;
 pub use read::{Source, open, open_text, text};
 pub use write::pending::{
-    Access, Pending, Stream, Written, give_up, real_place, to_stream, undisturbed,
+    Access, Existing, Pending, PublishedFiles, StdoutState, give_up, real_place, to_stream,
+    undisturbed, write_text,
 };
 pub use write::{Compression, FileType, Format, check_columns, check_types, file_type, write};
 
 #[cfg(test)]
 pub(crate) use write::csv::{csv_header, csv_text};
 
-use arrow_array::ArrayRef;
+use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
 
-use crate::codes::{Codes, RowId};
 use crate::error::{Error, Result};
 
-/// What the reader does with a column.
+/// How the reader treats a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Treatment {
     /// Code its values; the text of each row can be had from the dictionary.
     Code,
-    /// Code its values so that they can be told apart: by their text, or where their type has none
-    /// by their bytes.
+    /// Code its values so that they can be distinguished: by their text, or where their type has
+    /// none by their bytes.
     Compare,
-    /// Keep its cells as they came, unparsed.
+    /// Pass its cells through as they came, unparsed.
     Carry,
     /// Both: a sensitive column is counted and published.
     CodeAndCarry,
     /// Do not even decode it.
     Skip,
-}
-
-/// The distinct values of a column and, for each row, which one it has.
-///
-/// Invariant: every code is below `values.len()`, the values are distinct, and `first_row[c]` is
-/// the least row with code `c`.
-#[derive(Clone, Debug)]
-pub struct Coded {
-    /// The distinct values in order of first appearance; `None` is a missing value (null, or an
-    /// empty CSV cell).
-    pub values: Vec<Option<String>>,
-    /// For each value the first row that has it: errors name a row, never a value.
-    pub first_row: Vec<RowId>,
-    /// For each row its value's place in `values`.
-    pub codes: Codes,
 }
 
 /// One column of a [`Table`].
@@ -72,27 +58,60 @@ pub struct Column {
 
 /// How many different values a column has.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Counted {
+pub struct DistinctCount {
     /// The column's name.
     pub name: String,
     /// Rows with a value.
     pub present: u64,
-    /// How many different values they have.
+    /// Different values among them; at most `present`.
     pub distinct: u64,
     /// False when that is estimated from a sample of the values.
     pub is_exact: bool,
 }
 
-/// Columns of equal length.
+/// Columns of equal length: those that were not skipped, in file order.
 #[derive(Clone, Debug, Default)]
 pub struct Table {
-    /// The columns that were not skipped, in file order.
-    pub columns: Vec<Column>,
-    /// How many rows each of them has.
-    pub rows: usize,
+    columns: Vec<Column>,
+    rows: usize,
 }
 
 impl Table {
+    /// A table of `rows` rows; there may be rows without any column.
+    ///
+    /// # Panics
+    /// When a column has another number of rows.
+    pub fn new(columns: Vec<Column>, rows: usize) -> Table {
+        for column in &columns {
+            let coded = column.coded.as_ref().map(|coded| coded.codes().len());
+            let carried = column.carried.as_ref();
+            let carried = carried.map(|parts| parts.iter().map(|part| part.len()).sum());
+            let is_whole = coded.into_iter().chain(carried).all(|length: usize| length == rows);
+            assert!(is_whole, "all columns of a table have its number of rows");
+        }
+        Table { columns, rows }
+    }
+
+    /// The columns, in file order.
+    pub fn columns(&self) -> &[Column] {
+        &self.columns
+    }
+
+    /// Whoever changes a column keeps its length.
+    pub(crate) fn columns_mut(&mut self) -> &mut [Column] {
+        &mut self.columns
+    }
+
+    /// How many rows each column has.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Gives the memory of all codes back, once they are not needed any more.
+    pub fn forget_codes(&mut self) {
+        self.columns.iter_mut().for_each(|column| column.coded = None);
+    }
+
     /// The column of that name.
     pub fn column(&self, name: &str) -> Option<&Column> {
         self.columns.iter().find(|column| column.name == name)
@@ -106,7 +125,7 @@ impl Table {
     pub fn check_header(&self) -> Result<()> {
         let coded = self.columns.iter().filter_map(|column| Some((column, column.coded.as_ref()?)));
         let is_cell = |(column, coded): &(&Column, &Coded)| {
-            coded.values.iter().flatten().any(|value| *value == column.name)
+            coded.values().iter().flatten().any(|value| *value == column.name)
         };
         if 2 * coded.clone().filter(is_cell).count() <= coded.count() {
             return Ok(());

@@ -30,7 +30,7 @@ impl Case {
     fn search(&self, algorithm: Algorithm, seed: u64) -> (Problem, Outcome) {
         let request = Request { seed: Some(seed), ..self.request.clone() };
         let names: Vec<String> =
-            self.table.columns.iter().map(|column| column.name.clone()).collect();
+            self.table.columns().iter().map(|column| column.name.clone()).collect();
         let problem = Problem::new(&self.table, &request.roles(&names).unwrap(), &request).unwrap();
         let outcome = solve(
             &problem,
@@ -43,7 +43,7 @@ impl Case {
     /// The published value and the note of every row of the release under this key.
     fn rows(&self, (problem, outcome): &(Problem, Outcome), key: Key) -> Vec<(String, String)> {
         let names: Vec<String> =
-            self.table.columns.iter().map(|column| column.name.clone()).collect();
+            self.table.columns().iter().map(|column| column.name.clone()).collect();
         let roles = self.request.roles(&names).unwrap();
         let release = Release::new(
             problem,
@@ -60,9 +60,9 @@ impl Case {
                 .unwrap();
         let cell = |row: usize, name: &str| {
             let coded = table.coded(name);
-            coded.values[coded.codes.get(row) as usize].clone().unwrap()
+            coded.values()[coded.codes().get(row) as usize].clone().unwrap()
         };
-        (0..table.rows).map(|row| (cell(row, "a"), cell(row, "note"))).collect()
+        (0..table.rows()).map(|row| (cell(row, "a"), cell(row, "note"))).collect()
     }
 }
 

@@ -34,12 +34,14 @@ fn prepare(data: &Path, folder: &Path) {
     let columns: Vec<&Coded> =
         COLUMNS.iter().map(|name| table.column(name).unwrap().coded.as_ref().unwrap()).collect();
     let ages: Vec<String> =
-        columns[0].values.iter().map(|age| interval(age.as_ref().unwrap())).collect();
+        columns[0].values().iter().map(|age| interval(age.as_ref().unwrap())).collect();
     let mut text = COLUMNS.join(",") + "\n";
-    for row in 0..table.rows {
-        let cell = |column: &&Coded| column.values[column.codes.get(row) as usize].clone().unwrap();
+    for row in 0..table.rows() {
+        let cell =
+            |column: &&Coded| column.values()[column.codes().get(row) as usize].clone().unwrap();
         let rest: Vec<String> = columns[1..].iter().map(cell).collect();
-        writeln!(text, "{},{}", ages[columns[0].codes.get(row) as usize], rest.join(",")).unwrap();
+        writeln!(text, "{},{}", ages[columns[0].codes().get(row) as usize], rest.join(","))
+            .unwrap();
     }
     std::fs::write(folder.join("adult.csv"), text).unwrap();
 }
@@ -156,12 +158,12 @@ fn incognito_finds_the_minimal_nodes_of_adult_that_trying_all_6480_finds() {
                 u64::try_from(all.binary_search(&line[level]).unwrap()).unwrap()
             };
             (0..lines[0].len())
-                .map(|level| coded.values.iter().map(|value| of(level, value)).collect())
+                .map(|level| coded.values().iter().map(|value| of(level, value)).collect())
                 .collect()
         })
         .collect();
-    let mut rows: Vec<Vec<u32>> = (0..table.rows)
-        .map(|row| coded.iter().map(|coded| coded.codes.get(row)).collect())
+    let mut rows: Vec<Vec<u32>> = (0..table.rows())
+        .map(|row| coded.iter().map(|coded| coded.codes().get(row)).collect())
         .collect();
     rows.sort_unstable();
     let distinct: Vec<(&Vec<u32>, usize)> =

@@ -95,7 +95,7 @@ impl Solved<'_> {
         let key = Key::from_seed(*seed);
         let recoding = &self.outcome.recoding;
         let release = Release::new(problem, recoding, table, roles, request, key, format)?;
-        let pending = table::Pending::beside(output, true)?;
+        let pending = table::Pending::beside(output, table::Existing::Overwrite)?;
         table::write(
             pending.file()?,
             output,

@@ -132,7 +132,7 @@ pub(super) fn measure(
     plan: &ComparePlan,
     progress: &StageProgress,
 ) -> Result<Vec<ComparedRun>> {
-    let names: Vec<String> = table.columns.iter().map(|column| column.name.clone()).collect();
+    let names: Vec<String> = table.columns().iter().map(|column| column.name.clone()).collect();
     let mut searches_of = Vec::new();
     for set in sets {
         searches_of.push(RuleSetSearch::new(table, set, plan, &names, progress)?);

@@ -8,11 +8,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::str::FromStr;
 
-use lookalike::table::{self, Pending};
+use lookalike::table::{self, Access, Existing, Pending};
 use lookalike::{Algorithm, Error, ErrorKind, Request, Result};
 
 use crate::args::{CompareArgs, GlobalArgs};
-use crate::cmd::write_secret;
 use crate::files::{self, OutputFile};
 use crate::progress::StageProgress;
 use crate::request::{self, usage};
@@ -52,7 +51,7 @@ pub(crate) fn run(args: &CompareArgs, global: &GlobalArgs) -> Result<ExitCode> {
         measure::measure(&table, &sets, &plan, &progress)
     })?;
     progress.end();
-    let printed = output(args, &sets, &plan, &runs, table.rows);
+    let printed = output(args, &sets, &plan, &runs, table.rows());
     show::verdict(printed, ended(&runs))
 }
 
@@ -65,12 +64,13 @@ fn output(
     rows: usize,
 ) -> Result<()> {
     let csv = args.csv.as_deref();
+    let existing = Existing::overwrite_if(args.force);
     if let Some(path) = csv {
-        write_secret(path, args.force, &output::csv(runs))?;
+        table::write_text(path, existing, Access::Owner, &output::csv(runs))?;
     }
     if let Some(folder) = &args.plots {
         for (name, plot) in plots::draw(sets, &plan.algorithms, runs) {
-            write_secret(&folder.join(name), args.force, &plot)?;
+            table::write_text(&folder.join(name), existing, Access::Owner, &plot)?;
         }
     }
     if args.json {
@@ -238,7 +238,7 @@ fn refuse(args: &CompareArgs, sets: &[RuleSet], data: &Path, plots: &[PathBuf]) 
         args.csv.iter().map(|path| ("--csv", path.as_path())).chain(plots).collect();
     files::refuse_overlap(data, &reads, &outputs)?;
     for (_, path) in outputs {
-        drop(Pending::beside(path, args.force)?);
+        drop(Pending::beside(path, Existing::overwrite_if(args.force))?);
     }
     Ok(())
 }

@@ -17,13 +17,12 @@ use std::time::Duration;
 use lookalike::audit::{self, AuditView};
 use lookalike::evaluate::profile::person_columns;
 use lookalike::evaluate::query::{self, Workload};
-use lookalike::table::{self, Pending};
+use lookalike::table::{self, Access, Existing, Pending};
 use lookalike::{Problem, Request, Result};
 
 use crate::NOT_MET;
 use crate::args::{Edition, GlobalArgs, ReportArgs};
 use crate::cmd::verify::{quasi, read};
-use crate::cmd::{write_secret, write_text};
 use crate::files::{self, OutputFile};
 use crate::request::{self, usage};
 use crate::{interrupt, measure, show, warn};
@@ -47,7 +46,7 @@ pub(crate) fn run(args: &ReportArgs, global: &GlobalArgs) -> Result<ExitCode> {
     refuse_overlap(args, &request)?;
     // Outputs that cannot be written are refused before large tables are read.
     for path in [Some(&args.output), args.json.as_ref()].into_iter().flatten() {
-        drop(Pending::beside(path, args.force)?);
+        drop(Pending::beside(path, Existing::overwrite_if(args.force))?);
     }
     let opened = table::open(&args.source, request.input.delimiter)?;
     let roles = request::roles(&request, &opened)?;
@@ -67,7 +66,7 @@ pub(crate) fn run(args: &ReportArgs, global: &GlobalArgs) -> Result<ExitCode> {
     let or_none = |error| if holds { Err(error) } else { Ok(None) };
     let columns = query::columns(&source, &release, &request).map(Some).or_else(or_none)?;
     // The public edition has no query errors when rows were suppressed.
-    let is_hidden = policy != CountPolicy::Exact && source.rows as u64 != verdict.measures.rows;
+    let is_hidden = policy != CountPolicy::Exact && source.rows() as u64 != verdict.measures.rows;
     let errors = if args.queries == 0 || columns.is_none() || is_hidden {
         None
     } else {
@@ -99,11 +98,12 @@ pub(crate) fn run(args: &ReportArgs, global: &GlobalArgs) -> Result<ExitCode> {
     let numbers = numbers::report_numbers(&input, policy, (&args.source, &args.release));
     let object = object::object(&numbers);
     // Counts of the source are as secret as the source.
-    let write = if policy == CountPolicy::Exact { write_secret } else { write_text };
+    let access = if policy == CountPolicy::Exact { Access::Owner } else { Access::Usual };
+    let existing = Existing::overwrite_if(args.force);
     if let Some(path) = &args.json {
-        write(path, args.force, &format!("{object:#}\n"))?;
+        table::write_text(path, existing, access, &format!("{object:#}\n"))?;
     }
-    write(&args.output, args.force, &page::page(&numbers))?;
+    table::write_text(&args.output, existing, access, &page::page(&numbers))?;
     if !global.quiet {
         show::say(&format!("{}\nwritten   {}", numbers.verdict, show::path(&args.output)));
         if policy == CountPolicy::Exact {

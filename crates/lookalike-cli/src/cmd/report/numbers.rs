@@ -7,7 +7,7 @@ use lookalike::audit::{Finding, Measures, RuleVerdict, Verdict};
 use lookalike::evaluate::query::{Detail, Summary, certainty};
 use lookalike::problem::bound::Bound;
 use lookalike::request::Roles;
-use lookalike::table::Counted;
+use lookalike::table::DistinctCount;
 use lookalike::{Request, problem::bound::BoundKind};
 
 use super::caveats::{self, Caveat};
@@ -28,7 +28,7 @@ pub(super) struct ReportInput<'a> {
     pub(super) quasi: Vec<String>,
     pub(super) roles: Roles,
     /// Columns that may identify persons.
-    pub(super) counted: Vec<Counted>,
+    pub(super) counted: Vec<DistinctCount>,
     pub(super) request: &'a Request,
 }
 

@@ -339,7 +339,7 @@ fn a_number_may_be_spelt_differently_only_between_typed_files() {
         (table(&["age|ward", "1|5", "2|007"]), table(&["age|ward", "1|5.0", "2|7"]));
     assert!(!audit_against(&release, &source, &request(asked)).unwrap().holds());
     let mut typed = source;
-    typed.columns[1].data_type = arrow_schema::DataType::Float64;
+    typed.columns_mut()[1].data_type = arrow_schema::DataType::Float64;
     assert!(audit_against(&release, &typed, &request(asked)).unwrap().holds());
 }
 

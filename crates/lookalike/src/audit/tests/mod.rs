@@ -11,7 +11,6 @@ mod rules;
 use arrow_schema::DataType;
 
 use super::{Verdict, audit, audit_against};
-use crate::codes::Codes;
 use crate::request::Request;
 use crate::table::{Coded, Column, Table};
 
@@ -44,21 +43,11 @@ fn table_of(cells: &[Vec<String>]) -> Table {
         coded: Some(coded(rows.iter().map(|row| row[at].as_str()))),
         carried: None,
     };
-    Table { columns: names.iter().enumerate().map(column).collect(), rows: rows.len() }
+    Table::new(names.iter().enumerate().map(column).collect(), rows.len())
 }
 
 fn coded<'a>(cells: impl Iterator<Item = &'a str>) -> Coded {
-    let mut all = Coded { values: Vec::new(), first_row: Vec::new(), codes: Codes::new() };
-    for (row, text) in (0..).zip(cells) {
-        let value = Some(text.to_string()).filter(|text| !text.is_empty());
-        let code = all.values.iter().position(|known| *known == value).unwrap_or_else(|| {
-            all.values.push(value);
-            all.first_row.push(row);
-            all.values.len() - 1
-        });
-        all.codes.push(u32::try_from(code).unwrap());
-    }
-    all
+    Coded::from_cells(cells.map(|text| Some(text).filter(|text| !text.is_empty())))
 }
 
 fn request(text: &str) -> Request {

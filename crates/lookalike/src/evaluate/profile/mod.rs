@@ -60,17 +60,17 @@ pub struct ColumnProfile {
 /// ```
 pub fn profile(table: &Table) -> Vec<ColumnProfile> {
     table
-        .columns
+        .columns()
         .iter()
         .map(|column| column_profile(&column.name, &column.data_type, table.coded(&column.name)))
         .collect()
 }
 
 fn column_profile(name: &str, data_type: &DataType, coded: &Coded) -> ColumnProfile {
-    let mut counts = vec![0_u64; coded.values.len()];
-    coded.codes.iter().for_each(|code| counts[code as usize] += 1);
+    let mut counts = vec![0_u64; coded.values().len()];
+    coded.codes().iter().for_each(|code| counts[code as usize] += 1);
     let (mut missing, mut distinct, mut alone) = (0, 0, 0);
-    for (value, &count) in coded.values.iter().zip(&counts) {
+    for (value, &count) in coded.values().iter().zip(&counts) {
         match value {
             None => missing += count,
             Some(_) => {
@@ -79,7 +79,7 @@ fn column_profile(name: &str, data_type: &DataType, coded: &Coded) -> ColumnProf
             }
         }
     }
-    let rows = coded.codes.len() as u64;
+    let rows = coded.codes().len() as u64;
     let looks = looks(data_type, coded);
     let unique_share = share(alone, rows);
     let commonest = counts.iter().copied().max().unwrap_or(0);
@@ -88,8 +88,8 @@ fn column_profile(name: &str, data_type: &DataType, coded: &Coded) -> ColumnProf
         name,
         &roles::ColumnFacts { rows, missing, distinct, alone, commonest, looks, has_calendar },
     );
-    if let Guess::Slip(at) = guess(&coded.values) {
-        reason += &format!("; looks numeric, but data row {} has text", coded.first_row[at] + 1);
+    if let Guess::Slip(at) = guess(coded.values()) {
+        reason += &format!("; looks numeric, but data row {} has text", coded.first_row()[at] + 1);
     }
     ColumnProfile {
         name: name.to_string(),
@@ -117,7 +117,7 @@ fn looks(data_type: &DataType, coded: &Coded) -> Kind {
     if matches!(data_type, DataType::Date32 | DataType::Date64 | DataType::Timestamp(..)) {
         return Kind::Date;
     }
-    match guess(&coded.values) {
+    match guess(coded.values()) {
         Guess::Kind(kind) => kind,
         // The user has to fix the cell or name the kind; the reason says so.
         Guess::Slip(_) => Kind::Numeric,
@@ -150,23 +150,25 @@ pub struct Uniqueness {
 /// compares neighbours: exact, and linear in rows.
 pub fn uniqueness(table: &Table, columns: &[String]) -> Uniqueness {
     let coded: Vec<&Coded> = columns.iter().map(|name| table.coded(name)).collect();
-    let rows = RowId::try_from(table.rows).expect("row numbers have 32 bits");
+    let rows = RowId::try_from(table.rows()).expect("row numbers have 32 bits");
     let mut order: Vec<RowId> = (0..rows).collect();
-    let mut sorted = vec![0; table.rows];
+    let mut sorted = vec![0; table.rows()];
     for column in &coded {
         // Counting sort, stable: where the rows of each code begin, then every row to its place.
-        let mut next = vec![0_usize; column.values.len() + 1];
-        column.codes.iter().for_each(|code| next[code as usize + 1] += 1);
+        let mut next = vec![0_usize; column.values().len() + 1];
+        column.codes().iter().for_each(|code| next[code as usize + 1] += 1);
         (1..next.len()).for_each(|code| next[code] += next[code - 1]);
         for &row in &order {
-            let place = &mut next[column.codes.get(row as usize) as usize];
+            let place = &mut next[column.codes().get(row as usize) as usize];
             sorted[*place] = row;
             *place += 1;
         }
         std::mem::swap(&mut order, &mut sorted);
     }
     let same = |a: &RowId, b: &RowId| {
-        coded.iter().all(|column| column.codes.get(*a as usize) == column.codes.get(*b as usize))
+        coded
+            .iter()
+            .all(|column| column.codes().get(*a as usize) == column.codes().get(*b as usize))
     };
     let (mut classes, mut uniques, mut below_five, mut smallest) = (0, 0, 0, u64::from(rows));
     for class in order.chunk_by(same) {
@@ -262,24 +264,14 @@ mod tests {
     use arrow_array::cast::AsArray;
 
     use super::*;
-    use crate::codes::Codes;
     use crate::request::Request;
     use crate::rng::Rng;
     use crate::synthetic::{Synthetic, batch};
     use crate::table::Column;
 
     fn column<'a>(name: &str, cells: impl IntoIterator<Item = &'a str>) -> Column {
-        let mut coded = Coded { values: Vec::new(), first_row: Vec::new(), codes: Codes::new() };
-        let mut known: BTreeMap<&str, u32> = BTreeMap::new();
-        for (row, cell) in cells.into_iter().enumerate() {
-            let next = u32::try_from(known.len()).unwrap();
-            let code = *known.entry(cell).or_insert(next);
-            if code == next {
-                coded.values.push((!cell.is_empty()).then(|| cell.to_string()));
-                coded.first_row.push(u32::try_from(row).unwrap());
-            }
-            coded.codes.push(code);
-        }
+        let cells = cells.into_iter().map(|cell| Some(cell).filter(|cell| !cell.is_empty()));
+        let coded = Coded::from_cells(cells);
         Column {
             name: name.to_string(),
             data_type: DataType::Utf8,
@@ -297,7 +289,7 @@ mod tests {
         let column = |(name, value): &(&str, CellOfRow)| {
             column(name, cells(*value).iter().map(String::as_str))
         };
-        Table { columns: columns.iter().map(column).collect(), rows: 400 }
+        Table::new(columns.iter().map(column).collect(), 400)
     }
 
     fn roles(profiles: &[ColumnProfile]) -> Vec<(&str, Role)> {
@@ -459,7 +451,7 @@ mod tests {
     #[test]
     fn counts_are_of_values_and_of_rows() {
         let columns = vec![column("a", ["x", "", "y", "x", "", "z"])];
-        let [a] = &profile(&Table { columns, rows: 6 })[..] else { panic!("one column") };
+        let [a] = &profile(&Table::new(columns, 6))[..] else { panic!("one column") };
         assert_eq!((a.rows, a.missing, a.distinct), (6, 2, 3));
         assert!((a.unique_share - 2.0 / 6.0).abs() < 1e-12);
     }
@@ -467,9 +459,7 @@ mod tests {
     #[test]
     fn the_form_of_all_values_decides_what_a_column_looks_like() {
         let looks = |cells: &[&str]| {
-            profile(&Table { columns: vec![column("a", cells.iter().copied())], rows: cells.len() })
-                [0]
-            .looks
+            profile(&Table::new(vec![column("a", cells.iter().copied())], cells.len()))[0].looks
         };
         assert_eq!(looks(&["1", "-2.5", "", "1e3", "0", "0.5", "+4", " 7 "]), Kind::Numeric);
         for other in ["007", "00", "inf", "nan", "1,5", "-", "0x10", "2024-01-01"] {
@@ -503,7 +493,7 @@ mod tests {
                 .zip(&texts)
                 .map(|(name, text)| column(name, text.iter().map(String::as_str)))
                 .collect();
-            let table = Table { columns, rows };
+            let table = Table::new(columns, rows);
             for taken in [&names[..], &names[1..], &names[..1], &[]] {
                 let mut counts: BTreeMap<Vec<&str>, u64> = BTreeMap::new();
                 for row in 0..rows {
@@ -553,8 +543,9 @@ mod tests {
         let columns: Vec<(&str, CellOfRow)> =
             names.iter().map(|name| (*name, label as CellOfRow)).collect();
         let mut table = table(&columns);
-        table.columns[0] = column("age", (0..400).map(|row| if row % 2 == 0 { "31" } else { "7" }));
-        table.columns[14] = column(
+        table.columns_mut()[0] =
+            column("age", (0..400).map(|row| if row % 2 == 0 { "31" } else { "7" }));
+        table.columns_mut()[14] = column(
             "date of birth",
             (0..400).map(|row| if row % 2 == 0 { "1990-01-01" } else { "1980-12-31" }),
         );
@@ -649,7 +640,7 @@ mod tests {
                 texts.as_string::<i32>().iter().map(Option::unwrap_or_default).collect();
             column(field.name(), texts)
         });
-        Table { columns: columns.collect(), rows: 1_000 }
+        Table::new(columns.collect(), 1_000)
     }
 
     #[test]

@@ -4,7 +4,7 @@
 use super::roles::{find, words};
 use super::{ColumnProfile, roles};
 use crate::request::{Request, Role};
-use crate::table::Counted;
+use crate::table::DistinctCount;
 
 /// Words in the names of columns that number persons, whatever other words there are.
 const KEY: &str = "\
@@ -79,8 +79,8 @@ pub fn person_columns(names: &[String], request: &Request) -> Vec<String> {
 }
 
 /// The warning that rows are not persons, if the counts of this column call for it.
-pub fn repeated_persons(counted: &Counted) -> Option<String> {
-    let Counted { name, present, distinct, is_exact } = counted;
+pub fn repeated_persons(counted: &DistinctCount) -> Option<String> {
+    let DistinctCount { name, present, distinct, is_exact } = counted;
     let identifies = identifies(name);
     let repeats = match identifies {
         // A table of persons may have an entry twice by mistake.
@@ -112,7 +112,7 @@ pub fn repeated_persons(counted: &Counted) -> Option<String> {
 
 /// The warnings for a profiled table.
 pub fn repeated_in(profiles: &[ColumnProfile]) -> Vec<String> {
-    let counted = |profile: &ColumnProfile| Counted {
+    let counted = |profile: &ColumnProfile| DistinctCount {
         name: profile.name.clone(),
         present: profile.rows - profile.missing,
         distinct: profile.distinct,
@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     fn said(name: &str, distinct: u64, present: u64) -> Option<String> {
-        repeated_persons(&Counted { name: name.into(), present, distinct, is_exact: true })
+        repeated_persons(&DistinctCount { name: name.into(), present, distinct, is_exact: true })
     }
 
     #[test]

@@ -100,7 +100,7 @@ fn detail(
     let extents = released(&field, columns, release)?.0;
     let mut before = vec![0u64; field.values().len()];
     coded(source, name)?
-        .codes
+        .codes()
         .iter()
         .for_each(|value| before[field.codes[value as usize] as usize] += 1);
     let (mut ncp, mut generalized) = (0.0, 0);

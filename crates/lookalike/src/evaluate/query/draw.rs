@@ -76,7 +76,7 @@ pub fn draw(source: &Table, request: &Request, workload: &Workload) -> Result<Ve
         ));
     }
     let released: Vec<String> = source
-        .columns
+        .columns()
         .iter()
         .map(|column| column.name.clone())
         .filter(|name| is_released(name, request))
@@ -123,7 +123,7 @@ pub fn draw(source: &Table, request: &Request, workload: &Workload) -> Result<Ve
 fn quasi(source: &Table, request: &Request) -> Vec<String> {
     let is_quasi =
         |name: &String| request.column(name).is_some_and(|line| line.role == Role::Quasi);
-    source.columns.iter().map(|column| column.name.clone()).filter(is_quasi).collect()
+    source.columns().iter().map(|column| column.name.clone()).filter(is_quasi).collect()
 }
 
 fn is_released(name: &str, request: &Request) -> bool {

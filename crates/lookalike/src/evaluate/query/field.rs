@@ -66,7 +66,7 @@ impl<'a> QueryField<'a> {
             return Err(Error::data(format!("the source has no column `{name}`")));
         }
         let values = coded(source, name)?;
-        if values.values.is_empty() {
+        if values.values().is_empty() {
             return Err(Error::data("the source has no rows: there is nothing to query"));
         }
         let column = request.column(name);

@@ -224,7 +224,7 @@ pub fn answer(
         None => released(field, &QuasiColumns::Label(field.name.to_string()), release),
     });
     let columns = columns.collect::<Result<Vec<_>>>()?;
-    let estimate = DistinctRows::new(columns, release.rows);
+    let estimate = DistinctRows::new(columns, release.rows());
     let answers: Vec<Result<Answer>> = (1usize..=queries.len())
         .into_par_iter()
         .map(|number| {
@@ -300,10 +300,10 @@ impl DistinctRows {
 /// The source, each cell with the extent of one value.
 fn originals(fields: &[QueryField<'_>], source: &Table) -> Result<DistinctRows> {
     let columns = fields.iter().map(|field| {
-        let codes = &coded(source, field.name)?.codes;
+        let codes = coded(source, field.name)?.codes();
         Ok((field.values(), codes.iter().map(|code| field.codes[code as usize]).collect()))
     });
-    Ok(DistinctRows::new(columns.collect::<Result<Vec<_>>>()?, source.rows))
+    Ok(DistinctRows::new(columns.collect::<Result<Vec<_>>>()?, source.rows()))
 }
 
 /// The extents of the released cells of a column, and for each row the cell that it has.

@@ -5,15 +5,17 @@ use std::path::Path;
 
 use crate::error::{Error, Result};
 
-/// What to do with a workbook or a file of a statistics program.
+/// The way out with a workbook or a file of a statistics program.
 const EXPORT: &str =
     "export the table as CSV in UTF-8 from the program that made it, and name that file";
-/// What to do with an archive or a compression that is not read here.
+/// The way out with an archive or a compression that is not read here.
 const UNPACK: &str = "unpack it first (gzip and zstd are read as they are)";
-/// What to do with a file that is no table.
+/// The way out with JSON.
+const CONVERT: &str = "convert it to CSV or Parquet, for example with DuckDB or pandas";
+/// The way out with a file that is no table.
 const OTHER: &str = "name a table: CSV (also .gz, .zst), Parquet or Arrow";
 
-/// First bytes that tell the kind of a file.
+/// First bytes by which the kind of a file is known, the kind, and the way out.
 const KINDS: [(&[u8], &str, &str); 30] = [
     (
         b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",
@@ -55,7 +57,7 @@ const KINDS: [(&[u8], &str, &str); 30] = [
     (b"\x80\x04\x95", "a Python pickle", EXPORT),
 ];
 
-/// Refuses what is no CSV by its first bytes; compressed files are unpacked before.
+/// Refuses a file that is no CSV by its first bytes; compressed files are unpacked before.
 pub(crate) fn refuse(head: &[u8], place: &Path) -> Result<()> {
     let Some((what, way_out)) = kind(head) else { return Ok(()) };
     let place =
@@ -86,14 +88,16 @@ fn kind(head: &[u8]) -> Option<(&'static str, &'static str)> {
 fn archive(head: &[u8]) -> (&'static str, &'static str) {
     let head = &head[..head.len().min(1 << 14)];
     let has = |name: &[u8]| head.windows(name.len()).any(|window| window == name);
-    match () {
-        () if has(b"opendocument.spreadsheet") => ("a spreadsheet (.ods)", EXPORT),
-        () if has(b"xl/") => ("an Excel workbook (.xlsx)", EXPORT),
-        () if has(b"word/") || has(b"opendocument.text") => ("a text document", EXPORT),
-        () if has(b"[Content_Types].xml") => {
-            ("an Office file, such as an Excel workbook (.xlsx)", EXPORT)
-        }
-        () => ("a zip archive", UNPACK),
+    if has(b"opendocument.spreadsheet") {
+        ("a spreadsheet (.ods)", EXPORT)
+    } else if has(b"xl/") {
+        ("an Excel workbook (.xlsx)", EXPORT)
+    } else if has(b"word/") || has(b"opendocument.text") {
+        ("a text document", EXPORT)
+    } else if has(b"[Content_Types].xml") {
+        ("an Office file, such as an Excel workbook (.xlsx)", EXPORT)
+    } else {
+        ("a zip archive", UNPACK)
     }
 }
 
@@ -108,19 +112,16 @@ fn marked_up(head: &[u8]) -> Option<(&'static str, &'static str)> {
     let is_json = line.last().is_some_and(|last| b"{}[],:".contains(last));
     let after =
         |sign: u8| text.strip_prefix(&[sign]).and_then(|rest| rest.trim_ascii_start().first());
-    match () {
-        () if begins("<!doctype html") || begins("<html") || begins("<table") => {
-            Some(("an HTML page (some programs export these with the ending .xls)", EXPORT))
-        }
-        () if begins("<?xml") => Some(("an XML file", EXPORT)),
-        () if is_json && matches!(after(b'{'), Some(b'"' | b'}')) => Some((
-            "JSON or JSON lines",
-            "convert it to CSV or Parquet, for example with DuckDB or pandas",
-        )),
-        () if is_json && matches!(after(b'['), Some(b'{' | b'[' | b'"')) => {
-            Some(("JSON", "convert it to CSV or Parquet, for example with DuckDB or pandas"))
-        }
-        () => None,
+    if begins("<!doctype html") || begins("<html") || begins("<table") {
+        Some(("an HTML page (some programs export these with the ending .xls)", EXPORT))
+    } else if begins("<?xml") {
+        Some(("an XML file", EXPORT))
+    } else if is_json && matches!(after(b'{'), Some(b'"' | b'}')) {
+        Some(("JSON or JSON lines", CONVERT))
+    } else if is_json && matches!(after(b'['), Some(b'{' | b'[' | b'"')) {
+        Some(("JSON", CONVERT))
+    } else {
+        None
     }
 }
 

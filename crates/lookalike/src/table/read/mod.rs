@@ -43,6 +43,15 @@ pub(crate) enum Decoder {
     Arrow(arrow::ArrowIpc),
 }
 
+/// The memory of the arrays of a batch.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Buffers {
+    /// Each array has its own.
+    Own,
+    /// Keeping one array would keep the memory of others alive.
+    Shared,
+}
+
 /// Some rows of a table, as its decoder has them.
 pub(crate) enum Batch {
     /// Of a typed format: an array for each column that was asked for.
@@ -159,14 +168,13 @@ impl fmt::Debug for Source {
 }
 
 impl Decoder {
-    /// True where the arrays of a batch share buffers with each other.
-    pub(crate) fn shares_buffers(&self) -> bool {
+    pub(crate) fn buffers(&self) -> Buffers {
         match self {
-            Decoder::Csv(_) => false,
+            Decoder::Csv(_) => Buffers::Own,
             #[cfg(feature = "parquet")]
-            Decoder::Parquet(_) => false,
+            Decoder::Parquet(_) => Buffers::Own,
             #[cfg(feature = "arrow-ipc")]
-            Decoder::Arrow(_) => true,
+            Decoder::Arrow(_) => Buffers::Shared,
         }
     }
 

@@ -30,7 +30,7 @@ use crate::table::read::Source;
 pub enum Format {
     /// Text with a header.
     Csv {
-        /// What stands between two cells.
+        /// The byte between two cells; ASCII.
         delimiter: u8,
     },
     /// Apache Parquet.
@@ -50,12 +50,12 @@ pub enum Compression {
     Zstd,
 }
 
-/// What a file name says about its content.
+/// The content of a file, as far as its name says it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileType {
     /// The kind of table.
     pub format: Format,
-    /// What is around it.
+    /// The compression of the file as a whole.
     pub compression: Compression,
 }
 
@@ -381,9 +381,9 @@ mod tests {
         let texts = |path: &Path| {
             let table = read_file(path);
             table
-                .columns
+                .columns()
                 .iter()
-                .map(|column| column.coded.clone().unwrap().values)
+                .map(|column| column.coded.clone().unwrap().values().to_vec())
                 .collect::<Vec<_>>()
         };
         assert_eq!(
@@ -433,13 +433,13 @@ mod tests {
         for name in NAMES {
             let path = write_file(&folder, name, &batches);
             let table = read_file(&path);
-            assert_eq!(table.rows, 23 * 50, "{name}");
+            assert_eq!(table.rows(), 23 * 50, "{name}");
             assert_eq!(&carried(&table, "text"), &texts, "{name}");
             let got = carried(&table, "a \"number\"");
             let got = arrow_cast::cast(&got, &DataType::Int64).unwrap();
             assert_eq!(&got, &numbers, "{name}");
             let coded = table.coded("a \"number\"");
-            let first = coded.values.iter().take(3).cloned().collect::<Vec<_>>();
+            let first = coded.values().iter().take(3).cloned().collect::<Vec<_>>();
             assert_eq!(first, [None, Some("1".to_owned()), Some("2".to_owned())], "{name}");
         }
     }

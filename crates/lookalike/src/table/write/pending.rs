@@ -16,14 +16,36 @@ use crate::error::{Error, Result};
 
 /// A file that nobody knows of until [`publish`](Pending::publish); dropping it removes it.
 #[derive(Debug)]
-pub struct Pending(Kind);
+pub struct Pending(Place);
 
 #[derive(Debug)]
-enum Kind {
+enum Place {
     /// In the target's own folder, so that publishing is one rename.
-    Beside { temp: NamedTempFile, waiting: Waiting, target: PathBuf, force: bool, access: Access },
+    Beside {
+        temp: NamedTempFile,
+        waiting: Waiting,
+        target: PathBuf,
+        existing: Existing,
+        access: Access,
+    },
     /// For standard output: in a folder that only its owner can enter.
     Private { file: PathBuf, folder: TempDir, waiting: Waiting },
+}
+
+/// The fate of a file that is already there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Existing {
+    /// It stays, and the new one is refused.
+    Keep,
+    /// The new one takes its place.
+    Overwrite,
+}
+
+impl Existing {
+    /// By a flag such as `--force`.
+    pub fn overwrite_if(is_forced: bool) -> Existing {
+        if is_forced { Existing::Overwrite } else { Existing::Keep }
+    }
 }
 
 /// Who can read a file once it is published.
@@ -35,17 +57,17 @@ pub enum Access {
     Owner,
 }
 
-/// What was written by this program so far, and what is not published yet.
+/// The files that this program has written so far: published, or waiting to be.
 #[derive(Debug, Default)]
 struct Register {
     waiting: Vec<PathBuf>,
     published: Vec<PathBuf>,
-    stream: Stream,
+    stream: StdoutState,
 }
 
-/// What standard output has got of a file.
+/// How much of a file standard output has got.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Stream {
+pub enum StdoutState {
     /// Nothing.
     #[default]
     Nothing,
@@ -55,34 +77,34 @@ pub enum Stream {
     Whole,
 }
 
-/// What was written before the program ended.
+/// The complete files at the moment when the program gave up.
 #[derive(Debug)]
-pub struct Written {
+pub struct PublishedFiles {
     /// Files that are complete, under the names that were asked for.
     pub files: Vec<PathBuf>,
     /// Standard output.
-    pub stream: Stream,
+    pub stream: StdoutState,
 }
 
 fn register() -> MutexGuard<'static, Register> {
     static REGISTER: Mutex<Register> = Mutex::new(Register {
         waiting: Vec::new(),
         published: Vec::new(),
-        stream: Stream::Nothing,
+        stream: StdoutState::Nothing,
     });
     REGISTER.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Removes every file that is not published, and keeps any from being published or made from now
 /// on: only for whoever ends the program right after. Waits for a publication that has begun.
-pub fn give_up() -> Written {
+pub fn give_up() -> PublishedFiles {
     let mut register = register();
     for file in &register.waiting {
         // A file, or the folder in which one waits for standard output.
         let _ = if file.is_dir() { fs::remove_dir_all(file) } else { fs::remove_file(file) };
     }
     let written =
-        Written { files: std::mem::take(&mut register.published), stream: register.stream };
+        PublishedFiles { files: std::mem::take(&mut register.published), stream: register.stream };
     std::mem::forget(register);
     written
 }
@@ -103,9 +125,9 @@ pub fn to_stream(
     write: impl FnOnce(&mut io::StdoutLock<'static>) -> io::Result<()>,
 ) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
-    register().stream = Stream::Part;
+    register().stream = StdoutState::Part;
     write(&mut stdout).and_then(|()| stdout.flush())?;
-    register().stream = Stream::Whole;
+    register().stream = StdoutState::Whole;
     Ok(())
 }
 
@@ -138,17 +160,17 @@ impl Pending {
     /// Makes the empty file; `-` is standard output.
     ///
     /// # Errors
-    /// When the target exists and `force` is false, is no regular file, or its folder does not
+    /// When the target exists and is to be kept, is no regular file, or its folder does not
     /// allow a new file.
-    pub fn beside(target: &Path, force: bool) -> Result<Pending> {
-        Pending::with_access(target, force, Access::Usual)
+    pub fn beside(target: &Path, existing: Existing) -> Result<Pending> {
+        Pending::with_access(target, existing, Access::Usual)
     }
 
     /// The same, for whoever may read it in the end.
     ///
     /// # Errors
     /// As [`beside`](Pending::beside).
-    pub fn with_access(target: &Path, force: bool, access: Access) -> Result<Pending> {
+    pub fn with_access(target: &Path, existing: Existing, access: Access) -> Result<Pending> {
         // From here to the entry nobody can end the program and miss the file.
         let mut register = register();
         if target == Path::new("-") {
@@ -159,7 +181,7 @@ impl Pending {
             // wait for.
             let waiting = Waiting::new(&mut register, folder.path());
             drop(register);
-            return Ok(Pending(Kind::Private { file, folder, waiting }));
+            return Ok(Pending(Place::Private { file, folder, waiting }));
         }
         let mut real = target.to_path_buf();
         if fs::symlink_metadata(target).is_ok() {
@@ -177,7 +199,7 @@ impl Pending {
                         target.display()
                     )));
                 }
-                _ if !force => return Err(exists(target)),
+                _ if existing == Existing::Keep => return Err(exists(target)),
                 _ => real = real_place(target).unwrap_or(real),
             }
         }
@@ -191,7 +213,7 @@ impl Pending {
         let temp = temp.map_err(|source| Error::io(target, source.kind().into()))?;
         let waiting = Waiting::new(&mut register, temp.path());
         drop(register);
-        Ok(Pending(Kind::Beside { temp, waiting, target: real, force, access }))
+        Ok(Pending(Place::Beside { temp, waiting, target: real, existing, access }))
     }
 
     /// A handle to write through; the file is emptied.
@@ -200,8 +222,8 @@ impl Pending {
     /// When the system refuses to open it again.
     pub fn file(&self) -> Result<File> {
         let opened = match &self.0 {
-            Kind::Beside { temp, .. } => temp.reopen(),
-            Kind::Private { file, .. } => File::options().read(true).write(true).open(file),
+            Place::Beside { temp, .. } => temp.reopen(),
+            Place::Private { file, .. } => File::options().read(true).write(true).open(file),
         };
         opened
             .and_then(|file| file.set_len(0).map(|()| file))
@@ -211,8 +233,8 @@ impl Pending {
     /// Where it lies for now, to be read back.
     pub fn path(&self) -> &Path {
         match &self.0 {
-            Kind::Beside { temp, .. } => temp.path(),
-            Kind::Private { file, .. } => file,
+            Place::Beside { temp, .. } => temp.path(),
+            Place::Private { file, .. } => file,
         }
     }
 
@@ -220,20 +242,22 @@ impl Pending {
     /// output.
     ///
     /// # Errors
-    /// When a file of that name has appeared meanwhile and `force` was false, or the system
+    /// When a file of that name has appeared meanwhile and is to be kept, or the system
     /// refuses. Then nothing is published; only standard output may have got a part. The message
     /// says so where the file is there all the same.
     pub fn publish(self) -> Result<()> {
         match self.0 {
             // What is bound first is dropped last: a file is gone before the register forgets it.
-            Kind::Beside { mut waiting, temp, target, force, access } => {
+            Place::Beside { mut waiting, temp, target, existing, access } => {
                 let failed = |source| Error::io(&target, source);
                 temp.as_file().sync_all().map_err(failed)?;
                 // Whoever wants to end the program waits until it is sure what is there.
                 let mut register = register();
                 allow(temp.as_file(), access, &target).map_err(failed)?;
-                let moved =
-                    if force { temp.persist(&target) } else { temp.persist_noclobber(&target) };
+                let moved = match existing {
+                    Existing::Keep => temp.persist_noclobber(&target),
+                    Existing::Overwrite => temp.persist(&target),
+                };
                 moved.map_err(|refused| match refused.error.kind() {
                     ErrorKind::AlreadyExists => exists(&target),
                     _ => failed(refused.error),
@@ -246,7 +270,7 @@ impl Pending {
                     failed(io::Error::new(source.kind(), why))
                 })
             }
-            Kind::Private { mut waiting, folder, file } => {
+            Place::Private { mut waiting, folder, file } => {
                 let failed = |source| Error::io(Path::new("-"), source);
                 let mut source = File::open(&file).map_err(failed)?;
                 to_stream(|stdout| io::copy(&mut source, stdout).map(|_| ())).map_err(failed)?;
@@ -257,6 +281,17 @@ impl Pending {
             }
         }
     }
+}
+
+/// Writes a text: the whole file or nothing. `-` is standard output.
+///
+/// # Errors
+/// [`Request`](crate::ErrorKind::Request) when the file exists and must be kept,
+/// [`Io`](crate::ErrorKind::Io) when it cannot be written.
+pub fn write_text(path: &Path, existing: Existing, access: Access, text: &str) -> Result<()> {
+    let pending = Pending::with_access(path, existing, access)?;
+    pending.file()?.write_all(text.as_bytes()).map_err(|source| Error::io(path, source))?;
+    pending.publish()
 }
 
 /// Where a file will be, whether or not it is there: through a link, the file that it points to; a
@@ -373,14 +408,14 @@ mod tests {
     #[test]
     fn a_dropped_release_leaves_nothing() {
         let folder = TempDir::new().unwrap();
-        let pending = Pending::beside(&folder.path().join("out.csv"), false).unwrap();
+        let pending = Pending::beside(&folder.path().join("out.csv"), Existing::Keep).unwrap();
         fill(&pending, "a\n");
         assert_eq!(files(&folder).len(), 1);
         assert_eq!(fs::read_to_string(pending.path()).unwrap(), "a\n");
         drop(pending);
         assert!(files(&folder).is_empty());
 
-        let private = Pending::beside(Path::new("-"), false).unwrap();
+        let private = Pending::beside(Path::new("-"), Existing::Keep).unwrap();
         fill(&private, "a\n");
         let place = private.path().to_path_buf();
         assert!(place.exists());
@@ -392,7 +427,7 @@ mod tests {
     fn publishing_shows_the_last_text_written_and_nothing_else() {
         let folder = TempDir::new().unwrap();
         let target = folder.path().join("out.csv");
-        let pending = Pending::beside(&target, false).unwrap();
+        let pending = Pending::beside(&target, Existing::Keep).unwrap();
         fill(&pending, "a longer first try\n");
         fill(&pending, "second\n");
         assert!(!target.exists());
@@ -406,12 +441,12 @@ mod tests {
         let folder = TempDir::new().unwrap();
         let target = folder.path().join("out.csv");
         fs::write(&target, "old\n").unwrap();
-        let error = Pending::beside(&target, false).unwrap_err();
+        let error = Pending::beside(&target, Existing::Keep).unwrap_err();
         assert!(
             matches!(error.kind(), Kind::Request { .. })
                 && error.to_string().ends_with("choose another name or add --force")
         );
-        let pending = Pending::beside(&target, true).unwrap();
+        let pending = Pending::beside(&target, Existing::Overwrite).unwrap();
         fill(&pending, "new\n");
         assert_eq!(fs::read_to_string(&target).unwrap(), "old\n");
         pending.publish().unwrap();
@@ -422,7 +457,7 @@ mod tests {
     fn a_file_that_appeared_meanwhile_is_not_overwritten() {
         let folder = TempDir::new().unwrap();
         let target = folder.path().join("out.csv");
-        let pending = Pending::beside(&target, false).unwrap();
+        let pending = Pending::beside(&target, Existing::Keep).unwrap();
         fill(&pending, "ours\n");
         fs::write(&target, "theirs\n").unwrap();
         let error = pending.publish().unwrap_err();
@@ -440,7 +475,7 @@ mod tests {
         fs::write(&real, "old\n").unwrap();
         let link = folder.path().join("link.csv");
         std::os::unix::fs::symlink(&real, &link).unwrap();
-        let pending = Pending::beside(&link, true).unwrap();
+        let pending = Pending::beside(&link, Existing::Overwrite).unwrap();
         fill(&pending, "new\n");
         pending.publish().unwrap();
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
@@ -453,8 +488,11 @@ mod tests {
         let folder = TempDir::new().unwrap();
         let link = folder.path().join("link.csv");
         std::os::unix::fs::symlink(folder.path().join("gone.csv"), &link).unwrap();
-        assert!(matches!(Pending::beside(&link, false).unwrap_err().kind(), Kind::Request { .. }));
-        let pending = Pending::beside(&link, true).unwrap();
+        assert!(matches!(
+            Pending::beside(&link, Existing::Keep).unwrap_err().kind(),
+            Kind::Request { .. }
+        ));
+        let pending = Pending::beside(&link, Existing::Overwrite).unwrap();
         fill(&pending, "new\n");
         pending.publish().unwrap();
         assert_eq!(fs::read_to_string(&link).unwrap(), "new\n");
@@ -464,16 +502,16 @@ mod tests {
     fn folders_devices_and_missing_folders_are_refused() {
         let folder = TempDir::new().unwrap();
         assert!(matches!(
-            Pending::beside(folder.path(), true).unwrap_err().kind(),
+            Pending::beside(folder.path(), Existing::Overwrite).unwrap_err().kind(),
             Kind::Request { .. }
         ));
         assert!(matches!(
-            Pending::beside(&folder.path().join("no/out.csv"), false).unwrap_err().kind(),
+            Pending::beside(&folder.path().join("no/out.csv"), Existing::Keep).unwrap_err().kind(),
             Kind::Io { .. }
         ));
         #[cfg(unix)]
         assert!(matches!(
-            Pending::beside(Path::new("/dev/null"), true).unwrap_err().kind(),
+            Pending::beside(Path::new("/dev/null"), Existing::Overwrite).unwrap_err().kind(),
             Kind::Request { .. }
         ));
     }
@@ -484,7 +522,7 @@ mod tests {
         use std::os::unix::fs::PermissionsExt;
         let folder = TempDir::new().unwrap();
         let (ours, other) = (folder.path().join("out.csv"), folder.path().join("other.csv"));
-        Pending::beside(&ours, false).unwrap().publish().unwrap();
+        Pending::beside(&ours, Existing::Keep).unwrap().publish().unwrap();
         File::create(&other).unwrap();
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
         assert_eq!(mode(&ours), mode(&other));
@@ -497,20 +535,23 @@ mod tests {
         let folder = TempDir::new().unwrap();
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
         let target = folder.path().join("out.csv");
-        let pending = Pending::beside(&target, false).unwrap();
+        let pending = Pending::beside(&target, Existing::Keep).unwrap();
         assert_eq!(mode(pending.path()), 0o600);
         pending.publish().unwrap();
         for (before, after) in
             [(0o600, 0o600), (0o640, 0o640), (0o400, 0o400), (0o777, mode(&target))]
         {
             fs::set_permissions(&target, fs::Permissions::from_mode(before)).unwrap();
-            Pending::beside(&target, true).unwrap().publish().unwrap();
+            Pending::beside(&target, Existing::Overwrite).unwrap().publish().unwrap();
             assert_eq!(mode(&target), after, "{before:o}");
         }
         fs::set_permissions(&target, fs::Permissions::from_mode(0o644)).unwrap();
-        Pending::with_access(&target, true, Access::Owner).unwrap().publish().unwrap();
+        Pending::with_access(&target, Existing::Overwrite, Access::Owner)
+            .unwrap()
+            .publish()
+            .unwrap();
         assert_eq!(mode(&target), 0o600);
-        let private = Pending::beside(Path::new("-"), false).unwrap();
+        let private = Pending::beside(Path::new("-"), Existing::Keep).unwrap();
         assert_eq!((mode(private.path().parent().unwrap()), mode(private.path())), (0o700, 0o600));
     }
 
@@ -524,14 +565,16 @@ mod tests {
             let register = register();
             (of(&register.waiting), of(&register.published))
         };
-        let (first, second) =
-            (Pending::beside(&one, false).unwrap(), Pending::beside(&other, false).unwrap());
+        let (first, second) = (
+            Pending::beside(&one, Existing::Keep).unwrap(),
+            Pending::beside(&other, Existing::Keep).unwrap(),
+        );
         assert_eq!(known(), (2, 0));
         drop(second);
         assert_eq!(known(), (1, 0));
         first.publish().unwrap();
         assert_eq!(known(), (0, 1));
-        let late = Pending::beside(&other, false).unwrap();
+        let late = Pending::beside(&other, Existing::Keep).unwrap();
         fs::write(&other, "theirs").unwrap();
         assert!(late.publish().is_err());
         assert_eq!(known(), (0, 1));
