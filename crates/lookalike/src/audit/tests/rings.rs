@@ -67,7 +67,7 @@ fn without_a_proof_as_many_disjoint_ways_are_found_as_there_are() {
         let expected = brute(&covers, &mut vec![vec![false; rows]; rows]);
         seen[usize::try_from(expected).unwrap()] += 1;
         for k in 1..=u64::try_from(rows).unwrap() {
-            let request = request(&format!(
+            let request = super::request(&format!(
                 "k = {k}\nnon_homogeneous = true\ncolumns.age = {{ role = \"quasi\" }}\n"
             ));
             let verdict = audit_rings(&release, &source, &request, None).unwrap();
@@ -188,7 +188,7 @@ fn a_proof_of_something_else_is_refused() {
 fn rules_on_sensitive_values_are_checked_on_the_values_that_each_person_could_have() {
     let (source, release, proof) = six();
     let toml = |rule: &str| {
-        request(&format!(
+        super::request(&format!(
             "k = 2\nnon_homogeneous = true\ncolumns.age = {{ role = \"quasi\" }}\ncolumns.ill = \
              {{ role = \"sensitive\", {rule} }}\n"
         ))
