@@ -162,7 +162,7 @@ struct Adjustment<'a> {
 }
 
 /// The partner and the donor that are best for an undersized group.
-struct Choices {
+struct PartnerAndDonor {
     partner: Partner,
     /// The loss that joining the partner adds to the whole table.
     merged: f64,
@@ -209,7 +209,7 @@ impl Adjustment<'_> {
             let look = |tally: &mut Tally, &group: &u32| {
                 self.is_undersized[group as usize].then(|| self.look(group, tally))
             };
-            let choices: Vec<Option<Choices>> = match turn.as_slice() {
+            let choices: Vec<Option<PartnerAndDonor>> = match turn.as_slice() {
                 [group] => vec![look(&mut own, group)],
                 many => many.par_iter().map_init(tally, look).collect(),
             };
@@ -232,24 +232,24 @@ impl Adjustment<'_> {
         }
     }
 
-    fn look(&self, group: u32, tally: &mut Tally) -> Choices {
+    fn look(&self, group: u32, tally: &mut Tally) -> PartnerAndDonor {
         // One group alone is everything, and satisfies the rules.
         let partner = self
             .tree
             .partner(&self.boxes, self.cutter.objective, group)
             .expect("an undersized group is not alone");
         let merged = self.boxes.value(Objective::Table, group, partner.group);
-        Choices { partner, merged, transfer: self.transfer(group, merged, tally) }
+        PartnerAndDonor { partner, merged, transfer: self.transfer(group, merged, tally) }
     }
 
     /// The best choices of a group that looked before others changed.
     fn look_again(
         &self,
         group: u32,
-        choices: &Choices,
+        choices: &PartnerAndDonor,
         changed: &[u32],
         tally: &mut Tally,
-    ) -> Choices {
+    ) -> PartnerAndDonor {
         let has_changed = |group: &u32| changed.contains(group);
         if has_changed(&group) || has_changed(&choices.partner.group) {
             return self.look(group, tally);
@@ -260,13 +260,17 @@ impl Adjustment<'_> {
         // A transfer that lost too much beside another merger may not do so now.
         if choices.transfer.map_or(merged > choices.merged, |transfer| has_changed(&transfer.donor))
         {
-            return Choices { partner, merged, transfer: self.transfer(group, merged, tally) };
+            return PartnerAndDonor {
+                partner,
+                merged,
+                transfer: self.transfer(group, merged, tally),
+            };
         }
         let mut transfer = choices.transfer;
         for &donor in changed.iter().filter(|&&other| self.boxes.rows(other) > 0) {
             self.try_transfer(group, donor, self.limit(group, merged), &mut transfer, tally);
         }
-        Choices {
+        PartnerAndDonor {
             partner,
             merged,
             transfer: transfer.filter(|transfer| transfer.row_loss < self.limit(group, merged)),
@@ -275,9 +279,14 @@ impl Adjustment<'_> {
 
     /// Lets a group take over rows or merge, whichever loses less. Notes which groups change, and
     /// returns one that has to be adjusted again.
-    fn adjust_one(&mut self, group: u32, choices: &Choices, changed: &mut Vec<u32>) -> Option<u32> {
+    fn adjust_one(
+        &mut self,
+        group: u32,
+        choices: &PartnerAndDonor,
+        changed: &mut Vec<u32>,
+    ) -> Option<u32> {
         let mut tally = std::mem::replace(&mut self.tally, Tally::new(&[]));
-        let Choices { partner: Partner { group: partner, .. }, transfer, .. } =
+        let PartnerAndDonor { partner: Partner { group: partner, .. }, transfer, .. } =
             self.look_again(group, choices, changed, &mut tally);
         self.is_undersized[group as usize] = false;
         if let Some(Transfer { donor, .. }) = transfer {

@@ -26,6 +26,7 @@
 //! accepting worse states to Kirkpatrick, Gelatt, Vecchi, Science 220 (1983).
 
 mod exact;
+mod leftover;
 mod polish;
 mod pool;
 mod rebuild;

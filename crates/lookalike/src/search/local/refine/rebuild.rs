@@ -6,6 +6,7 @@
 //! sees which attributes are worth giving up, and finds better boxes of many rows. Neither is best
 //! everywhere, so it is decided at random.
 
+use super::leftover::deal_rest;
 use super::pool::{Member, Pool, PoolClass, RuleCheck, equal, index, make_room};
 use crate::codes::{Code, CodeRange, real};
 use crate::domain::penalty::Penalty;
@@ -103,59 +104,10 @@ pub(super) fn rebuild(
     deal_rest(penalty, rules, pool, &rest, &mut parts[..made]).then_some(made)
 }
 
-/// Puts each of these tuples into the class where it adds least loss, or where the rules forbid
-/// that, all that are left into one class; false when they fit nowhere.
-fn deal_rest(
-    penalty: &Penalty,
-    rules: &mut RuleCheck,
-    pool: &Pool,
-    rest: &[Member],
-    parts: &mut [PoolClass],
-) -> bool {
-    for (at, &member) in rest.iter().enumerate() {
-        let row = pool.row(member.at);
-        let mut best = (f64::INFINITY, None);
-        for (to, part) in parts.iter().enumerate() {
-            let loss = part.loss_of_entry(penalty, row, member.count);
-            if loss < best.0 && rules.holds_after(pool, parts, to, None, Some(member)) {
-                best = (loss, Some(to));
-            }
-        }
-        let Some(to) = best.1 else {
-            return put_together(penalty, rules, pool, &rest[at..], parts);
-        };
-        parts[to].add(penalty, pool, member);
-    }
-    true
-}
-
 /// How often classes are shrunk, not grown.
 fn shrink_share(rules: &RuleCheck) -> f64 {
     let tuning = rules.tuning();
     if rules.least >= tuning.shrink_rows { tuning.shrink_many } else { tuning.shrink_few }
-}
-
-/// Puts all of these into the class where they add least loss, of those that then satisfy the
-/// rules; false when there is none.
-fn put_together(
-    penalty: &Penalty,
-    rules: &mut RuleCheck,
-    pool: &Pool,
-    rest: &[Member],
-    parts: &mut [PoolClass],
-) -> bool {
-    let mut best: Option<(f64, usize, PoolClass)> = None;
-    for (to, part) in parts.iter().enumerate() {
-        let mut with = part.clone();
-        rest.iter().for_each(|&member| with.add(penalty, pool, member));
-        let added = with.loss() - part.loss();
-        if best.as_ref().is_none_or(|best| added < best.0) && rules.holds(pool, &with.members) {
-            best = Some((added, to, with));
-        }
-    }
-    let Some((_, to, with)) = best else { return false };
-    parts[to] = with;
-    true
 }
 
 impl BuildScratch {
