@@ -5,7 +5,6 @@ use std::sync::Arc;
 use arrow_array::StringArray;
 use arrow_schema::DataType;
 
-use crate::codes::Codes;
 use crate::problem::{Numbering, Problem};
 use crate::request::{Request, Roles};
 use crate::rng::Rng;
