@@ -55,6 +55,10 @@ pub(crate) enum Buffers {
 /// Some rows of a table, as its decoder has them.
 pub(crate) enum Batch {
     /// Of a typed format: an array for each column that was asked for.
+    #[cfg_attr(
+        not(any(feature = "parquet", feature = "arrow-ipc")),
+        allow(dead_code, reason = "no typed format is built in")
+    )]
     Arrays(RecordBatch),
     /// Of CSV: the cells of all columns.
     Cells(Cells),
