@@ -213,6 +213,6 @@ fn bad_requests_are_told() {
         &dir,
         &line("").replace("safe.csv", "other.csv"),
         3,
-        "the release, column `sex`, data row 1: the cell says nothing",
+        "the release, column `sex`, data row 1: the cell does not fit the source",
     );
 }

@@ -135,7 +135,7 @@ fn two_kept_columns_that_tell_a_quasi_identifier_together_are_warned_of() {
     );
     assert!(
         run.stderr.contains(
-            "`tens` and `ones` are published as they are and determine the quasi-identifier `age`"
+            "`tens` and `ones` are published unchanged and determine the quasi-identifier `age`"
         ),
         "{run:?}"
     );
