@@ -5,6 +5,7 @@ mod compare;
 mod hierarchy;
 mod report;
 mod reproduce;
+mod values;
 
 pub(crate) use compare::CompareArgs;
 pub(crate) use hierarchy::{
@@ -12,11 +13,11 @@ pub(crate) use hierarchy::{
 };
 pub(crate) use report::{Edition, ReportArgs};
 pub(crate) use reproduce::ReproduceArgs;
+pub(crate) use values::{ColumnValue, KOn};
 
 use std::path::PathBuf;
-use std::str::FromStr;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand};
 use lookalike::Algorithm;
 use lookalike::request::ratio::Ratio;
@@ -25,9 +26,8 @@ use lookalike::search::global::{Branching, Cost, Techniques};
 use lookalike::synthetic::Synthetic;
 
 use lookalike::run::Effort;
-use serde::de::DeserializeOwned;
 
-use crate::request::named;
+use values::{branching, delimiter, effort, publish, rest};
 
 const START: &str = "\
 Start here:
@@ -475,42 +475,6 @@ pub(crate) struct CompletionArgs {
     pub(crate) shell: clap_complete::Shell,
 }
 
-/// `COLUMN=VALUE`, cut at the first equals sign.
-#[derive(Clone, Debug)]
-pub(crate) struct ColumnValue {
-    pub(crate) column: String,
-    pub(crate) value: String,
-}
-
-impl FromStr for ColumnValue {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<ColumnValue, &'static str> {
-        let (column, value) = text.split_once('=').ok_or("write it as COLUMN=VALUE")?;
-        Ok(ColumnValue { column: column.to_string(), value: value.to_string() })
-    }
-}
-
-/// `K:COLUMN,COLUMN`
-#[derive(Clone, Debug)]
-pub(crate) struct KOn {
-    pub(crate) k: u64,
-    pub(crate) columns: Vec<String>,
-}
-
-impl FromStr for KOn {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<KOn, &'static str> {
-        let bad = "write it as K:COLUMN,COLUMN, for example 1000:state,county";
-        let (k, columns) = text.split_once(':').ok_or(bad)?;
-        Ok(KOn {
-            k: k.parse().map_err(|_| bad)?,
-            columns: columns.split(',').map(String::from).collect(),
-        })
-    }
-}
-
 /// The techniques of `optimal` that can be switched off.
 const TECHNIQUES: [&str; 8] = [
     "seeding",
@@ -542,44 +506,5 @@ impl SearchArgs {
             deferred,
             most_nodes,
         }
-    }
-}
-
-fn branching() -> impl TypedValueParser<Value = Branching> {
-    PossibleValuesParser::new(["halves", "bottom-up", "top-down"]).map(|text| match text.as_str() {
-        "bottom-up" => Branching::BottomUp,
-        "top-down" => Branching::TopDown,
-        _ => Branching::Halves,
-    })
-}
-
-fn effort() -> impl TypedValueParser<Value = Effort> {
-    PossibleValuesParser::new(["none", "quick", "full", "tight"]).map(|text| match text.as_str() {
-        "none" => Effort::None,
-        "full" => Effort::Full,
-        "tight" => Effort::Tight,
-        _ => Effort::Quick,
-    })
-}
-
-fn rest() -> impl TypedValueParser<Value = Rest> {
-    PossibleValuesParser::new(["drop", "keep"]).map(known)
-}
-
-fn publish() -> impl TypedValueParser<Value = Publish> {
-    PossibleValuesParser::new(["label", "set", "bounds"]).map(known)
-}
-
-/// The value of an enum by its name, which the parser has checked.
-fn known<T: DeserializeOwned>(name: String) -> T {
-    named(&name).expect("one of the possible values")
-}
-
-fn delimiter(text: &str) -> Result<char, &'static str> {
-    let mut chars = text.chars();
-    match (text, chars.next(), chars.next()) {
-        ("tab" | "\\t", _, _) => Ok('\t'),
-        (_, Some(delimiter), None) => Ok(delimiter),
-        _ => Err("write one character, or tab"),
     }
 }

@@ -1,34 +1,54 @@
-//! Every row of a release looks like at least k-1 others, the data stays as useful as it can, and
-//! the written file is proof. Rows are counted: where a person has several, see
-//! [`profile::repeated_persons`].
+//! Every row of a release is indistinguishable from at least k-1 others, little detail is lost, and
+//! the written file is verified by an independent audit. Rows are counted: where a person has
+//! several, see [`evaluate::profile::repeated_persons`].
+//!
+//! The rooms, in the order in which data passes through them: [`table`] reads rows, [`request`] has
+//! roles and rules, [`domain`] the meaning of values, [`problem`] the question and the answer in
+//! codes, [`search`] the algorithms, [`release`] makes rows again, [`audit`] verifies them,
+//! [`evaluate`] measures loss and risk, [`run`] puts the steps together, [`synthetic`] makes tables
+//! up.
 //!
 //! ```text
-//! file ──io──▶ Table ──Problem::new──▶ Problem ──anonymize──▶ Recoding ──Release──▶ batches ──io──▶ file
-//!                                                                                   file ──io──▶ Table ──audit──▶ Verdict
+//! file ─table─▶ Table ─Problem::new─▶ Problem ─solve─▶ Recoding ─Release─▶ batches ─table─▶ file
+//!                                                    file ─table─▶ Table ─audit─▶ Verdict
 //! ```
 //!
 //! ```
-//! use lookalike::{Algorithm, Budget, Request, Problem, SearchOptions, solve, audit, table, evaluate::loss::loss, release::{CellFormat, Release}, rng::Key, table::Treatment};
+//! use lookalike::evaluate::loss::loss;
+//! use lookalike::release::{CellFormat, Release};
+//! use lookalike::rng::Key;
+//! use lookalike::table::{self, Existing, Pending, Treatment};
+//! use lookalike::{Algorithm, Budget, Problem, Request, SearchOptions, audit, solve};
 //!
 //! # fn main() -> lookalike::Result<()> {
 //! # let folder = tempfile::tempdir().unwrap();
 //! # let (data, safe) = (folder.path().join("data.csv"), folder.path().join("safe.csv"));
 //! # std::fs::write(&data, "age,sex,illness\n34,f,flu\n36,f,gout\n51,m,flu\n58,m,cold\n").unwrap();
-//! let request = Request::parse("k = 2\ncolumns.age.role = 'quasi'\ncolumns.sex.role = 'quasi'\ncolumns.illness.role = 'keep'")?;
+//! let request = Request::parse(
+//!     "k = 2\n\
+//!      columns.age.role = 'quasi'\n\
+//!      columns.sex.role = 'quasi'\n\
+//!      columns.illness.role = 'keep'",
+//! )?;
 //! let source = table::open(&data, None)?;
 //! let roles = request.roles(source.names())?;
 //! let table = source.read(&[Treatment::Code, Treatment::Code, Treatment::Carry])?;
 //! let problem = Problem::new(&table, &roles, &request)?;
 //! let outcome = solve(&problem, SearchOptions::new(Algorithm::Mondrian, 1), &Budget::unlimited());
-//! assert!(loss(&problem, &outcome.recoding).gcp < 0.1);
-//! let release = Release::new(&problem, &outcome.recoding, &table, &roles, &request, Key::from_system(), CellFormat::Text)?;
-//! let pending = table::Pending::beside(&safe, false)?;
-//! table::write(pending.file()?, &safe, table::file_type(&safe)?, release.schema(), release.batches(), |at| release.batch(at))?;
+//! let recoding = &outcome.recoding;
+//! assert!(loss(&problem, recoding).gcp < 0.1);
+//! let (key, text) = (Key::from_system(), CellFormat::Text);
+//! let release = Release::new(&problem, recoding, &table, &roles, &request, key, text)?;
+//! let pending = Pending::beside(&safe, Existing::Keep)?;
+//! let (file, file_type) = (pending.file()?, table::file_type(&safe)?);
+//! let batch = |at| release.batch(at);
+//! table::write(file, &safe, file_type, release.schema(), release.batches(), batch)?;
 //! let mut released = table::open(pending.path(), None)?.read(&[Treatment::Code; 3])?;
 //! audit::unguard(&mut released);
 //! assert!(audit::audit(&released, &request)?.holds());
 //! pending.publish()?;
-//! # assert_eq!(std::fs::read_to_string(&safe).unwrap(), "age,sex,illness\n[34-36],f,flu\n[34-36],f,gout\n[51-58],m,cold\n[51-58],m,flu\n");
+//! # let written = "age,sex,illness\n[34-36],f,flu\n[34-36],f,gout\n[51-58],m,cold\n[51-58],m,flu\n";
+//! # assert_eq!(std::fs::read_to_string(&safe).unwrap(), written);
 //! # Ok(())
 //! # }
 //! ```

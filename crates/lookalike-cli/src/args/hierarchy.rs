@@ -106,5 +106,6 @@ pub(crate) struct HierarchyOutputArgs {
 }
 
 fn units() -> impl TypedValueParser<Value = DateUnit> {
-    PossibleValuesParser::new(["day", "month", "quarter", "year", "decade"]).map(super::known)
+    PossibleValuesParser::new(["day", "month", "quarter", "year", "decade"])
+        .map(super::values::known)
 }

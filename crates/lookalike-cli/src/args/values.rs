@@ -1,0 +1,86 @@
+//! Values of flags: from a text to a checked value.
+
+use std::str::FromStr;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use lookalike::request::{Publish, Rest};
+use lookalike::run::Effort;
+use lookalike::search::global::Branching;
+use serde::de::DeserializeOwned;
+
+use crate::request::named;
+
+/// `COLUMN=VALUE`, cut at the first equals sign.
+#[derive(Clone, Debug)]
+pub(crate) struct ColumnValue {
+    pub(crate) column: String,
+    pub(crate) value: String,
+}
+
+impl FromStr for ColumnValue {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<ColumnValue, &'static str> {
+        let (column, value) = text.split_once('=').ok_or("write it as COLUMN=VALUE")?;
+        Ok(ColumnValue { column: column.to_string(), value: value.to_string() })
+    }
+}
+
+/// `K:COLUMN,COLUMN`
+#[derive(Clone, Debug)]
+pub(crate) struct KOn {
+    pub(crate) k: u64,
+    pub(crate) columns: Vec<String>,
+}
+
+impl FromStr for KOn {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<KOn, &'static str> {
+        let bad = "write it as K:COLUMN,COLUMN, for example 1000:state,county";
+        let (k, columns) = text.split_once(':').ok_or(bad)?;
+        Ok(KOn {
+            k: k.parse().map_err(|_| bad)?,
+            columns: columns.split(',').map(String::from).collect(),
+        })
+    }
+}
+
+pub(super) fn branching() -> impl TypedValueParser<Value = Branching> {
+    PossibleValuesParser::new(["halves", "bottom-up", "top-down"]).map(|text| match text.as_str() {
+        "bottom-up" => Branching::BottomUp,
+        "top-down" => Branching::TopDown,
+        _ => Branching::Halves,
+    })
+}
+
+pub(super) fn effort() -> impl TypedValueParser<Value = Effort> {
+    PossibleValuesParser::new(["none", "quick", "full", "tight"]).map(|text| match text.as_str() {
+        "none" => Effort::None,
+        "full" => Effort::Full,
+        "tight" => Effort::Tight,
+        _ => Effort::Quick,
+    })
+}
+
+pub(super) fn rest() -> impl TypedValueParser<Value = Rest> {
+    PossibleValuesParser::new(["drop", "keep"]).map(known)
+}
+
+pub(super) fn publish() -> impl TypedValueParser<Value = Publish> {
+    PossibleValuesParser::new(["label", "set", "bounds"]).map(known)
+}
+
+/// The value of an enum by its name, which the parser has checked.
+pub(super) fn known<T: DeserializeOwned>(name: String) -> T {
+    named(&name).expect("one of the possible values")
+}
+
+pub(super) fn delimiter(text: &str) -> Result<char, &'static str> {
+    let mut chars = text.chars();
+    match (text, chars.next(), chars.next()) {
+        ("tab" | "\\t", _, _) => Ok('\t'),
+        (_, Some(delimiter), None) => Ok(delimiter),
+        _ => Err("write one character, or tab"),
+    }
+}
