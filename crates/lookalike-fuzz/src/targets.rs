@@ -115,7 +115,7 @@ fn csv(bytes: &[u8]) -> bool {
 
 fn read_all(path: &Path) -> lookalike::Result<Table> {
     let source = table::open(path, None)?;
-    let all = vec![Treatment::CodeAndCarry; source.names().len()];
+    let all = vec![Treatment::CodeAndPassThrough; source.names().len()];
     source.read(&all)
 }
 

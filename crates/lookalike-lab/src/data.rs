@@ -144,7 +144,7 @@ fn table_rows(file: &Path) -> Result<AdultRows> {
 /// Adult as it is, with the class of salary as a sensitive column beside.
 pub(crate) fn adult_table(name: &str, rows: &AdultRows) -> Result<Data> {
     let treat = |column: &str| {
-        if column == "salary-class" { Treatment::CodeAndCarry } else { Treatment::Code }
+        if column == "salary-class" { Treatment::CodeAndPassThrough } else { Treatment::Code }
     };
     text_table(name, rows, &NINE.map(treat))
 }

@@ -32,7 +32,7 @@
 //! )?;
 //! let source = table::open(&data, None)?;
 //! let roles = request.roles(source.names())?;
-//! let table = source.read(&[Treatment::Code, Treatment::Code, Treatment::Carry])?;
+//! let table = source.read(&[Treatment::Code, Treatment::Code, Treatment::PassThrough])?;
 //! let problem = Problem::new(&table, &roles, &request)?;
 //! let outcome = solve(&problem, SearchOptions::new(Algorithm::Mondrian, 1), &Budget::unlimited());
 //! let recoding = &outcome.recoding;

@@ -26,7 +26,7 @@ pub(crate) fn table(text: &str) -> Table {
             name: names[at].clone(),
             data_type: DataType::Utf8,
             coded: Some(coded),
-            carried: Some(vec![Arc::new(cells)]),
+            passthrough: Some(vec![Arc::new(cells)]),
         }
     };
     Table::new((0..names.len()).map(column).collect(), rows.len())

@@ -25,7 +25,7 @@ pub fn unguard(table: &mut Table) {
             .columns()
             .iter()
             .filter(|column| column.coded.is_none())
-            .flat_map(|column| column.carried.iter().flatten());
+            .flat_map(|column| column.passthrough.iter().flatten());
         arrays
             .filter_map(|array| array.as_any().downcast_ref::<StringArray>())
             .any(|texts| texts.iter().flatten().any(is_bare))

@@ -52,7 +52,7 @@ fn treatment(name: &str, names: &[String], request: &Request, view: AuditView) -
         AuditView::Source => Treatment::Compare,
         _ if bounds_of(name, names, request).is_some() => Treatment::Code,
         AuditView::ReleaseAgainstSource => Treatment::Compare,
-        AuditView::Release => Treatment::Carry,
+        AuditView::Release => Treatment::PassThrough,
     }
 }
 

@@ -1,20 +1,12 @@
 //! One quasi-identifier: its values in order, and for any range of codes the range that is
 //! published instead ([`Attribute::cover`]), its loss ([`Attribute::loss`]) and its text
-//! ([`Attribute::label`]).
-//!
-//! The text `[6-13]` is made here, by [`Attribute::label`], out of the texts of the least and the
-//! greatest value of the range; `*` stands for a range that mixes present and missing values. The
-//! labels of intervals (`[20-24]`) and of groups are made with the hierarchy, in
-//! [`hierarchy`](crate::domain::hierarchy); a set of labels is written by `set_label`.
+//! ([`Attribute::label`], in `label.rs`).
 //!
 //! All searches rely on this law: a range inside another one never has a greater loss.
 
 use super::hierarchy::IntervalTree;
 use super::taxonomy::{Node, Taxonomy};
 use crate::codes::{Code, CodeRange};
-
-/// The label that is published where a class may have any value.
-pub const ANY: &str = "*";
 
 /// A quasi-identifier.
 #[derive(Clone, Debug)]
@@ -46,7 +38,7 @@ pub struct Ordered {
     texts: Vec<String>,
     has_missing: bool,
     /// The text between the ends of a range: a dash, unless some value has one itself.
-    between: &'static str,
+    pub(super) between: &'static str,
     unit: Unit,
     intervals: Option<IntervalTree>,
     snap: bool,
@@ -134,15 +126,6 @@ impl Attribute {
                     (_, None) => 2.0,
                 }
             }
-        }
-    }
-
-    /// The text of a range that [`cover`](Attribute::cover) returned: `[6-13]`, `7`, the label of a
-    /// group, or `*`. Two different covers never share a label.
-    pub fn label(&self, range: CodeRange) -> String {
-        match &self.domain {
-            Domain::Tree(tree) => set_label(std::iter::once(tree.label(tree.cover(range)))),
-            Domain::Ordered(ordered) => ordered.label(range),
         }
     }
 
@@ -244,13 +227,13 @@ impl Ordered {
         self.intervals.as_ref().filter(|_| self.snap)
     }
 
-    fn mixes_missing(&self, range: CodeRange) -> bool {
+    pub(super) fn mixes_missing(&self, range: CodeRange) -> bool {
         self.has_missing && !range.is_one() && range.hi as usize == self.values.len()
     }
 
     /// The interval that is published for a range, with its tree, if one is: a single value is
     /// published unchanged, unless top or bottom coding hides it.
-    fn interval(&self, range: CodeRange) -> Option<(&IntervalTree, Node)> {
+    pub(super) fn interval(&self, range: CodeRange) -> Option<(&IntervalTree, Node)> {
         let tree = self.published()?;
         let taxonomy = tree.taxonomy();
         if !range.is_one() {
@@ -286,46 +269,6 @@ impl Ordered {
         };
         if greatest > least { (hi.min(greatest) - lo.max(least)) / (greatest - least) } else { 0.0 }
     }
-
-    fn label(&self, range: CodeRange) -> String {
-        if self.mixes_missing(range) {
-            return ANY.to_string();
-        }
-        if let Some((tree, node)) = self.interval(range) {
-            return tree.taxonomy().label(node).to_string();
-        }
-        if range.is_one() {
-            return self.texts.get(range.lo as usize).cloned().unwrap_or_default();
-        }
-        format!(
-            "[{}{}{}]",
-            self.texts[range.lo as usize], self.between, self.texts[range.hi as usize]
-        )
-    }
-}
-
-/// The text of a set of values or groups: `{a, b}`. A single member has no braces, unless it has
-/// some itself, which only a set may.
-pub(crate) fn set_label<'a>(members: impl ExactSizeIterator<Item = &'a str>) -> String {
-    let members: Vec<&str> = members.collect();
-    match *members {
-        [alone] if !is_in_braces(alone) => alone.to_string(),
-        _ => format!("{{{}}}", members.into_iter().map(member).collect::<Vec<_>>().join(", ")),
-    }
-}
-
-/// True for a label that reads like a set.
-pub(crate) fn is_in_braces(label: &str) -> bool {
-    label.starts_with('{') && label.ends_with('}')
-}
-
-/// A member of a set: quoted where it would read like several members or like a set.
-fn member(label: &str) -> String {
-    if label.is_empty() || label.starts_with(' ') || label.contains([',', '{', '}', '"']) {
-        format!("\"{}\"", label.replace('"', "\"\""))
-    } else {
-        label.to_string()
-    }
 }
 
 fn span(range: CodeRange) -> f64 {
@@ -341,6 +284,7 @@ fn size(codes: usize) -> f64 {
 mod tests {
     use super::*;
     use crate::audit::{Interval, ValueScale, interval};
+    use crate::domain::label::set_label;
     use crate::rng::Rng;
     use crate::testing;
 

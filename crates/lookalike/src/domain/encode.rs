@@ -2,16 +2,17 @@
 //!
 //! [`kind`] decides which of three forms a column has. Numbers and dates become a [`line`], sorted
 //! by value. Labels with a given order become an [`ordinal`] line. All other labels become the
-//! leaves of a [`tree`]. Texts are parsed in [`text`](super::text); every error names a data row,
+//! leaves of a [`tree`]. Texts are parsed in [`parse`](super::parse); every error names a data row,
 //! never a cell.
 
 use rustc_hash::FxHashMap;
 
-use super::attribute::{ANY, Attribute, Domain, Ordered, Unit, is_in_braces};
+use super::attribute::{Attribute, Domain, Ordered, Unit};
 use super::hierarchy::{self, IntervalTree};
 use super::kind::{kind, requested};
+use super::label::{ANY, is_in_braces};
+use super::parse::{DAY, TimeScale, as_written, instant, number, spelling, zone};
 use super::taxonomy::Taxonomy;
-use super::text::{DAY, TimeScale, as_written, instant, number, spelling, zone};
 use crate::codes::{Code, RowId};
 use crate::error::{Error, Result};
 use crate::request::{ColumnRequest, DateSpec, DateUnit, HierarchySpec, Kind, Request, Role};

@@ -1,7 +1,7 @@
 //! The kind of a column: as the request says, or guessed from its texts.
 
 use super::encode::ColumnSpec;
-use super::text::{instant, number};
+use super::parse::{instant, number};
 use crate::codes::RowId;
 use crate::error::{Error, Result};
 use crate::request::{ColumnRequest, HierarchySpec, Kind};

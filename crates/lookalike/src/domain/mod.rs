@@ -2,10 +2,11 @@
 //!
 //! | file | content |
 //! |---|---|
-//! | `text` | numbers, dates and times from text |
+//! | `parse` | numbers, dates and times from text |
 //! | `kind` | the kind of a column, or a guess |
 //! | `encode` | texts to codes |
-//! | [`attribute`] | codes to published ranges, losses and labels such as `[6-13]` |
+//! | [`attribute`] | published ranges of codes, and their loss |
+//! | [`label`] | the text of a range, such as `[6-13]` |
 //! | [`taxonomy`], [`hierarchy`] | trees of values, and where they come from |
 //! | [`scheme`], `penalty` | partitions of a domain, losses of boxes |
 
@@ -13,7 +14,8 @@ pub mod attribute;
 pub(crate) mod encode;
 pub mod hierarchy;
 pub(crate) mod kind;
+pub mod label;
+pub(crate) mod parse;
 pub(crate) mod penalty;
 pub mod scheme;
 pub mod taxonomy;
-pub(crate) mod text;

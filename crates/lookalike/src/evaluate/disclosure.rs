@@ -134,7 +134,7 @@ fn of_cells(column: &Column, quasi: &[&Coded]) -> Result<ValueCounts> {
     let mut agrees = vec![true; quasi.len()];
     let mut seen: FxHashMap<u64, (RowId, bool)> = FxHashMap::default();
     let (mut row, mut checked) = (0, 0u64);
-    for chunk in column.carried.iter().flatten() {
+    for chunk in column.passthrough.iter().flatten() {
         for hash in hashes(column, chunk)? {
             if seen.len() < ALL_VALUES || hash >> 60 == 0 || seen.contains_key(&hash) {
                 checked += 1;
@@ -227,7 +227,7 @@ fn sample(column: &Column, step: usize) -> Result<(Vec<Code>, usize)> {
         ),
         None => {
             let mut next = 0;
-            for chunk in column.carried.iter().flatten() {
+            for chunk in column.passthrough.iter().flatten() {
                 let places: UInt64Array =
                     (next..chunk.len()).step_by(step).map(|at| at as u64).collect();
                 next = (next + places.len() * step).saturating_sub(chunk.len());

@@ -3,7 +3,8 @@
 
 use arrow_schema::DataType;
 
-use crate::domain::attribute::{ANY, Attribute, Domain, Unit};
+use crate::domain::attribute::{Attribute, Domain, Unit};
+use crate::domain::label::ANY;
 use crate::domain::scheme::Scheme;
 use crate::error::{Error, Result};
 use crate::request::{Publish, Request, Roles};

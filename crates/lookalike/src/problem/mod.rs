@@ -10,11 +10,11 @@
 
 pub mod bound;
 mod check;
-mod feasible;
+mod mandatory_suppression;
 pub mod partition;
 pub mod privacy;
 pub mod recoding;
-pub(crate) mod sensitive;
+pub(crate) mod sensitive_rules;
 mod stages;
 #[cfg(test)]
 mod tests;
@@ -32,7 +32,7 @@ use crate::domain::scheme::Scheme;
 use crate::error::Result;
 use crate::problem::partition::Piece;
 use crate::problem::privacy::Tally;
-use crate::problem::sensitive::SensitiveColumns;
+use crate::problem::sensitive_rules::SensitiveColumns;
 use crate::problem::tuples::{Recoded, Tuples};
 use crate::request::ratio::Ratio;
 use crate::request::{Request, Roles};
@@ -138,7 +138,7 @@ impl Problem {
             warnings,
         };
         problem.stages = stages::stages(&problem, &rules, &ruled)?;
-        problem.mandatory = feasible::mandatory(&problem, &ruled.names(), key)?;
+        problem.mandatory = mandatory_suppression::mandatory(&problem, &ruled.names(), key)?;
         if problem.stages.len() > 1 && problem.allowance > 0 {
             problem.warnings.push(
                 "with rules on several column sets, rows are suppressed only where no release \
@@ -301,9 +301,9 @@ pub fn treatments(names: &[String], roles: &Roles) -> Vec<Treatment> {
         if roles.quasi.contains(name) {
             Treatment::Code
         } else if roles.sensitive.contains(name) {
-            Treatment::CodeAndCarry
+            Treatment::CodeAndPassThrough
         } else if roles.keep.contains(name) {
-            Treatment::Carry
+            Treatment::PassThrough
         } else {
             Treatment::Skip
         }

@@ -7,7 +7,7 @@
 
 use super::Problem;
 use super::privacy::Privacy;
-use super::sensitive::SensitiveColumns;
+use super::sensitive_rules::SensitiveColumns;
 use crate::error::Result;
 use crate::request::{ModelSpec, RuleSpec};
 

@@ -90,7 +90,7 @@ impl Release {
     /// # let request = Request::parse("k = 2\nrest = 'keep'\ncolumns.age.role = 'quasi'")?;
     /// let source = table::open_text(csv, "data.csv".as_ref())?;
     /// let roles = request.roles(source.names())?;
-    /// let table = source.read(&[Treatment::Code, Treatment::Carry])?;
+    /// let table = source.read(&[Treatment::Code, Treatment::PassThrough])?;
     /// let problem = Problem::new(&table, &roles, &request)?;
     /// let options = SearchOptions::new(Algorithm::Mondrian, 1);
     /// let recoding = solve(&problem, options, &Budget::unlimited()).recoding;
@@ -134,7 +134,7 @@ impl Release {
                     columns.push(ReleasedColumn::Quasi { cells, of_class });
                 }
             } else if let (Some(chunks), false) =
-                (&column.carried, roles.dropped.contains(&column.name))
+                (&column.passthrough, roles.dropped.contains(&column.name))
             {
                 let written =
                     if as_text { text_type(&column.data_type) } else { column.data_type.clone() };
@@ -269,7 +269,7 @@ pub fn check_text(table: &Table, roles: &Roles) -> Result<()> {
                 column.name.replace('\0', "\\0")
             )));
         }
-        let row = match (&column.carried, &column.coded) {
+        let row = match (&column.passthrough, &column.coded) {
             (Some(chunks), _) => passthrough_nul(chunks),
             (None, Some(coded)) => {
                 let nul = |(value, _): &(&Option<String>, &RowId)| {

@@ -9,9 +9,10 @@ use arrow_schema::{DataType, Field};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::codes::{Code, CodeRange, Codes};
-use crate::domain::attribute::{Attribute, Domain, Ordered, Unit, set_label};
+use crate::domain::attribute::{Attribute, Domain, Ordered, Unit};
+use crate::domain::label::set_label;
+use crate::domain::parse::nanoseconds;
 use crate::domain::taxonomy::Taxonomy;
-use crate::domain::text::nanoseconds;
 use crate::error::{Error, Result};
 use crate::problem::Problem;
 use crate::problem::partition::Piece;

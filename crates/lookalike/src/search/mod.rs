@@ -20,7 +20,7 @@ mod local;
 mod outcome;
 mod ranges;
 mod stages;
-mod suppress;
+mod suppression;
 mod task;
 #[cfg(test)]
 mod tests;

@@ -6,7 +6,7 @@ use crate::problem::recoding::{Recoding, RingSize, Rings};
 use crate::rng;
 use crate::search::budget::{BestSoFar, Budget};
 use crate::search::global::Optimum;
-use crate::search::suppress;
+use crate::search::suppression;
 use crate::search::{SearchOptions, stages};
 
 /// How sure the answer is.
@@ -74,7 +74,7 @@ pub fn solve(problem: &Problem, search: SearchOptions, budget: &Budget) -> Outco
         return Outcome { recoding, status, rings: None, optimum: Some(optimum) };
     }
     let (recoding, rings) = if search.algorithm.is_homogeneous() {
-        let (groups, suppressed) = suppress::with_suppression(problem, search, budget);
+        let (groups, suppressed) = suppression::with_suppression(problem, search, budget);
         (Recoding::new(problem, &groups.partition, &groups.ranges, suppressed), None)
     } else {
         let (recoding, rings) = on_rings(problem, search, budget, rng::below_from_system);

@@ -18,7 +18,7 @@ use crate::table::{Column, DistinctCount, Table, Treatment};
 use super::coded::Interner;
 use super::count::Counter;
 use super::plain::{bytes, cast, is_supported, rebuild, unpack};
-use super::read::records::Cells;
+use super::read::csv::Cells;
 use super::read::{Batch, Buffers, Decoder, Source, damaged};
 
 /// Rows in a batch of a narrow table; wide tables get fewer, so that a batch stays at about half a
@@ -82,7 +82,7 @@ impl Source {
         let counted = counters.collect();
         let read = columns
             .into_iter()
-            .filter(|column| column.interner.is_some() || column.carried.is_some());
+            .filter(|column| column.interner.is_some() || column.passthrough.is_some());
         Ok((Table::new(read.map(Growing::finish).collect(), rows), counted))
     }
 }
@@ -191,7 +191,7 @@ struct Growing {
     interner: Option<Interner>,
     /// Its values are distinguished by their bytes.
     as_bytes: bool,
-    carried: Option<Vec<ArrayRef>>,
+    passthrough: Option<Vec<ArrayRef>>,
     /// Of a column whose values are counted, whatever else becomes of it.
     counter: Option<Counter>,
     /// The arrays share buffers with others, which keeping them would keep alive.
@@ -205,9 +205,11 @@ impl Growing {
         treatment: Treatment,
         buffers: Buffers,
     ) -> Result<Growing> {
-        let codes =
-            matches!(treatment, Treatment::Code | Treatment::CodeAndCarry | Treatment::Compare);
-        let carries = matches!(treatment, Treatment::Carry | Treatment::CodeAndCarry);
+        let codes = matches!(
+            treatment,
+            Treatment::Code | Treatment::CodeAndPassThrough | Treatment::Compare
+        );
+        let passes = matches!(treatment, Treatment::PassThrough | Treatment::CodeAndPassThrough);
         let has_text = !data_type.is_nested() && can_cast_types(&data_type, &DataType::Utf8);
         let as_bytes = treatment == Treatment::Compare && (!has_text || data_type.is_binary());
         if codes && !has_text && !as_bytes {
@@ -215,16 +217,16 @@ impl Growing {
                 "column `{name}` is of type {data_type}, which has no text form: cast it in the source, or give it another role"
             )));
         }
-        if (carries || as_bytes) && !is_supported(&data_type) {
+        if (passes || as_bytes) && !is_supported(&data_type) {
             return Err(Error::data(format!(
-                "column `{name}` is of type {data_type}, which cannot be carried: drop it or cast it"
+                "column `{name}` is of type {data_type}, which cannot be passed through: drop it or cast it"
             )));
         }
         let shared = buffers == Buffers::Shared
             || data_type.is_nested()
             || matches!(data_type, DataType::Utf8View | DataType::BinaryView);
-        let (interner, carried) = (codes.then(Interner::new), carries.then(Vec::new));
-        Ok(Growing { name, data_type, interner, as_bytes, carried, counter: None, shared })
+        let (interner, passthrough) = (codes.then(Interner::new), passes.then(Vec::new));
+        Ok(Growing { name, data_type, interner, as_bytes, passthrough, counter: None, shared })
     }
 
     fn take(&mut self, array: ArrayRef, first: usize) -> Result<()> {
@@ -253,12 +255,12 @@ impl Growing {
                 interner.extend_array(text.as_string::<i32>(), first);
             }
         }
-        if let Some(carried) = &mut self.carried {
+        if let Some(passthrough) = &mut self.passthrough {
             if self.shared {
                 array = rebuild(&array).map_err(|_| failed("copied", count))?;
             }
             array.shrink_to_fit();
-            carried.push(array);
+            passthrough.push(array);
         }
         Ok(())
     }
@@ -273,8 +275,8 @@ impl Growing {
         if let Some(interner) = &mut self.interner {
             interner.extend(text, cells.column(place).map(present), first);
         }
-        if let Some(carried) = &mut self.carried {
-            carried.push(cells.array(place));
+        if let Some(passthrough) = &mut self.passthrough {
+            passthrough.push(cells.array(place));
         }
     }
 
@@ -283,7 +285,7 @@ impl Growing {
             name: self.name,
             data_type: self.data_type,
             coded: self.interner.map(Interner::finish),
-            carried: self.carried,
+            passthrough: self.passthrough,
         }
     }
 }
@@ -301,7 +303,7 @@ mod tests {
     use crate::error::ErrorKind;
     use crate::table::open;
 
-    use Treatment::{Carry, Code, CodeAndCarry, Skip};
+    use Treatment::{Code, CodeAndPassThrough, PassThrough, Skip};
 
     fn with_file<T>(bytes: &[u8], test: impl FnOnce(&Path) -> T) -> T {
         let folder = TempDir::new().unwrap();
@@ -334,8 +336,8 @@ mod tests {
         cells.iter().map(|cell| cell.map(str::to_owned)).collect()
     }
 
-    fn carried(table: &Table, name: &str) -> ArrayRef {
-        let batches = table.column(name).unwrap().carried.as_ref().unwrap();
+    fn passthrough(table: &Table, name: &str) -> ArrayRef {
+        let batches = table.column(name).unwrap().passthrough.as_ref().unwrap();
         concat(&batches.iter().map(|array| array.as_ref()).collect::<Vec<_>>()).unwrap()
     }
 
@@ -343,14 +345,14 @@ mod tests {
     fn cells_are_text_and_an_empty_cell_is_missing() {
         let table = read_all(
             b"\xef\xbb\xbfa,b\r\n01,\"x, \"\"y\"\"\r\nz\"\r\n,\"\"\r\n1e3, n \r\n",
-            CodeAndCarry,
+            CodeAndPassThrough,
         )
         .unwrap();
         assert_eq!(table.rows(), 3);
         assert_eq!(cells(&table, "a"), texts(&[Some("01"), None, Some("1e3")]));
         assert_eq!(cells(&table, "b"), texts(&[Some("x, \"y\"\r\nz"), None, Some(" n ")]));
         assert_eq!(
-            carried(&table, "a").as_string::<i32>(),
+            passthrough(&table, "a").as_string::<i32>(),
             &StringArray::from(vec![Some("01"), None, Some("1e3")])
         );
         assert_eq!(table.coded("a").first_row(), [0, 1, 2]);
@@ -392,12 +394,12 @@ mod tests {
             let source = open(path, None).unwrap();
             assert!(source.is_csv());
             assert_eq!(source.data_types(), [DataType::Utf8, DataType::Utf8, DataType::Utf8]);
-            let table = source.read(&[Carry, Skip, Code]).unwrap();
+            let table = source.read(&[PassThrough, Skip, Code]).unwrap();
             assert_eq!(
                 table.columns().iter().map(|column| column.name.as_str()).collect::<Vec<_>>(),
                 ["a", "c"]
             );
-            assert!(table.columns()[0].coded.is_none() && table.columns()[1].carried.is_none());
+            assert!(table.columns()[0].coded.is_none() && table.columns()[1].passthrough.is_none());
             assert_eq!(cells(&table, "c"), texts(&[Some("3"), Some("6")]));
             assert_eq!(open(path, None).unwrap().read(&[Skip; 3]).unwrap().rows(), 2);
         });
@@ -467,10 +469,10 @@ mod tests {
                 text += if row % 7 == 0 { line_end } else { "" };
                 expected.push(Some(long));
             }
-            let table = read_all(text.as_bytes(), CodeAndCarry).unwrap();
+            let table = read_all(text.as_bytes(), CodeAndPassThrough).unwrap();
             assert_eq!(cells(&table, "b"), expected);
             assert_eq!(table.coded("a").values()[399].as_deref(), Some("r\"399"));
-            let batches = table.column("b").unwrap().carried.as_ref().unwrap();
+            let batches = table.column("b").unwrap().passthrough.as_ref().unwrap();
             assert!(
                 batches.len() > 1 && batches.iter().map(|batch| batch.len()).sum::<usize>() == 400,
                 "{}",
@@ -596,7 +598,7 @@ mod tests {
         }
         for threads in [1, 2, 4] {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            let table = pool.install(|| read_all(text.as_bytes(), CodeAndCarry)).unwrap();
+            let table = pool.install(|| read_all(text.as_bytes(), CodeAndPassThrough)).unwrap();
             assert_eq!(table.rows(), 150_000);
             for (column, (values, first_row, codes)) in table.columns().iter().zip(&naive) {
                 let coded = column.coded.as_ref().unwrap();
@@ -605,7 +607,7 @@ mod tests {
                         && coded.first_row() == *first_row
                         && coded.codes().iter().eq(codes.iter().copied())
                 );
-                let cells = carried(&table, &column.name);
+                let cells = passthrough(&table, &column.name);
                 let expected = codes.iter().map(|&code| values[code as usize].as_deref());
                 assert!(cells.as_string::<i32>().iter().eq(expected));
             }
@@ -615,9 +617,9 @@ mod tests {
     #[test]
     fn carried_cells_take_no_more_memory_than_they_need() {
         let text = format!("a,b\n{}", "seven77,x\n".repeat(100_000));
-        let table = read_all(text.as_bytes(), Carry).unwrap();
+        let table = read_all(text.as_bytes(), PassThrough).unwrap();
         let bytes: usize = table.columns()[0]
-            .carried
+            .passthrough
             .as_ref()
             .unwrap()
             .iter()
@@ -681,7 +683,7 @@ mod tests {
                 arrow_stream(&[typed(), typed()]),
                 parquet_file(&[typed(), typed()]),
             ] {
-                let table = read_all(&bytes, CodeAndCarry).unwrap();
+                let table = read_all(&bytes, CodeAndPassThrough).unwrap();
                 assert_eq!(table.rows(), 6);
                 assert_eq!(cells(&table, "int")[..3], texts(&[None, Some("-7"), Some("5")]));
                 assert_eq!(
@@ -699,13 +701,13 @@ mod tests {
                 assert_eq!(cells(&table, "word")[..3], texts(&[Some("b"), None, Some("b")]));
                 assert_eq!(table.column("int").unwrap().data_type, DataType::Int32);
                 assert_eq!(
-                    carried(&table, "int").slice(0, 3).as_ref(),
+                    passthrough(&table, "int").slice(0, 3).as_ref(),
                     &Int32Array::from(vec![None, Some(-7), Some(5)])
                 );
                 let words = table.column("word").unwrap();
                 assert_eq!(words.data_type, DataType::Utf8);
                 // A value that only rows outside the slice had is nowhere in the buffers.
-                for array in words.carried.as_ref().unwrap() {
+                for array in words.passthrough.as_ref().unwrap() {
                     assert!(
                         !array
                             .as_string::<i32>()
@@ -725,10 +727,10 @@ mod tests {
             ));
             let batch = RecordBatch::try_from_iter([("n", numbers.clone()), ("t", long)]).unwrap();
             with_file(&arrow_file(&[batch]), |path| {
-                let table = open(path, None).unwrap().read(&[CodeAndCarry, Skip]).unwrap();
-                let batches = table.columns()[0].carried.as_ref().unwrap();
+                let table = open(path, None).unwrap().read(&[CodeAndPassThrough, Skip]).unwrap();
+                let batches = table.columns()[0].passthrough.as_ref().unwrap();
                 assert_eq!(batches.len(), 4);
-                assert_eq!(&carried(&table, "n"), &numbers);
+                assert_eq!(&passthrough(&table, "n"), &numbers);
                 assert!(table.coded("n").codes().iter().eq(0..200_000));
                 let bytes: usize = batches.iter().map(|array| array.get_buffer_memory_size()).sum();
                 assert!(bytes < 900_000, "{bytes}");
@@ -746,7 +748,7 @@ mod tests {
                 error.starts_with("column `l` is of type List(Int32), which has no text form"),
                 "{error}"
             );
-            assert_eq!(read_all(&bytes, Carry).unwrap().rows(), 2);
+            assert_eq!(read_all(&bytes, PassThrough).unwrap().rows(), 2);
         }
 
         #[test]
@@ -794,7 +796,7 @@ mod tests {
                 for place in (8..bytes.len() - 64).step_by(3) {
                     let mut damaged = bytes.clone();
                     damaged[place] ^= 1;
-                    refused += usize::from(read_all(&damaged, CodeAndCarry).is_err());
+                    refused += usize::from(read_all(&damaged, CodeAndPassThrough).is_err());
                 }
                 assert!(refused > 0);
             }

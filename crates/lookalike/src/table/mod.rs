@@ -34,9 +34,9 @@ pub enum Treatment {
     /// none by their bytes.
     Compare,
     /// Pass its cells through as they came, unparsed.
-    Carry,
+    PassThrough,
     /// Both: a sensitive column is counted and published.
-    CodeAndCarry,
+    CodeAndPassThrough,
     /// Do not even decode it.
     Skip,
 }
@@ -53,7 +53,7 @@ pub struct Column {
     /// The cells as they came, batch by batch, if the reader was asked for them. All batches of a
     /// table have the same row boundaries. Dictionary arrays are unpacked, so that no value that no
     /// row has can travel along.
-    pub carried: Option<Vec<ArrayRef>>,
+    pub passthrough: Option<Vec<ArrayRef>>,
 }
 
 /// How many different values a column has.
@@ -84,9 +84,9 @@ impl Table {
     pub fn new(columns: Vec<Column>, rows: usize) -> Table {
         for column in &columns {
             let coded = column.coded.as_ref().map(|coded| coded.codes().len());
-            let carried = column.carried.as_ref();
-            let carried = carried.map(|parts| parts.iter().map(|part| part.len()).sum());
-            let is_whole = coded.into_iter().chain(carried).all(|length: usize| length == rows);
+            let passthrough = column.passthrough.as_ref();
+            let passthrough = passthrough.map(|parts| parts.iter().map(|part| part.len()).sum());
+            let is_whole = coded.into_iter().chain(passthrough).all(|length: usize| length == rows);
             assert!(is_whole, "all columns of a table have its number of rows");
         }
         Table { columns, rows }

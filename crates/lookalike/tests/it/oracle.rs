@@ -59,7 +59,7 @@ fn no_heuristic_beats_the_best_of_all_partitions_and_refusals_are_right() {
             .unwrap();
             let source = table::open(&input, None).unwrap();
             let roles = request.roles(source.names()).unwrap();
-            let table = source.read(&[Treatment::CodeAndCarry; 4]).unwrap();
+            let table = source.read(&[Treatment::CodeAndPassThrough; 4]).unwrap();
             let problem = match Problem::new(&table, &roles, &request) {
                 Err(error) => {
                     assert!(error.is_infeasible() && groupings.is_empty(), "{error}");

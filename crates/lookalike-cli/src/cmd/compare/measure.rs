@@ -118,8 +118,11 @@ pub(super) fn read(source: table::Source, sets: &[RuleSet]) -> Result<Table> {
             .iter()
             .try_for_each(|&k| Request { k, ..request.clone() }.rules(&roles).map(|_| ()))?;
         for (all, one) in all.iter_mut().zip(problem::treatments(source.names(), &roles)) {
-            *all =
-                if *all == Treatment::CodeAndCarry || one == Treatment::Skip { *all } else { one };
+            *all = if *all == Treatment::CodeAndPassThrough || one == Treatment::Skip {
+                *all
+            } else {
+                one
+            };
         }
     }
     source.read(&all)

@@ -368,10 +368,10 @@ fn columns_that_the_audit_needs_are_coded_and_none_is_skipped() {
     let names = |names: &[&str]| names.iter().map(|name| (*name).to_string()).collect::<Vec<_>>();
     let asked = request(&format!("rest = \"drop\"\n{ASKED}"));
     let release = names(&["age_min", "age_max", "zip", "ill", "ward", "name", "new"]);
-    use Treatment::{Carry, Code, Compare, Skip};
+    use Treatment::{Code, Compare, PassThrough, Skip};
     assert_eq!(
         treatments(&release, &asked, AuditView::Release),
-        [Code, Code, Code, Code, Carry, Carry, Carry]
+        [Code, Code, Code, Code, PassThrough, PassThrough, PassThrough]
     );
     assert_eq!(
         treatments(&release, &asked, AuditView::ReleaseAgainstSource),
@@ -382,7 +382,10 @@ fn columns_that_the_audit_needs_are_coded_and_none_is_skipped() {
         [Code, Skip, Skip, Compare]
     );
     let guarded = request("k = 2\n[columns]\n\"=a\" = { role = \"quasi\" }");
-    assert_eq!(treatments(&names(&["'=a", "b"]), &guarded, AuditView::Release), [Code, Carry]);
+    assert_eq!(
+        treatments(&names(&["'=a", "b"]), &guarded, AuditView::Release),
+        [Code, PassThrough]
+    );
     assert_eq!(
         treatments(&names(&["'=a_min", "'=a_max"]), &guarded, AuditView::Release),
         [Code, Code]

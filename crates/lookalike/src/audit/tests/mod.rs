@@ -41,7 +41,7 @@ fn table_of(cells: &[Vec<String>]) -> Table {
         name: name.clone(),
         data_type: DataType::Utf8,
         coded: Some(coded(rows.iter().map(|row| row[at].as_str()))),
-        carried: None,
+        passthrough: None,
     };
     Table::new(names.iter().enumerate().map(column).collect(), rows.len())
 }

@@ -3,7 +3,7 @@
 use jiff::civil::{Date, DateTime, Time};
 
 use super::{ANY, Ancestor, IntervalTree, IntervalTreeBuilder, ROOT, fault, level};
-use crate::domain::text::{DAY, TimeScale, as_written, has_time, since_1970};
+use crate::domain::parse::{DAY, TimeScale, as_written, has_time, since_1970};
 use crate::error::Result;
 use crate::request::{DateSpec, DateUnit};
 
@@ -152,7 +152,7 @@ fn calendar(date: Date, unit: DateUnit) -> (String, Date, Date) {
 mod tests {
     use super::super::to_rows;
     use super::*;
-    use crate::domain::text::utc;
+    use crate::domain::parse::utc;
 
     use DateUnit::{Day, Decade, Month, Quarter, Year};
 

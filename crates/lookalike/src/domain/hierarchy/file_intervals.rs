@@ -7,7 +7,7 @@ use rustc_hash::FxHashSet;
 
 use super::file::{CheckedTree, HierarchyFile, check, unknown_hint};
 use super::{ANY, Ancestor, IntervalTree, IntervalTreeBuilder};
-use crate::domain::text::{TimeScale, number_or_date};
+use crate::domain::parse::{TimeScale, number_or_date};
 use crate::error::{Error, Result};
 
 /// The tree of a hierarchy file for an ordered column with these sorted numbers and their texts.

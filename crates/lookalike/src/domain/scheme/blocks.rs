@@ -3,7 +3,8 @@
 
 use super::Shape;
 use crate::codes::{Code, CodeRange};
-use crate::domain::attribute::{Attribute, Domain, set_label};
+use crate::domain::attribute::{Attribute, Domain};
+use crate::domain::label::set_label;
 use crate::domain::taxonomy::{Node, Taxonomy};
 
 /// A global recoding: for each attribute the published blocks of its values.

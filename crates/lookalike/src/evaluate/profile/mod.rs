@@ -276,7 +276,7 @@ mod tests {
             name: name.to_string(),
             data_type: DataType::Utf8,
             coded: Some(coded),
-            carried: None,
+            passthrough: None,
         }
     }
 

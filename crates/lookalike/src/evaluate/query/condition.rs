@@ -4,7 +4,8 @@ use super::Condition;
 use super::field::QueryField;
 use super::weigh::Test;
 use crate::audit::{ValueScale, present};
-use crate::domain::attribute::{ANY, Domain};
+use crate::domain::attribute::Domain;
+use crate::domain::label::ANY;
 use crate::domain::taxonomy::Taxonomy;
 
 impl QueryField<'_> {

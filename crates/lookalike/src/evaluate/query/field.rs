@@ -8,8 +8,9 @@ use crate::audit::{
     Interval, ReleasedCell, ValueScale, coded, interval, members, number_at, present,
 };
 use crate::codes::{Code, CodeRange, real};
-use crate::domain::attribute::{ANY, Attribute, Domain, Ordered, Unit};
+use crate::domain::attribute::{Attribute, Domain, Ordered, Unit};
 use crate::domain::encode::{self, ColumnSpec};
+use crate::domain::label::ANY;
 use crate::domain::taxonomy::{Node, Taxonomy};
 use crate::error::{Error, Result};
 use crate::request::{ColumnRequest, HierarchySpec, Request, Role};

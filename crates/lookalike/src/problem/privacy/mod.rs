@@ -5,17 +5,18 @@
 //! again by the audit from the published text. These files change, in this order:
 //!
 //! 1. `request/column.rs`: the key of the request file, a field of `ColumnRequest`.
-//! 2. `request/rule.rs`: a variant of `ModelSpec`, its sensitive column, and the check of its
-//!    parameters in `Request::rules`.
-//! 3. `problem/sensitive.rs`: from names to codes, from `ModelSpec` to [`Model`].
+//! 2. `request/rule.rs`: a variant of `ModelSpec`, its sensitive column, the check of its parameters
+//!    in `Request::rules`, and its key in `check_other`, which refuses it on other columns.
+//! 3. `problem/sensitive_rules.rs`: from names to codes, from `ModelSpec` to [`Model`].
 //! 4. This file: a variant of [`Model`], its arms in `model_holds` and [`Privacy::least_rows`], and
 //!    the reason why it obeys the union law of [`Privacy::holds`].
 //! 5. `deficit.rs` and `feasible.rs` beside this file: how far a class is from the rule, and the
 //!    nearest request that can be met.
 //! 6. `tests.rs` beside this file: the rule by its definition, in `margin` and `random_models`; the
 //!    laws are then tested for it too.
-//! 7. `audit/rules.rs`: the same rule once more, without any code of this room.
-//! 8. `lookalike-cli`, `args.rs` and `request.rs`: the flag.
+//! 7. `audit/rules.rs` and `audit/excerpt.rs`: the same rule once more, and its words, without any
+//!    code of this room.
+//! 8. `lookalike-cli`, `args.rs` and `request.rs` (the flag, and `has_rule`), docs/configuration.md.
 //!
 //! No `match` that decides a rule has a wildcard: once `ModelSpec` and [`Model`] have the variant,
 //! the compiler names the places in 3 to 5 and in 7.

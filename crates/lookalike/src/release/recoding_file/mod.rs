@@ -34,8 +34,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::codes::Code;
 use crate::domain::attribute::{Attribute, Domain, Unit};
+use crate::domain::parse::{number, seconds};
 use crate::domain::scheme::{Blocks, Generalization, ValueBlock};
-use crate::domain::text::{number, seconds};
 use crate::error::{Error, Result};
 use crate::request::{ColumnRequest, Kind, Request, Role, list};
 

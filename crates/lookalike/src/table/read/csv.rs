@@ -1,270 +1,536 @@
-//! The head of a CSV file: which delimiter, which columns.
+//! The records of a CSV text, cut into cells without copying them.
+//!
+//! A batch holds its text and, for each row, where its cells begin: [`Interner`] and the other
+//! takers read the cells where they lie. A record without a quoted cell is cut by looking at eight
+//! bytes at a time; a record with one is handed to `csv-core`, and its unquoted cells are written
+//! over their quoted form, which is never shorter.
+//!
+//! A record that the text at hand does not finish is read again from its start once there is twice
+//! as much of it: no state is kept between chunks, and the time stays linear.
+//!
+//! [`Interner`]: crate::table::coded::Interner
 
-use std::collections::HashSet;
-use std::io::{Chain, Cursor, Read};
-use std::path::Path;
+use std::io::Read;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, SyncSender};
+
+use arrow_array::{ArrayRef, StringArray};
+use arrow_buffer::{NullBufferBuilder, OffsetBuffer};
+use csv_core::ReadRecordResult;
 
 use crate::error::{Error, Result};
 
-use super::bytes::{Unpacked, head, reading};
-use super::foreign;
-use super::records::Records;
-use super::text::Text;
+use super::Batch;
+use super::text::{Text, line_ends};
 
-/// The header must end within this many bytes.
-const HEAD: usize = 1 << 20;
-/// How many rows the delimiter is judged by.
-const SAMPLE: usize = 100;
-const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
+/// A batch of so much text ends with its last row, however few rows it has.
+const BATCH_BYTES: usize = if cfg!(test) { 1 << 16 } else { 1 << 26 };
+/// A row of more text has a cell that no array of texts could hold, or may have one.
+const MOST_BYTES: usize = i32::MAX as usize;
 
-/// A CSV file of which only the header is known.
-pub(crate) struct Csv {
-    pub(crate) names: Vec<String>,
-    /// The first line may be a row: a name is a number or a date, or equals a cell below it.
-    pub(crate) is_doubtful: bool,
+/// Some rows of a CSV file.
+#[derive(Default)]
+pub(crate) struct Cells {
+    text: Vec<u8>,
+    /// For each row the start of its first cell, and for each cell the place behind the byte that
+    /// follows it: cell `c` is `bounds[c]..bounds[c + 1] - 1`.
+    bounds: Vec<u32>,
+    rows: usize,
+    /// The cells of a row.
+    width: usize,
+}
+
+impl Cells {
+    pub(crate) fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// The text that the cells lie in.
+    pub(crate) fn text(&self) -> &[u8] {
+        &self.text
+    }
+
+    /// Start and end of each cell of a column; an empty cell is a missing value.
+    pub(crate) fn column(&self, column: usize) -> impl Iterator<Item = (usize, usize)> {
+        self.bounds
+            .chunks_exact(self.width + 1)
+            .map(move |row| (row[column] as usize, row[column + 1] as usize - 1))
+    }
+
+    /// A copy of a column, in buffers of no more than its length.
+    pub(crate) fn array(&self, column: usize) -> ArrayRef {
+        let bytes = self.column(column).map(|(start, end)| end - start).sum();
+        let mut values = Vec::with_capacity(bytes);
+        let mut nulls = NullBufferBuilder::new(self.rows);
+        for (start, end) in self.column(column) {
+            values.extend_from_slice(&self.text[start..end]);
+            nulls.append(start < end);
+        }
+        let lengths = self.column(column).map(|(start, end)| end - start);
+        let offsets = OffsetBuffer::from_lengths(lengths);
+        let array = StringArray::try_new(offsets, values.into(), nulls.finish());
+        Arc::new(array.expect("checked text, cut at ASCII characters"))
+    }
+
+    fn clear(&mut self) {
+        self.text.clear();
+        self.bounds.clear();
+        self.rows = 0;
+    }
+}
+
+/// Cuts the text into batches of rows; the first record is the header and is passed over.
+pub(super) struct Records<R> {
+    text: Text<R>,
     delimiter: u8,
-    text: Text<Chain<Cursor<Vec<u8>>, Unpacked>>,
+    width: usize,
+    reader: csv_core::Reader,
+    /// The unquoted text of one record, and the ends of its cells.
+    unquoted: Vec<u8>,
+    ends: Vec<usize>,
+    /// Rows in all batches that were sent.
+    rows: usize,
+    /// The line on which the next record starts, counted from 1.
+    line: u64,
 }
 
-impl Csv {
-    pub(crate) fn open(mut stream: Unpacked, place: &Path, delimiter: Option<char>) -> Result<Csv> {
-        let given = delimiter.map(checked_delimiter).transpose()?;
-        let mut head = head(&mut stream, HEAD as u64).map_err(|source| reading(place, source))?;
-        match *head {
-            [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => {
-                return Err(Error::data(
-                    "the file is UTF-16 text: convert it, for example with iconv -f UTF-16 -t UTF-8",
-                ));
-            }
-            [b'P', b'A', b'R', b'1', ..] | [b'A', b'R', b'R', b'O', b'W', b'1', ..] => {
-                return Err(Error::data(
-                    "there is a Parquet or Arrow file inside the compressed file: decompress it first",
-                ));
-            }
-            [0xef, 0xbb, 0xbf, ..] => drop(head.drain(..3)),
-            _ => {}
-        }
-        // What is no text at all is refused before its first line is taken for a header.
-        foreign::refuse(&head, place)?;
-        Text::new(head.as_slice(), place.to_path_buf()).fill(&mut Vec::new())?;
-        refuse_separator_line(&head)?;
-        refuse_comment(&head, given)?;
-        let delimiter = given.unwrap_or_else(|| sniff(&head));
-        let names = header(&head, delimiter)?;
-        let is_doubtful = is_doubtful(&names, &head, delimiter);
-        Ok(Csv {
-            names,
-            is_doubtful,
+/// The record at the start of some text.
+enum Record {
+    /// It ends before this place, and has so many lines and cells.
+    Whole { end: usize, lines: u64, cells: usize },
+    /// A cell of it begins with a quote.
+    Quoted,
+    /// The text ends within it.
+    Unfinished,
+}
+
+impl<R: Read> Records<R> {
+    pub(super) fn new(text: Text<R>, delimiter: u8, width: usize) -> Records<R> {
+        let reader = csv_core::ReaderBuilder::new().delimiter(delimiter).build();
+        Records {
+            text,
             delimiter,
-            text: Text::new(Cursor::new(head).chain(stream), place.to_path_buf()),
-        })
-    }
-
-    /// The rows to come.
-    pub(super) fn records(self) -> Records<Chain<Cursor<Vec<u8>>, Unpacked>> {
-        Records::new(self.text, self.delimiter, self.names.len())
-    }
-}
-
-fn checked_delimiter(delimiter: char) -> Result<u8> {
-    match u8::try_from(delimiter) {
-        Ok(byte) if byte.is_ascii() && !matches!(byte, b'"' | b'\r' | b'\n' | 0) => Ok(byte),
-        _ => Err(Error::request(
-            "the delimiter must be one ASCII character, and neither a quote nor a line end",
-        )),
-    }
-}
-
-/// The delimiter that cuts the header and the first rows into the same number of cells, the more
-/// the better. If none does, the one that cuts the header into most: the ragged row will be named
-/// later. A table may have one column, then any delimiter that its cells do not contain will do.
-fn sniff(head: &[u8]) -> u8 {
-    let mut best = (0, 0, DELIMITERS[0]);
-    for delimiter in DELIMITERS {
-        let cells = cells_a_row(head, delimiter);
-        let first = cells.first().copied().unwrap_or(1);
-        let even = cells.iter().all(|&count| count == first);
-        let rank = match (even, first) {
-            (true, 2..) => 3,
-            (false, 2..) => 2,
-            (true, _) => 1,
-            (false, _) => 0,
-        };
-        if (rank, first) > (best.0, best.1) {
-            best = (rank, first, delimiter);
+            width,
+            reader,
+            unquoted: Vec::new(),
+            ends: vec![0; width],
+            rows: 0,
+            line: 1,
         }
     }
-    best.2
-}
 
-/// The number of cells in each of the first records.
-fn cells_a_row(head: &[u8], delimiter: u8) -> Vec<usize> {
-    let mut records = csv::ReaderBuilder::new()
-        .has_headers(false)
-        .flexible(true)
-        .delimiter(delimiter)
-        .from_reader(head);
-    let mut record = csv::ByteRecord::new();
-    let mut cells = Vec::new();
-    while cells.len() < SAMPLE && matches!(records.read_byte_record(&mut record), Ok(true)) {
-        cells.push(record.len());
-    }
-    if cells.len() < SAMPLE && head.len() >= HEAD - 3 {
-        // The head may have cut the last record.
-        cells.pop();
-    }
-    cells
-}
-
-fn header(head: &[u8], delimiter: u8) -> Result<Vec<String>> {
-    let mut records =
-        csv::ReaderBuilder::new().has_headers(false).delimiter(delimiter).from_reader(head);
-    let mut record = csv::StringRecord::new();
-    match records.read_record(&mut record) {
-        Ok(true) if records.position().byte() >= HEAD as u64 - 3 => Err(Error::data(
-            "the header does not end within a mebibyte: this is no CSV with a header, or it has an open quote",
-        )),
-        Ok(true) => Ok(record.iter().map(str::to_owned).collect()),
-        Ok(false) => Err(Error::data("the file is empty: a table needs a header and rows")),
-        Err(_) => Err(Error::data(
-            "the header is not UTF-8 text: convert the file, for example with iconv -f LATIN1 -t UTF-8",
-        )),
-    }
-}
-
-/// Excel writes `sep=;` on top of a file to say what stands between the cells; to everybody else it
-/// is a row.
-fn refuse_separator_line(head: &[u8]) -> Result<()> {
-    let line = head.split(|&byte| byte == b'\n').next().unwrap_or_default().trim_ascii();
-    let line = line.strip_prefix(b"\"").and_then(|line| line.strip_suffix(b"\"")).unwrap_or(line);
-    if line.len() <= 5 && line.get(..4).is_some_and(|start| start.eq_ignore_ascii_case(b"sep=")) {
-        return Err(Error::data(
-            "the first line is Excel's `sep=` line, which says what stands between the cells, and not the header: delete that line, and \
-             name the delimiter with --delimiter if it is not recognised",
-        ));
-    }
-    Ok(())
-}
-
-/// A comment on top of a table would be taken for its header: the whole table would be one column.
-fn refuse_comment(head: &[u8], given: Option<u8>) -> Result<()> {
-    let mut rest = head;
-    let mut comments = 0;
-    while rest.trim_ascii_start().starts_with(b"#") {
-        comments += 1;
-        let end = rest.iter().position(|&byte| byte == b'\n').map_or(rest.len(), |end| end + 1);
-        rest = &rest[end..];
-    }
-    // `#id,name` is a header all the same: it has as many cells as the lines below it.
-    let delimiter = given.unwrap_or_else(|| sniff(rest));
-    let (above, below) = (cells_a_row(head, delimiter), cells_a_row(rest, delimiter));
-    match (above.first(), below.first()) {
-        (Some(here), Some(there)) if comments > 0 && here != there => {
-            let (lines, are, them) = if comments == 1 {
-                ("first line".into(), "is", "it")
+    /// Sends the rows on in batches until nobody listens any more; `used` brings batches back,
+    /// whose memory is used again.
+    pub(super) fn send(
+        mut self,
+        batch_rows: usize,
+        to: &SyncSender<Batch>,
+        used: &Receiver<Cells>,
+    ) -> Result<()> {
+        let mut batch = Cells { width: self.width, ..Cells::default() };
+        let mut at = self.skip_header(&mut batch.text)?;
+        let mut is_end = false;
+        loop {
+            at = self.split(&mut batch, at, batch_rows)?;
+            if batch.rows == batch_rows || at >= BATCH_BYTES {
+                let mut next = used.try_recv().unwrap_or_default();
+                next.clear();
+                next.width = self.width;
+                next.text.extend_from_slice(&batch.text[at..]);
+                self.rows += batch.rows;
+                at = 0;
+                if to.send(Batch::Cells(std::mem::replace(&mut batch, next))).is_err() {
+                    return Ok(());
+                }
+            } else if !is_end {
+                is_end = self.more(&mut batch, at)?;
+            } else if at < batch.text.len() {
+                // A quote that was opened and never closed has swallowed all that followed.
+                let place = self.place(&batch);
+                return Err(Error::data(format!(
+                    "{place} opens a quote that is never closed: close it, or double the quotes inside a quoted cell"
+                )));
             } else {
-                (format!("first {comments} lines"), "are", "them")
+                // Nobody listens only after an error on the other side, which is then the one to
+                // report.
+                let _ = if batch.rows > 0 { to.send(Batch::Cells(batch)) } else { Ok(()) };
+                return Ok(());
+            }
+        }
+    }
+
+    /// Reads the header over and says where the text behind it starts.
+    fn skip_header(&mut self, text: &mut Vec<u8>) -> Result<usize> {
+        loop {
+            let filled = self.text.fill(text)?;
+            if filled == 0 {
+                text.push(b'\n');
+            }
+            // Not cut by hand: a second byte order mark before it is passed over, too.
+            self.reader.reset();
+            let (result, end, _) = self.unquote(text);
+            if filled == 0 || matches!(result, ReadRecordResult::Record) {
+                self.line += line_ends(&text[..end]);
+                return Ok(end);
+            }
+        }
+    }
+
+    /// Reads on, until the unfinished record at `at` has twice as much text as before; true at the
+    /// end of the file.
+    fn more(&mut self, batch: &mut Cells, at: usize) -> Result<bool> {
+        let wanted = (batch.text.len() - at) * 2;
+        loop {
+            if batch.text.len() > MOST_BYTES {
+                return Err(Error::data(format!(
+                    "{} has more than 2 GiB of text: no cell can be that long; is a quote never closed?",
+                    self.place(batch)
+                )));
+            }
+            if self.text.fill(&mut batch.text)? == 0 {
+                // The last row may lack its line end.
+                if at < batch.text.len() {
+                    batch.text.push(b'\n');
+                }
+                return Ok(true);
+            }
+            if batch.text.len() - at >= wanted {
+                return Ok(false);
+            }
+        }
+    }
+
+    /// Cuts the records from `at` on until the batch is full or the text ends; returns the start of
+    /// the first record that was not cut.
+    fn split(&mut self, batch: &mut Cells, mut at: usize, batch_rows: usize) -> Result<usize> {
+        while batch.rows < batch_rows && at < BATCH_BYTES {
+            while let Some(&end @ (b'\n' | b'\r')) = batch.text.get(at) {
+                self.line += u64::from(end == b'\n');
+                at += 1;
+            }
+            let old = batch.bounds.len();
+            batch.bounds.resize(old + self.width + 1, 0);
+            let bounds = &mut batch.bounds[old..];
+            let mut record = plain_record(&batch.text, at, self.delimiter, bounds);
+            if let Record::Quoted = record {
+                record = self.quoted_record(&mut batch.text, at, bounds);
+            }
+            let Record::Whole { end, lines, cells } = record else {
+                batch.bounds.truncate(old);
+                break;
             };
-            Err(Error::data(format!(
-                "the {lines} {are} not the header but look{} like a comment: {} with `#`, and the line below has another number of \
-                 cells; delete {them}",
-                if comments == 1 { "s" } else { "" },
-                if comments == 1 { "it begins" } else { "they begin" },
-            )))
+            if cells != self.width {
+                return Err(self.ragged(cells, batch));
+            }
+            self.line += lines;
+            batch.rows += 1;
+            at = end;
         }
-        _ => Ok(()),
+        Ok(at)
+    }
+
+    /// Cuts the record at `at`, some cells of which are quoted.
+    fn quoted_record(&mut self, text: &mut [u8], at: usize, bounds: &mut [u32]) -> Record {
+        self.reader.reset();
+        // A blank line, so that what follows is not taken for the start of the file and its first
+        // character for a byte order mark.
+        self.reader.read_record(b"\n", &mut [0], &mut [0]);
+        let (ReadRecordResult::Record, length, cells) = self.unquote(&text[at..]) else {
+            return Record::Unfinished;
+        };
+        let lines = line_ends(&text[at..at + length]);
+        let (mut from, mut to) = (0, at);
+        bounds[0] = narrow(at);
+        for (&end, bound) in self.ends.iter().zip(&mut bounds[1..]).take(cells) {
+            let cell = &self.unquoted[from..end];
+            text[to..to + cell.len()].copy_from_slice(cell);
+            (from, to) = (end, to + cell.len() + 1);
+            *bound = narrow(to);
+        }
+        Record::Whole { end: at + length, lines, cells }
+    }
+
+    /// Unquotes the first record of a text. Returns how that went, the bytes it takes and the
+    /// number of its cells, of which no more are kept than a row has.
+    fn unquote(&mut self, text: &[u8]) -> (ReadRecordResult, usize, usize) {
+        if self.unquoted.len() <= text.len() {
+            self.unquoted.resize(text.len() + 1, 0);
+        }
+        let (mut read, mut written, mut cells) = (0, 0, 0);
+        let mut surplus = [0; 64];
+        loop {
+            let ends = if cells < self.width { &mut self.ends[cells..] } else { &mut surplus[..] };
+            let (result, taken, put, ended) =
+                self.reader.read_record(&text[read..], &mut self.unquoted[written..], ends);
+            (read, written, cells) = (read + taken, written + put, cells + ended);
+            match result {
+                // Without any text it would end the record here.
+                ReadRecordResult::OutputEndsFull if read < text.len() => {}
+                result => return (result, read, cells),
+            }
+        }
+    }
+
+    fn ragged(&self, cells: usize, batch: &Cells) -> Error {
+        Error::data(format!(
+            "{} has {cells} cell{}, but the header has {}: quote cells that contain the delimiter `{}`, or name another with --delimiter",
+            self.place(batch),
+            if cells == 1 { "" } else { "s" },
+            self.width,
+            char::from(self.delimiter).escape_default()
+        ))
+    }
+
+    /// The row behind a batch, counted from 1 without the header, and the line it starts on.
+    fn place(&self, batch: &Cells) -> String {
+        format!("row {} (line {})", self.rows + batch.rows + 1, self.line)
     }
 }
 
-/// True when the first line may be a row, so that no message may show its names: one reads like a
-/// cell, or is a cell of its own column.
-fn is_doubtful(names: &[String], head: &[u8], delimiter: u8) -> bool {
-    let mut records =
-        csv::ReaderBuilder::new().flexible(true).delimiter(delimiter).from_reader(head);
-    let mut first = records.byte_records().take(SAMPLE / 5).map_while(std::result::Result::ok);
-    let is_cell = |record: csv::ByteRecord| {
-        names.iter().zip(&record).any(|(name, cell)| name.as_bytes() == cell)
-    };
-    reads_like_cells(names) || first.any(is_cell)
+/// Cuts the record at `at` if no cell of it begins with a quote. Counts all its cells, and keeps the
+/// bounds of as many as a row has.
+fn plain_record(text: &[u8], at: usize, delimiter: u8, bounds: &mut [u32]) -> Record {
+    let mut cells = 0;
+    let mut cell = at;
+    bounds[0] = narrow(at);
+    let mut place = at;
+    while place < text.len() {
+        let mut signs = signs(eight(text, place), delimiter);
+        while signs != 0 {
+            let sign = place + signs.trailing_zeros() as usize / 8;
+            signs &= signs - 1;
+            let byte = text[sign];
+            if byte == b'"' {
+                // Within a cell it is a character like any other.
+                if sign == cell {
+                    return Record::Quoted;
+                }
+                continue;
+            }
+            cells += 1;
+            cell = sign + 1;
+            if let Some(bound) = bounds.get_mut(cells) {
+                *bound = narrow(cell);
+            }
+            if byte != delimiter {
+                return Record::Whole { end: cell, lines: u64::from(byte == b'\n'), cells };
+            }
+        }
+        place += 8;
+    }
+    Record::Unfinished
 }
 
-/// True when a name has the form of a number or a date, as a cell would have.
-fn reads_like_cells(names: &[String]) -> bool {
-    let is_number =
-        |name: &str| name.parse::<f64>().is_ok() && name.contains(|c: char| c.is_ascii_digit());
-    let is_date = |name: &str| {
-        name.len() >= 8 && name.chars().all(|c| c.is_ascii_digit() || "-/.:T ".contains(c))
-    };
-    names.iter().map(|name| name.trim()).any(|name| is_number(name) || is_date(name))
+/// The eight bytes at a place, as far as there are so many.
+pub(crate) fn eight(text: &[u8], place: usize) -> u64 {
+    match text.get(place..place + 8).and_then(|eight| eight.first_chunk()) {
+        Some(&eight) => u64::from_le_bytes(eight),
+        None => {
+            let mut eight = [0; 8];
+            let rest = &text[place..text.len().min(place + 8)];
+            eight[..rest.len()].copy_from_slice(rest);
+            u64::from_le_bytes(eight)
+        }
+    }
 }
 
-/// Names must be there and differ: everything else speaks of columns by name. Names that may be
-/// cells are not shown.
-pub(crate) fn check_names(names: &[String], is_doubtful: bool) -> Result<()> {
-    if names.is_empty() {
-        return Err(Error::data("the table has no columns"));
-    }
-    let mut seen = HashSet::new();
-    for (place, name) in (1..).zip(names) {
-        if name.is_empty() {
-            return Err(Error::data(format!(
-                "column {place} of {} has no name: give it one in the header",
-                names.len()
-            )));
-        }
-        if seen.insert(name) {
-            continue;
-        }
-        if is_doubtful {
-            return Err(Error::data(format!(
-                "column {place} has the name of another column, and the first line looks like a row, not like names: put a line with the \
-                 names of the columns first"
-            )));
-        }
-        return Err(Error::data(format!(
-            "two columns are named `{name}`, the second is column {place}: rename one of them"
-        )));
-    }
-    Ok(())
+/// The highest bit of each of eight bytes that is the delimiter, a quote or part of a line end; all
+/// of them are ASCII.
+pub(crate) fn signs(eight: u64, delimiter: u8) -> u64 {
+    const ONES: u64 = u64::MAX / 255;
+    const LOW: u64 = ONES * 127;
+    let low = eight & LOW;
+    // A byte of seven bits plus 127 has its highest bit clear if and only if it is 0.
+    let differs = |from: u8| (low ^ (ONES * u64::from(from))) + LOW;
+    let none = differs(delimiter) & differs(b'"') & differs(b'\n') & differs(b'\r');
+    !(none | eight) & !LOW
+}
+
+fn narrow(place: usize) -> u32 {
+    u32::try_from(place).expect("a batch has little more than 2 GiB of text")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::path::PathBuf;
+    use std::sync::mpsc::{channel, sync_channel};
+
+    use crate::rng::Rng;
+
+    /// Hands out at most `step` bytes at a time.
+    struct Drops<'a>(&'a [u8], usize);
+
+    impl Read for Drops<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+            let step = self.1;
+            self.0.read(&mut buffer[..step])
+        }
+    }
+
+    type Rows = Vec<Vec<String>>;
+
+    /// The rows before the first fault, and the fault.
+    fn fast(text: &str, delimiter: u8, width: usize, step: usize) -> (Rows, Option<String>) {
+        let records = Records::new(
+            Text::new(Drops(text.as_bytes(), step), PathBuf::from("-")),
+            delimiter,
+            width,
+        );
+        let (to, batches) = sync_channel(text.len() + 2);
+        let (give_back, used) = channel();
+        give_back.send(Cells { rows: 7, bounds: vec![9], ..Cells::default() }).unwrap();
+        let fault = records.send(3, &to, &used).err().map(|error| error.to_string());
+        drop(to);
+        let mut rows = Rows::new();
+        for batch in batches {
+            let Batch::Cells(cells) = batch else { panic!("CSV comes in cells") };
+            let first = rows.len();
+            rows.resize(first + cells.rows(), Vec::new());
+            for column in 0..width {
+                let texts: Vec<_> = cells
+                    .column(column)
+                    .map(|(start, end)| std::str::from_utf8(&cells.text()[start..end]).unwrap())
+                    .collect();
+                let array = cells.array(column);
+                assert!(
+                    arrow_array::cast::AsArray::as_string::<i32>(&array)
+                        .iter()
+                        .eq(texts.iter().map(|&text| (!text.is_empty()).then_some(text)))
+                );
+                for (row, text) in rows[first..].iter_mut().zip(texts) {
+                    row.push(text.to_owned());
+                }
+            }
+        }
+        (rows, fault)
+    }
+
+    /// The same by the `csv` crate. A quote is open where it swallows a row that is put behind the
+    /// text.
+    fn slow(text: &str, delimiter: u8, width: usize) -> (Rows, Option<String>) {
+        let sentinel = vec!["s".to_owned(); width];
+        let whole = format!("{text}\n{}\n", sentinel.join(&char::from(delimiter).to_string()));
+        let mut reader = csv::ReaderBuilder::new()
+            .flexible(true)
+            .delimiter(delimiter)
+            .has_headers(true)
+            .from_reader(whole.as_bytes());
+        let mut rows = Rows::new();
+        let mut record = csv::StringRecord::new();
+        reader.headers().unwrap();
+        loop {
+            let before = usize::try_from(reader.position().byte()).unwrap();
+            if !reader.read_record(&mut record).unwrap() {
+                rows.pop();
+                return (rows, None);
+            }
+            let blank = whole[before..].bytes().take_while(|byte| b"\r\n".contains(byte)).count();
+            let line = line_ends(&whole.as_bytes()[..before + blank]) + 1;
+            let place = format!("row {} (line {line})", rows.len() + 1);
+            let is_last = usize::try_from(reader.position().byte()).unwrap() >= whole.len();
+            let cells: Vec<String> = record.iter().map(str::to_owned).collect();
+            if is_last && cells != sentinel {
+                return (rows, Some(format!("{place} opens a quote")));
+            }
+            if cells.len() != width {
+                return (rows, Some(format!("{place} has {} cell", cells.len())));
+            }
+            rows.push(cells);
+        }
+    }
+
+    #[track_caller]
+    fn same(text: &str, delimiter: u8, width: usize, step: usize) -> Option<String> {
+        let ((rows, fault), (expected, faulty)) =
+            (fast(text, delimiter, width, step), slow(text, delimiter, width));
+        let starts = |fault: &Option<String>, with: &Option<String>| match (fault, with) {
+            (Some(fault), Some(with)) => fault.starts_with(with.as_str()),
+            (fault, with) => fault.is_none() && with.is_none(),
+        };
+        assert!(starts(&fault, &faulty), "{text:?}, {step} at a time: {fault:?}, not {faulty:?}");
+        // A faulty batch is not sent.
+        let sent = if fault.is_some() { expected.len() / 3 * 3 } else { expected.len() };
+        assert_eq!(rows, expected[..sent], "{text:?}, {step} at a time");
+        fault
+    }
 
     #[test]
-    fn the_delimiter_is_the_one_that_cuts_all_rows_alike() {
-        for (text, delimiter) in [
-            ("a,b\n1,2\n", ','),
-            ("a;b\n1,5;2\n3,5;4,5\n", ';'),
-            ("a\tb\tc\n1;2\t3;4\t5\n", '\t'),
-            ("a|b\nx,y|z\n", '|'),
-            ("a;b;c,d\n\"1;2\";3;4,5\n", ';'),
-            ("\"x;y\",b\n1,2\n", ','),
-            ("a,b;c,d\n", ','),
-            ("address\n1 Main Street, Springfield\n", ';'),
-            ("one\n1\n2\n", ','),
-            ("a,b,c\n1,2\n", ','),
-        ] {
-            assert_eq!(char::from(sniff(text.as_bytes())), delimiter, "{text}");
+    fn tables_are_read_as_the_csv_crate_reads_them() {
+        let odd = [
+            "",
+            "\"\"",
+            "a",
+            "12345678",
+            "a longer text",
+            "\"x,y;z\"",
+            "\"say \"\"no\"\"\"",
+            "\"two\nlines\"",
+            "\"\r\n\"",
+            "ü€😀",
+            "\"ü\"",
+            "\"a\"b",
+            "\"a\" \"",
+            "5\"",
+            "a\"b\"",
+            " ",
+            "\u{feff}",
+            "\"\"\"\"",
+            "\"\"x",
+        ];
+        let mut rng = Rng::new(1);
+        let mut pick = |below: usize| usize::try_from(rng.below(below as u64)).unwrap();
+        for _ in 0..600 {
+            let width = 1 + pick(4);
+            let delimiter = [b',', b';', b'\t', b'|'][pick(4)];
+            let line_end = ["\n", "\r\n", "\r", "\n\n", "\r\n\r\n"][pick(5)];
+            let between = char::from(delimiter).to_string();
+            let few = 1 + pick(odd.len());
+            let row = |pick: &mut dyn FnMut(usize) -> usize| {
+                (0..width).map(|_| odd[pick(few)]).collect::<Vec<_>>().join(&between)
+            };
+            let names: Vec<_> = (0..width).map(|column| format!("c{column}")).collect();
+            let mut text = names.join(&between);
+            for _ in 0..pick(12) {
+                text = text + line_end + &row(&mut pick);
+            }
+            text += ["", line_end][pick(2)];
+            // Every place is once the end of a chunk.
+            for step in (1..text.len().min(20)).chain([64, 1 << 12]) {
+                same(&text, delimiter, width, step);
+            }
         }
     }
 
     #[test]
-    fn a_sample_that_ends_within_a_row_does_not_count_that_row() {
-        let mut text = "a,b\n".to_owned();
-        let long = "x".repeat(HEAD / 3);
-        while text.len() < HEAD + 10 {
-            text.push_str(&format!("{long},{long}\n"));
+    fn any_text_is_read_or_refused_at_the_place_where_it_goes_wrong() {
+        let signs = ["a", "b", "\"", ",", "\n", "\r", "é", "\"\"", ",\"", "\",", "\u{feff}"];
+        let mut rng = Rng::new(2);
+        let mut pick = |below: usize| usize::try_from(rng.below(below as u64)).unwrap();
+        let mut faults = [0; 3];
+        for _ in 0..20_000 {
+            let length = pick(25);
+            let text: String = (0..length).map(|_| signs[pick(signs.len())]).collect();
+            let text = ["a\n", "a,b\n", "\"a\",\"b\nc\"\r\n"][pick(3)].to_owned() + &text;
+            let width = if text.starts_with("a\n") { 1 } else { 2 };
+            let fault = same(&text, b',', width, 1 + pick(12));
+            let kind = fault.map_or(0, |fault| if fault.contains("never closed") { 1 } else { 2 });
+            faults[kind] += 1;
         }
-        assert_eq!(sniff(&text.as_bytes()[..HEAD]), b',');
+        assert!(faults.iter().all(|&count| count > 500), "{faults:?}");
     }
 
     #[test]
-    fn a_delimiter_that_would_tear_the_text_is_refused() {
-        for delimiter in ['"', '\n', '\r', '§', '\0'] {
-            checked_delimiter(delimiter).unwrap_err();
+    fn the_signs_of_a_word_are_those_of_its_bytes() {
+        let mut rng = Rng::new(3);
+        for _ in 0..20_000 {
+            let bytes: [u8; 8] = std::array::from_fn(|_| {
+                let near = [b',', b'"', b'\n', b'\r', b';'][usize::try_from(rng.below(5)).unwrap()];
+                near.wrapping_add(u8::try_from(rng.below(3)).unwrap()).wrapping_sub(1)
+                    | [0, 0x80][usize::try_from(rng.below(2)).unwrap()]
+            });
+            let expected = bytes.map(|byte| if b",\"\n\r".contains(&byte) { 0x80 } else { 0 });
+            assert_eq!(signs(u64::from_le_bytes(bytes), b','), u64::from_le_bytes(expected));
         }
-        assert_eq!(checked_delimiter('^').unwrap(), b'^');
     }
 }

@@ -3,11 +3,11 @@
 #[cfg(feature = "arrow-ipc")]
 mod arrow;
 mod bytes;
-mod csv;
+pub(crate) mod csv;
+mod csv_header;
 mod foreign;
 #[cfg(feature = "parquet")]
 mod parquet;
-pub(crate) mod records;
 mod text;
 
 use std::fmt;
@@ -22,8 +22,8 @@ use crate::error::{Error, Result};
 
 pub(crate) use self::bytes::damaged;
 use self::bytes::{ByteSource, Unpacked, head, reading};
-use self::csv::{Csv, check_names};
-use self::records::Cells;
+use self::csv::Cells;
+use self::csv_header::{Csv, check_names};
 
 /// An opened table whose rows have not been read yet.
 pub struct Source {

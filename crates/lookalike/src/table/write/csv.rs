@@ -6,7 +6,7 @@ use arrow_buffer::ArrowNativeType;
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_schema::{ArrowError, DataType, Schema};
 
-use crate::table::read::records::{eight, signs};
+use crate::table::read::csv::{eight, signs};
 
 /// The names of the columns, as the first line of a file.
 pub(crate) fn csv_header(schema: &Schema, delimiter: u8) -> Vec<u8> {

@@ -345,12 +345,12 @@ mod tests {
 
     fn read_file(path: &Path) -> Table {
         let source = open(path, None).unwrap();
-        let treatments = vec![Treatment::CodeAndCarry; source.names().len()];
+        let treatments = vec![Treatment::CodeAndPassThrough; source.names().len()];
         source.read(&treatments).unwrap()
     }
 
-    fn carried(table: &Table, name: &str) -> ArrayRef {
-        let batches = table.column(name).unwrap().carried.as_ref().unwrap();
+    fn passthrough(table: &Table, name: &str) -> ArrayRef {
+        let batches = table.column(name).unwrap().passthrough.as_ref().unwrap();
         concat(&batches.iter().map(|array| array.as_ref()).collect::<Vec<_>>()).unwrap()
     }
 
@@ -434,8 +434,8 @@ mod tests {
             let path = write_file(&folder, name, &batches);
             let table = read_file(&path);
             assert_eq!(table.rows(), 23 * 50, "{name}");
-            assert_eq!(&carried(&table, "text"), &texts, "{name}");
-            let got = carried(&table, "a \"number\"");
+            assert_eq!(&passthrough(&table, "text"), &texts, "{name}");
+            let got = passthrough(&table, "a \"number\"");
             let got = arrow_cast::cast(&got, &DataType::Int64).unwrap();
             assert_eq!(&got, &numbers, "{name}");
             let coded = table.coded("a \"number\"");
@@ -479,7 +479,7 @@ mod tests {
         let batch = RecordBatch::try_from_iter([("one", column.clone())]).unwrap();
         for name in NAMES {
             assert_eq!(
-                &carried(&read_file(&write_file(&folder, name, from_ref(&batch))), "one"),
+                &passthrough(&read_file(&write_file(&folder, name, from_ref(&batch))), "one"),
                 &column,
                 "{name}"
             );
@@ -531,12 +531,12 @@ mod tests {
             assert!(!bytes.windows(6).any(|window| window == b"canary"), "{name}");
             let table = read_file(&path);
             assert_eq!(
-                carried(&table, "w").as_string::<i32>(),
+                passthrough(&table, "w").as_string::<i32>(),
                 &StringArray::from(vec!["shown", "shown"]),
                 "{name}"
             );
             assert_eq!(
-                carried(&table, "h").as_string::<i32>(),
+                passthrough(&table, "h").as_string::<i32>(),
                 &StringArray::from(vec![None, Some("!")]),
                 "{name}"
             );
