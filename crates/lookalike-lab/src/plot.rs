@@ -164,10 +164,12 @@ impl Ruler {
             if is_log { (least.log10(), greatest.log10()) } else { (least, greatest) };
         // One value, or equal ones, stand in the middle; others a little inside the frame.
         let spread = greatest - least;
-        let room = match () {
-            () if spread > 0.0 => 0.06 * spread,
-            () if is_log => 0.4,
-            () => (0.5 * greatest.abs()).max(0.5),
+        let room = if spread > 0.0 {
+            0.06 * spread
+        } else if is_log {
+            0.4
+        } else {
+            (0.5 * greatest.abs()).max(0.5)
         };
         let from =
             if axis.scale == AxisScale::FromZero && least >= 0.0 { 0.0 } else { least - room };

@@ -16,13 +16,13 @@ use crate::{request, warn};
 
 /// The table in memory.
 #[derive(Debug)]
-pub(super) struct Input {
+pub(super) struct ReadTable {
     pub(super) roles: Roles,
     pub(super) table: Table,
     pub(super) warnings: Vec<String>,
 }
 
-pub(super) fn read(job: &ReleaseJob, file_type: FileType) -> Result<Input> {
+pub(super) fn read(job: &ReleaseJob, file_type: FileType) -> Result<ReadTable> {
     let request = job.request;
     let source = table::open(job.data, request.input.delimiter)?;
     let roles = request::roles(request, &source)?;
@@ -37,7 +37,7 @@ pub(super) fn read(job: &ReleaseJob, file_type: FileType) -> Result<Input> {
         release::check_text(&table, &roles)?;
     }
     let warnings = warn::of_request(request, &counted);
-    Ok(Input { roles, table, warnings })
+    Ok(ReadTable { roles, table, warnings })
 }
 
 /// Length and time of the last change of a file: they differ after somebody wrote to it.

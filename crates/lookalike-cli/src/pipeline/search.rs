@@ -15,7 +15,7 @@ use lookalike::table::Table;
 use lookalike::{Algorithm, Budget, Outcome, Problem, Request, Result, SearchOptions, Status};
 
 use super::plan::{RecodingPlan, RunPlan};
-use super::read::Input;
+use super::read::ReadTable;
 use super::{RecodingSource, ReleaseJob, SearchReport};
 use crate::progress::StageProgress;
 use crate::{bounds, interrupt, show, warn};
@@ -38,10 +38,10 @@ pub(super) struct FoundRecoding {
 pub(super) fn search(
     job: &ReleaseJob,
     plan: &RunPlan,
-    input: Input,
+    input: ReadTable,
     progress: &mut StageProgress,
 ) -> Result<FoundRecoding> {
-    let Input { roles, mut table, mut warnings } = input;
+    let ReadTable { roles, mut table, mut warnings } = input;
     progress.stage("encode");
     warnings.extend(disclosures(&table, &roles, job.request)?);
     let problem = Arc::new(Problem::new(&table, &roles, job.request)?);

@@ -78,10 +78,12 @@ fn shown(class: &[Vec<String>], loose: bool) -> Vec<String> {
     let zip = format!("{}{}", &zips[0][..kept], "*".repeat(3 - kept));
     let jobs = column(2);
     let field = |job: &str| JOBS.iter().find(|(name, _)| *name == job).unwrap().1;
-    let job = match () {
-        () if jobs.iter().all(|job| *job == jobs[0]) => jobs[0],
-        () if jobs.iter().all(|job| field(job) == field(jobs[0])) => field(jobs[0]),
-        () => "any",
+    let job = if jobs.iter().all(|job| *job == jobs[0]) {
+        jobs[0]
+    } else if jobs.iter().all(|job| field(job) == field(jobs[0])) {
+        field(jobs[0])
+    } else {
+        "any"
     };
     let mut pets = column(3);
     pets.sort_unstable();

@@ -55,7 +55,7 @@ impl Decision {
 
 /// The choices that count as joined when a state is read as a partition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Extent {
+pub(crate) enum BlockExtent {
     /// The joined ones: the finest partition that can result from the state.
     Joined,
     /// The joined and the open ones: at least as coarse as every partition that can result.
@@ -337,7 +337,12 @@ impl Choices {
     }
 
     /// The block of each atom of an attribute, named by its least atom.
-    pub(crate) fn blocks(&self, state: &ChoiceState, attribute: usize, extent: Extent) -> Vec<u32> {
+    pub(crate) fn blocks(
+        &self,
+        state: &ChoiceState,
+        attribute: usize,
+        extent: BlockExtent,
+    ) -> Vec<u32> {
         let mut least: Vec<u32> = (0..).take(self.atoms[attribute]).collect();
         fn find(least: &mut [u32], mut atom: u32) -> u32 {
             while least[atom as usize] != atom {
@@ -347,7 +352,7 @@ impl Choices {
             atom
         }
         for choice in self.about(attribute) {
-            let is_open_too = extent == Extent::JoinedAndOpen && state.is_open(choice);
+            let is_open_too = extent == BlockExtent::JoinedAndOpen && state.is_open(choice);
             if is_open_too || state.is(choice, Decision::Joined) {
                 for &(one, other) in self.links(choice) {
                     let (one, other) = (find(&mut least, one), find(&mut least, other));
@@ -359,7 +364,7 @@ impl Choices {
     }
 
     /// The blocks of every attribute.
-    pub(crate) fn all_blocks(&self, state: &ChoiceState, extent: Extent) -> Vec<Vec<u32>> {
+    pub(crate) fn all_blocks(&self, state: &ChoiceState, extent: BlockExtent) -> Vec<Vec<u32>> {
         (0..self.atoms.len()).map(|attribute| self.blocks(state, attribute, extent)).collect()
     }
 

@@ -16,7 +16,7 @@ mod shape;
 
 pub(crate) use blocks::block_loss;
 pub use blocks::{Blocks, Generalization, ValueBlock};
-pub(crate) use choices::{ChoiceState, Choices, Decision, Direction, Extent};
+pub(crate) use choices::{BlockExtent, ChoiceState, Choices, Decision, Direction};
 pub use shape::Shape;
 
 use crate::names::names;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::shape::Shape;
-use super::{ChoiceState, Choices, Decision, Direction, Extent, Scheme};
+use super::{BlockExtent, ChoiceState, Choices, Decision, Direction, Scheme};
 use crate::domain::attribute::{Attribute, Domain};
 use crate::domain::taxonomy::TreeBuilder;
 use crate::domain::taxonomy::tests::random_tree;
@@ -59,7 +59,7 @@ fn enumerated(choices: &Choices, direction: Direction) -> Vec<AtomPartition> {
     while let Some(state) = open.pop() {
         let order: Vec<u32> = choices.open_in(&state).collect();
         let (steps, rest) = choices.steps(&state, direction, &order);
-        met.push(partition(&choices.blocks(&rest, 0, Extent::Joined)));
+        met.push(partition(&choices.blocks(&rest, 0, BlockExtent::Joined)));
         open.extend(steps);
     }
     met
@@ -287,7 +287,7 @@ fn sets_are_counted_by_bell_numbers_as_long_as_they_fit() {
 fn node_of(choices: &Choices, wanted: &[&[u32]]) -> ChoiceState {
     let mut open = vec![choices.open()];
     while let Some(state) = open.pop() {
-        if partition(&choices.blocks(&state, 0, Extent::Joined)) == wanted {
+        if partition(&choices.blocks(&state, 0, BlockExtent::Joined)) == wanted {
             return state;
         }
         let order: Vec<u32> = choices.about(0).filter(|&choice| state.is_open(choice)).collect();
@@ -304,8 +304,10 @@ fn children(choices: &Choices, wanted: &[&[u32]]) -> Vec<AtomPartition> {
     let state = node_of(choices, wanted);
     let order: Vec<u32> = choices.open_in(&state).collect();
     let (steps, _) = choices.steps(&state, Direction::BottomUp, &order);
-    let mut found: Vec<AtomPartition> =
-        steps.iter().map(|state| partition(&choices.blocks(state, 0, Extent::Joined))).collect();
+    let mut found: Vec<AtomPartition> = steps
+        .iter()
+        .map(|state| partition(&choices.blocks(state, 0, BlockExtent::Joined)))
+        .collect();
     found.sort();
     found
 }
@@ -427,8 +429,8 @@ fn what_is_open_lies_between_what_is_joined_and_what_may_be() {
             loop {
                 let Some(choice) = choices.open_in(&state).next() else { break };
                 let (fine, coarse) = (
-                    choices.blocks(&state, 0, Extent::Joined),
-                    choices.blocks(&state, 0, Extent::JoinedAndOpen),
+                    choices.blocks(&state, 0, BlockExtent::Joined),
+                    choices.blocks(&state, 0, BlockExtent::JoinedAndOpen),
                 );
                 // Atoms of one block in the finer partition are in one block of the coarser one.
                 assert!((0..fine.len()).all(|atom| coarse[atom] == coarse[fine[atom] as usize]));
@@ -439,8 +441,8 @@ fn what_is_open_lies_between_what_is_joined_and_what_may_be() {
                 );
             }
             assert_eq!(
-                choices.blocks(&state, 0, Extent::Joined),
-                choices.blocks(&state, 0, Extent::JoinedAndOpen)
+                choices.blocks(&state, 0, BlockExtent::Joined),
+                choices.blocks(&state, 0, BlockExtent::JoinedAndOpen)
             );
         }
     }

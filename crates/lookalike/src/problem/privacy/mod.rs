@@ -17,6 +17,8 @@
 //! 7. `audit/rules.rs` and `audit/excerpt.rs`: the same rule once more, and its words, without any
 //!    code of this room.
 //! 8. `lookalike-cli`, `args.rs` and `request.rs` (the flag, and `has_rule`), docs/configuration.md.
+//! 9. `bench/fuzzing/{request,flags,verifier}.py`: random requests with the rule, and a third
+//!    evaluation of it.
 //!
 //! No `match` that decides a rule has a wildcard: once `ModelSpec` and [`Model`] have the variant,
 //! the compiler names the places in 3 to 5 and in 7.

@@ -17,7 +17,7 @@
 //! Exponential in the number of attributes in the worst case; every look at a candidate counts as
 //! a step, and a search gives up when its patience, a number of steps, is spent.
 
-use super::candidates::{Candidates, ChainCounts, Decision};
+use super::candidates::{CandidateDecision, Candidates, ChainCounts};
 use super::dual_limit::LeastDual;
 use super::least_box::LeastLoss;
 
@@ -98,8 +98,10 @@ impl BoxSearch {
                 continue;
             }
             let (chain, bar) = match self.candidates.decide(start, &floors, &counts, total) {
-                Decision::Rise { chain, bar } => (chain, bar),
-                Decision::Settle(lines) => return self.settle(goal, start, &floors, &lines),
+                CandidateDecision::Rise { chain, bar } => (chain, bar),
+                CandidateDecision::Settle(lines) => {
+                    return self.settle(goal, start, &floors, &lines);
+                }
             };
             let from = self.candidates.list.len();
             let rows = own + self.candidates.list_below(start, chain, bar);

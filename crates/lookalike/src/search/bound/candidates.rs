@@ -29,7 +29,7 @@ pub(super) struct ChainCounts {
 
 /// The next decision of a step.
 #[derive(Debug)]
-pub(super) enum Decision {
+pub(super) enum CandidateDecision {
     /// Either the box stays below `bar` on this chain, or its floor rises to it.
     Rise { chain: usize, bar: f64 },
     /// Only these lines are open, two at most.
@@ -168,7 +168,7 @@ impl Candidates {
         floors: &[f64],
         ChainCounts { within, next }: &ChainCounts,
         total: u64,
-    ) -> Decision {
+    ) -> CandidateDecision {
         let singles = self.chains.single.len();
         let is_open = |chain: &usize| within[*chain] < total;
         let gap = |chain: usize| next[chain] - floors[chain];
@@ -176,20 +176,20 @@ impl Candidates {
             gap(*one).total_cmp(&gap(*other)).then(within[*other].cmp(&within[*one]))
         };
         if let Some(chain) = (0..singles).filter(is_open).max_by(wider) {
-            return Decision::Rise { chain, bar: next[chain] };
+            return CandidateDecision::Rise { chain, bar: next[chain] };
         }
         let is_open_line =
             |line: &usize| (0..2).any(|side| is_open(&(self.chains.sides(*line) + side)));
         let lines: Vec<usize> = (0..self.chains.lines.len()).filter(is_open_line).collect();
         if lines.len() <= 2 {
-            return Decision::Settle(lines);
+            return CandidateDecision::Settle(lines);
         }
         let extent = |chain: usize| self.on_chain(start, chain).fold(0.0, f64::max) - floors[chain];
         let chain = (singles..self.chains.len())
             .filter(is_open)
             .max_by(|&one, &other| extent(one).total_cmp(&extent(other)))
             .expect("a line is open");
-        Decision::Rise { chain, bar: self.median_above(start, chain, floors[chain]) }
+        CandidateDecision::Rise { chain, bar: self.median_above(start, chain, floors[chain]) }
     }
 
     /// The median of the losses above a floor.

@@ -1,7 +1,9 @@
 //! The exact search against every partition there is.
 
 use super::*;
-use crate::domain::scheme::{Blocks, Choices, Direction, Extent, Generalization, Scheme, Shape};
+use crate::domain::scheme::{
+    BlockExtent, Blocks, Choices, Direction, Generalization, Scheme, Shape,
+};
 use crate::evaluate::loss::loss;
 use crate::problem::recoding::Recoding;
 use crate::rng::Rng;
@@ -53,7 +55,11 @@ fn all_blocks(problem: &Problem) -> Vec<Vec<Blocks>> {
         while let Some(state) = open.pop() {
             let order: Vec<u32> = choices.open_in(&state).collect();
             let (steps, rest) = choices.steps(&state, Direction::BottomUp, &order);
-            blocks.push(Blocks::new(attribute, &shape, &choices.blocks(&rest, 0, Extent::Joined)));
+            blocks.push(Blocks::new(
+                attribute,
+                &shape,
+                &choices.blocks(&rest, 0, BlockExtent::Joined),
+            ));
             open.extend(steps);
         }
         blocks

@@ -32,13 +32,13 @@ pub(crate) fn csv_text(batch: &RecordBatch, delimiter: u8) -> Result<Vec<u8>, Ar
         .columns()
         .iter()
         .map(|array| match array.data_type() {
-            DataType::Utf8 => Ok(Cells::Text(array.as_string())),
-            _ => ArrayFormatter::try_new(array, &options).map(Cells::Other),
+            DataType::Utf8 => Ok(CellWriter::Text(array.as_string())),
+            _ => ArrayFormatter::try_new(array, &options).map(CellWriter::Other),
         })
         .collect::<Result<Vec<_>, _>>()?;
-    let bytes = |cells: &Cells| match cells {
-        Cells::Text(array) => array.value_offsets().last().map_or(0, |end| end.as_usize()),
-        Cells::Other(_) => 8 * batch.num_rows(),
+    let bytes = |cells: &CellWriter| match cells {
+        CellWriter::Text(array) => array.value_offsets().last().map_or(0, |end| end.as_usize()),
+        CellWriter::Other(_) => 8 * batch.num_rows(),
     };
     let mut text = Vec::with_capacity(
         columns.iter().map(bytes).sum::<usize>() + batch.num_rows() * (columns.len() + 1),
@@ -51,8 +51,8 @@ pub(crate) fn csv_text(batch: &RecordBatch, delimiter: u8) -> Result<Vec<u8>, Ar
                 text.push(delimiter);
             }
             match cells {
-                Cells::Text(array) => put_text(&mut text, array, row, delimiter),
-                Cells::Other(array) => {
+                CellWriter::Text(array) => put_text(&mut text, array, row, delimiter),
+                CellWriter::Other(array) => {
                     cell.clear();
                     array.value(row).write(&mut cell)?;
                     put(&mut text, cell.as_bytes(), delimiter);
@@ -65,7 +65,7 @@ pub(crate) fn csv_text(batch: &RecordBatch, delimiter: u8) -> Result<Vec<u8>, Ar
 }
 
 /// The cells of a column.
-enum Cells<'a> {
+enum CellWriter<'a> {
     Text(&'a StringArray),
     Other(ArrayFormatter<'a>),
 }

@@ -12,7 +12,7 @@ use super::node::SearchNode;
 use super::reach::{BlockRuns, Gains, gains};
 use super::{Branching, Techniques};
 use crate::codes::real;
-use crate::domain::scheme::{ChoiceState, Decision, Extent};
+use crate::domain::scheme::{BlockExtent, ChoiceState, Decision};
 use crate::search::global::{ClassBuffers, ClassTable, EntryClasses, PartitionCost, Parts, Space};
 
 /// The bounds of a node: of all partitions that its choices leave open.
@@ -117,8 +117,8 @@ impl NodeBounds {
         state: &ChoiceState,
         buffers: &mut ClassBuffers,
     ) -> (NodeBounds, EntryClasses) {
-        let fine = space.choices.all_blocks(state, Extent::Joined);
-        let coarse = space.choices.all_blocks(state, Extent::JoinedAndOpen);
+        let fine = space.choices.all_blocks(state, BlockExtent::Joined);
+        let coarse = space.choices.all_blocks(state, BlockExtent::JoinedAndOpen);
         let table = table.rolled_up(&fine, buffers);
         let block_costs = space.block_costs(&fine);
         let (mut small, mut large) = (EntryClasses::default(), EntryClasses::default());
@@ -221,7 +221,7 @@ impl NodeBounds {
                 if !space.choices.settle(&mut next, choice, decision) {
                     return f64::INFINITY;
                 }
-                let blocks = space.choices.blocks(&next, at, Extent::Joined);
+                let blocks = space.choices.blocks(&next, at, BlockExtent::Joined);
                 let extra =
                     links.map(|(one, other)| self.extra[at].joined(one, other)).fold(0.0, f64::max);
                 (self.bound + extra).max(self.plain + self.extra[at].rise(space, self, at, &blocks))

@@ -46,7 +46,7 @@ use rayon::prelude::*;
 use self::bound::NodeBounds;
 use self::node::{Division, NodeQueue, Probe, SearchNode};
 use self::seed::{Incumbent, distinct};
-use crate::domain::scheme::{ChoiceState, Decision, Direction, Extent};
+use crate::domain::scheme::{BlockExtent, ChoiceState, Decision, Direction};
 use crate::problem::Problem;
 use crate::search::budget::Budget;
 use crate::search::global::{ClassBuffers, ClassTable, Cost, EntryClasses, Optimum, Space, space};
@@ -310,7 +310,7 @@ impl BranchAndBound<'_> {
                     let mut next = node.state.clone();
                     self.space.choices.settle(&mut next, choice, Decision::Joined);
                     let mut parts = bounds.fine.clone();
-                    parts[at] = self.space.choices.blocks(&next, at, Extent::Joined);
+                    parts[at] = self.space.choices.blocks(&next, at, BlockExtent::Joined);
                     bounds.table.classify(&parts, buffers, &mut classes);
                     by_classes.push((bounds.table.len() - classes.sizes.len(), choice));
                 }

@@ -4,7 +4,7 @@
 
 use rayon::prelude::*;
 
-use crate::domain::scheme::{ChoiceState, Decision, Extent, Scheme};
+use crate::domain::scheme::{BlockExtent, ChoiceState, Decision, Scheme};
 use crate::rng::Rng;
 use crate::search::budget::Budget;
 use crate::search::global::{ClassBuffers, ClassTable, PartitionCost, Parts, Space};
@@ -151,7 +151,7 @@ fn climb(
     let mut on_the_way = (f64::INFINITY, state.clone());
     loop {
         let table = rolled.as_ref().unwrap_or(table);
-        let here = space.choices.all_blocks(&state, Extent::Joined);
+        let here = space.choices.all_blocks(&state, BlockExtent::Joined);
         let value = space.value(table, &here, buffers);
         keep(best, value, &here);
         if rank(space, value) < on_the_way.0 {
@@ -164,7 +164,7 @@ fn climb(
             }
             let at = space.choices.attribute(choice);
             let mut parts = here.clone();
-            parts[at] = space.choices.blocks(&joined, at, Extent::Joined);
+            parts[at] = space.choices.blocks(&joined, at, BlockExtent::Joined);
             Some((rank(space, space.value(table, &parts, buffers)), joined))
         };
         let tried: Vec<Option<(f64, ChoiceState)>> = distinct(space, &state, &here)
@@ -177,7 +177,8 @@ fn climb(
         }
         let Some((_, joined)) = next else { return on_the_way.1 };
         state = joined;
-        rolled = Some(table.rolled_up(&space.choices.all_blocks(&state, Extent::Joined), buffers));
+        rolled =
+            Some(table.rolled_up(&space.choices.all_blocks(&state, BlockExtent::Joined), buffers));
     }
 }
 
@@ -220,8 +221,10 @@ fn improve(
     budget: &Budget,
     buffers: &mut ClassBuffers,
 ) {
-    let mut here =
-        rank(space, space.value(table, &space.choices.all_blocks(state, Extent::Joined), buffers));
+    let mut here = rank(
+        space,
+        space.value(table, &space.choices.all_blocks(state, BlockExtent::Joined), buffers),
+    );
     loop {
         let mut is_better = false;
         for choice in space.choices.open_in(&space.choices.open()).collect::<Vec<_>>() {
@@ -229,7 +232,7 @@ fn improve(
                 return;
             }
             let next = changed(space, state, choice);
-            let parts = space.choices.all_blocks(&next, Extent::Joined);
+            let parts = space.choices.all_blocks(&next, BlockExtent::Joined);
             let value = space.value(table, &parts, buffers);
             keep(best, value, &parts);
             if rank(space, value) < here {
