@@ -1,7 +1,7 @@
 //! The experiments of four papers again: CSV files, plots, a page and a table of claims.
 //!
 //! The crate knows no terminal. A caller (`lookalike reproduce` is one) says what to run with
-//! [`Reproduction`], then calls [`prepare`], [`run`] and [`write`]; [`Event`]s report
+//! [`Reproduction`], then calls [`prepare`], [`run`] and [`write()`]; [`Event`]s report
 //! progress, and a flag ends a search. [`plot`], [`numbers`] and [`file`] serve other
 //! commands too.
 //!

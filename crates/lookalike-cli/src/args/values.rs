@@ -72,6 +72,7 @@ pub(super) fn publish() -> impl TypedValueParser<Value = Publish> {
 }
 
 /// The value of an enum by its name, which the parser has checked.
+#[expect(clippy::needless_pass_by_value, reason = "the parser hands its text over")]
 pub(super) fn known<T: DeserializeOwned>(name: String) -> T {
     named(&name).expect("one of the possible values")
 }

@@ -43,6 +43,7 @@ pub(crate) struct ReleaseJob<'a> {
 
 /// The source of the recoding.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "there is one per run")]
 pub(crate) enum RecodingSource<'a> {
     /// A search.
     Search(SearchJob<'a>),

@@ -24,6 +24,7 @@ pub(super) struct RunPlan<'a> {
 
 /// The way to the recoding.
 #[derive(Clone, Copy, Debug)]
+#[expect(clippy::large_enum_variant, reason = "there is one per run")]
 pub(super) enum RecodingPlan<'a> {
     Search(SearchOptions),
     File(&'a RecodingFile),

@@ -32,7 +32,7 @@ pub(crate) fn cells<'a>(
         QuasiColumns::Label(name) => {
             let labels = coded(release, name)?;
             let cells = labels.values().iter().map(|label| ReleasedCell::Label(label.as_deref()));
-            Ok((Cow::Borrowed(&labels.codes()), cells.collect()))
+            Ok((Cow::Borrowed(labels.codes()), cells.collect()))
         }
         QuasiColumns::Bounds { min, max, missing, .. } => {
             let min = coded(release, min)?;

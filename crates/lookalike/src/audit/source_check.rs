@@ -282,8 +282,8 @@ fn alike<'a>(
     let release = released.values().iter().map(&mut number).collect();
     let source = original.values().iter().map(&mut number).collect();
     Ok(Passthrough {
-        release: (&released.codes(), release),
-        source: (&original.codes(), source),
+        release: (released.codes(), release),
+        source: (original.codes(), source),
         distinct: next as usize,
     })
 }
@@ -308,7 +308,7 @@ fn quasi<'a>(
     Ok(Quasi {
         cells,
         distinct_cells: texts.len(),
-        values: &original.codes(),
+        values: original.codes(),
         distinct_values: original.values().len(),
         cover,
     })

@@ -47,10 +47,10 @@ impl<'a> ColumnSpec<'a> {
 /// The attribute, and for each value of the column's dictionary its code in it.
 pub(crate) fn attribute(spec: ColumnSpec, coded: &Coded) -> Result<(Attribute, Vec<Code>)> {
     let values = present(spec, coded);
-    let (domain, codes) = match kind(spec, &values, &coded.first_row())? {
-        Kind::Categorical => tree(spec, &values, &coded.first_row())?,
-        Kind::Ordinal => ordinal(spec, &values, &coded.first_row())?,
-        kind @ (Kind::Numeric | Kind::Date) => line(spec, kind, &values, &coded.first_row())?,
+    let (domain, codes) = match kind(spec, &values, coded.first_row())? {
+        Kind::Categorical => tree(spec, &values, coded.first_row())?,
+        Kind::Ordinal => ordinal(spec, &values, coded.first_row())?,
+        kind @ (Kind::Numeric | Kind::Date) => line(spec, kind, &values, coded.first_row())?,
     };
     let weight = spec.column.and_then(|column| column.weight).unwrap_or(1.0);
     Ok((Attribute { name: spec.name.to_string(), weight, domain }, codes))
@@ -73,10 +73,10 @@ pub(crate) fn present(spec: ColumnSpec, coded: &Coded) -> Vec<Option<String>> {
 /// each text in the order of the values, the missing value last.
 pub(crate) fn ordered_codes(spec: ColumnSpec, coded: &Coded) -> Result<(Kind, usize, Vec<Code>)> {
     let values = present(spec, coded);
-    let kind = kind(spec, &values, &coded.first_row())?;
+    let kind = kind(spec, &values, coded.first_row())?;
     let (domain, codes) = match kind {
-        Kind::Ordinal => ordinal(spec, &values, &coded.first_row())?,
-        kind @ (Kind::Numeric | Kind::Date) => line(spec, kind, &values, &coded.first_row())?,
+        Kind::Ordinal => ordinal(spec, &values, coded.first_row())?,
+        kind @ (Kind::Numeric | Kind::Date) => line(spec, kind, &values, coded.first_row())?,
         Kind::Categorical => {
             return Err(Error::request(format!(
                 "column `{0}`: the ordered distance needs numbers, dates, or an order (--order \

@@ -238,7 +238,7 @@ fn by_text(values: &[Option<String>]) -> (usize, Vec<Code>) {
 
 fn sensitive_tree(spec: ColumnSpec, coded: &Coded) -> Result<Taxonomy> {
     let values = encode::present(spec, coded);
-    encode::requested_taxonomy(spec, &values, &coded.first_row())?.ok_or_else(|| {
+    encode::requested_taxonomy(spec, &values, coded.first_row())?.ok_or_else(|| {
         Error::request(format!(
             "column `{}`: the hierarchical distance needs a hierarchy, a file or a prefix \
              specification",

@@ -198,8 +198,8 @@ fn literals(text: &str) -> (Vec<Literal>, String) {
             }
             found.push(Literal { from: at, text: unescaped(&text[at + 1..end]) });
             end + 1
-        } else if rest.starts_with("'\\") {
-            at + 2 + rest[2..].find('\'').unwrap() + 1
+        } else if let Some(behind) = rest.strip_prefix("'\\") {
+            at + 2 + behind.find('\'').unwrap() + 1
         } else if rest.starts_with('\'') && rest.chars().nth(2) == Some('\'') {
             at + rest.char_indices().nth(3).map_or(rest.len(), |(end, _)| end)
         } else {
