@@ -228,8 +228,12 @@ fn an_alpha_below_the_frequency_is_refused_and_the_alpha_that_is_named_can_be_ty
         for values in ["--values ill=HIV", ""] {
             let run = asked(less, values);
             assert_eq!(run.code, Some(1), "{run:?}");
-            let told = format!("the smallest feasible alpha is {} (or {})", named[0], named[1]);
-            assert!(run.stderr.contains(&told) && !run.stderr.contains("HIV"), "{}", run.stderr);
+            let reported = format!("the smallest feasible alpha is {} (or {})", named[0], named[1]);
+            assert!(
+                run.stderr.contains(&reported) && !run.stderr.contains("HIV"),
+                "{}",
+                run.stderr
+            );
             for alpha in named {
                 assert_eq!(asked(alpha, values).code, Some(0), "{alpha} {values}");
             }

@@ -65,7 +65,7 @@ fn workdir() -> Workdir {
     dir
 }
 
-/// Nothing was written, and no cell is told.
+/// Nothing was written, and no cell is disclosed.
 fn refused(dir: &Workdir, run: &Run, code: i32) {
     assert_eq!(run.code, Some(code), "{run:?}");
     assert!(!dir.path("out.csv").exists() && run.stdout.is_empty(), "{run:?}");
@@ -196,7 +196,7 @@ fn a_value_without_a_block_is_told_by_its_place() {
 #[test]
 fn a_file_that_makes_no_sense_is_a_usage_error() {
     let dir = workdir();
-    for (from, to, told) in [
+    for (from, to, reported) in [
         ("version = 1", "version = 7", "version 7 is unknown"),
         ("from = \"40\"", "from = \"38\"", "blocks 1 and 2 overlap"),
         ("from = \"40\"", &*format!("from = \"{CANARY}\""), "is not a number"),
@@ -224,7 +224,7 @@ fn a_file_that_makes_no_sense_is_a_usage_error() {
         dir.write("bad.toml", BY_HAND.replacen(from, to, 1));
         let run = dir.run(&format!("apply bad.toml later.csv -o out.csv {FLAGS} --suppress 20%"));
         refused(&dir, &run, 2);
-        assert!(run.stderr.contains(told), "{}", run.stderr);
+        assert!(run.stderr.contains(reported), "{}", run.stderr);
     }
     dir.write("bad.toml", [0xff, 0xfe]);
     refused(&dir, &dir.run(&format!("apply bad.toml later.csv -o out.csv {FLAGS}")), 5);
@@ -237,7 +237,7 @@ fn what_does_not_go_together_is_a_usage_error() {
     dir.write("bounds.toml", "output.publish = \"bounds\"");
     dir.write("ring.toml", "non_homogeneous = true");
     dir.write("there.csv", "x\n");
-    for (line, told) in [
+    for (line, reported) in [
         (
             format!(
                 "apply hand.toml later.csv -o out.csv {}",
@@ -288,7 +288,7 @@ fn what_does_not_go_together_is_a_usage_error() {
         dir.write("hand.csv", BY_HAND);
         let run = dir.run(&line);
         refused(&dir, &run, 2);
-        assert!(run.stderr.contains(told), "{line}: {}", run.stderr);
+        assert!(run.stderr.contains(reported), "{line}: {}", run.stderr);
     }
     assert!(
         dir.text("hand.toml") == BY_HAND

@@ -249,7 +249,7 @@ fn a_reader_that_has_seen_enough_is_no_error() {
     assert_eq!(dir.files(), before);
 }
 
-/// The decoders of other people's formats may panic on such files; the user is told about the file,
+/// The decoders of other people's formats may panic on such files; the message is about the file,
 /// not about a bug of ours.
 #[test]
 fn damaged_binary_files() {

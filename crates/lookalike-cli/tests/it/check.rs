@@ -116,10 +116,10 @@ fn failing_classes_are_explained_by_sizes_and_shares_and_never_by_a_value() {
         ),
         ("--t ill=0.4", "- 2 rows, the distance is 0.5333, 0.4 allowed\n"),
     ];
-    for (rule, told) in models {
+    for (rule, reported) in models {
         let run = dir.run(&format!("{flags} {rule}"));
         assert_eq!(run.code, Some(1), "{run:?}");
-        assert!(run.stdout.contains(told), "{rule}\n{}", run.stdout);
+        assert!(run.stdout.contains(reported), "{rule}\n{}", run.stdout);
         assert!(
             run.stdout.contains(
                 "- 2 rows, 9 needed\n          - 3 rows, 9 needed (2 classes like this)\n"
@@ -136,7 +136,7 @@ fn failing_classes_are_explained_by_sizes_and_shares_and_never_by_a_value() {
         let json = dir.run(&format!("{flags} {rule} --json")).stdout;
         let verified =
             dir.run(&format!("verify t.csv --qi city,ward --sensitive ill -k 9 {rule}")).stdout;
-        assert!(verified.contains(told), "{verified}");
+        assert!(verified.contains(reported), "{verified}");
         for value in cells(&text) {
             assert!(
                 [&run.stdout, &json, &verified].iter().all(|said| !said.contains(value)),

@@ -268,12 +268,12 @@ fn a_global_recoding_is_not_held_against_a_bound_that_it_may_go_below() {
         ["p", "r", "p", "r", "q", "s", "q", "s"].map(|value| format!("{value},x\n")).concat();
     dir.write("t.csv", format!("a,b\n{rows}"));
     let line = "compare t.csv --qi a,b -k 3 --bound full --queries 0 --algorithms optimal,auto --scheme sps --json";
-    let told: Value = serde_json::from_str(&dir.succeed(line).stdout).unwrap();
+    let reported: Value = serde_json::from_str(&dir.succeed(line).stdout).unwrap();
     let of = |name: &str| {
-        told["runs"].as_array().unwrap().iter().find(|run| run["algorithm"] == name).unwrap()
+        reported["runs"].as_array().unwrap().iter().find(|run| run["algorithm"] == name).unwrap()
     };
-    assert!(of("optimal")["bound"].is_null() && of("optimal")["gap"].is_null(), "{told}");
-    assert!(of("auto")["gap"].as_f64().unwrap() >= 1.0, "{told}");
+    assert!(of("optimal")["bound"].is_null() && of("optimal")["gap"].is_null(), "{reported}");
+    assert!(of("auto")["gap"].as_f64().unwrap() >= 1.0, "{reported}");
 }
 
 #[test]
@@ -302,10 +302,10 @@ fn stopped_it_tells_what_it_has() {
     let line = format!(
         "compare census.csv --k 2,3,4,5,6,7,8 --queries 0 {flags} --threads 1 --csv out.csv"
     );
-    let (child, told) = stopped_in_the_search(&dir, &line);
+    let (child, reported) = stopped_in_the_search(&dir, &line);
     let run = ended(&child.wait_with_output().unwrap());
     assert_eq!(run.code, Some(130), "{run:?}");
-    assert!(told.contains("the results so far will be printed"), "{told}");
+    assert!(reported.contains("the results so far will be printed"), "{reported}");
     assert!(
         run.stdout.lines().count() < 10 && run.stdout.starts_with("k  algorithm"),
         "{}",

@@ -26,18 +26,18 @@ fn send(signal: &str, child: &Child) {
     );
 }
 
-/// Starts a run on the census table, stops it as soon as it searches, and returns what it had told
+/// Starts a run on the census table, stops it as soon as it searches, and returns what it had printed
 /// on standard error.
 pub(crate) fn stopped_in_the_search(dir: &Workdir, line: &str) -> (Child, String) {
     let mut child = start(dir, line);
     // The warning about the sensitive column is the last word before the search.
     let mut stderr = BufReader::new(child.stderr.take().unwrap());
-    let mut told = String::new();
-    stderr.read_line(&mut told).unwrap();
-    assert!(told.starts_with("warning: column `income`"), "{told}");
+    let mut reported = String::new();
+    stderr.read_line(&mut reported).unwrap();
+    assert!(reported.starts_with("warning: column `income`"), "{reported}");
     send("INT", &child);
-    stderr.read_to_string(&mut told).unwrap();
-    (child, told)
+    stderr.read_to_string(&mut reported).unwrap();
+    (child, reported)
 }
 
 #[test]
@@ -67,18 +67,18 @@ fn in_the_search_it_writes_what_it_has() {
     // have stopped like elsewhere.
     for _ in 0..10 {
         let before = dir.files();
-        let (mut child, told) = stopped_in_the_search(
+        let (mut child, reported) = stopped_in_the_search(
             &dir,
             &format!("anonymize census.csv -o out.csv {flags} --threads 1 --bound none"),
         );
         if child.wait().unwrap().code() == Some(0)
-            && told.contains("the search was stopped on your request")
+            && reported.contains("the search was stopped on your request")
         {
-            assert!(told.contains("ok      k = 2 (smallest class "), "{told}");
+            assert!(reported.contains("ok      k = 2 (smallest class "), "{reported}");
             dir.succeed(&format!("verify out.csv {flags}"));
             return;
         }
-        assert_eq!(dir.files(), before, "{told}");
+        assert_eq!(dir.files(), before, "{reported}");
     }
     panic!("the search was never stopped");
 }

@@ -23,7 +23,7 @@ fn the_page_says_what_holds_and_its_twin_has_the_numbers() {
         run.stdout.is_empty() && run.stderr.contains("-anonymous for age, zip, sex"),
         "{run:?}"
     );
-    let (page, told) = (dir.text("r.html"), numbers(&dir, "r.json"));
+    let (page, reported) = (dir.text("r.html"), numbers(&dir, "r.json"));
     for part in [
         "-anonymous for age, zip, sex",
         ": violations 0",
@@ -38,20 +38,20 @@ fn the_page_says_what_holds_and_its_twin_has_the_numbers() {
         assert!(!page.contains(never), "{never}");
     }
     assert_eq!(
-        (&told["schema"], &told["version"], &told["holds"]),
+        (&reported["schema"], &reported["version"], &reported["holds"]),
         (&"lookalike-report".into(), &1.into(), &true.into())
     );
-    assert_eq!(told["rows"]["released"], made["released"]);
-    assert_eq!(told["rows"]["suppressed"], made["suppressed"]);
-    assert_eq!(told["queries"]["queries"], 50);
+    assert_eq!(reported["rows"]["released"], made["released"]);
+    assert_eq!(reported["rows"]["suppressed"], made["suppressed"]);
+    assert_eq!(reported["queries"]["queries"], 50);
     let near = |a: &Value, b: &Value| (a.as_f64().unwrap() - b.as_f64().unwrap()).abs() < 1e-6;
     assert!(
-        near(&told["loss"]["ncp"], &made["loss"]["ncp"])
-            && near(&told["loss"]["gcp"], &made["loss"]["gcp"]),
-        "{told:#}"
+        near(&reported["loss"]["ncp"], &made["loss"]["ncp"])
+            && near(&reported["loss"]["gcp"], &made["loss"]["gcp"]),
+        "{reported:#}"
     );
     // A distribution has every row once.
-    for column in told["distributions"].as_array().unwrap() {
+    for column in reported["distributions"].as_array().unwrap() {
         let sum = |key: &str| {
             column["bins"]
                 .as_array()
@@ -258,8 +258,8 @@ fn the_public_edition_shows_nothing_that_the_release_does_not() {
             );
             assert!(!text.contains("8191"), "no seed");
         }
-        let told = numbers(&dir, &format!("r{at}.json"));
-        strict(&told, 20);
+        let reported = numbers(&dir, &format!("r{at}.json"));
+        strict(&reported, 20);
         // The other edition tells all of it: what is looked for is there to be found.
         dir.succeed(
             &line
@@ -274,46 +274,46 @@ fn the_public_edition_shows_nothing_that_the_release_does_not() {
 }
 
 /// No count of the source is below the least one, and none is exact.
-fn strict(told: &Value, least: u64) {
+fn strict(reported: &Value, least: u64) {
     let below = Value::from(format!("<{least}"));
     let grain = least.max(10);
     let guarded = |count: &Value| {
         *count == below
             || count.as_u64().is_some_and(|rows| rows >= grain && rows.is_multiple_of(grain))
     };
-    assert_eq!(told["least_count"], least);
+    assert_eq!(reported["least_count"], least);
     assert!(
-        told["rows"]["suppressed"] == below || told["rows"]["suppressed"] == 0,
+        reported["rows"]["suppressed"] == below || reported["rows"]["suppressed"] == 0,
         "{:#}",
-        told["rows"]
+        reported["rows"]
     );
     assert!(
-        told["rows"]["suppressed"] == 0 || told["rows"]["source"].is_null(),
+        reported["rows"]["suppressed"] == 0 || reported["rows"]["source"].is_null(),
         "the difference tells"
     );
-    assert!(told["classes"]["before"].is_null());
-    for band in told["class_sizes"].as_array().unwrap() {
+    assert!(reported["classes"]["before"].is_null());
+    for band in reported["class_sizes"].as_array().unwrap() {
         assert!(guarded(&band["rows_before"]), "{band}");
     }
-    for line in told["risk"].as_object().unwrap().values() {
+    for line in reported["risk"].as_object().unwrap().values() {
         assert!(line["rows_before"].is_null() || guarded(&line["rows_before"]), "{line}");
         assert!(line["rows_before"] != below || line["before"].is_null(), "{line}");
     }
     // The length of a column is in every penalty, and what the release withholds in every
     // distribution.
     assert!(
-        told["loss"].is_null() && told["distributions"].as_array().unwrap().is_empty(),
-        "{told:#}"
+        reported["loss"].is_null() && reported["distributions"].as_array().unwrap().is_empty(),
+        "{reported:#}"
     );
     assert!(
-        told["columns"]
+        reported["columns"]
             .as_array()
             .unwrap()
             .iter()
             .all(|column| column["ncp"].is_null() && column["role"] != "dropped")
     );
-    assert!(told["risk"]["average"]["before"].is_null());
-    assert!(told["cells_changed"].as_f64().is_some());
+    assert!(reported["risk"]["average"]["before"].is_null());
+    assert!(reported["cells_changed"].as_f64().is_some());
 }
 
 #[test]

@@ -11,7 +11,7 @@ use lookalike::search::global::Cost;
 use lookalike::table::{Coded, Treatment};
 use lookalike::{Algorithm, Budget, Problem, Request, SearchOptions, Status, solve, table};
 
-use crate::support::real_tables;
+use crate::support::{EIGHT, real_tables};
 
 const COLUMNS: [&str; 4] = ["age", "marital-status", "race", "sex"];
 
@@ -110,17 +110,6 @@ fn more_freedom_never_loses_more_at_the_optimum() {
         }
     }
 }
-
-const EIGHT: [&str; 8] = [
-    "age",
-    "workclass",
-    "education",
-    "marital-status",
-    "occupation",
-    "race",
-    "sex",
-    "native-country",
-];
 
 /// Every node of the lattice, each from the distinct rows, with the hierarchy files read anew.
 #[test]

@@ -5,7 +5,7 @@ use std::path::Path;
 use lookalike::request::{ColumnRequest, HierarchySpec, Kind, Role};
 use lookalike::{Algorithm, BoundKind, Budget, Problem, Request, bound, problem, table, tight};
 
-use crate::support::{Input, publish, real_tables};
+use crate::support::{EIGHT, Input, publish, real_tables};
 
 /// Adult in the configuration of Xu et al. 2006: eight quasi-identifiers, weights 1.
 fn adult(folder: &Path, k: u64) -> Request {
@@ -109,23 +109,13 @@ fn the_bound_of_adult_is_what_it_always_was() {
 fn distortion_falls_as_alpha_rises_and_rises_with_k() {
     let Some(data) = real_tables() else { return };
     let folder = tempfile::tempdir().unwrap();
-    let quasi = [
-        "age",
-        "workclass",
-        "education",
-        "marital-status",
-        "occupation",
-        "race",
-        "sex",
-        "native-country",
-    ];
     let distortion = |k: u64, alpha: &str| {
         let rule = format!(
             "salary-class = {{ role = \"sensitive\", alpha = {alpha}, values = [\">50K\"] }}"
         );
         let toml = format!("k = {k}\nrest = \"drop\"\n[output]\nsnap = true\n[columns]\n{rule}\n");
         let mut request = Request::parse(&toml).unwrap();
-        for name in quasi {
+        for name in EIGHT {
             let mut column = ColumnRequest::new(Role::Quasi);
             column.hierarchy =
                 Some(HierarchySpec::File(data.join(format!("hierarchies/adult/{name}.csv"))));

@@ -15,6 +15,18 @@ use lookalike::{
     solve, table,
 };
 
+/// The quasi-identifiers of Adult in the order of the papers.
+pub(crate) const EIGHT: [&str; 8] = [
+    "age",
+    "workclass",
+    "education",
+    "marital-status",
+    "occupation",
+    "race",
+    "sex",
+    "native-country",
+];
+
 /// Those of some file names whose format this build has.
 pub(crate) fn built<'a>(names: &[&'a str]) -> Vec<&'a str> {
     names.iter().copied().filter(|name| table::file_type(Path::new(name)).is_ok()).collect()

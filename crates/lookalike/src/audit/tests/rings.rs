@@ -82,19 +82,16 @@ fn without_a_proof_as_many_disjoint_ways_are_found_as_there_are() {
     assert!(seen[1..].iter().all(|&times| times > 5), "all answers must occur: {seen:?}");
 }
 
+const SIX: [&str; 7] = ["age|ill", "20|a", "21|b", "22|c", "60|d", "63|e", "66|f"];
+
+const SIX_RELEASED: [&str; 7] =
+    ["age|ill", "[20-21]|b", "[21-22]|c", "[20-22]|a", "[60-63]|e", "[63-66]|f", "[60-66]|d"];
+
 /// Six persons on two rings of three, windows of two, each box with the illness of the second
 /// person that it covers.
 fn six() -> (Table, Table, Proof) {
-    let source = table(&["age|ill", "20|a", "21|b", "22|c", "60|d", "63|e", "66|f"]);
-    let release = table(&[
-        "age|ill",
-        "[20-21]|b",
-        "[21-22]|c",
-        "[20-22]|a",
-        "[60-63]|e",
-        "[63-66]|f",
-        "[60-66]|d",
-    ]);
+    let source = table(&SIX);
+    let release = table(&SIX_RELEASED);
     let ring = ProofRing { places: 3, window: 2 };
     (
         source,
@@ -202,16 +199,8 @@ fn rules_on_sensitive_values_are_checked_on_the_values_that_each_person_could_ha
     let same = |cells: &[&str]| {
         table(&cells.iter().map(|cell| cell.replace("|c", "|b")).collect::<Vec<_>>())
     };
-    let source = same(&["age|ill", "20|a", "21|b", "22|c", "60|d", "63|e", "66|f"]);
-    let release = same(&[
-        "age|ill",
-        "[20-21]|b",
-        "[21-22]|c",
-        "[20-22]|a",
-        "[60-63]|e",
-        "[63-66]|f",
-        "[60-66]|d",
-    ]);
+    let source = same(&SIX);
+    let release = same(&SIX_RELEASED);
     let verdict = audited(&release, &source, "l = 2");
     assert!(!verdict.holds() && verdict.truth.as_ref().unwrap().holds(), "{verdict:?}");
     assert_eq!(verdict.rules.iter().map(|rule| rule.violations).collect::<Vec<_>>(), [0, 1]);
