@@ -28,10 +28,9 @@ macro_rules! names {
             fn from_str(text: &str) -> crate::error::Result<$type> {
                 $type::ALL.into_iter().find(|one| one.name() == text).ok_or_else(|| {
                     let all = $type::ALL.map($type::name).join(", ");
-                    crate::error::Error::request(format!(
-                        concat!("there is no ", $what, " `{}`; there are {}"),
-                        text, all
-                    ))
+                    let reason =
+                        format!(concat!("there is no ", $what, " `{}`; there are {}"), text, all);
+                    crate::error::Error::request("unknown-name", reason)
                 })
             }
         }
