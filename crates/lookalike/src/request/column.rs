@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::HierarchySpec;
 use super::ratio::Share;
+use super::{HierarchySpec, finite};
 
 /// The role of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
@@ -17,6 +17,18 @@ pub enum Role {
     Identifier,
     /// Insensitive: published unchanged.
     Keep,
+}
+
+impl Role {
+    /// The name in a request.
+    pub fn name(self) -> &'static str {
+        match self {
+            Role::Quasi => "quasi",
+            Role::Sensitive => "sensitive",
+            Role::Identifier => "identifier",
+            Role::Keep => "keep",
+        }
+    }
 }
 
 /// How the values of a quasi-identifier relate to each other.
@@ -44,7 +56,7 @@ pub struct ColumnRequest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<Kind>,
     /// Quasi-identifiers: the factor of its loss, from 0 to 10^9; 1 when absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", serialize_with = "finite::some")]
     pub weight: Option<f64>,
     /// The values that may be published instead of the column's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -82,12 +94,39 @@ pub struct ColumnRequest {
     /// Sensitive: the ground distance for `t`; `equal` when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub distance: Option<Distance>,
-    /// Keep: publish it although it determines a quasi-identifier.
+    /// Keep or sensitive: publish it although it determines a quasi-identifier.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub dependent: bool,
+    /// What a builder was asked for and a column cannot be; refused when the request is used.
+    #[serde(skip)]
+    pub conflict: Option<Conflict>,
+}
+
+/// Two wishes for one column that exclude each other. Only a builder can have them: a text with a
+/// key twice is no TOML, and JSON with one is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Conflict {
+    /// It has keys but no role yet.
+    NoRole,
+    /// It has two roles.
+    Roles(Role, Role),
+    /// It has two rules of one kind; the key of the kind.
+    Rules(&'static str),
+    /// It was described twice as a whole.
+    Columns,
 }
 
 impl ColumnRequest {
+    /// True when the column itself is under a rule.
+    pub fn has_rule(&self) -> bool {
+        self.alpha.is_some()
+            || self.l.is_some()
+            || self.distinct.is_some()
+            || self.entropy.is_some()
+            || self.recursive.is_some()
+            || self.t.is_some()
+    }
+
     /// A column with this role and no other key.
     pub fn new(role: Role) -> ColumnRequest {
         ColumnRequest {
@@ -106,6 +145,7 @@ impl ColumnRequest {
             t: None,
             distance: None,
             dependent: false,
+            conflict: None,
         }
     }
 }

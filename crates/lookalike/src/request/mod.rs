@@ -1,34 +1,48 @@
 //! The request: roles, kinds, weights, hierarchies, rules and limits, as plain data.
 //!
-//! The same structure is read from TOML and filled from command-line flags, and both the engine and
-//! the audit start from it. It knows no table: [`Request::roles`] checks it against the column
+//! The same structure is read from TOML or JSON, built method by method ([`Request::new`]) or filled
+//! from command-line flags, and both the engine and the audit start from it. It knows no table: [`Request::roles`] checks it against the column
 //! names, [`Problem::new`](crate::Problem::new) against the cells.
 
+mod builder;
 mod column;
+mod effect;
+mod finite;
 mod hierarchy;
+mod json;
 pub mod ratio;
 mod roles;
 mod rule;
+mod sensitive_rule;
 #[cfg(test)]
 mod tests;
 
-pub use column::{ColumnRequest, Distance, Kind, Recursive, Role};
-pub use hierarchy::{DateSpec, DateUnit, HierarchySpec, IntervalsSpec, PrefixSpec};
+pub use column::{ColumnRequest, Conflict, Distance, Kind, Recursive, Role};
+pub use hierarchy::{
+    DateSpec, DateUnit, HierarchySpec, IntervalsSpec, PrefixSpec, RowsSpec, TextSpec,
+};
 pub use ratio::Share;
 pub use roles::Roles;
-pub(crate) use roles::{did_you_mean, list};
+pub(crate) use roles::{did_you_mean, list, list_for};
 pub use rule::{ModelSpec, RuleSpec};
+pub use sensitive_rule::{
+    SensitiveRule, alpha, alpha_of, distinct, entropy, l_diversity, recursive, t_closeness,
+    t_closeness_with,
+};
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
+use serde::de::{Error as _, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Hint, Result};
 use crate::request::ratio::Ratio;
 
-/// Everything that can be asked for, in one structure; [`Request::parse`] reads it from TOML.
+/// Everything that can be asked for, in one structure: made by [`Request::new`] and the methods of a
+/// builder, or read from TOML ([`Request::parse`]) or JSON ([`Request::from_json`]).
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Request {
@@ -72,11 +86,16 @@ pub struct Request {
     /// Texts that mean "missing" beside the empty cell, such as `?` or `NA`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<String>,
+    /// The column that says for how many rows each row of the table stands; each for itself when
+    /// absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub count: Option<String>,
     /// The source table and how to read it.
     pub input: Input,
     /// The target of the release and the form of its ranges.
     pub output: Output,
     /// The request for each column, by name.
+    #[serde(deserialize_with = "columns")]
     pub columns: BTreeMap<String, ColumnRequest>,
     /// Further k rules, each on its own columns.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -177,14 +196,16 @@ pub struct Limits {
 }
 
 impl Request {
-    /// Reads a TOML file; paths in it are relative to the folder of the file.
+    /// Reads a TOML file, or a JSON file where its name ends in `.json`; paths in it are relative to
+    /// the folder of the file.
     ///
     /// # Errors
-    /// When the file cannot be read, is no TOML, or has an unknown key.
+    /// When the file cannot be read, is no TOML or JSON, or has an unknown key.
     pub fn read(path: &Path) -> Result<Request> {
         let text = std::fs::read_to_string(path).map_err(|source| Error::io(path, source))?;
-        let mut request = Request::parse(&text)
-            .map_err(|error| Error::request(format!("{}: {error}", path.display())))?;
+        let is_json = path.extension().is_some_and(|end| end == "json");
+        let parsed = if is_json { Request::from_json(&text) } else { Request::parse(&text) };
+        let mut request = parsed.map_err(|error| error.at_file(path))?;
         let folder = path.parent().unwrap_or(Path::new(""));
         let from_here = |file: &mut PathBuf| {
             if *file != Path::new("-") {
@@ -224,22 +245,47 @@ impl Request {
     pub fn parse(text: &str) -> Result<Request> {
         let refused = |error: toml::de::Error| {
             if is_toml(text) {
-                Error::request(error.to_string().trim_end())
+                Error::request("bad-toml", error.to_string().trim_end())
             } else {
                 // Perhaps a table, named by mistake: the message of the parser would quote a row.
                 Error::request(
-                    "this is not a request in TOML: it has no line KEY = VALUE; `lookalike init` \
-                     writes a request",
+                    "not-a-request",
+                    "this is not a request in TOML: it has no line KEY = VALUE",
                 )
+                .hint(Hint::WriteRequest)
             }
         };
         let request: Request = toml::from_str(text).map_err(refused)?;
-        match request.version {
-            None | Some(1) => Ok(request),
-            Some(version) => Err(Error::request(format!(
-                "configuration version {version} is unknown; this program knows version 1"
-            ))),
+        request.of_known_version()
+    }
+
+    /// The request as TOML: [`Request::parse`] gives the same request.
+    ///
+    /// # Errors
+    /// When a path is not UTF-8, a number is not finite, or a column has two roles or two rules of
+    /// one kind.
+    pub fn to_toml(&self) -> Result<String> {
+        self.check_conflicts()?;
+        toml::to_string(self).map_err(not_written)
+    }
+
+    fn of_known_version(self) -> Result<Request> {
+        match self.version {
+            None | Some(1) => Ok(self),
+            Some(version) => Err(Error::request(
+                "unknown-version",
+                format!("configuration version {version} is unknown; this program knows version 1"),
+            )),
         }
+    }
+
+    /// The hierarchy files that it names.
+    pub fn hierarchy_files(&self) -> impl Iterator<Item = PathBuf> {
+        let file = |column: &ColumnRequest| match &column.hierarchy {
+            Some(HierarchySpec::File(path)) => Some(path.clone()),
+            _ => None,
+        };
+        self.columns.values().filter_map(file)
     }
 
     /// The request for one column, if there is one.
@@ -255,7 +301,10 @@ impl Request {
         let Share(share) =
             self.limits.suppress.unwrap_or(Share(Ratio::new(0, 1).expect("1 is not 0")));
         if share.num() >= share.den() {
-            return Err(Error::request("suppress must be below 100%: a release needs rows"));
+            return Err(Error::request(
+                "bad-suppress",
+                "suppress must be below 100%: a release needs rows",
+            ));
         }
         Ok(share)
     }
@@ -267,8 +316,9 @@ impl Request {
     pub fn max_loss(&self) -> Result<Option<f64>> {
         match self.limits.max_loss {
             Some(Share(share)) if share.num() > share.den() => Err(Error::request(
-                "max_loss is a share of the detail, at most 100%: for thirty percent write 30% \
-                 or 0.3",
+                "bad-max-loss",
+                "max_loss is a share of the detail, at most 100%: for thirty percent write 30% or \
+                 0.3",
             )),
             share => Ok(share.map(|Share(share)| share.to_f64())),
         }
@@ -280,7 +330,7 @@ impl Request {
     /// When it is 0.
     pub fn rounds(&self) -> Result<Option<u32>> {
         match self.rounds {
-            Some(0) => Err(Error::request("rounds must be at least 1")),
+            Some(0) => Err(Error::request("bad-rounds", "rounds must be at least 1")),
             rounds => Ok(rounds),
         }
     }
@@ -295,7 +345,7 @@ impl Request {
     /// When the text is not a number with `ms`, `s`, `m`, `h` or no unit.
     pub fn time(&self) -> Result<Option<Duration>> {
         let Some(text) = &self.limits.time else { return Ok(None) };
-        let bad = || Error::request("time is a number and a unit: 500ms, 60s, 5m, 1h");
+        let bad = || Error::request("bad-time", "time is a number and a unit: 500ms, 60s, 5m, 1h");
         let split = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
         let (number, unit) = text.split_at(split);
         let number: f64 = number.trim().parse().map_err(|_| bad())?;
@@ -308,6 +358,40 @@ impl Request {
         };
         Duration::try_from_secs_f64(number * unit).map(Some).map_err(|_| bad())
     }
+}
+
+/// The columns by name. JSON may have a name twice, and the first of the two would be forgotten.
+fn columns<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> std::result::Result<BTreeMap<String, ColumnRequest>, D::Error> {
+    struct ColumnsVisitor;
+    impl<'de> Visitor<'de> for ColumnsVisitor {
+        type Value = BTreeMap<String, ColumnRequest>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a map from the names of columns to their keys")
+        }
+
+        fn visit_map<M: MapAccess<'de>>(
+            self,
+            mut map: M,
+        ) -> std::result::Result<Self::Value, M::Error> {
+            let mut columns = BTreeMap::new();
+            while let Some(name) = map.next_key()? {
+                if columns.contains_key(&name) {
+                    return Err(M::Error::custom("this column is named twice"));
+                }
+                columns.insert(name, map.next_value()?);
+            }
+            Ok(columns)
+        }
+    }
+    deserializer.deserialize_map(ColumnsVisitor)
+}
+
+/// The error for a request that no text can say.
+fn not_written(why: impl fmt::Display) -> Error {
+    Error::request("unwritable-request", format!("the request cannot be written as text: {why}"))
 }
 
 /// True when some line could be one of a TOML file.

@@ -47,8 +47,12 @@ impl FromStr for Ratio {
 
     /// Parses `0.29`, `.5`, `1`, `29%` or `29/100`.
     fn from_str(text: &str) -> Result<Ratio> {
-        let bad =
-            || Error::request("not a ratio: write it as 0.25, 25% or 1/4, with at most 15 digits");
+        let bad = || {
+            Error::request(
+                "not-a-ratio",
+                "not a ratio: write it as 0.25, 25% or 1/4, with at most 15 digits",
+            )
+        };
         let text = text.trim();
         if let Some((num, den)) = text.split_once('/') {
             let parse = |s: &str| s.trim().parse::<u64>().map_err(|_| bad());
@@ -78,6 +82,36 @@ impl fmt::Display for Ratio {
 /// A [`Ratio`] in TOML: `0.29`, `"29%"` or `"29/100"`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Share(pub Ratio);
+
+/// What is no share: beyond every limit, so every key refuses it.
+const NO_SHARE: Ratio = Ratio { num: u64::MAX, den: 1 };
+
+impl Share {
+    /// True for the share of a number that is none, such as -1 or NaN.
+    pub(super) fn is_none(self) -> bool {
+        self.0 == NO_SHARE
+    }
+}
+
+impl From<Ratio> for Share {
+    fn from(ratio: Ratio) -> Share {
+        Share(ratio)
+    }
+}
+
+impl From<f64> for Share {
+    /// The decimal fraction that the number is written as: `0.29` is 29/100. Of more than 15 digits
+    /// the first 15 count; thirds are exact as a [`Ratio`]. A number below 0, NaN, and a number of
+    /// more than 15 digits before the point are refused when the request is used.
+    fn from(number: f64) -> Share {
+        // The shortest text that is this number: the one that was written.
+        let number = number + 0.0; // -0 is 0
+        let text = number.to_string();
+        let whole = text.split('.').next().map_or(0, str::len);
+        let exact = text.parse().or_else(|_| format!("{number:.*}", 15 - whole.min(15)).parse());
+        Share(exact.unwrap_or(NO_SHARE))
+    }
+}
 
 impl<'de> Deserialize<'de> for Share {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Share, D::Error> {
@@ -111,6 +145,25 @@ impl Serialize for Share {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_number_is_the_fraction_that_it_is_written_as() {
+        for (number, num, den) in [
+            (0.29, 29, 100),
+            (0.1 + 0.2, 30_000_000_000_000, 100_000_000_000_000),
+            (1.0 / 3.0, 33_333_333_333_333, 100_000_000_000_000),
+            (12.0 + 1.0 / 3.0, 123_333_333_333_333, 10_000_000_000_000),
+            (2.0, 2, 1),
+            (0.0, 0, 1),
+            (999_999_999_999_999.0, 999_999_999_999_999, 1),
+            (1e-14, 1, 100_000_000_000_000),
+        ] {
+            assert_eq!(Share::from(number), Share(Ratio { num, den }), "{number}");
+        }
+        for number in [-0.5, f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e15, 1e300] {
+            assert!(Share::from(number).is_none(), "{number}");
+        }
+    }
 
     #[test]
     fn a_share_is_compared_exactly() {

@@ -1,7 +1,7 @@
 //! Roles by column name, and messages about names that do not fit the table.
 
 use super::{Request, Rest, Role};
-use crate::error::{Error, Result};
+use crate::error::{Error, Hint, Result};
 
 /// The columns by role, each list in the table's order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -14,6 +14,8 @@ pub struct Roles {
     pub keep: Vec<String>,
     /// Identifiers and the columns that `rest = "drop"` is about: not published.
     pub dropped: Vec<String>,
+    /// The column that says for how many rows each row stands; none when each stands for itself.
+    pub count: Option<String>,
 }
 
 impl Request {
@@ -28,23 +30,32 @@ impl Request {
     /// let roles = request.roles(&names)?;
     /// assert_eq!((roles.quasi, roles.dropped), (vec!["age".into()], vec!["name".into()]));
     ///
-    /// let error = request.roles(&["agee".to_string()]).unwrap_err().to_string();
-    /// assert!(error.starts_with("there is no column `age`; did you mean `agee`?"));
+    /// let error = request.roles(&["agee".to_string()]).unwrap_err();
+    /// assert_eq!(error.code(), "unknown-column");
+    /// assert!(error.to_string().ends_with("did you mean `agee`?"));
     /// # Ok::<(), lookalike::Error>(())
     /// ```
     ///
     /// # Errors
     /// When the request names a column that the table does not have, a column has no role and
-    /// `rest` is absent, or no column is a quasi-identifier.
+    /// `rest` is absent, the count column has a role, or no column is a quasi-identifier.
     pub fn roles(&self, names: &[String]) -> Result<Roles> {
-        for name in self.columns.keys() {
+        self.check_conflicts()?;
+        for name in self.columns.keys().chain(&self.count) {
             if !names.contains(name) {
                 return Err(unknown_column(name, names));
             }
         }
-        let mut roles = Roles::default();
+        if let Some(name) = self.count.as_ref().filter(|name| self.columns.contains_key(*name)) {
+            let reason = format!(
+                "column `{name}` is the count column, so it can have no other role: remove one of \
+                 the two"
+            );
+            return Err(Error::request("count-and-role", reason).about_column(name));
+        }
+        let mut roles = Roles { count: self.count.clone(), ..Roles::default() };
         let mut undecided = Vec::new();
-        for name in names {
+        for name in names.iter().filter(|name| self.count.as_ref() != Some(*name)) {
             let list = match (self.columns.get(name).map(|column| column.role), self.rest) {
                 (Some(Role::Quasi), _) => &mut roles.quasi,
                 (Some(Role::Sensitive), _) => &mut roles.sensitive,
@@ -55,19 +66,17 @@ impl Request {
             list.push(name.clone());
         }
         if !undecided.is_empty() {
-            return Err(Error::request(format!(
-                "no role for {}: give each a role (--qi, --sensitive, --identifier, --keep, or \
-                 [columns] in the configuration), or decide for all of them with --rest drop or \
-                 --rest keep",
-                list(&undecided)
-            )));
+            let reason = format!("no role for {}", list(&undecided));
+            return Err(Error::request("no-role", reason)
+                .hint(Hint::GiveRole { columns: undecided })
+                .hint(Hint::SettleRest));
         }
         if roles.quasi.is_empty() {
-            return Err(Error::request(format!(
-                "no quasi-identifier: name the columns that could be joined with outside data, \
-                 --qi a,b,c; the table has {}",
-                list(names)
-            )));
+            return Err(Error::request(
+                "no-quasi-identifier",
+                format!("no quasi-identifier (the table has {})", list(names)),
+            )
+            .hint(Hint::NameQuasi));
         }
         Ok(roles)
     }
@@ -75,25 +84,44 @@ impl Request {
 
 /// The error for a name that is not in the table, with the column that was probably meant.
 fn unknown_column(name: &str, known: &[String]) -> Error {
+    let reason = format!("there is no column `{name}` (the table has {})", list(known));
+    let error = Error::request("unknown-column", reason).about_column(name);
     let hint = if known.contains(&format!("{name}_min")) {
-        "; it was published as bounds: use verify".to_string()
+        Some(Hint::plain("use verify, for it was published as bounds"))
     } else {
         did_you_mean(name, known)
     };
-    Error::request(format!("there is no column `{name}`{hint} (the table has {})", list(known)))
+    hint.into_iter().fold(error, Error::hint)
 }
 
-/// A hint at the nearest name that differs by at most two letters; empty when there is none.
-pub(crate) fn did_you_mean(name: &str, known: &[String]) -> String {
+/// A hint at the nearest name that differs by at most two letters; none when there is none.
+pub(crate) fn did_you_mean(name: &str, known: &[String]) -> Option<Hint> {
     let distance = |other: &String| {
         strsim::levenshtein(&other.trim().to_lowercase(), &name.trim().to_lowercase())
     };
     match known.iter().map(|other| (distance(other), other)).min() {
         Some((letters, near)) if letters <= 2 && letters < name.len() => {
-            format!("; did you mean `{near}`?")
+            Some(Hint::DidYouMean { column: near.clone() })
         }
-        _ => String::new(),
+        _ => None,
     }
+}
+
+/// The columns of a table for a message. Where the request names none of them the first line may be
+/// a row: then the names are only counted.
+pub(crate) fn list_for(request: &Request, names: &[String]) -> String {
+    let is_asked_for = |name: &String| {
+        request.columns.contains_key(name)
+            || name.strip_suffix("_min").is_some_and(|base| request.columns.contains_key(base))
+    };
+    if names.iter().any(is_asked_for) {
+        return list(names);
+    }
+    let count = names.len();
+    format!(
+        "{count} columns, none of them named in the request (their names may be cells, and are not \
+         printed): check its first line and its delimiter"
+    )
 }
 
 /// More column names than this are only counted in a message.

@@ -3,10 +3,11 @@
 //! The engine and the audit both start from [`Request::rules`]; a rule that it forgot would be
 //! forgotten by both, so a test sets every key and looks for its rule in the audit's verdict.
 
+use super::effect::check_effect;
 use super::ratio::{Ratio, Share};
 use super::roles::list;
 use super::{ColumnRequest, Distance, Recursive, Request, Role, Roles, SubsetRule};
-use crate::error::{Error, Result};
+use crate::error::{Error, Hint, Result};
 
 /// One rule: a privacy model that every equivalence class of these columns must satisfy.
 #[derive(Clone, Debug, PartialEq)]
@@ -94,6 +95,7 @@ impl Request {
     /// When there is no rule, a parameter is out of its range, a rule is on a column of another
     /// role, or a quasi-identifier is under no rule.
     pub fn rules(&self, roles: &Roles) -> Result<Vec<RuleSpec>> {
+        self.check_conflicts()?;
         let mut models: Vec<ModelSpec> = Vec::new();
         if let Some(k) = self.k {
             models.push(ModelSpec::K(positive(k, "k")?));
@@ -110,6 +112,7 @@ impl Request {
             } else {
                 check_other(name, column)?;
             }
+            check_effect(name, column)?;
         }
         let on_all = |model| RuleSpec { columns: roles.quasi.clone(), model };
         let mut rules: Vec<RuleSpec> = models.into_iter().map(on_all).collect();
@@ -117,7 +120,7 @@ impl Request {
             rules.push(on_subset(rule, roles)?);
         }
         if rules.is_empty() {
-            return Err(Error::request("no rule: say how many rows must look alike, -k 5"));
+            return Err(Error::request("no-rule", "no rule").hint(Hint::SetK));
         }
         refuse_unruled(&rules, roles)?;
         Ok(rules)
@@ -135,7 +138,7 @@ fn check_sensitive(name: &str, column: &ColumnRequest) -> Result<()> {
     } else {
         return Ok(());
     };
-    Err(Error::request(format!("column `{name}` {why}")))
+    Err(Error::request("key-without-effect", format!("column `{name}` {why}")).about_column(name))
 }
 
 /// Sums of greater weights over many rows would not be exact.
@@ -152,23 +155,33 @@ fn check_other(name: &str, column: &ColumnRequest) -> Result<()> {
         || column.t.is_some()
         || column.distance.is_some();
     if has_rule {
-        return Err(Error::request(format!(
-            "column `{name}` has a rule for a sensitive column but another role: set role = \
-             \"sensitive\" or remove the rule"
-        )));
+        return Err(Error::request(
+            "rule-needs-sensitive",
+            format!(
+                "column `{name}` has a rule for a sensitive column but another role: set role = \
+                 \"sensitive\" or remove the rule"
+            ),
+        )
+        .about_column(name));
     }
     if column.role != Role::Quasi
         && (column.weight.is_some() || column.hierarchy.is_some() || column.order.is_some())
     {
-        return Err(Error::request(format!(
-            "column `{name}` has a weight, hierarchy or order but is no quasi-identifier: set \
-             role = \"quasi\" or remove them"
-        )));
+        return Err(Error::request(
+            "key-needs-quasi",
+            format!(
+                "column `{name}` has a weight, hierarchy or order but is no quasi-identifier: set \
+                 role = \"quasi\" or remove them"
+            ),
+        )
+        .about_column(name));
     }
     match column.weight {
-        Some(weight) if !(0.0..=MOST_WEIGHT).contains(&weight) => Err(Error::request(format!(
-            "weight of column `{name}` must be a number from 0 to {MOST_WEIGHT}"
-        ))),
+        Some(weight) if !(0.0..=MOST_WEIGHT).contains(&weight) => Err(Error::request(
+            "bad-rule-value",
+            format!("weight of column `{name}` must be a number from 0 to {MOST_WEIGHT}"),
+        )
+        .about_column(name)),
         _ => Ok(()),
     }
 }
@@ -199,17 +212,21 @@ fn distinct(name: &str, column: &ColumnRequest) -> Result<Option<ModelSpec>> {
 }
 
 fn entropy(name: &str, column: &ColumnRequest) -> Result<Option<ModelSpec>> {
-    let Some(Share(l)) = column.entropy else { return Ok(None) };
-    if l.num() < l.den() {
+    let Some(share @ Share(l)) = column.entropy else { return Ok(None) };
+    if l.num() < l.den() || share.is_none() {
         return Err(out_of_range("entropy", name, "must be at least 1"));
     }
     Ok(Some(ModelSpec::Entropy { column: name.to_string(), l }))
 }
 
 fn recursive(name: &str, column: &ColumnRequest) -> Result<Option<ModelSpec>> {
-    let Some(Recursive { c: Share(c), l }) = column.recursive else { return Ok(None) };
-    if c.num() == 0 {
-        return Err(Error::request(format!("c in {} must be above 0", key_of("recursive", name))));
+    let Some(Recursive { c: share @ Share(c), l }) = column.recursive else { return Ok(None) };
+    if c.num() == 0 || share.is_none() {
+        return Err(Error::request(
+            "bad-rule-value",
+            format!("c in {} must be above 0", key_of("recursive", name)),
+        )
+        .about_column(name));
     }
     let l = positive(l, &key_of("recursive", name))?;
     Ok(Some(ModelSpec::Recursive { column: name.to_string(), c, l }))
@@ -222,9 +239,12 @@ fn closeness(name: &str, column: &ColumnRequest, request: &Request) -> Result<Op
     }
     if request.limits.suppress.is_some_and(|Share(share)| share.num() > 0) {
         return Err(Error::request(
-            "t-closeness compares each class with the whole table, so no row may be suppressed: \
-             remove --suppress or t",
-        ));
+            "closeness-with-suppression",
+            "t-closeness compares each class with the whole table, so no row may be suppressed",
+        )
+        .about_column(name)
+        .hint(Hint::RemoveSuppression)
+        .hint(Hint::plain("remove t")));
     }
     let distance = column.distance.unwrap_or_default();
     Ok(Some(ModelSpec::Closeness { column: name.to_string(), t, distance }))
@@ -234,14 +254,21 @@ fn closeness(name: &str, column: &ColumnRequest, request: &Request) -> Result<Op
 fn on_subset(rule: &SubsetRule, roles: &Roles) -> Result<RuleSpec> {
     for name in &rule.columns {
         if !roles.quasi.contains(name) {
-            return Err(Error::request(format!(
-                "a rule names column `{name}`, which is not a quasi-identifier; those are {}",
-                list(&roles.quasi)
-            )));
+            return Err(Error::request(
+                "rule-on-other-column",
+                format!(
+                    "a rule names column `{name}`, which is not a quasi-identifier; those are {}",
+                    list(&roles.quasi)
+                ),
+            )
+            .about_column(name));
         }
     }
     if rule.columns.is_empty() {
-        return Err(Error::request("a rule names no columns: columns = [\"a\", \"b\"]"));
+        return Err(Error::request(
+            "rule-without-columns",
+            "a rule names no columns: columns = [\"a\", \"b\"]",
+        ));
     }
     let model = ModelSpec::K(positive(rule.k, "k of a rule")?);
     Ok(RuleSpec { columns: rule.columns.clone(), model })
@@ -254,11 +281,12 @@ fn refuse_unruled(rules: &[RuleSpec], roles: &Roles) -> Result<()> {
     if unruled.is_empty() {
         return Ok(());
     }
-    Err(Error::request(format!(
-        "no rule is about {}, so it would be published unchanged: add a rule on all \
-         quasi-identifiers (-k 5), or give it the role keep",
-        list(&unruled)
-    )))
+    Err(Error::request(
+        "column-without-rule",
+        format!("no rule is about {}, so it would be published unchanged", list(&unruled)),
+    )
+    .hint(Hint::SetK)
+    .hint(Hint::plain("give it the role keep")))
 }
 
 /// A key of a column for a message.
@@ -267,9 +295,13 @@ fn key_of(key: &str, name: &str) -> String {
 }
 
 fn out_of_range(key: &str, name: &str, why: &str) -> Error {
-    Error::request(format!("{} {why}", key_of(key, name)))
+    Error::request("bad-rule-value", format!("{} {why}", key_of(key, name))).about_column(name)
 }
 
 fn positive(number: u64, what: &str) -> Result<u64> {
-    if number == 0 { Err(Error::request(format!("{what} must be at least 1"))) } else { Ok(number) }
+    if number == 0 {
+        Err(Error::request("bad-rule-value", format!("{what} must be at least 1")))
+    } else {
+        Ok(number)
+    }
 }

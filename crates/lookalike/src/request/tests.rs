@@ -1,5 +1,7 @@
 //! Every key is parsed, every refusal has its message, and every rule reaches the audit.
 
+mod round_trip;
+
 use std::time::Duration;
 
 use super::ratio::Ratio;
@@ -27,6 +29,89 @@ fn rules_refused(top: &str, keys: &str) -> String {
     request.rules(&roles).unwrap_err().to_string()
 }
 
+/// The request of the test below, key by key.
+fn with_every_key() -> Request {
+    let column = ColumnRequest::new;
+    let hierarchy = |spec| ColumnRequest { hierarchy: Some(spec), ..column(Role::Quasi) };
+    use DateUnit::{Day, Decade, Month, Quarter, Year};
+    let columns = [
+        (
+            "age",
+            ColumnRequest {
+                kind: Some(Kind::Numeric),
+                weight: Some(2.5),
+                scheme: Some("ghs".into()),
+                ..hierarchy(HierarchySpec::Intervals(IntervalsSpec {
+                    intervals: vec![5.0, 10.0],
+                    origin: 1.0,
+                    bottom: Some(20.0),
+                    top: Some(80.0),
+                }))
+            },
+        ),
+        (
+            "born",
+            hierarchy(HierarchySpec::Date(DateSpec {
+                date: vec![Day, Month, Quarter, Year, Decade],
+            })),
+        ),
+        ("zip", hierarchy(HierarchySpec::Prefix(PrefixSpec { prefix: vec![4, 3] }))),
+        ("work", hierarchy(HierarchySpec::File("work.csv".into()))),
+        ("city", hierarchy(HierarchySpec::rows([["Ulm", "South", "*"], ["Bonn", "West", "*"]]))),
+        ("job", hierarchy(HierarchySpec::text("baker;craft;*\nsmith;craft;*\n"))),
+        (
+            "school",
+            ColumnRequest {
+                kind: Some(Kind::Ordinal),
+                order: Some(names(&["low", "high"])),
+                ..column(Role::Quasi)
+            },
+        ),
+        (
+            "ill",
+            ColumnRequest {
+                kind: Some(Kind::Categorical),
+                alpha: share(1, 2),
+                values: Some(names(&["flu"])),
+                l: Some(2),
+                distinct: Some(3),
+                entropy: share(15, 10),
+                recursive: Some(Recursive { c: share(2, 1).unwrap(), l: 3 }),
+                t: share(2, 10),
+                distance: Some(Distance::Hierarchical),
+                ..column(Role::Sensitive)
+            },
+        ),
+        ("note", ColumnRequest { dependent: true, ..column(Role::Keep) }),
+        ("name", column(Role::Identifier)),
+    ];
+    Request {
+        version: Some(1),
+        k: Some(5),
+        algorithm: Some("optimal".into()),
+        seed: Some(7),
+        rounds: Some(4),
+        steps: Some(1000),
+        scheme: Some("ops".into()),
+        cost: Some("hdm".into()),
+        non_homogeneous: true,
+        rest: Some(Rest::Keep),
+        missing: names(&["?", "NA"]),
+        count: Some("n".into()),
+        input: Input { path: Some("a.csv".into()), delimiter: Some(';') },
+        output: Output {
+            path: Some("b.csv".into()),
+            publish: Publish::Set,
+            order: Order::Input,
+            snap: true,
+            raw_formulas: true,
+        },
+        columns: columns.map(|(name, column)| (name.to_string(), column)).into(),
+        rules: vec![SubsetRule { k: 9, columns: names(&["age"]) }],
+        limits: Limits { suppress: share(2, 100), time: Some("5m".into()), max_loss: share(3, 10) },
+    }
+}
+
 #[test]
 fn every_key_is_parsed_and_written_again() {
     let request = Request::parse(
@@ -41,6 +126,7 @@ fn every_key_is_parsed_and_written_again() {
          non_homogeneous = true
          rest = 'keep'
          missing = ['?', 'NA']
+         count = 'n'
          rules = [{ k = 9, columns = ['age'] }]
          [input]
          path = 'a.csv'
@@ -70,6 +156,12 @@ fn every_key_is_parsed_and_written_again() {
          [columns.work]
          role = 'quasi'
          hierarchy = 'work.csv'
+         [columns.city]
+         role = 'quasi'
+         hierarchy = { rows = [['Ulm', 'South', '*'], ['Bonn', 'West', '*']] }
+         [columns.job]
+         role = 'quasi'
+         hierarchy = { text = \"baker;craft;*\\nsmith;craft;*\\n\" }
          [columns.school]
          role = 'quasi'
          kind = 'ordinal'
@@ -92,83 +184,7 @@ fn every_key_is_parsed_and_written_again() {
          role = 'identifier'",
     )
     .unwrap();
-    let column = ColumnRequest::new;
-    let hierarchy = |spec| ColumnRequest { hierarchy: Some(spec), ..column(Role::Quasi) };
-    use DateUnit::{Day, Decade, Month, Quarter, Year};
-    let columns = [
-        (
-            "age",
-            ColumnRequest {
-                kind: Some(Kind::Numeric),
-                weight: Some(2.5),
-                scheme: Some("ghs".into()),
-                ..hierarchy(HierarchySpec::Intervals(IntervalsSpec {
-                    intervals: vec![5.0, 10.0],
-                    origin: 1.0,
-                    bottom: Some(20.0),
-                    top: Some(80.0),
-                }))
-            },
-        ),
-        (
-            "born",
-            hierarchy(HierarchySpec::Date(DateSpec {
-                date: vec![Day, Month, Quarter, Year, Decade],
-            })),
-        ),
-        ("zip", hierarchy(HierarchySpec::Prefix(PrefixSpec { prefix: vec![4, 3] }))),
-        ("work", hierarchy(HierarchySpec::File("work.csv".into()))),
-        (
-            "school",
-            ColumnRequest {
-                kind: Some(Kind::Ordinal),
-                order: Some(names(&["low", "high"])),
-                ..column(Role::Quasi)
-            },
-        ),
-        (
-            "ill",
-            ColumnRequest {
-                kind: Some(Kind::Categorical),
-                alpha: share(1, 2),
-                values: Some(names(&["flu"])),
-                l: Some(2),
-                distinct: Some(3),
-                entropy: share(15, 10),
-                recursive: Some(Recursive { c: share(2, 1).unwrap(), l: 3 }),
-                t: share(2, 10),
-                distance: Some(Distance::Hierarchical),
-                ..column(Role::Sensitive)
-            },
-        ),
-        ("note", ColumnRequest { dependent: true, ..column(Role::Keep) }),
-        ("name", column(Role::Identifier)),
-    ];
-    let expected = Request {
-        version: Some(1),
-        k: Some(5),
-        algorithm: Some("optimal".into()),
-        seed: Some(7),
-        rounds: Some(4),
-        steps: Some(1000),
-        scheme: Some("ops".into()),
-        cost: Some("hdm".into()),
-        non_homogeneous: true,
-        rest: Some(Rest::Keep),
-        missing: names(&["?", "NA"]),
-        input: Input { path: Some("a.csv".into()), delimiter: Some(';') },
-        output: Output {
-            path: Some("b.csv".into()),
-            publish: Publish::Set,
-            order: Order::Input,
-            snap: true,
-            raw_formulas: true,
-        },
-        columns: columns.map(|(name, column)| (name.to_string(), column)).into(),
-        rules: vec![SubsetRule { k: 9, columns: names(&["age"]) }],
-        limits: Limits { suppress: share(2, 100), time: Some("5m".into()), max_loss: share(3, 10) },
-    };
-    assert_eq!(request, expected);
+    assert_eq!(request, with_every_key());
     assert_eq!(Request::parse(&toml::to_string(&request).unwrap()).unwrap(), request);
 }
 
@@ -189,7 +205,7 @@ fn a_text_that_is_no_request_is_refused() {
         ("columns.a.role = 'quasy'", "unknown variant `quasy`"),
         ("columns.a = { role = 'quasi', colour = 1 }", "unknown field `colour`"),
         ("columns.a = { kind = 'numeric' }", "missing field `role`"),
-        ("columns.a = { role = 'quasi', hierarchy = 5 }", "a hierarchy is a file name in quotes"),
+        ("columns.a = { role = 'quasi', hierarchy = 5 }", "a hierarchy: a file name in quotes"),
         ("columns.a = { role = 'sensitive', alpha = true }", "a ratio is a number such as 0.25"),
         ("columns.a = { role = 'sensitive', alpha = 'half' }", "not a ratio: write it as 0.25"),
         ("columns.a = { role = 'sensitive', recursive = 3 }", "expected struct Recursive"),
@@ -198,7 +214,7 @@ fn a_text_that_is_no_request_is_refused() {
     ] {
         let error = Request::parse(toml).unwrap_err();
         assert!(error.to_string().contains(message), "{toml}: {error}");
-        assert!(matches!(error.kind(), crate::ErrorKind::Request { .. }));
+        assert!(matches!(error.kind(), crate::ErrorKind::Request));
         assert!(!error.to_string().contains("Bob"), "a row is never quoted: {error}");
     }
 }
@@ -219,6 +235,17 @@ fn paths_are_relative_to_the_folder_of_the_file() {
     let error = Request::read(&path).unwrap_err().to_string();
     assert!(error.starts_with(&format!("{}: ", path.display())), "{error}");
     assert!(Request::read(&folder.path().join("none.toml")).is_err());
+    let json = folder.path().join("request.json");
+    std::fs::write(
+        &json,
+        request.to_json().unwrap().replace(&*folder.path().to_string_lossy(), "."),
+    )
+    .unwrap();
+    let again = Request::read(&json).unwrap();
+    assert_eq!(again.output.path, Some("-".into()));
+    assert_eq!(again.input.path, Some(folder.path().join("./a.csv")));
+    let refused = Request::read(&path).unwrap_err().to_string();
+    assert!(refused.contains("TOML"), "the name decides: {refused}");
 }
 
 #[test]
@@ -233,8 +260,7 @@ fn every_column_gets_its_role() {
     assert_eq!(roles("rest = 'keep'\n").unwrap().keep, names(&["e", "d"]));
     assert_eq!(
         roles("").unwrap_err().to_string(),
-        "no role for `e`: give each a role (--qi, --sensitive, --identifier, --keep, or [columns] \
-         in the configuration), or decide for all of them with --rest drop or --rest keep"
+        "no role for `e`: give each a role, or set `rest` to \"drop\" or \"keep\" for all of them"
     );
 }
 
@@ -246,7 +272,7 @@ fn a_column_that_the_table_does_not_have_is_named_with_the_likely_one() {
     };
     assert_eq!(
         refused("agee", &["name", "age"]),
-        "there is no column `agee`; did you mean `age`? (the table has `name`, `age`)"
+        "there is no column `agee` (the table has `name`, `age`): did you mean `age`?"
     );
     for (name, known, near) in [
         ("AGE", &["age"][..], Some("age")),
@@ -262,11 +288,14 @@ fn a_column_that_the_table_does_not_have_is_named_with_the_likely_one() {
         assert_eq!(message.contains("did you mean"), hint.is_some(), "{message}");
         assert!(hint.is_none_or(|hint| message.contains(&hint)), "{message}");
     }
-    assert!(refused("age", &["age_min", "age_max"]).contains("published as bounds: use verify"));
+    assert!(
+        refused("age", &["age_min", "age_max"])
+            .contains("use verify, for it was published as bounds")
+    );
     let many: Vec<String> = (0..15).map(|n| format!("c{n:02}")).collect();
     assert!(list(&many).ends_with("`c11` and 3 more"), "{}", list(&many));
     let error = Request::parse("rest = 'keep'").unwrap().roles(&names(&["a"])).unwrap_err();
-    assert!(error.to_string().starts_with("no quasi-identifier: name the columns"), "{error}");
+    assert_eq!((error.code(), error.hints()), ("no-quasi-identifier", &[Hint::NameQuasi][..]));
 }
 
 #[test]
@@ -348,9 +377,9 @@ fn a_rule_out_of_its_range_is_refused() {
     assert_eq!(
         rules_refused("k = 2\nlimits.suppress = 0.1", ", t = 0.2"),
         "t-closeness compares each class with the whole table, so no row may be suppressed: remove \
-         --suppress or t"
+         `suppress` or remove t"
     );
-    assert_eq!(rules_refused("", ""), "no rule: say how many rows must look alike, -k 5");
+    assert_eq!(rules_refused("", ""), "no rule: set `k`, the number of rows that must look alike");
     assert_eq!(
         rules_refused("rules = [{ k = 2, columns = ['s'] }]", ""),
         "a rule names column `s`, which is not a quasi-identifier; those are `a`, `b`"
@@ -365,8 +394,8 @@ fn a_rule_out_of_its_range_is_refused() {
     );
     assert_eq!(
         rules_refused("rules = [{ k = 2, columns = ['a'] }]", ""),
-        "no rule is about `b`, so it would be published unchanged: add a rule on all \
-         quasi-identifiers (-k 5), or give it the role keep"
+        "no rule is about `b`, so it would be published unchanged: set `k`, the number \
+         of rows that must look alike, or give it the role keep"
     );
 }
 
@@ -425,6 +454,7 @@ fn every_key_that_is_a_rule_is_in_the_verdict_of_the_audit() {
         non_homogeneous: _,
         rest: _,
         missing: _,
+        count: _,
         input: _,
         output: _,
         limits: _,
@@ -442,6 +472,7 @@ fn every_key_that_is_a_rule_is_in_the_verdict_of_the_audit() {
         order: _,
         scheme: _,
         dependent: _,
+        conflict: _,
         // These do, or are parameters of alpha and t.
         alpha: _,
         values: _,

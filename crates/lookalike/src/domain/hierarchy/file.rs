@@ -6,7 +6,6 @@
 //! beside the countries of Africa), the group is published as `Africa (all)`: two ranges never
 //! share a label.
 
-use std::io;
 use std::path::Path;
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -14,28 +13,45 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::{ROOT, level};
 use crate::codes::RowId;
 use crate::domain::taxonomy::{Taxonomy, TreeBuilder};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Hint, Place, Result};
 
 /// Added to the name of a group that is also the name of a value.
 const GROUP: &str = " (all)";
 
-/// The content of a hierarchy file; groups with the name of a value are renamed.
+/// The content of a hierarchy file, or what was given instead of one; groups with the name of a
+/// value are renamed.
 ///
 /// Invariant: all rows are equally long, and every row has a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HierarchyFile {
-    /// The file's name, for messages.
+    /// The file's name or the column, for messages.
     pub(super) place: String,
+    /// Where the rows come from.
+    pub(super) origin: Origin,
     /// In each row the value, then its ancestors.
     pub(super) rows: Vec<Vec<String>>,
     /// The line of the file in which each row begins, counted from 1.
     pub(super) lines: Vec<u64>,
 }
 
+/// Where the rows of a hierarchy come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// A file, which commands can read.
+    File,
+    /// The request itself.
+    Request,
+}
+
 impl HierarchyFile {
     /// The value of each line, in the order of the file.
     pub fn values(&self) -> impl Iterator<Item = &str> {
         self.rows.iter().map(|row| row[0].as_str())
+    }
+
+    /// The words for it in a message.
+    pub(super) fn it(&self) -> &'static str {
+        if self.origin == Origin::File { "the file" } else { "the hierarchy" }
     }
 }
 
@@ -49,57 +65,26 @@ pub fn read(path: &Path) -> Result<HierarchyFile> {
     parse(&path.display().to_string(), &bytes)
 }
 
-/// Reads a hierarchy file for a column in which these texts mean "missing". A line for one of them
-/// is the line of the missing value.
-///
-/// # Errors
-/// As [`read`], and when a group has the name of a missing value: it would be published as one.
-pub fn read_for(path: &Path, missing: &[String]) -> Result<HierarchyFile> {
-    let mut rows = read(path)?;
-    let is_missing = |label: &str| missing.iter().any(|marker| marker.trim() == label.trim());
-    for (row, &line) in rows.rows.iter_mut().zip(&rows.lines) {
-        let value = row[0].clone();
-        let blank = row.iter_mut().take_while(|label| is_missing(&value) && **label == value);
-        let padding = blank.map(|label| label.clear()).count();
-        if let Some(column) = row.iter().skip(padding.max(1)).position(|label| is_missing(label)) {
-            let why = format!(
-                "the group in column {} has a name that means missing: rename the group, or remove \
-                 the text from missing",
-                column + padding.max(1) + 1
-            );
-            return Err(Error::hierarchy(&rows.place, line, why));
-        }
-    }
-    Ok(rows)
-}
-
-/// As [`read_for`]; the message for a file that does not exist names the column.
-pub(crate) fn read_of(path: &Path, column: &str, missing: &[String]) -> Result<HierarchyFile> {
-    read_for(path, missing).map_err(|error| match error.kind() {
-        ErrorKind::Io { source, .. } if source.kind() == io::ErrorKind::NotFound => {
-            let why = format!(
-                "there is no such file, and column `{column}` names it as its hierarchy: make one \
-                 (lookalike hierarchy new), or write intervals, prefix or date"
-            );
-            Error::io(path, io::Error::new(io::ErrorKind::NotFound, why))
-        }
-        _ => error,
-    })
-}
+pub(super) const NUL: &str = "a NUL byte: remove it, no label can have one";
 
 /// Reads the bytes of a hierarchy file.
 pub(super) fn parse(place: &str, bytes: &[u8]) -> Result<HierarchyFile> {
+    parse_from(Origin::File, place, bytes)
+}
+
+/// Reads the bytes of a hierarchy file, wherever they come from.
+pub(super) fn parse_from(origin: Origin, place: &str, bytes: &[u8]) -> Result<HierarchyFile> {
     let text = std::str::from_utf8(bytes).map_err(|error| {
         let line = 1 + count_lines(&bytes[..error.valid_up_to()]);
-        Error::hierarchy(place, line, "not UTF-8: save the file as UTF-8")
+        Error::hierarchy("hierarchy-not-utf8", "not UTF-8: save the file as UTF-8")
+            .at_file(place)
+            .at_line(line)
     })?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     if let Some(at) = text.find('\0') {
-        return Err(Error::hierarchy(
-            place,
-            1 + count_lines(&text.as_bytes()[..at]),
-            "a NUL byte: remove it, no label can have one",
-        ));
+        return Err(Error::hierarchy("hierarchy-has-nul", NUL)
+            .at_file(place)
+            .at_line(1 + count_lines(&text.as_bytes()[..at])));
     }
     // The delimiter that divides most lines, then the first of the list: in a file with one bad
     // line the line is named.
@@ -116,13 +101,12 @@ pub(super) fn parse(place: &str, bytes: &[u8]) -> Result<HierarchyFile> {
         }
     }
     let (_, rows) = best.expect("there is more than one delimiter");
-    let Some(first) = rows.rows.first() else {
-        return Err(Error::hierarchy(
-            place,
-            0,
-            "the file is empty: write one line for each value: the value;its group;*",
-        ));
-    };
+    finish(HierarchyFile { origin, ..rows })
+}
+
+/// Refuses rows of different lengths, and no rows.
+pub(super) fn finish(rows: HierarchyFile) -> Result<HierarchyFile> {
+    let Some(first) = rows.rows.first() else { return Err(is_empty(&rows)) };
     let columns = first.len();
     match rows.rows.iter().position(|row| row.len() != columns) {
         None => Ok(distinguish(rows)),
@@ -132,9 +116,17 @@ pub(super) fn parse(place: &str, bytes: &[u8]) -> Result<HierarchyFile> {
                 rows.rows[ragged].len(),
                 rows.lines[0],
             );
-            Err(Error::hierarchy(place, rows.lines[ragged], why))
+            Err(Error::hierarchy("hierarchy-ragged", why)
+                .at_file(&rows.place)
+                .at_line(rows.lines[ragged]))
         }
     }
+}
+
+fn is_empty(rows: &HierarchyFile) -> Error {
+    let what = if rows.origin == Origin::File { "the file" } else { "it" };
+    let why = format!("{what} is empty: write one line for each value: the value;its group;*");
+    Error::hierarchy("hierarchy-empty", why).at_file(&rows.place)
 }
 
 /// Renames groups below the root that have the name of a value and contain other values too.
@@ -166,17 +158,18 @@ fn split(place: &str, text: &str, delimiter: u8) -> Result<HierarchyFile> {
         .flexible(true)
         .delimiter(delimiter)
         .from_reader(text.as_bytes());
-    let mut rows = HierarchyFile { place: place.to_owned(), rows: Vec::new(), lines: Vec::new() };
+    let (place_of_rows, origin) = (place.to_owned(), Origin::File);
+    let mut rows =
+        HierarchyFile { place: place_of_rows, origin, rows: Vec::new(), lines: Vec::new() };
     let (mut counted, mut line) = (0, 1);
     let mut record = csv::StringRecord::new();
     loop {
         // The reader's own line numbers count from before blank lines and before the second half of
         // CR LF: count from the text.
         let from = usize::try_from(reader.position().byte()).expect("the text is in memory");
-        if !reader
-            .read_record(&mut record)
-            .map_err(|error| Error::hierarchy(place, line, error.to_string()))?
-        {
+        if !reader.read_record(&mut record).map_err(|error| {
+            Error::hierarchy("hierarchy-unreadable", error.to_string()).at_file(place).at_line(line)
+        })? {
             return Ok(rows);
         }
         let begin =
@@ -234,29 +227,31 @@ pub fn taxonomy(
         || codes.iter().zip(first_row).filter(|(code, _)| code.is_none()).map(|(_, &row)| row);
     match unknown().min() {
         None => Ok(taxonomy),
-        Some(row) => Err(Error::hierarchy(
-            &rows.place,
-            0,
-            format!(
-                "the value of column `{column}` in data row {} is not in the file{}",
-                u64::from(row) + 1,
-                unknown_hint(rows, column, unknown().count())
-            ),
-        )),
+        Some(row) => {
+            let row = u64::from(row) + 1;
+            let what = format!("the value of column `{column}` in data row {row}");
+            let place = Place { row: Some(row), ..Place::default() };
+            Err(unlisted(rows, column, &what, unknown().count()).about(place))
+        }
     }
 }
 
-pub(super) fn unknown_hint(file: &HierarchyFile, column: &str, count: usize) -> String {
+/// The error for values that a file does not list.
+pub(super) fn unlisted(file: &HierarchyFile, column: &str, what: &str, count: usize) -> Error {
     let (count, them) = if count == 1 {
         (String::new(), "it")
     } else {
         (format!(" ({count} values are not)"), "each")
     };
-    let place = &file.place;
-    format!(
-        "{count}: add a line for {them}; `lookalike hierarchy check {place} --data DATA --column \
-         {column} --show-values` lists them"
-    )
+    let why = format!("{what} is not in {}{count}: add a line for {them}", file.it());
+    let error =
+        Error::hierarchy("hierarchy-lacks-value", why).at_file(&file.place).about_column(column);
+    match file.origin {
+        Origin::File => {
+            error.hint(Hint::CompareHierarchy { file: file.place.clone(), column: column.into() })
+        }
+        Origin::Request => error,
+    }
 }
 
 /// The tree of a file, found to be one, before its nodes are numbered.
@@ -277,7 +272,10 @@ pub(super) fn check(rows: &HierarchyFile) -> Result<CheckedTree<'_>> {
         leaf: Vec::new(),
     };
     for (row, labels) in rows.rows.iter().enumerate() {
-        let wrong = |why: String| Err(Error::hierarchy(&rows.place, rows.lines[row], why));
+        let wrong = |why: String| {
+            let error = Error::hierarchy("hierarchy-not-a-tree", why);
+            Err(error.at_file(&rows.place).at_line(rows.lines[row]))
+        };
         if labels.len() < 2 {
             return wrong(
                 "only one column: add the ancestors of each value, at least the root: value;*"
@@ -323,11 +321,7 @@ pub(super) fn check(rows: &HierarchyFile) -> Result<CheckedTree<'_>> {
         }
     }
     if checked.tree.labels.is_empty() {
-        return Err(Error::hierarchy(
-            &rows.place,
-            0,
-            "the file is empty: write one line for each value: the value;its group;*",
-        ));
+        return Err(is_empty(rows));
     }
     // A label may be in different columns on different lines; a parent must still be above its
     // children.
@@ -507,19 +501,14 @@ mod tests {
     #[test]
     fn a_value_without_a_leaf_is_named_by_its_row_only() {
         let rows = parse("w.csv", b"a;X;*\nb;X;*\n").unwrap();
-        let error = taxonomy(&rows, "work", &some(&["zzz", "a", "yyy"]), &[8, 0, 4])
-            .unwrap_err()
-            .to_string();
+        let error = taxonomy(&rows, "work", &some(&["zzz", "a", "yyy"]), &[8, 0, 4]).unwrap_err();
+        let way = Hint::CompareHierarchy { file: "w.csv".into(), column: "work".into() };
+        assert_eq!((error.place().row, error.hints()), (Some(5), &[way][..]));
+        let error = error.to_string();
         assert!(
             error.starts_with(
                 "hierarchy of w.csv: the value of column `work` in data row 5 is not in the file (2 values are not)"
             )
-        );
-        assert!(
-            error.contains(
-                "lookalike hierarchy check w.csv --data DATA --column work --show-values"
-            ),
-            "{error}"
         );
         assert!(!error.contains("zzz") && !error.contains("yyy"), "{error}");
     }
@@ -589,6 +578,7 @@ mod tests {
                 })
                 .collect();
             let file = HierarchyFile {
+                origin: Origin::File,
                 place: "w.csv".into(),
                 lines: (1..=rows.len() as u64).collect(),
                 rows,

@@ -5,7 +5,7 @@
 
 use rustc_hash::FxHashSet;
 
-use super::file::{CheckedTree, HierarchyFile, check, unknown_hint};
+use super::file::{CheckedTree, HierarchyFile, check, unlisted};
 use super::{ANY, Ancestor, IntervalTree, IntervalTreeBuilder};
 use crate::domain::parse::{TimeScale, number_or_date};
 use crate::error::{Error, Result};
@@ -40,7 +40,9 @@ pub fn file_intervals(
         let (_, place) = leaves[found];
         if groups.contains(text.as_str()) {
             let why = "a group has the label that the data gives to this number: rename the group";
-            return Err(Error::hierarchy(&file.place, line_of(file, &checked, place), why));
+            return Err(Error::hierarchy("hierarchy-label-taken", why)
+                .at_file(&file.place)
+                .at_line(line_of(file, &checked, place)));
         }
         let ancestor = |place: usize| Ancestor {
             label: tree.labels[place].clone(),
@@ -52,11 +54,7 @@ pub fn file_intervals(
         made.leaf(text, number, &path);
     }
     if unknown > 0 {
-        let why = format!(
-            "a number of column `{column}` is not in the file{}",
-            unknown_hint(file, column, unknown)
-        );
-        return Err(Error::hierarchy(&file.place, 0, why));
+        return Err(unlisted(file, column, &format!("a number of column `{column}`"), unknown));
     }
     Ok(made.build())
 }
@@ -74,7 +72,9 @@ fn leaves_by_number(
         let label = &tree.labels[place];
         let Some(number) = number_or_date(label, scale) else {
             let why = format!("`{label}` is no number, but column `{column}` is numeric");
-            return Err(Error::hierarchy(&file.place, line_of(file, checked, place), why));
+            return Err(Error::hierarchy("hierarchy-not-numeric", why)
+                .at_file(&file.place)
+                .at_line(line_of(file, checked, place)));
         };
         leaves.push((number, place));
     }
@@ -83,7 +83,9 @@ fn leaves_by_number(
         let lines = [pair[0].1, pair[1].1].map(|place| line_of(file, checked, place));
         let why =
             format!("the same number as on line {}: keep one of the two", lines[0].min(lines[1]));
-        return Err(Error::hierarchy(&file.place, lines[0].max(lines[1]), why));
+        return Err(Error::hierarchy("hierarchy-number-twice", why)
+            .at_file(&file.place)
+            .at_line(lines[0].max(lines[1])));
     }
     Ok(leaves)
 }
@@ -106,7 +108,9 @@ fn group_ends(
                     checked.tree.labels[place],
                     line_of(file, checked, leaves[latest[place] + 1].1)
                 );
-                return Err(Error::hierarchy(&file.place, line_of(file, checked, leaf), why));
+                return Err(Error::hierarchy("hierarchy-not-an-interval", why)
+                    .at_file(&file.place)
+                    .at_line(line_of(file, checked, leaf)));
             }
             ends[place] = Some((ends[place].map_or(number, |(lo, _)| lo), number));
             latest[place] = rank;

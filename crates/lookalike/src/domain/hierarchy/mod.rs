@@ -1,5 +1,5 @@
-//! Where trees come from: files in the form of ARX, and one-line specifications for numbers, dates
-//! and codes.
+//! Where trees come from: files in the form of ARX, their text or their rows in the request, and
+//! one-line specifications for numbers, dates and codes.
 //!
 //! Everything is checked here, with the line of the file or the row of the data at fault, so that a
 //! tree cannot be wrong later. Two nodes with different leaves never share a label, so a published
@@ -21,13 +21,15 @@ mod date;
 mod file;
 mod file_intervals;
 mod intervals;
+mod listed;
 mod prefix;
 
 pub use date::date_intervals;
-pub(crate) use file::read_of;
-pub use file::{HierarchyFile, read, read_for, taxonomy};
+pub use file::{HierarchyFile, read, taxonomy};
 pub use file_intervals::file_intervals;
 pub use intervals::intervals;
+pub(crate) use listed::listed;
+pub use listed::read_for;
 pub use prefix::prefix;
 
 use std::fmt::Write as _;
@@ -53,6 +55,11 @@ pub struct IntervalTree {
 }
 
 impl IntervalTree {
+    /// The tree with the ends of each node; the caller keeps the invariant.
+    pub(super) fn from_parts(taxonomy: Taxonomy, ends: Vec<(f64, f64)>) -> IntervalTree {
+        IntervalTree { taxonomy, ends }
+    }
+
     /// The tree.
     pub fn taxonomy(&self) -> &Taxonomy {
         &self.taxonomy
@@ -129,7 +136,7 @@ fn level(index: usize) -> u32 {
 
 /// The error of a one-line specification.
 fn fault(column: &str, why: impl Into<String>) -> Error {
-    Error::hierarchy(format!("column `{column}`"), 0, why)
+    Error::hierarchy("bad-hierarchy", why).at_column(column)
 }
 
 /// The tree as the lines of a file: each leaf, then its published value at every level up to the
