@@ -150,6 +150,11 @@ impl Draws {
         self.0.next_u64()
     }
 
+    /// A number from 0 to `n - 1`, each equally likely. Panics if `n` is 0.
+    pub(crate) fn below(&mut self, n: u64) -> u64 {
+        below(n, || self.next_u64())
+    }
+
     /// Puts the items in random order, every order equally likely.
     pub(crate) fn shuffle<T>(&mut self, items: &mut [T]) {
         shuffle(items, |n| below(n, || self.next_u64()));

@@ -1,5 +1,6 @@
 //! Tables from text, for the tests of this crate's files.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use arrow_array::StringArray;
@@ -71,6 +72,30 @@ pub(crate) fn random_table(seed: u64, rows: u64) -> String {
         text += &format!("{age},{}.5,{city},{illness}\n", 150 + rng.below(6) * 3);
     }
     text
+}
+
+/// The distinct rows of a text in random order, each with its count in a column `n`; some counts
+/// are in two rows.
+pub(crate) fn counted(text: &str, seed: u64) -> String {
+    let mut rng = Rng::new(seed);
+    let mut lines = text.lines();
+    let header = lines.next().unwrap();
+    let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
+    lines.for_each(|line| *counts.entry(line).or_default() += 1);
+    let mut rows: Vec<(&str, u64)> = Vec::new();
+    for (line, count) in counts {
+        let part = if rng.below(3) == 0 { rng.below(count) } else { 0 };
+        rows.push((line, count - part));
+        rows.extend((part > 0).then_some((line, part)));
+    }
+    rng.shuffle(&mut rows);
+    // The column stands among the others.
+    let row = |(line, count): (&str, u64)| {
+        let (first, others) = line.split_once(',').unwrap();
+        format!("{first},{count},{others}\n")
+    };
+    let (first, others) = header.split_once(',').unwrap();
+    format!("{first},n,{others}\n{}", rows.into_iter().map(row).collect::<String>())
 }
 
 /// A batch as the text of a CSV file.

@@ -4,12 +4,14 @@
 //!
 //! All searches rely on this law: a range inside another one never has a greater loss.
 
+use serde::{Deserialize, Serialize};
+
 use super::hierarchy::IntervalTree;
 use super::taxonomy::{Node, Taxonomy};
 use crate::codes::{Code, CodeRange};
 
 /// A quasi-identifier.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Attribute {
     /// The column's name.
     pub name: String,
@@ -20,7 +22,7 @@ pub struct Attribute {
 }
 
 /// The values of a quasi-identifier.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Domain {
     /// Numbers, dates, or labels in a given order.
     Ordered(Ordered),
@@ -32,7 +34,7 @@ pub enum Domain {
 /// after the greatest.
 ///
 /// Invariant: the values rise, and there are as many texts.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Ordered {
     values: Vec<f64>,
     texts: Vec<String>,
@@ -46,7 +48,8 @@ pub struct Ordered {
 }
 
 /// The unit of the numbers of an ordered attribute.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Unit {
     /// Whole numbers, all below 9 * 10^15.
     Whole,
@@ -220,6 +223,11 @@ impl Ordered {
     /// or none where the column has none.
     pub fn zone(&self) -> Option<&str> {
         self.zone.as_deref()
+    }
+
+    /// True when intervals are published instead of exact ends.
+    pub(super) fn snaps(&self) -> bool {
+        self.snap
     }
 
     /// The intervals that are published instead of exact ends, if any are.

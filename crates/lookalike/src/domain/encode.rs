@@ -14,7 +14,7 @@ use super::label::{ANY, is_in_braces};
 use super::parse::{DAY, TimeScale, as_written, instant, number, spelling, zone};
 use super::taxonomy::Taxonomy;
 use crate::codes::{Code, RowId};
-use crate::error::{Error, Result};
+use crate::error::{Error, Hint, Result};
 use crate::request::{ColumnRequest, DateSpec, DateUnit, HierarchySpec, Kind, Request, Role};
 use crate::table::Coded;
 
@@ -78,11 +78,12 @@ pub(crate) fn ordered_codes(spec: ColumnSpec, coded: &Coded) -> Result<(Kind, us
         Kind::Ordinal => ordinal(spec, &values, coded.first_row())?,
         kind @ (Kind::Numeric | Kind::Date) => line(spec, kind, &values, coded.first_row())?,
         Kind::Categorical => {
-            return Err(Error::request(format!(
-                "column `{0}`: the ordered distance needs numbers, dates, or an order (--order \
-                 {0}=low,high)",
-                spec.name
-            )));
+            return Err(Error::request(
+                "no-order",
+                "the ordered distance needs numbers, dates, or an order",
+            )
+            .at_column(spec.name)
+            .hint(Hint::SetOrder { column: spec.name.into() }));
         }
     };
     Ok((kind, Attribute { name: spec.name.to_string(), weight: 1.0, domain }.codes(), codes))
@@ -224,19 +225,23 @@ fn is_one_value(
     (text, spelt): (&str, &str),
     row: RowId,
 ) -> Result<()> {
-    let (name, row) = (spec.name, row + 1);
+    let name = spec.name;
     if spelling(kind, text) != spelling(kind, spelt) {
-        return Err(Error::data(format!(
-            "column `{name}`, data row {row}: a number or time has more digits than can be \
-             computed with; say --kind {name}=categorical"
-        )));
+        return Err(Error::data(
+            "too-many-digits",
+            "a number or time has more digits than can be computed with",
+        )
+        .at_row(name, row)
+        .hint(categorical(spec)));
     }
     let is_by_calendar = matches!(spec.hierarchy(), Some(HierarchySpec::Date(_)));
     if is_by_calendar && as_written(text) != as_written(spelt) {
-        return Err(Error::data(format!(
-            "column `{name}`, data row {row}: another row has the same instant in another time \
-             zone, so their calendar days differ; convert the column to one time zone"
-        )));
+        return Err(Error::data(
+            "mixed-time-zones",
+            "another row has the same instant in another time zone, so their calendar days \
+             differ; convert the column to one time zone",
+        )
+        .at_row(name, row));
     }
     Ok(())
 }
@@ -244,26 +249,31 @@ fn is_one_value(
 /// Losses divide by the range of a column, so it must be finite.
 fn check_span(spec: ColumnSpec, numbers: &[f64]) -> Result<()> {
     match (numbers.first(), numbers.last()) {
-        (Some(least), Some(greatest)) if !(greatest - least).is_finite() => {
-            Err(Error::data(format!(
-                "column `{0}`: the range of this column is too large to compute with; say --kind \
-                 {0}=categorical",
-                spec.name
-            )))
-        }
+        (Some(least), Some(greatest)) if !(greatest - least).is_finite() => Err(Error::data(
+            "range-too-large",
+            "the range of this column is too large to compute with",
+        )
+        .at_column(spec.name)
+        .hint(categorical(spec))),
         _ => Ok(()),
     }
 }
 
+/// The way out for values that are no numbers to compute with.
+pub(super) fn categorical(spec: ColumnSpec) -> Hint {
+    Hint::SetKind { column: spec.name.into(), kind: "categorical".into() }
+}
+
 fn misfit(spec: ColumnSpec, kind: Kind, row: RowId) -> Error {
-    let (what, other) =
-        if kind == Kind::Date { ("a date", "2024-03-17") } else { ("a number", "12.5") };
-    Error::data(format!(
-        "column `{}`, data row {}: not {what} (as in {other}); fix the cell, name a text that \
-         means missing (--missing TEXT), or choose another --kind",
-        spec.name,
-        row + 1
-    ))
+    let error = match kind {
+        Kind::Date => Error::data("not-a-date", "not a date (as in 2024-03-17)"),
+        _ => Error::data("not-a-number", "not a number (as in 12.5)"),
+    };
+    error
+        .at_row(spec.name, row)
+        .hint(Hint::plain("fix the cell"))
+        .hint(Hint::NameMissing)
+        .hint(categorical(spec))
 }
 
 /// The intervals of a line, if the column has a hierarchy.
@@ -274,8 +284,8 @@ fn interval_tree(
 ) -> Result<Option<IntervalTree>> {
     let Some(request) = spec.hierarchy() else { return Ok(None) };
     let tree = match request {
-        HierarchySpec::File(path) => {
-            let file = hierarchy::read_of(path, spec.name, spec.missing)?;
+        HierarchySpec::File(_) | HierarchySpec::Rows(_) | HierarchySpec::Text(_) => {
+            let file = hierarchy::listed(request, spec.name, spec.missing)?;
             hierarchy::file_intervals(&file, spec.name, numbers, texts)
         }
         HierarchySpec::Intervals(request) => {
@@ -284,11 +294,13 @@ fn interval_tree(
         HierarchySpec::Date(request) => {
             hierarchy::date_intervals(spec.name, request, numbers, texts)
         }
-        HierarchySpec::Prefix(_) => Err(Error::request(format!(
-            "column `{0}` is numeric, and a prefix hierarchy is for codes: say --kind \
-             {0}=categorical, or use intervals",
-            spec.name
-        ))),
+        HierarchySpec::Prefix(_) => Err(Error::request(
+            "hierarchy-misfit",
+            format!("column `{}` is numeric, and a prefix hierarchy is for codes", spec.name),
+        )
+        .about_column(spec.name)
+        .hint(categorical(spec))
+        .hint(Hint::plain("use intervals"))),
     };
     tree.map(Some)
 }
@@ -301,20 +313,22 @@ fn ordinal(
 ) -> Result<(Domain, Vec<Code>)> {
     let name = spec.name;
     let Some(order) = spec.column.and_then(|column| column.order.as_ref()) else {
-        return Err(Error::request(format!(
-            "column `{name}` is ordinal but has no order: order = [\"low\", \"high\"], or --order \
-             {name}=low,high"
-        )));
+        return Err(Error::request(
+            "no-order",
+            format!("column `{name}` is ordinal but has no order"),
+        )
+        .about_column(name)
+        .hint(Hint::SetOrder { column: name.into() }));
     };
     let places = places(name, order)?;
     let mut used = vec![false; order.len()];
     for (at, text) in present_texts(values) {
         let Some(&place) = places.get(text) else {
-            return Err(Error::data(format!(
-                "column `{name}`, data row {}: the value is not in the order of the column; add it \
-                 there",
-                first_row[at] + 1
-            )));
+            return Err(Error::data(
+                "not-in-order",
+                "the value is not in the order of the column; add it there",
+            )
+            .at_row(name, first_row[at]));
         };
         used[place] = true;
     }
@@ -335,17 +349,23 @@ fn places<'o>(name: &str, order: &'o [String]) -> Result<FxHashMap<&'o str, usiz
     let mut places: FxHashMap<&str, usize> = FxHashMap::default();
     for (place, label) in order.iter().enumerate() {
         if places.insert(label, place).is_some() {
-            return Err(Error::request(format!(
-                "the order of column `{name}` names `{label}` twice"
-            )));
+            return Err(Error::request(
+                "order-names-twice",
+                format!("the order of column `{name}` names `{label}` twice"),
+            )
+            .about_column(name));
         }
         let is_range = format!(" {label} ").contains(" .. ")
             || (label.starts_with('[') && label.ends_with(']'));
         if is_range || label == ANY || is_in_braces(label) {
-            return Err(Error::request(format!(
-                "the order of column `{name}` has a label that reads like a range or a set: \
-                 `{label}`"
-            )));
+            return Err(Error::request(
+                "order-label-reserved",
+                format!(
+                    "the order of column `{name}` has a label that reads like a range or a set: \
+                     `{label}`"
+                ),
+            )
+            .about_column(name));
         }
     }
     Ok(places)
@@ -358,10 +378,14 @@ fn tree(
     first_row: &[RowId],
 ) -> Result<(Domain, Vec<Code>)> {
     if let Some(HierarchySpec::Intervals(_) | HierarchySpec::Date(_)) = spec.hierarchy() {
-        return Err(Error::request(format!(
-            "column `{}` is categorical: intervals and dates need kind numeric or date",
-            spec.name
-        )));
+        return Err(Error::request(
+            "hierarchy-misfit",
+            format!(
+                "column `{}` is categorical: intervals and dates need kind numeric or date",
+                spec.name
+            ),
+        )
+        .about_column(spec.name));
     }
     let taxonomy = match requested_taxonomy(spec, values, first_row)? {
         Some(taxonomy) => taxonomy,
@@ -379,8 +403,10 @@ pub(crate) fn requested_taxonomy(
 ) -> Result<Option<Taxonomy>> {
     let name = spec.name;
     match spec.hierarchy() {
-        Some(HierarchySpec::File(path)) => {
-            let file = hierarchy::read_of(path, name, spec.missing)?;
+        Some(
+            request @ (HierarchySpec::File(_) | HierarchySpec::Rows(_) | HierarchySpec::Text(_)),
+        ) => {
+            let file = hierarchy::listed(request, name, spec.missing)?;
             hierarchy::taxonomy(&file, name, values, first_row).map(Some)
         }
         Some(HierarchySpec::Prefix(request)) => {
@@ -398,12 +424,11 @@ pub(crate) fn leaf_codes(taxonomy: &Taxonomy, values: &[Option<String>]) -> Vec<
 /// All labels under one root, in the order of their texts, the missing value last.
 fn flat(spec: ColumnSpec, values: &[Option<String>], first_row: &[RowId]) -> Result<Taxonomy> {
     if let Some(at) = values.iter().position(|value| value.as_deref() == Some(ANY)) {
-        return Err(Error::data(format!(
-            "column `{}`, data row {}: the cell is `*`, which is published for any value; write \
-             another text in the source",
-            spec.name,
-            first_row[at] + 1
-        )));
+        return Err(Error::data(
+            "reserved-star",
+            "the cell is `*`, which is published for any value; write another text in the source",
+        )
+        .at_row(spec.name, first_row[at]));
     }
     let mut leaves: Vec<String> = values.iter().flatten().cloned().collect();
     leaves.sort_unstable();
@@ -481,23 +506,23 @@ mod tests {
         assert_eq!(
             close,
             "column `v`, data row 2: a number or time has more digits than can be computed with; \
-             say --kind v=categorical"
+             set `kind` of column `v` to \"categorical\""
         );
         assert_eq!(
             refused(&["-1e308", "1e308"], ""),
-            "column `v`: the range of this column is too large to compute with; say --kind \
-             v=categorical"
+            "column `v`: the range of this column is too large to compute with; set `kind` of \
+             column `v` to \"categorical\""
         );
         assert_eq!(
             refused(&["1", "x"], ", kind = 'numeric'"),
             "column `v`, data row 2: not a number (as in 12.5); fix the cell, name a text that \
-             means missing (--missing TEXT), or choose another --kind"
+             means missing in `missing`, or set `kind` of column `v` to \"categorical\""
         );
         let nearly = ["1", "2", "3", "4", "5", "6", "7", "8", "9", "secret"];
         assert_eq!(
             refused(&nearly, ""),
-            "column `v` looks numeric, but data row 10 has text: fix the cell, name a text that \
-             means missing (--missing TEXT), or say --kind v=categorical"
+            "column `v`, data row 10: text in a column that looks numeric; fix the cell, name a \
+             text that means missing in `missing`, or set `kind` of column `v` to \"categorical\""
         );
     }
 
@@ -539,8 +564,8 @@ mod tests {
     fn an_order_that_does_not_fit_is_refused() {
         assert_eq!(
             refused(&["a"], ", kind = 'ordinal'"),
-            "column `v` is ordinal but has no order: order = [\"low\", \"high\"], or --order \
-             v=low,high"
+            "column `v` is ordinal but has no order: set `order` of column `v`, as in [\"low\", \
+             \"high\"]"
         );
         assert_eq!(
             refused(&["a", "secret"], ", order = ['a']"),
@@ -584,8 +609,8 @@ mod tests {
         );
         assert_eq!(
             refused(&["1"], ", kind = 'numeric', hierarchy = { prefix = [2] }"),
-            "column `v` is numeric, and a prefix hierarchy is for codes: say --kind \
-             v=categorical, or use intervals"
+            "column `v` is numeric, and a prefix hierarchy is for codes: set `kind` of column `v` \
+             to \"categorical\" or use intervals"
         );
         let message = refused(&["a"], ", hierarchy = '/nowhere/v.csv'");
         assert!(message.contains("column `v` names it as its hierarchy"), "{message}");

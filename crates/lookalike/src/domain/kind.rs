@@ -1,9 +1,9 @@
 //! The kind of a column: as the request says, or guessed from its texts.
 
-use super::encode::ColumnSpec;
+use super::encode::{ColumnSpec, categorical};
 use super::parse::{instant, number};
 use crate::codes::RowId;
-use crate::error::{Error, Result};
+use crate::error::{Error, Hint, Result};
 use crate::request::{ColumnRequest, HierarchySpec, Kind};
 
 /// The kind of a quasi-identifier: the request's `kind`, else the one that its `order` or
@@ -21,19 +21,25 @@ pub(super) fn kind(
         return Ok(Kind::Ordinal);
     }
     match column.and_then(|column| column.hierarchy.as_ref()) {
-        Some(HierarchySpec::File(_) | HierarchySpec::Prefix(_)) => return Ok(Kind::Categorical),
         Some(HierarchySpec::Intervals(_)) => return Ok(Kind::Numeric),
         Some(HierarchySpec::Date(_)) => return Ok(Kind::Date),
+        Some(
+            HierarchySpec::File(_)
+            | HierarchySpec::Prefix(_)
+            | HierarchySpec::Rows(_)
+            | HierarchySpec::Text(_),
+        ) => return Ok(Kind::Categorical),
         None => {}
     }
     match guess(values) {
         Guess::Kind(kind) => Ok(kind),
-        Guess::Slip(at) => Err(Error::data(format!(
-            "column `{0}` looks numeric, but data row {1} has text: fix the cell, name a text that \
-             means missing (--missing TEXT), or say --kind {0}=categorical",
-            spec.name,
-            first_row[at] + 1
-        ))),
+        Guess::Slip(at) => {
+            Err(Error::data("text-among-numbers", "text in a column that looks numeric")
+                .at_row(spec.name, first_row[at])
+                .hint(Hint::plain("fix the cell"))
+                .hint(Hint::NameMissing)
+                .hint(categorical(spec)))
+        }
     }
 }
 
@@ -134,6 +140,8 @@ mod tests {
         assert_eq!(kind_of(", order = [\"1\", \"2\"]"), (Ordinal, Categorical));
         assert_eq!(kind_of(", hierarchy = \"v.csv\""), (Categorical, Categorical));
         assert_eq!(kind_of(", hierarchy = { prefix = [1] }"), (Categorical, Categorical));
+        assert_eq!(kind_of(", hierarchy = { rows = [] }"), (Categorical, Categorical));
+        assert_eq!(kind_of(", hierarchy = { text = \"\" }"), (Categorical, Categorical));
         assert_eq!(kind_of(", hierarchy = { intervals = [5] }"), (Numeric, Numeric));
         assert_eq!(kind_of(", hierarchy = { date = [\"year\"] }"), (Date, Date));
         assert_eq!(kind_of(", kind = \"date\", hierarchy = \"v.csv\""), (Date, Date));

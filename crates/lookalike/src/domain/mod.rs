@@ -9,6 +9,7 @@
 //! | [`label`] | the text of a range, such as `[6-13]` |
 //! | [`taxonomy`], [`hierarchy`] | trees of values, and where they come from |
 //! | [`scheme`], `penalty` | partitions of a domain, losses of boxes |
+//! | `table_domain` | all of that for a table, as one value that can be stored |
 
 pub mod attribute;
 pub(crate) mod encode;
@@ -18,4 +19,7 @@ pub mod label;
 pub(crate) mod parse;
 pub(crate) mod penalty;
 pub mod scheme;
+mod table_domain;
 pub mod taxonomy;
+
+pub use table_domain::{QuasiDomain, SensitiveDomain, TableDomain, ValueCounts};

@@ -13,6 +13,9 @@ use crate::codes::{Code, CodeRange};
 /// greater number than its children.
 pub type Node = u32;
 
+/// Steps from a leaf to the root of a tree that was stored: searches walk trees by recursion.
+const MOST_STEPS: u32 = 1_000;
+
 /// A value generalization hierarchy. A missing value is a leaf with an empty label.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Taxonomy {
@@ -38,6 +41,66 @@ impl Taxonomy {
         labels.shrink_to_fit();
         let ranges = vec![CodeRange { lo: 0, hi: top - 1 }];
         Taxonomy { leaves: count, labels, parents: vec![top; count + 1], ranges, levels: vec![1] }
+    }
+
+    /// The tree of these parts: labels and parents by node, levels by inner node. The reason why
+    /// they are no tree otherwise.
+    pub(super) fn from_parts(
+        leaves: usize,
+        labels: Vec<String>,
+        parents: Vec<Node>,
+        levels: Vec<u32>,
+    ) -> std::result::Result<Taxonomy, &'static str> {
+        let nodes = labels.len();
+        if leaves == 0 || leaves > nodes || parents.len() != nodes || levels.len() != nodes - leaves
+        {
+            return Err("a tree has leaves, a parent for each node, a level for each inner node");
+        }
+        let root = nodes - 1;
+        let is_below = |(node, &parent): (usize, &Node)| {
+            let parent = parent as usize;
+            if node == root {
+                parent == root
+            } else {
+                node < parent && leaves <= parent && parent < nodes
+            }
+        };
+        if u32::try_from(nodes).is_err() || !parents.iter().enumerate().all(is_below) {
+            return Err("a parent in a tree comes after its children, and the root is the last");
+        }
+        let mut found: Vec<Option<CodeRange>> = vec![None; nodes];
+        let mut sizes = vec![0_usize; nodes];
+        let mut steps = vec![0; nodes];
+        for at in 0..nodes {
+            if at < leaves {
+                (found[at], sizes[at]) = (Some(CodeRange::one(node(at))), 1);
+            }
+            let Some(range) = found[at] else { return Err("an inner node of a tree has children") };
+            if sizes[at] != (range.hi - range.lo) as usize + 1 {
+                return Err("the leaves below a node of a tree stand side by side");
+            }
+            let above = parents[at] as usize;
+            if at == root {
+                break;
+            }
+            let level = |at: usize| at.checked_sub(leaves).map_or(0, |inner| levels[inner]);
+            if level(above) <= level(at) {
+                return Err("a parent in a tree has a greater level than its children");
+            }
+            found[above] = Some(found[above].map_or(range, |joined| joined.join(range)));
+            sizes[above] += sizes[at];
+            steps[above] = steps[above].max(steps[at] + 1);
+            if steps[above] > MOST_STEPS {
+                return Err("a tree has at most 1000 levels");
+            }
+        }
+        let mut values: Vec<&String> = labels[..leaves].iter().collect();
+        values.sort_unstable();
+        if values.windows(2).any(|pair| pair[0] == pair[1]) {
+            return Err("the leaves of a tree have different labels");
+        }
+        let ranges = found[leaves..].iter().flatten().copied().collect();
+        Ok(Taxonomy { leaves, labels, parents, ranges, levels })
     }
 
     /// The number of leaves; all codes are below it.
@@ -142,6 +205,11 @@ impl Taxonomy {
             node = parent;
         }
         node
+    }
+
+    /// The labels and parents of all nodes, and the levels of the inner ones.
+    pub(super) fn parts(&self) -> (&[String], &[Node], &[u32]) {
+        (&self.labels, &self.parents, &self.levels)
     }
 
     /// True when every leaf lies directly below the root.

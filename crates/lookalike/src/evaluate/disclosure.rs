@@ -7,11 +7,13 @@ use std::hash::BuildHasher;
 
 use arrow_array::{Array, ArrayRef, UInt64Array};
 use arrow_row::{RowConverter, SortField};
+use arrow_schema::ArrowError;
 use arrow_select::take::take;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
 use crate::codes::{Code, RowId, real};
-use crate::error::{Error, Result};
+use crate::error::{Error, Hint, Result, Warning};
+use crate::problem::CountColumn;
 use crate::request::{Request, Roles};
 use crate::table::{Coded, Column, Table};
 
@@ -50,27 +52,40 @@ const MOST_PAIRS: usize = 300;
 ///
 /// # Errors
 /// When a column determines a quasi-identifier and its line does not accept that (`dependent`).
-pub fn disclosures(table: &Table, roles: &Roles, request: &Request) -> Result<Vec<String>> {
+pub fn disclosures(table: &Table, roles: &Roles, request: &Request) -> Result<Vec<Warning>> {
+    let counts = CountColumn::new(table, roles.count.as_ref())?;
     let mut warnings = Vec::new();
     let mut single = Vec::new();
     for (name, how) in published(roles) {
         let Some(column) = table.column(name) else { continue };
         let is_accepted = request.column(name).is_some_and(|line| line.dependent);
-        let found = dependence(table, column, roles)?;
+        let found = dependence(table, column, roles, &counts)?;
         if let (Some(quasi), false) = (&found.determines, is_accepted) {
-            return Err(Error::request(format!(
-                "column `{name}` is {how} but determines the quasi-identifier `{quasi}`: whoever \
-                 sees one knows the other; drop it, make it a quasi-identifier, or accept it with \
-                 --accept-dependent {name}"
-            )));
+            return Err(Error::request(
+                "dependent-column",
+                format!(
+                    "column `{name}` is {how} but determines the quasi-identifier `{quasi}`: \
+                     whoever sees one knows the other"
+                ),
+            )
+            .about_column(name)
+            .hint(Hint::DropColumn { column: name.clone() })
+            .hint(Hint::MakeQuasi { column: name.clone() })
+            .hint(Hint::AcceptDependent { column: name.clone() }));
         }
         if found.unique > NEARLY_UNIQUE {
-            warnings.push(format!(
+            let reason = format!(
                 "column `{name}` is {how} and published unchanged, but {:.0} % of its rows have a \
-                 unique value: whoever knows it knows the row; drop it, round it, or make it a \
-                 quasi-identifier",
+                 unique value: whoever knows it knows the row",
                 found.unique * 100.0
-            ));
+            );
+            let warning = Warning::new("nearly-unique", reason).about_column(name);
+            warnings.push(
+                warning
+                    .hint(Hint::DropColumn { column: name.clone() })
+                    .hint(Hint::plain("round it"))
+                    .hint(Hint::MakeQuasi { column: name.clone() }),
+            );
         }
         // A quasi-identifier that one column discloses, or may disclose, is also disclosed by two;
         // unique rows determine every quasi-identifier.
@@ -78,7 +93,7 @@ pub fn disclosures(table: &Table, roles: &Roles, request: &Request) -> Result<Ve
             single.push(column);
         }
     }
-    warnings.extend(pairs(table, &single, roles)?);
+    warnings.extend(pairs(table, &single, roles, &counts)?);
     Ok(warnings)
 }
 
@@ -96,15 +111,20 @@ struct Dependence {
     determines: Option<String>,
 }
 
-fn dependence(table: &Table, column: &Column, roles: &Roles) -> Result<Dependence> {
+fn dependence(
+    table: &Table,
+    column: &Column,
+    roles: &Roles,
+    counts: &CountColumn<'_>,
+) -> Result<Dependence> {
     let quasi: Vec<&Coded> = roles.quasi.iter().map(|name| table.coded(name)).collect();
     let (checked, values, unique, agrees) = match &column.coded {
-        Some(coded) => of_codes(coded, &quasi),
-        None => of_cells(column, &quasi)?,
+        Some(coded) => of_codes(coded, &quasi, counts),
+        None => of_cells(column, &quasi, counts)?,
     };
     let repeats = checked - values;
     let convincing = |at: &usize| {
-        agrees[*at] && real(repeats) * disagreement(table, &roles.quasi[*at]) >= EVIDENCE
+        agrees[*at] && real(repeats) * disagreement(table, &roles.quasi[*at], counts) >= EVIDENCE
     };
     let determines = (0..quasi.len()).find(convincing).map(|at| roles.quasi[at].clone());
     Ok(Dependence { unique: real(unique) / real(checked.max(1)), determines })
@@ -112,12 +132,11 @@ fn dependence(table: &Table, column: &Column, roles: &Roles) -> Result<Dependenc
 
 /// Rows, values, values that only one row has, and for each quasi-identifier whether rows with
 /// equal values here have equal values there.
-type ValueCounts = (u64, u64, u64, Vec<bool>);
+type Repetition = (u64, u64, u64, Vec<bool>);
 
 /// The counts of a coded column.
-fn of_codes(coded: &Coded, quasi: &[&Coded]) -> ValueCounts {
-    let mut counts = vec![0u64; coded.values().len()];
-    coded.codes().iter().for_each(|code| counts[code as usize] += 1);
+fn of_codes(coded: &Coded, quasi: &[&Coded], of_rows: &CountColumn<'_>) -> Repetition {
+    let counts = rows_of_codes(coded, of_rows);
     let agrees = |quasi: &&Coded| {
         let first = coded
             .codes()
@@ -126,20 +145,30 @@ fn of_codes(coded: &Coded, quasi: &[&Coded]) -> ValueCounts {
         quasi.codes().iter().eq(first)
     };
     let unique = counts.iter().filter(|&&count| count == 1).count() as u64;
-    (coded.codes().len() as u64, counts.len() as u64, unique, quasi.iter().map(agrees).collect())
+    let rows = of_rows.total(coded.codes().len());
+    (rows, counts.len() as u64, unique, quasi.iter().map(agrees).collect())
+}
+
+/// The rows of each code.
+fn rows_of_codes(coded: &Coded, of_rows: &CountColumn<'_>) -> Vec<u64> {
+    let mut counts = vec![0; coded.values().len()];
+    let codes = coded.codes().iter().enumerate();
+    codes.for_each(|(row, code)| counts[code as usize] += of_rows.of(row));
+    counts
 }
 
 /// The counts of a passed-through column; of many values a sample is checked.
-fn of_cells(column: &Column, quasi: &[&Coded]) -> Result<ValueCounts> {
+fn of_cells(column: &Column, quasi: &[&Coded], counts: &CountColumn<'_>) -> Result<Repetition> {
     let mut agrees = vec![true; quasi.len()];
     let mut seen: FxHashMap<u64, (RowId, bool)> = FxHashMap::default();
     let (mut row, mut checked) = (0, 0u64);
     for chunk in column.passthrough.iter().flatten() {
         for hash in hashes(column, chunk)? {
             if seen.len() < ALL_VALUES || hash >> 60 == 0 || seen.contains_key(&hash) {
-                checked += 1;
+                let count = counts.of(row as usize);
+                checked += count;
                 let (first, alone) = seen.entry(hash).or_insert((row, true));
-                *alone &= *first == row;
+                *alone &= *first == row && count == 1;
                 for (agrees, quasi) in agrees.iter_mut().zip(quasi).filter(|(agrees, _)| **agrees) {
                     *agrees = quasi.codes().get(row as usize) == quasi.codes().get(*first as usize);
                 }
@@ -151,9 +180,13 @@ fn of_cells(column: &Column, quasi: &[&Coded]) -> Result<ValueCounts> {
     Ok((checked, seen.len() as u64, unique, agrees))
 }
 
+fn cannot_compare(column: &Column, error: &ArrowError) -> Error {
+    Error::data("cannot-compare", error.to_string()).at_column(&column.name)
+}
+
 /// The hash of each cell of an array.
 fn hashes(column: &Column, cells: &ArrayRef) -> Result<Vec<u64>> {
-    let unreadable = |error| Error::data(format!("column `{}`: {error}", column.name));
+    let unreadable = |error: ArrowError| cannot_compare(column, &error);
     let converter =
         RowConverter::new(vec![SortField::new(column.data_type.clone())]).map_err(unreadable)?;
     let rows = converter.convert_columns(std::slice::from_ref(cells)).map_err(unreadable)?;
@@ -161,7 +194,12 @@ fn hashes(column: &Column, cells: &ArrayRef) -> Result<Vec<u64>> {
 }
 
 /// Warns of pairs of columns that determine a quasi-identifier together and not alone.
-fn pairs(table: &Table, columns: &[&Column], roles: &Roles) -> Result<Vec<String>> {
+fn pairs(
+    table: &Table,
+    columns: &[&Column],
+    roles: &Roles,
+    counts: &CountColumn<'_>,
+) -> Result<Vec<Warning>> {
     let step = table.rows().div_ceil(PAIR_ROWS).max(1);
     let rows: Vec<usize> = (0..table.rows()).step_by(step).collect();
     if columns.len() < 2 || rows.len() < 2 {
@@ -178,9 +216,10 @@ fn pairs(table: &Table, columns: &[&Column], roles: &Roles) -> Result<Vec<String
             let codes: Vec<Code> =
                 rows.iter().map(|&row| table.coded(name).codes().get(row)).collect();
             let values = codes.iter().collect::<FxHashSet<_>>().len();
-            (codes, values, disagreement(table, name))
+            (codes, values, disagreement(table, name, counts))
         })
         .collect();
+    let checked: u64 = rows.iter().map(|&row| counts.of(row)).sum();
     let both =
         (0..columns.len()).flat_map(|one| (one + 1..columns.len()).map(move |other| (one, other)));
     let mut warnings = Vec::new();
@@ -201,18 +240,16 @@ fn pairs(table: &Table, columns: &[&Column], roles: &Roles) -> Result<Vec<String
                 *agrees = codes[place] == codes[earlier];
             }
         }
-        let repeats = (rows.len() - first.len()) as u64;
+        let repeats = checked - first.len() as u64;
         let convincing = |at: &usize| agrees[*at] && real(repeats) * quasi[*at].2 >= EVIDENCE;
         if let Some(at) = (0..quasi.len()).find(convincing) {
-            warnings.push(format!(
+            let reason = format!(
                 "columns `{}` and `{}` are published unchanged and determine the quasi-identifier \
                  `{}` together (in all {} rows that were checked): drop one of them, or make it a \
                  quasi-identifier",
-                columns[one].name,
-                columns[other].name,
-                roles.quasi[at],
-                rows.len()
-            ));
+                columns[one].name, columns[other].name, roles.quasi[at], checked
+            );
+            warnings.push(Warning::new("dependent-pair", reason));
         }
     }
     Ok(warnings)
@@ -231,7 +268,7 @@ fn sample(column: &Column, step: usize) -> Result<(Vec<Code>, usize)> {
                 let places: UInt64Array =
                     (next..chunk.len()).step_by(step).map(|at| at as u64).collect();
                 next = (next + places.len() * step).saturating_sub(chunk.len());
-                let unreadable = |error| Error::data(format!("column `{}`: {error}", column.name));
+                let unreadable = |error: ArrowError| cannot_compare(column, &error);
                 let cells = take(chunk, &places, None).map_err(unreadable)?;
                 found.extend(hashes(column, &cells)?);
             }
@@ -247,11 +284,10 @@ fn sample(column: &Column, step: usize) -> Result<(Vec<Code>, usize)> {
 }
 
 /// The probability that two random rows differ on a column.
-fn disagreement(table: &Table, name: &str) -> f64 {
-    let coded = table.coded(name);
-    let mut counts = vec![0u64; coded.values().len()];
-    coded.codes().iter().for_each(|code| counts[code as usize] += 1);
-    1.0 - counts.iter().map(|&count| (real(count) / real(table.rows() as u64)).powi(2)).sum::<f64>()
+fn disagreement(table: &Table, name: &str, of_rows: &CountColumn<'_>) -> f64 {
+    let counts = rows_of_codes(table.coded(name), of_rows);
+    let rows = real(of_rows.total(table.rows()));
+    1.0 - counts.iter().map(|&count| (real(count) / rows).powi(2)).sum::<f64>()
 }
 
 #[cfg(test)]
@@ -272,23 +308,55 @@ mod tests {
         format!("age,born,ward,card\n{}", (0..40).map(row).collect::<String>())
     }
 
+    #[test]
+    fn rows_with_counts_disclose_what_the_rows_themselves_do() {
+        // Ten rows: the kept columns determine the age alone, together, or not at all.
+        let row = |i: u32| format!("{},{},{},{}", 20 + i, i / 2, i % 2, [7, 8, 9][i as usize % 3]);
+        let columns = "age,tens,ones,other";
+        for times in [1, 2, 6] {
+            let mut plain = format!("{columns}\n");
+            let mut counted = format!("{columns},n\n");
+            for i in 0..10 {
+                (0..times).for_each(|_| plain += &format!("{}\n", row(i)));
+                counted += &format!("{},{times}\n", row(i));
+            }
+            for kept in ["tens", "ones", "other", "tens.role = 'keep'\ncolumns.ones", "unique"] {
+                let (plain, counted) = if kept == "unique" {
+                    (plain.replace("tens", "unique"), counted.replace("tens", "unique"))
+                } else {
+                    (plain.clone(), counted.clone())
+                };
+                let toml = format!(
+                    "k = 2\nrest = 'drop'\ncolumns.age.role = 'quasi'\ncolumns.{kept}.role = 'keep'"
+                );
+                let said = |text: &str, toml: &str| {
+                    let table = testing::table(text);
+                    let (roles, request) = testing::request(&table, toml);
+                    disclosures(&table, &roles, &request).map_err(|error| error.to_string())
+                };
+                assert_eq!(said(&plain, &toml), said(&counted, &format!("count = 'n'\n{toml}")));
+            }
+        }
+    }
+
     fn found(more: &str) -> Result<Vec<String>> {
+        let said = |warnings: Vec<Warning>| warnings.iter().map(Warning::to_string).collect();
         let table = testing::table(&people());
         let toml =
             format!("k = 2\nrest = \"drop\"\n[columns]\nage = {{ role = \"quasi\" }}\n{more}");
         let (roles, request) = testing::request(&table, &toml);
-        disclosures(&table, &roles, &request)
+        disclosures(&table, &roles, &request).map(said)
     }
 
     #[test]
     fn a_kept_column_that_determines_a_quasi_identifier_needs_a_decision() {
-        let warned = found("born = { role = \"keep\" }").unwrap_err().to_string();
-        assert!(
-            warned.contains("`born`")
-                && warned.contains("`age`")
-                && warned.contains("--accept-dependent born"),
-            "{warned}"
+        let error = found("born = { role = \"keep\" }").unwrap_err();
+        assert!(error.reason().contains("`age`"), "{error}");
+        assert_eq!(
+            (error.code(), error.place().column.as_deref()),
+            ("dependent-column", Some("born"))
         );
+        assert!(error.hints().contains(&Hint::AcceptDependent { column: "born".into() }));
         assert!(found("born = { role = \"keep\", dependent = true }").unwrap().is_empty());
         assert!(found("ward = { role = \"keep\" }").unwrap().is_empty());
     }
@@ -299,7 +367,7 @@ mod tests {
         assert!(
             warned.contains("`born` is sensitive")
                 && warned.contains("`age`")
-                && warned.contains("--accept-dependent born"),
+                && warned.contains("`dependent = true` for column `born`"),
             "{warned}"
         );
         assert!(found("born = { role = \"sensitive\", dependent = true }").unwrap().is_empty());
@@ -327,7 +395,8 @@ mod tests {
                  ones = {{ role = \"{ones}\" }}\nward = {{ role = \"keep\" }}"
             );
             let (roles, request) = testing::request(&table, &toml);
-            disclosures(&table, &roles, &request).unwrap()
+            let found = disclosures(&table, &roles, &request).unwrap();
+            found.iter().map(Warning::to_string).collect::<Vec<_>>()
         };
         for (tens, ones) in [("keep", "keep"), ("keep", "sensitive"), ("sensitive", "sensitive")] {
             let warned = of(tens, ones);

@@ -6,19 +6,45 @@ use arrow_schema::DataType;
 use crate::domain::attribute::{Attribute, Domain, Unit};
 use crate::domain::label::ANY;
 use crate::domain::scheme::Scheme;
-use crate::error::{Error, Result};
-use crate::request::{Publish, Request, Roles};
+use crate::error::{Error, Hint, Result, Warning};
+use crate::request::{Order, Publish, Request, Roles};
 use crate::table::Table;
 
 /// Checks the table and the output before any column is encoded.
 pub(super) fn check(table: &Table, roles: &Roles, request: &Request) -> Result<()> {
     if table.rows() == 0 {
-        return Err(Error::data("the table has no rows: there is nothing to release"));
+        return Err(Error::data("no-rows", "the table has no rows: there is nothing to release"));
     }
     table.check_header()?;
+    check_counts(roles, request)?;
     check_bounds(table, roles, request)?;
     if request.missing.iter().any(|marker| marker.trim() == ANY) {
-        return Err(Error::request("`*` cannot mean missing: it is published for any value"));
+        return Err(Error::request(
+            "star-means-missing",
+            "`*` cannot mean missing: it is published for any value",
+        ));
+    }
+    Ok(())
+}
+
+/// Rows that stand for several have no place in the order of the source, nor on a ring.
+fn check_counts(roles: &Roles, request: &Request) -> Result<()> {
+    if roles.count.is_none() {
+        return Ok(());
+    }
+    if request.non_homogeneous {
+        return Err(Error::request(
+            "counted-rings",
+            "rings need one row for each person: a table with a count column has homogeneous \
+             releases only",
+        ));
+    }
+    if request.output.order == Order::Input {
+        return Err(Error::request(
+            "counted-order",
+            "rows that show the same are one row with a count, so the order of the source cannot \
+             be kept: remove the order or the count column",
+        ));
     }
     Ok(())
 }
@@ -29,15 +55,22 @@ fn check_bounds(table: &Table, roles: &Roles, request: &Request) -> Result<()> {
         return Ok(());
     }
     if request.output.snap {
-        return Err(Error::request("snap hides exact ends and bounds publishes them: choose one"));
+        return Err(Error::request(
+            "snap-with-bounds",
+            "snap hides exact ends and bounds publishes them: choose one",
+        ));
     }
     for name in &roles.quasi {
         for taken in ["min", "max", "missing"].map(|end| format!("{name}_{end}")) {
             if table.column(&taken).is_some() || request.column(&taken).is_some() {
-                return Err(Error::request(format!(
-                    "bounds of column `{name}` need the name `{taken}`, which another column has: \
-                     rename it"
-                )));
+                return Err(Error::request(
+                    "bounds-name-taken",
+                    format!(
+                        "bounds of column `{name}` need the name `{taken}`, which another column \
+                         has: rename it"
+                    ),
+                )
+                .about_column(name));
             }
         }
     }
@@ -53,9 +86,7 @@ pub(super) fn scheme(attribute: &Attribute, request: &Request) -> Result<Scheme>
     let requested =
         request.column(name).and_then(|column| column.scheme.as_ref()).or(request.scheme.as_ref());
     let requested = requested
-        .map(|text| {
-            text.parse::<Scheme>().map_err(|why| Error::request(format!("column `{name}`: {why}")))
-        })
+        .map(|text| text.parse::<Scheme>().map_err(|error| error.at_column(name)))
         .transpose()?;
     match (&attribute.domain, requested) {
         (Domain::Ordered(ordered), None) => {
@@ -65,19 +96,27 @@ pub(super) fn scheme(attribute: &Attribute, request: &Request) -> Result<Scheme>
         (Domain::Ordered(ordered), Some(scheme)) => {
             let is_of_nodes = matches!(scheme, Scheme::Bhs | Scheme::Ghs);
             if ordered.published().is_some() && !is_of_nodes {
-                return Err(Error::request(format!(
-                    "column `{name}`: snap publishes whole intervals of the hierarchy, and \
-                     {scheme} would cut them: use ghs or bhs, or remove snap"
-                )));
+                return Err(Error::request(
+                    "scheme-cuts-intervals",
+                    format!(
+                        "snap publishes whole intervals of the hierarchy, and {scheme} would cut \
+                         them: use ghs or bhs, or remove snap"
+                    ),
+                )
+                .at_column(name));
             }
             Ok(scheme.on_a_line())
         }
         (Domain::Tree(tree), Some(Scheme::Sps | Scheme::Gsps)) if tree.leaves() > MOST_IN_SETS => {
-            Err(Error::request(format!(
-                "column `{name}` has {} values, too many to choose sets from: use ghs, gops or ops \
-                 for it",
-                tree.leaves()
-            )))
+            Err(Error::request(
+                "too-many-for-sets",
+                format!(
+                    "column `{name}` has {} values, too many to choose sets from: use ghs, gops \
+                     or ops for it",
+                    tree.leaves()
+                ),
+            )
+            .about_column(name))
         }
         (Domain::Tree(_), Some(scheme)) => Ok(scheme),
     }
@@ -94,7 +133,7 @@ pub(super) fn keep_zone(attribute: &mut Attribute, table: &Table) {
 }
 
 /// A warning for each numeric column without intervals where the request wants them published.
-pub(super) fn without_intervals(attributes: &[Attribute], request: &Request) -> Vec<String> {
+pub(super) fn without_intervals(attributes: &[Attribute], request: &Request) -> Vec<Warning> {
     let is_exact = |attribute: &&Attribute| match &attribute.domain {
         Domain::Ordered(ordered) => {
             request.output.snap && ordered.intervals().is_none() && ordered.unit() != Unit::Place
@@ -103,10 +142,11 @@ pub(super) fn without_intervals(attributes: &[Attribute], request: &Request) -> 
     };
     let warning = |attribute: &Attribute| {
         let name = &attribute.name;
-        format!(
-            "snap: column `{name}` has no hierarchy, its exact ends are published (add --hierarchy \
-             {name}=intervals:5,10)"
-        )
+        let reason =
+            format!("snap: column `{name}` has no hierarchy, its exact ends are published");
+        Warning::new("snap-without-hierarchy", reason)
+            .about_column(name)
+            .hint(Hint::SetHierarchy { column: name.clone() })
     };
     attributes.iter().filter(is_exact).map(warning).collect()
 }

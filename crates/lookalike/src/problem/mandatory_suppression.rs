@@ -7,7 +7,7 @@ use super::Problem;
 use super::partition::Piece;
 use super::privacy::Excess;
 use crate::codes::Code;
-use crate::error::{Error, Result, percent_up};
+use crate::error::{Error, Hint, Result, percent_up};
 use crate::rng::{Key, MANDATORY};
 
 /// The rows of mandatory suppression; none when the whole table as one class satisfies the rules.
@@ -39,20 +39,23 @@ pub(super) fn mandatory(problem: &Problem, names: &[String], key: Key) -> Result
         }
     }
     if !privacy.holds(&rest) {
-        return infeasible.map(|()| Vec::new());
+        return Err(why(infeasible));
     }
     let needed: u64 = suppressed.values().map(|&count| u64::from(count)).sum();
     if needed > problem.allowance {
-        let why = infeasible.err().map(|error| error.to_string()).unwrap_or_default();
-        return Err(Error::infeasible(format!(
-            "{why}; or allow {} suppressed",
-            percent_up(needed, problem.row_count())
-        )));
+        let share = percent_up(needed, problem.row_count());
+        let error = why(infeasible).hint(Hint::plain("set that value"));
+        return Err(error.hint(Hint::AllowSuppression { share }));
     }
     let of_piece = |piece: &Piece| {
         suppressed.get(&piece.tuple).map(|&count| Piece { tuple: piece.tuple, count })
     };
     Ok(by_rarity.iter().filter_map(of_piece).collect())
+}
+
+/// The error that names the nearest request.
+fn why(infeasible: Result<()>) -> Error {
+    infeasible.expect_err("the rules are not satisfied by the whole table")
 }
 
 /// Takes the rows of an excess from the first pieces with its value that have some left, and

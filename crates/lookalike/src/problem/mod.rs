@@ -6,10 +6,13 @@
 //! check anything again.
 //!
 //! Rows with equal quasi-identifiers (and equal sensitive values under a rule) are interchangeable,
-//! so a problem has distinct tuples with counts (`tuples`) instead of rows.
+//! so a problem has distinct tuples with counts (`tuples`) instead of rows. A row of the table may
+//! itself stand for several (`counts`).
 
 pub mod bound;
 mod check;
+mod counts;
+mod fit;
 mod mandatory_suppression;
 pub mod partition;
 pub mod privacy;
@@ -20,24 +23,29 @@ mod stages;
 mod tests;
 mod tuples;
 
+pub(crate) use counts::CountColumn;
+pub use counts::row_count;
 pub(crate) use stages::Stage;
 pub(crate) use tuples::Numbering;
+
+use std::ops::Range;
 
 use rayon::prelude::*;
 
 use crate::codes::{Code, CodeRange, Codes, RowId};
+use crate::domain::TableDomain;
 use crate::domain::attribute::Attribute;
-use crate::domain::encode::{self, ColumnSpec};
 use crate::domain::scheme::Scheme;
-use crate::error::Result;
+use crate::error::{Result, Warning};
+use crate::problem::counts::TupleCounts;
+use crate::problem::fit::Fitted;
 use crate::problem::partition::Piece;
 use crate::problem::privacy::Tally;
-use crate::problem::sensitive_rules::SensitiveColumns;
 use crate::problem::tuples::{Recoded, Tuples};
 use crate::request::ratio::Ratio;
 use crate::request::{Request, Roles};
 use crate::rng::Key;
-use crate::table::{Coded, Table, Treatment};
+use crate::table::{Table, Treatment};
 
 /// A table that is ready to be anonymized: every rule can be satisfied.
 #[derive(Debug)]
@@ -52,13 +60,15 @@ pub struct Problem {
     /// Row numbers, tuple by tuple; tuple t has `rows[starts[t]..starts[t + 1]]`.
     rows: Vec<RowId>,
     starts: Vec<u32>,
+    /// None when each row of the table stands for itself.
+    counts: Option<TupleCounts>,
     stages: Vec<Stage>,
     /// One for each attribute.
     schemes: Vec<Scheme>,
     /// The rows that every release suppresses; within the allowance.
     mandatory: Vec<Piece>,
     allowance: u64,
-    warnings: Vec<String>,
+    warnings: Vec<Warning>,
 }
 
 impl Problem {
@@ -97,30 +107,69 @@ impl Problem {
     ) -> Result<Problem> {
         check::check(table, roles, request)?;
         let rules = request.rules(roles)?;
-        let suppress = request.suppress()?;
-        let coded: Vec<(&String, &Coded)> =
-            roles.quasi.iter().map(|name| (name, table.coded(name))).collect();
-        let encoded: Vec<(Attribute, Vec<Code>)> = coded
-            .par_iter()
-            .map(|(name, coded)| encode::attribute(ColumnSpec::new(name, request), coded))
-            .collect::<Result<_>>()?;
-        let (mut attributes, maps): (Vec<Attribute>, Vec<Vec<Code>>) = encoded.into_iter().unzip();
-        attributes.iter_mut().for_each(|attribute| check::keep_zone(attribute, table));
-        let schemes = attributes
-            .iter()
-            .map(|attribute| check::scheme(attribute, request))
-            .collect::<Result<_>>()?;
-        let mut warnings = check::without_intervals(&attributes, request);
-        let ruled = SensitiveColumns::new(table, roles, &rules, request, &mut warnings)?;
+        let coded = |name: &str| table.coded(name);
+        let fitted = Fitted::new(coded, roles, &rules, request, |attribute| {
+            check::keep_zone(attribute, table);
+        })?;
+        Problem::assemble(fitted, table, roles, request, numbering)
+    }
 
+    /// A part of a table under the domain of the whole: its codes and losses, and distributions
+    /// that t-closeness compares with. Parts that are solved one by one can be put together: the
+    /// union of their releases satisfies every rule that each of them does, and its loss is the
+    /// sum of theirs. Of each part its own share of rows may be suppressed.
+    ///
+    /// The domain must be that of this request.
+    ///
+    /// # Errors
+    /// As [`Problem::new`]; [`Data`](crate::ErrorKind::Data) with column and row of a value that
+    /// the domain does not have, [`Request`](crate::ErrorKind::Request) when it was made for
+    /// another request.
+    pub fn within(
+        domain: &TableDomain,
+        table: &Table,
+        roles: &Roles,
+        request: &Request,
+    ) -> Result<Problem> {
+        Problem::numbered_within(domain, table, roles, request, Numbering::Random)
+    }
+
+    /// As [`Problem::within`]; tests choose the numbering.
+    pub(crate) fn numbered_within(
+        domain: &TableDomain,
+        table: &Table,
+        roles: &Roles,
+        request: &Request,
+        numbering: Numbering,
+    ) -> Result<Problem> {
+        check::check(table, roles, request)?;
+        let rules = request.rules(roles)?;
+        let fitted = Fitted::within(domain, table, roles, &rules, request)?;
+        Problem::assemble(fitted, table, roles, request, numbering)
+    }
+
+    /// The problem of fitted columns.
+    fn assemble(
+        fitted: Fitted,
+        table: &Table,
+        roles: &Roles,
+        request: &Request,
+        numbering: Numbering,
+    ) -> Result<Problem> {
+        let rules = request.rules(roles)?;
+        let suppress = request.suppress()?;
+        let Fitted { attributes, maps, schemes, sensitive: ruled, totals, warnings } = fitted;
+        let coded = roles.quasi.iter().map(|name| table.coded(name));
         let mut columns: Vec<Recoded> =
-            coded.iter().zip(&maps).map(|((_, coded), map)| Recoded::new(coded, map)).collect();
+            coded.zip(&maps).map(|(coded, map)| Recoded::new(coded, map)).collect();
         let sensitive = ruled.columns.iter();
         columns
             .extend(sensitive.map(|column| Recoded::new(table.coded(&column.name), &column.map)));
         // The guarantee of ring needs draws that cannot be repeated.
         let key = if request.non_homogeneous { Key::from_system() } else { Key::of(request.seed) };
         let tuples = Tuples::new(&columns, table.rows(), attributes.len(), numbering, key);
+        let counts = TupleCounts::new(table, roles, &tuples)?;
+        let rows = counts.as_ref().map_or(table.rows() as u64, TupleCounts::total);
         let mut cells: Vec<Codes> = columns.par_iter().map(|column| tuples.codes(column)).collect();
         let sensitive = cells.split_off(attributes.len());
 
@@ -131,20 +180,22 @@ impl Problem {
             domains: ruled.columns.iter().map(|column| column.values).collect(),
             rows: tuples.rows,
             starts: tuples.starts,
+            counts,
             stages: Vec::new(),
             schemes,
             mandatory: Vec::new(),
-            allowance: allowance(suppress, table.rows()),
+            allowance: allowance(suppress, rows),
             warnings,
         };
-        problem.stages = stages::stages(&problem, &rules, &ruled)?;
+        let totals = totals.unwrap_or_else(|| problem.totals());
+        problem.stages = stages::stages(&problem, &rules, &ruled, &totals)?;
         problem.mandatory = mandatory_suppression::mandatory(&problem, &ruled.names(), key)?;
         if problem.stages.len() > 1 && problem.allowance > 0 {
-            problem.warnings.push(
+            problem.warnings.push(Warning::new(
+                "few-rows-suppressed",
                 "with rules on several column sets, rows are suppressed only where no release \
-                 could satisfy the rules otherwise"
-                    .into(),
-            );
+                 could satisfy the rules otherwise",
+            ));
         }
         Ok(problem)
     }
@@ -165,9 +216,14 @@ impl Problem {
         self.starts.len() - 1
     }
 
-    /// The number of rows of the table.
+    /// The number of rows; the sum of all counts where rows stand for several.
     pub fn row_count(&self) -> u64 {
-        self.rows.len() as u64
+        self.counts.as_ref().map_or(self.rows.len() as u64, TupleCounts::total)
+    }
+
+    /// True when a column says for how many rows each row of the table stands.
+    pub fn is_counted(&self) -> bool {
+        self.counts.is_some()
     }
 
     /// The code of a tuple on an attribute.
@@ -178,12 +234,26 @@ impl Problem {
 
     /// The number of rows of a tuple, at least 1.
     pub fn count(&self, tuple: u32) -> u32 {
-        self.starts[tuple as usize + 1] - self.starts[tuple as usize]
+        match &self.counts {
+            None => self.starts[tuple as usize + 1] - self.starts[tuple as usize],
+            Some(counts) => counts.of_tuple(tuple),
+        }
     }
 
-    /// The rows of a tuple, rising.
+    /// The rows of the table that have this tuple, rising.
     pub fn rows_of(&self, tuple: u32) -> &[RowId] {
-        &self.rows[self.starts[tuple as usize] as usize..self.starts[tuple as usize + 1] as usize]
+        &self.rows[self.range_of(tuple)]
+    }
+
+    /// For each of [`rows_of`](Problem::rows_of) the number of rows it stands for; none when each
+    /// stands for itself.
+    pub fn counts_of(&self, tuple: u32) -> Option<&[u32]> {
+        self.counts.as_ref().map(|counts| counts.of_rows(self.range_of(tuple)))
+    }
+
+    /// The place of a tuple's rows.
+    fn range_of(&self, tuple: u32) -> Range<usize> {
+        self.starts[tuple as usize] as usize..self.starts[tuple as usize + 1] as usize
     }
 
     /// The number of rows that may be suppressed.
@@ -192,14 +262,15 @@ impl Problem {
     }
 
     /// Warnings for the user, a sentence each.
-    pub fn warnings(&self) -> &[String] {
+    pub fn warnings(&self) -> &[Warning] {
         &self.warnings
     }
 
     /// The size of the coded table in bytes.
     pub fn bytes(&self) -> usize {
         let codes: usize = self.cells.iter().chain(&self.sensitive).map(Codes::bytes).sum();
-        codes + 4 * (self.rows.len() + self.starts.len())
+        let counts = self.counts.as_ref().map_or(0, TupleCounts::bytes);
+        codes + counts + 4 * (self.rows.len() + self.starts.len())
     }
 
     /// The greatest k of the request on all quasi-identifiers together; 1 without one.
@@ -231,7 +302,7 @@ impl Problem {
     /// All tuples with all their rows, without some pieces.
     pub(crate) fn pieces_without(&self, excluded: &[Piece]) -> Vec<Piece> {
         let mut left: Vec<u32> =
-            (0..self.tuples()).map(|tuple| self.starts[tuple + 1] - self.starts[tuple]).collect();
+            (0u32..).take(self.tuples()).map(|tuple| self.count(tuple)).collect();
         for piece in excluded {
             left[piece.tuple as usize] -= piece.count;
         }
@@ -285,10 +356,10 @@ impl Problem {
     fn totals(&self) -> Vec<Vec<u64>> {
         let mut totals: Vec<Vec<u64>> =
             self.domains.iter().map(|&values| vec![0; values]).collect();
-        for tuple in 0..self.tuples() {
-            let count = u64::from(self.starts[tuple + 1] - self.starts[tuple]);
+        for tuple in (0u32..).take(self.tuples()) {
+            let count = u64::from(self.count(tuple));
             for (total, column) in totals.iter_mut().zip(&self.sensitive) {
-                total[column.get(tuple) as usize] += count;
+                total[column.get(tuple as usize) as usize] += count;
             }
         }
         totals
@@ -298,7 +369,7 @@ impl Problem {
 /// The treatment of each column by the reader of a table that is to be anonymized.
 pub fn treatments(names: &[String], roles: &Roles) -> Vec<Treatment> {
     let treatment = |name: &String| {
-        if roles.quasi.contains(name) {
+        if roles.quasi.contains(name) || roles.count.as_ref() == Some(name) {
             Treatment::Code
         } else if roles.sensitive.contains(name) {
             Treatment::CodeAndPassThrough
@@ -312,7 +383,7 @@ pub fn treatments(names: &[String], roles: &Roles) -> Vec<Treatment> {
 }
 
 /// A share of the rows, rounded down: the limit is never exceeded.
-fn allowance(share: Ratio, rows: usize) -> u64 {
-    let allowed = u128::from(share.num()) * rows as u128 / u128::from(share.den());
+fn allowance(share: Ratio, rows: u64) -> u64 {
+    let allowed = u128::from(share.num()) * u128::from(rows) / u128::from(share.den());
     u64::try_from(allowed).expect("a share below 1 of a table")
 }

@@ -10,7 +10,8 @@ use crate::domain::encode::{self, ColumnSpec};
 use crate::domain::kind::requested;
 use crate::domain::parse::spelling;
 use crate::domain::taxonomy::{Node, Taxonomy};
-use crate::error::{Error, Result};
+use crate::domain::{SensitiveDomain, TableDomain};
+use crate::error::{Error, Hint, Result, Warning};
 use crate::problem::privacy::{GroundDistance, GroundNode, Model};
 use crate::request::ratio::Ratio;
 use crate::request::{Distance, Kind, ModelSpec, Request, Roles, RuleSpec};
@@ -35,32 +36,38 @@ pub(crate) struct SensitiveColumn {
     /// The kind in which texts are spellings of one value.
     kind: Kind,
     missing: Vec<String>,
+    /// The distance that the codes are in order for.
+    distance: Distance,
     taxonomy: Option<Taxonomy>,
 }
 
 impl SensitiveColumns {
     /// Encodes the columns; warns of a sensitive column without a rule, and of values that are
     /// probably spelling mistakes.
-    pub(crate) fn new(
-        table: &Table,
+    pub(crate) fn new<'t>(
+        coded: impl Fn(&str) -> &'t Coded,
         roles: &Roles,
         rules: &[RuleSpec],
         request: &Request,
-        warnings: &mut Vec<String>,
+        warnings: &mut Vec<Warning>,
     ) -> Result<SensitiveColumns> {
         let mut columns = Vec::new();
         for name in &roles.sensitive {
-            let of_column = |rule: &&RuleSpec| rule.model.column() == Some(name);
-            let rules: Vec<&RuleSpec> = rules.iter().filter(of_column).collect();
+            let rules = rules_on(name, rules);
             if rules.is_empty() {
-                warnings.push(format!(
+                let reason = format!(
                     "column `{name}` is sensitive but no rule protects it: a class may share one \
-                     value (add --l {name}=2 or --alpha {name}=0.5)"
-                ));
+                     value"
+                );
+                warnings.push(
+                    Warning::new("sensitive-without-rule", reason)
+                        .about_column(name)
+                        .hint(Hint::AddRule { column: name.clone() }),
+                );
                 continue;
             }
-            let column = SensitiveColumn::new(name, table.coded(name), &rules, request)?;
-            warnings.extend(column.similar_values(table.coded(name)));
+            let column = SensitiveColumn::new(name, coded(name), &rules, request)?;
+            warnings.extend(column.similar_values(coded(name)));
             for rule in rules {
                 if let ModelSpec::Alpha { values, .. } = &rule.model {
                     warnings.extend(column.absent_values(values)?);
@@ -69,6 +76,33 @@ impl SensitiveColumns {
             columns.push(column);
         }
         Ok(SensitiveColumns { columns })
+    }
+
+    /// The columns of a part of a table, in the codes of the whole.
+    pub(crate) fn within(
+        domain: &TableDomain,
+        table: &Table,
+        roles: &Roles,
+        rules: &[RuleSpec],
+        request: &Request,
+    ) -> Result<SensitiveColumns> {
+        let mut columns = Vec::new();
+        for name in &roles.sensitive {
+            let rules = rules_on(name, rules);
+            if !rules.is_empty() {
+                let column = domain.sensitive_of(name, distance(&rules).unwrap_or_default())?;
+                columns.push(SensitiveColumn::within(column, table.coded(name), request)?);
+            }
+        }
+        Ok(SensitiveColumns { columns })
+    }
+
+    /// For each column the rows of the whole table with each code.
+    pub(crate) fn totals_in(&self, domain: &TableDomain) -> Result<Vec<Vec<u64>>> {
+        let totals = |column: &SensitiveColumn| {
+            Ok(domain.sensitive_of(&column.name, column.distance)?.totals.clone())
+        };
+        self.columns.iter().map(totals).collect()
     }
 
     pub(crate) fn names(&self) -> Vec<String> {
@@ -121,7 +155,50 @@ impl SensitiveColumns {
     }
 }
 
+/// The rules on a sensitive column.
+fn rules_on<'r>(name: &String, rules: &'r [RuleSpec]) -> Vec<&'r RuleSpec> {
+    rules.iter().filter(|rule| rule.model.column() == Some(name)).collect()
+}
+
+/// The distance of the rules on a column that measure one.
+fn distance(rules: &[&RuleSpec]) -> Option<Distance> {
+    rules.iter().find_map(|rule| match rule.model {
+        ModelSpec::Closeness { distance, .. } => Some(distance),
+        _ => None,
+    })
+}
+
 impl SensitiveColumn {
+    /// The domain of the column, with the rows of the whole table that have each code.
+    pub(crate) fn domain(self, totals: Vec<u64>) -> SensitiveDomain {
+        SensitiveDomain {
+            name: self.name,
+            distance: self.distance,
+            kind: self.kind,
+            codes: self.counted,
+            missing: self.missing,
+            taxonomy: self.taxonomy,
+            totals,
+        }
+    }
+
+    fn within(
+        domain: &SensitiveDomain,
+        coded: &Coded,
+        request: &Request,
+    ) -> Result<SensitiveColumn> {
+        Ok(SensitiveColumn {
+            name: domain.name.clone(),
+            map: domain.codes(coded, request)?,
+            values: domain.totals.len(),
+            counted: domain.codes.clone(),
+            kind: domain.kind,
+            missing: domain.missing.clone(),
+            distance: domain.distance,
+            taxonomy: domain.taxonomy.clone(),
+        })
+    }
+
     fn new(
         name: &str,
         coded: &Coded,
@@ -129,10 +206,7 @@ impl SensitiveColumn {
         request: &Request,
     ) -> Result<SensitiveColumn> {
         let spec = ColumnSpec::new(name, request);
-        let distance = rules.iter().find_map(|rule| match rule.model {
-            ModelSpec::Closeness { distance, .. } => Some(distance),
-            _ => None,
-        });
+        let distance = distance(rules);
         let mut taxonomy = None;
         let mut kind = requested(spec);
         let (values, map) = match distance {
@@ -153,11 +227,15 @@ impl SensitiveColumn {
         for (text, &code) in texts.iter().zip(&map) {
             let value = text.as_ref().map_or(String::new(), |text| spelling(kind, text));
             if counted.insert(value, code).is_some_and(|other| other != code) {
-                return Err(Error::request(format!(
-                    "column `{name}`: its hierarchy has one {} in two spellings, which are one \
-                     value: use one spelling in the source",
-                    if kind == Kind::Date { "instant" } else { "number" }
-                )));
+                return Err(Error::request(
+                    "two-spellings",
+                    format!(
+                        "its hierarchy has one {} in two spellings, which are one value: use one \
+                         spelling in the source",
+                        if kind == Kind::Date { "instant" } else { "number" }
+                    ),
+                )
+                .at_column(name));
             }
         }
         Ok(SensitiveColumn {
@@ -167,6 +245,7 @@ impl SensitiveColumn {
             counted,
             kind,
             missing: request.missing.clone(),
+            distance: distance.unwrap_or_default(),
             taxonomy,
         })
     }
@@ -181,24 +260,30 @@ impl SensitiveColumn {
 
     /// Warnings for the values that alpha names and the column does not have; an error when it has
     /// none of them.
-    fn absent_values(&self, named: &[String]) -> Result<Vec<String>> {
+    fn absent_values(&self, named: &[String]) -> Result<Vec<Warning>> {
         let name = &self.name;
         let absent: Vec<&String> =
             named.iter().filter(|value| self.code(value).is_none()).collect();
         if !named.is_empty() && absent.len() == named.len() {
-            return Err(Error::request(format!(
-                "none of the values that alpha names occurs in column `{name}`: check their \
-                 spelling"
-            )));
+            return Err(Error::request(
+                "no-alpha-value-occurs",
+                format!(
+                    "none of the values that alpha names occurs in column `{name}`: check their \
+                     spelling"
+                ),
+            )
+            .about_column(name));
         }
         let warning = |value: &&String| {
-            format!("the value `{value}` that alpha names does not occur in column `{name}`")
+            let reason =
+                format!("the value `{value}` that alpha names does not occur in column `{name}`");
+            Warning::new("alpha-value-absent", reason).about_column(name)
         };
         Ok(absent.iter().map(warning).collect())
     }
 
     /// A warning where the rules count texts as different that probably mean the same.
-    fn similar_values(&self, coded: &Coded) -> Option<String> {
+    fn similar_values(&self, coded: &Coded) -> Option<Warning> {
         let mut folded: FxHashMap<String, Code> = FxHashMap::default();
         let mut similar = 0;
         for (text, &code) in coded
@@ -213,11 +298,14 @@ impl SensitiveColumn {
         }
         let name = &self.name;
         (similar > 0).then(|| {
-            format!(
+            let reason = format!(
                 "column `{name}`: {similar} values differ from another only by case, by blanks \
-                 around them or by the spelling of a number, and the rules count them as \
-                 different: use one spelling in the source, or for numbers say --kind {name}=numeric"
-            )
+                 around them or by the spelling of a number, and the rules count them as different"
+            );
+            Warning::new("similar-values", reason)
+                .about_column(name)
+                .hint(Hint::plain("use one spelling in the source"))
+                .hint(Hint::SetKind { column: name.clone(), kind: "numeric".into() })
         })
     }
 }
@@ -239,11 +327,11 @@ fn by_text(values: &[Option<String>]) -> (usize, Vec<Code>) {
 fn sensitive_tree(spec: ColumnSpec, coded: &Coded) -> Result<Taxonomy> {
     let values = encode::present(spec, coded);
     encode::requested_taxonomy(spec, &values, coded.first_row())?.ok_or_else(|| {
-        Error::request(format!(
-            "column `{}`: the hierarchical distance needs a hierarchy, a file or a prefix \
-             specification",
-            spec.name
-        ))
+        Error::request(
+            "no-hierarchy",
+            "the hierarchical distance needs a hierarchy, a file or a prefix specification",
+        )
+        .at_column(spec.name)
     })
 }
 
@@ -278,8 +366,9 @@ mod tests {
         let (roles, request) = testing::request(&table, &toml);
         let rules = request.rules(&roles).unwrap();
         let mut warnings = Vec::new();
-        let columns = SensitiveColumns::new(&table, &roles, &rules, &request, &mut warnings)?;
-        Ok((columns, warnings))
+        let coded = |name: &str| table.coded(name);
+        let columns = SensitiveColumns::new(coded, &roles, &rules, &request, &mut warnings)?;
+        Ok((columns, warnings.iter().map(Warning::to_string).collect()))
     }
 
     /// The code of each text, in the order in which the texts first occur.
@@ -312,8 +401,8 @@ mod tests {
         assert_eq!(codes(&["high", "low"], &order), (2, vec![1, 0]));
         assert_eq!(
             refused(&["red", "blue"], ordered),
-            "column `v`: the ordered distance needs numbers, dates, or an order (--order \
-             v=low,high)"
+            "column `v`: the ordered distance needs numbers, dates, or an order; set `order` of \
+             column `v`, as in [\"low\", \"high\"]"
         );
     }
 
@@ -372,8 +461,10 @@ mod tests {
         assert!(none.columns.is_empty());
         assert_eq!(
             warnings,
-            ["column `v` is sensitive but no rule protects it: a class may share one value (add \
-              --l v=2 or --alpha v=0.5)"]
+            [
+                "column `v` is sensitive but no rule protects it: a class may share one value; add a \
+              rule, as in `l = 2` or `alpha = 0.5` for column `v`"
+            ]
         );
         let (_, warnings) = columns(&["Flu", "flu", " flu", "30", "30.0"], ", l = 1").unwrap();
         assert_eq!(warnings.len(), 1);

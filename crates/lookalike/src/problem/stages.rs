@@ -28,9 +28,9 @@ pub(super) fn stages(
     problem: &Problem,
     rules: &[RuleSpec],
     sensitive: &SensitiveColumns,
+    totals: &[Vec<u64>],
 ) -> Result<Vec<Stage>> {
     let sets = chain(problem, rules);
-    let totals = problem.totals();
     let mut stages = Vec::new();
     for at in 0..sets.len() {
         let earlier: &[usize] = if at == 0 { &[] } else { &sets[at - 1].0 };
@@ -39,7 +39,7 @@ pub(super) fn stages(
         let own_and_later = sets[at..].iter().flat_map(|(_, rules)| rules.iter());
         let models =
             own_and_later.map(|rule| sensitive.model(&rule.model)).collect::<Result<_>>()?;
-        stages.push(Stage { attributes, privacy: Privacy::new(models, totals.clone()) });
+        stages.push(Stage { attributes, privacy: Privacy::new(models, totals.to_vec()) });
     }
     Ok(stages)
 }

@@ -1,5 +1,8 @@
 //! Problems of small tables: refusals, feasibility, stages, labels.
 
+mod counted;
+mod parts;
+
 use super::*;
 use crate::search::solve;
 use crate::testing;
@@ -89,7 +92,8 @@ fn cells_that_do_not_fit_their_column_are_named_by_row_only() {
     let mostly = format!("age\n{}secret\n", (0..40).map(|n| format!("{n}\n")).collect::<String>());
     let message = refusal(&mostly, "k = 2\ncolumns = { age = { role = \"quasi\" } }");
     assert!(
-        message.contains("looks numeric, but data row 41") && !message.contains("secret"),
+        message.contains("data row 41: text in a column that looks numeric")
+            && !message.contains("secret"),
         "{message}"
     );
     let message = refusal("v\na\n*\n", "k = 2\ncolumns = { v = { role = \"quasi\" } }");

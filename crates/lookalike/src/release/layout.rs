@@ -1,17 +1,19 @@
 //! The layout of a release: which source row goes to which class, and which rows make a batch.
 
+use std::cmp::Ordering;
 use std::ops::Range;
 
 use rayon::prelude::*;
 
+use super::deal::{self, Dealt, RowDeal};
 use super::{BATCH, BYTES, Release};
 use crate::codes::RowId;
 use crate::error::Result;
 use crate::problem::Problem;
-use crate::problem::partition::{self, Piece};
+use crate::problem::partition;
 use crate::problem::recoding::Recoding;
 use crate::request::Order;
-use crate::rng::{DEALING, Draws, Key};
+use crate::rng::Key;
 
 impl Release {
     /// Decides which source row goes to which class, and cuts the rows into batches.
@@ -21,7 +23,10 @@ impl Release {
         recoding: &Recoding,
         key: Key,
     ) -> Result<()> {
-        let mut deal = Deal::new(self, problem, recoding, key)?;
+        if problem.is_counted() {
+            return self.lay_out_counted(deal::of_units(problem, recoding, &self.passed, key)?);
+        }
+        let mut deal = RowDeal::new(&self.passed, problem, recoding, key)?;
         let released = problem.row_count() - partition::rows(recoding.suppressed());
         self.rows.reserve_exact(usize::try_from(released).expect("rows fit in memory"));
         self.classes.reserve_exact(self.rows.capacity());
@@ -41,8 +46,43 @@ impl Release {
                 both.sort_unstable();
                 (self.rows, self.classes) = both.into_iter().unzip();
                 self.batches =
-                    self.parts(&self.rows).into_iter().map(|part| (part, true)).collect();
+                    self.passed.parts(&self.rows).into_iter().map(|part| (part, true)).collect();
             }
+        }
+        Ok(())
+    }
+
+    /// Makes one row of those that show the same, with the sum of their counts.
+    fn lay_out_counted(&mut self, mut dealt: Vec<Dealt>) -> Result<()> {
+        dealt.retain(|piece| piece.class.is_some());
+        dealt.sort_unstable_by_key(|piece| (piece.class, piece.row));
+        let mut start = 0;
+        while start < dealt.len() {
+            let mut end = (start + BATCH).min(dealt.len());
+            while end < dealt.len() && dealt[end].class == dealt[end - 1].class {
+                end += 1;
+            }
+            self.merge(&dealt[start..end])?;
+            start = end;
+        }
+        self.batches = self.passed.parts(&self.rows).into_iter().map(|part| (part, true)).collect();
+        Ok(())
+    }
+
+    /// Adds the rows of whole classes: in order, equal ones as one row.
+    fn merge(&mut self, dealt: &[Dealt]) -> Result<()> {
+        let rows: Vec<RowId> = dealt.iter().map(|piece| piece.row).collect();
+        let cells = self.passed.comparable(&rows)?;
+        let compared = |a: usize, b: usize| {
+            let by_cells = || cells.as_ref().map(|cells| cells.row(a).cmp(&cells.row(b)));
+            dealt[a].class.cmp(&dealt[b].class).then_with(|| by_cells().unwrap_or(Ordering::Equal))
+        };
+        let mut order: Vec<usize> = (0..dealt.len()).collect();
+        order.par_sort_unstable_by(|&a, &b| compared(a, b).then(a.cmp(&b)));
+        for same in order.chunk_by(|&a, &b| compared(a, b).is_eq()) {
+            self.rows.push(dealt[same[0]].row);
+            self.classes.extend(dealt[same[0]].class);
+            self.counts.push(same.iter().map(|&at| dealt[at].count).sum());
         }
         Ok(())
     }
@@ -54,7 +94,8 @@ impl Release {
         let (mut start, mut end, mut sum) = (0, 0, 0);
         for size in sizes {
             let class = end..end + size;
-            let bytes: usize = self.rows[class.clone()].iter().map(|&row| self.bytes(row)).sum();
+            let bytes: usize =
+                self.rows[class.clone()].iter().map(|&row| self.passed.bytes(row)).sum();
             let is_large = size > BATCH || bytes > BYTES;
             if start < end && (is_large || sum + bytes > BYTES) {
                 self.batches.push((start..end, false));
@@ -63,7 +104,7 @@ impl Release {
             (end, sum) = (class.end, sum + bytes);
             if is_large {
                 self.put_in_order(class.clone())?;
-                let parts = self.parts(&self.rows[class.clone()]);
+                let parts = self.passed.parts(&self.rows[class.clone()]);
                 let parts = parts
                     .into_iter()
                     .map(|part| (class.start + part.start..class.start + part.end, true));
@@ -82,84 +123,11 @@ impl Release {
 
     /// Sorts rows by their passed-through cells.
     fn put_in_order(&mut self, here: Range<usize>) -> Result<()> {
-        let Some(cells) = self.comparable(&self.rows[here.clone()])? else { return Ok(()) };
+        let Some(cells) = self.passed.comparable(&self.rows[here.clone()])? else { return Ok(()) };
         let mut order: Vec<usize> = (0..here.len()).collect();
         order.par_sort_unstable_by(|&a, &b| cells.row(a).cmp(&cells.row(b)).then(a.cmp(&b)));
         let ordered: Vec<RowId> = order.iter().map(|&at| self.rows[here.start + at]).collect();
         self.rows[here].copy_from_slice(&ordered);
         Ok(())
-    }
-
-    /// Cuts rows into parts that are small enough to be gathered at once.
-    pub(super) fn parts(&self, rows: &[RowId]) -> Vec<Range<usize>> {
-        let (mut parts, mut start, mut sum) = (Vec::new(), 0, 0);
-        for (at, &row) in rows.iter().enumerate() {
-            let own = self.bytes(row);
-            if at > start && (at - start >= BATCH || sum + own > BYTES) {
-                parts.push(start..at);
-                (start, sum) = (at, 0);
-            }
-            sum += own;
-        }
-        parts.push(start..rows.len());
-        parts
-    }
-}
-
-/// The rows of tuples that are split over several classes, each tuple's rows in random order.
-struct Deal {
-    tuples: Vec<u32>,
-    rows: Vec<RowId>,
-    /// For each tuple the place of its next row that has no class yet.
-    next: Vec<usize>,
-}
-
-impl Deal {
-    fn new(release: &Release, problem: &Problem, recoding: &Recoding, key: Key) -> Result<Deal> {
-        let pieces = recoding.classes().iter().flatten().chain(recoding.suppressed());
-        let mut tuples: Vec<u32> = pieces
-            .filter(|piece| piece.count < problem.count(piece.tuple))
-            .map(|piece| piece.tuple)
-            .collect();
-        tuples.sort_unstable();
-        tuples.dedup();
-        let mut deal = Deal { rows: Vec::new(), next: Vec::with_capacity(tuples.len()), tuples };
-        let mut draws = key.draws(DEALING);
-        let mut from = 0;
-        for at in 0..deal.tuples.len() {
-            deal.next.push(deal.rows.len());
-            deal.rows.extend_from_slice(problem.rows_of(deal.tuples[at]));
-            if deal.rows.len() - deal.next[from] >= BATCH || at + 1 == deal.tuples.len() {
-                deal.shuffle(release, from, &mut draws)?;
-                from = at + 1;
-            }
-        }
-        Ok(deal)
-    }
-
-    /// Puts the rows of the tuples from `from` on in random order, each tuple's among themselves.
-    /// They are sorted by their cells first, so that the order of the source has no influence.
-    fn shuffle(&mut self, release: &Release, from: usize, draws: &mut Draws) -> Result<()> {
-        let start = self.next[from];
-        let cells = release.comparable(&self.rows[start..])?;
-        for (at, &begin) in self.next.iter().enumerate().skip(from) {
-            let end = self.next.get(at + 1).copied().unwrap_or(self.rows.len());
-            let mut places: Vec<usize> = (begin - start..end - start).collect();
-            if let Some(cells) = &cells {
-                places.sort_unstable_by(|&a, &b| cells.row(a).cmp(&cells.row(b)).then(a.cmp(&b)));
-            }
-            draws.shuffle(&mut places);
-            let dealt: Vec<RowId> = places.iter().map(|&place| self.rows[start + place]).collect();
-            self.rows[begin..end].copy_from_slice(&dealt);
-        }
-        Ok(())
-    }
-
-    /// The next rows of a tuple; none when all of its rows go to one class.
-    fn take(&mut self, piece: Piece) -> Option<&[RowId]> {
-        let at = self.tuples.binary_search(&piece.tuple).ok()?;
-        let begin = self.next[at];
-        self.next[at] += piece.count as usize;
-        Some(&self.rows[begin..self.next[at]])
     }
 }

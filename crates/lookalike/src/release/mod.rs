@@ -6,26 +6,29 @@
 //! a class, the choice is random under a key, all choices equally likely; their place in the source
 //! has no influence.
 
+mod deal;
 pub(crate) mod formula_guard;
 mod layout;
 mod passthrough;
 pub mod proof;
 pub(crate) mod published;
 pub mod recoding_file;
+pub mod tuple_plan;
+
+pub use deal::{Dealt, deal};
+pub use published::{PublishedColumn, published_columns};
 
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use arrow_array::cast::AsArray;
-use arrow_array::{ArrayRef, RecordBatch, UInt32Array};
+use arrow_array::{ArrayRef, Int64Array, RecordBatch, UInt32Array};
 use arrow_cast::{CastOptions, can_cast_types, cast_with_options};
-use arrow_row::SortField;
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use arrow_select::take::take;
 
 use self::formula_guard::FormulaGuard;
-use self::passthrough::Comparable;
-use self::published::PublishedColumn;
+use self::passthrough::{Comparable, PassedThrough, passed_through};
 use crate::codes::{Codes, RowId};
 use crate::error::{Error, Result};
 use crate::problem::Problem;
@@ -50,14 +53,15 @@ pub struct Release {
     rows: Vec<RowId>,
     /// For each of `rows` its class.
     classes: Vec<u32>,
+    /// For each of `rows` the number of rows it stands for; empty where the source has no counts.
+    counts: Vec<u32>,
     /// For each batch its part of `rows`, and whether these are in their final order already.
     batches: Vec<(Range<usize>, bool)>,
-    /// The first source row of each chunk of passed-through cells.
-    starts: Vec<usize>,
-    /// The most bytes that the passed-through cells of one row have, about.
-    widest: usize,
+    passed: PassedThrough,
     order: Order,
     guard: FormulaGuard,
+    /// For each batch the source rows of its rows, where they are recorded.
+    origins: Option<Vec<OnceLock<Vec<RowId>>>>,
 }
 
 /// The format of the released cells.
@@ -74,13 +78,16 @@ pub enum CellFormat {
 enum ReleasedColumn {
     /// The distinct published cells, and for each class which of them it has.
     Quasi { cells: ArrayRef, of_class: Codes },
-    /// The source's cells, chunk by chunk.
-    Passthrough { chunks: Vec<ArrayRef>, convert: SortField },
+    /// The source's cells.
+    Passthrough,
+    /// The number of rows that each row stands for.
+    Count,
 }
 
 impl Release {
     /// Lays out the release. Where only some of a tuple's rows go to a class, the key decides
-    /// which. Rings ignore the key and take random numbers of the system: their guarantee needs a
+    /// which. With a count column, rows that show the same are one row with the sum of their
+    /// counts. Rings ignore the key and take random numbers of the system: their guarantee needs a
     /// choice that nobody can repeat.
     ///
     /// # Example
@@ -101,7 +108,7 @@ impl Release {
     /// ```
     ///
     /// # Errors
-    /// When the passed-through cells cannot be gathered.
+    /// When the passed-through cells cannot be gathered, and for rings of a table with counts.
     pub fn new(
         problem: &Problem,
         recoding: &Recoding,
@@ -115,11 +122,10 @@ impl Release {
         let as_text = cells == CellFormat::Text;
         let mut fields = Vec::new();
         let mut columns = Vec::new();
-        let mut starts = vec![0];
         for column in table.columns() {
             if let Some(at) = roles.quasi.iter().position(|name| *name == column.name) {
                 for PublishedColumn { field, cells, of_class } in
-                    published::columns(problem, recoding, at, request)?
+                    published_columns(problem, recoding, at, request)?
                 {
                     let cells = if as_text {
                         as_type(&cells, &text_type(cells.data_type()))?
@@ -133,35 +139,32 @@ impl Release {
                     ));
                     columns.push(ReleasedColumn::Quasi { cells, of_class });
                 }
-            } else if let (Some(chunks), false) =
-                (&column.passthrough, roles.dropped.contains(&column.name))
-            {
+            } else if passed_through(column, roles).is_some() {
                 let written =
                     if as_text { text_type(&column.data_type) } else { column.data_type.clone() };
                 fields.push(Field::new(guard.name(&column.name), written, true));
-                let convert = SortField::new(column.data_type.clone());
-                starts = chunks
-                    .iter()
-                    .scan(0, |end, chunk| Some(std::mem::replace(end, *end + chunk.len())))
-                    .collect();
-                columns.push(ReleasedColumn::Passthrough { chunks: chunks.clone(), convert });
+                columns.push(ReleasedColumn::Passthrough);
+            } else if roles.count.as_ref() == Some(&column.name) {
+                fields.push(Field::new(guard.name(&column.name), DataType::Int64, true));
+                columns.push(ReleasedColumn::Count);
             }
+        }
+        if problem.is_counted() && recoding.is_of_rings() {
+            let reason = "a table with a count column has no release of rings";
+            return Err(Error::request("counted-rings", reason));
         }
         let mut release = Release {
             schema: Arc::new(Schema::new(fields)),
             columns,
             rows: Vec::new(),
             classes: Vec::new(),
+            counts: Vec::new(),
             batches: Vec::new(),
-            starts,
-            widest: 0,
+            passed: PassedThrough::new(table, roles),
             order: request.output.order,
             guard,
+            origins: None,
         };
-        release.widest = release
-            .passthrough()
-            .map(|chunks| chunks.iter().map(passthrough::widest).max().unwrap_or(0))
-            .sum();
         let key = if recoding.is_of_rings() { Key::from_system() } else { key };
         release.lay_out(problem, recoding, key)?;
         Ok(release)
@@ -172,7 +175,7 @@ impl Release {
         &self.schema
     }
 
-    /// The number of released rows.
+    /// The number of released rows; with a count column, of rows that show something else.
     pub fn rows(&self) -> usize {
         self.rows.len()
     }
@@ -187,6 +190,17 @@ impl Release {
         self.guard.cells()
     }
 
+    /// From now on, [`batch`](Release::batch) records which source row each row stands for.
+    pub(crate) fn record_origins(&mut self) {
+        self.origins = Some(vec![OnceLock::new(); self.batches.len()]);
+    }
+
+    /// For each row of the release its source row, as far as batches were made and recorded.
+    pub(crate) fn origins(&mut self) -> Vec<RowId> {
+        let recorded = self.origins.take().into_iter().flatten();
+        recorded.filter_map(OnceLock::into_inner).flatten().collect()
+    }
+
     /// One batch of the release, by its number, counted from 0. Batches can be made in any order
     /// and at the same time.
     ///
@@ -195,10 +209,20 @@ impl Release {
     pub fn batch(&self, index: usize) -> Result<RecordBatch> {
         let (here, is_ordered) = self.batches[index].clone();
         let classes = &self.classes[here.clone()];
-        let mut passed = match self.comparable(&self.rows[here])? {
-            None => Vec::new(),
+        let rows = &self.rows[here.clone()];
+        let record = |order: &[usize]| {
+            if let Some(origins) = &self.origins {
+                let _ = origins[index].set(order.iter().map(|&at| rows[at]).collect());
+            }
+        };
+        let mut passed = match self.passed.comparable(rows)? {
+            None => {
+                record(&(0..rows.len()).collect::<Vec<_>>());
+                Vec::new()
+            }
             Some(cells) => {
                 let order = self.order_within(classes, &cells, is_ordered);
+                record(&order);
                 cells
                     .converter
                     .convert_rows(order.iter().map(|&at| cells.row(at)))
@@ -214,9 +238,13 @@ impl Release {
                         classes.iter().map(|&class| of_class.get(class as usize)).collect();
                     take(cells, &indices, None).map_err(gathering)?
                 }
-                ReleasedColumn::Passthrough { .. } => {
+                ReleasedColumn::Passthrough => {
                     let array = passed.pop().expect("one array a passed-through column");
                     as_type(&array, field.data_type())?
+                }
+                ReleasedColumn::Count => {
+                    let counts = self.counts[here.clone()].iter();
+                    Arc::new(counts.map(|&count| i64::from(count)).collect::<Int64Array>())
                 }
             };
             arrays.push(self.guard.apply(array));
@@ -242,7 +270,7 @@ impl Release {
         let mut written = Vec::with_capacity(self.rows.len());
         for (here, is_ordered) in &self.batches {
             let (rows, classes) = (&self.rows[here.clone()], &self.classes[here.clone()]);
-            let order = match self.comparable(rows)? {
+            let order = match self.passed.comparable(rows)? {
                 None => (0..rows.len()).collect(),
                 Some(cells) => self.order_within(classes, &cells, *is_ordered),
             };
@@ -259,15 +287,19 @@ impl Release {
 /// [`Data`](crate::ErrorKind::Data) with column and row of the first NUL.
 pub fn check_text(table: &Table, roles: &Roles) -> Result<()> {
     let released = |name: &String| {
-        [&roles.quasi, &roles.sensitive, &roles.keep].into_iter().any(|names| names.contains(name))
+        let published = [&roles.quasi, &roles.sensitive, &roles.keep].into_iter().flatten();
+        published.chain(&roles.count).any(|other| other == name)
     };
     let way_out = "which no text file can have: write Parquet or Arrow instead, or take it out";
     for column in table.columns().iter().filter(|column| released(&column.name)) {
         if column.name.contains('\0') {
-            return Err(Error::data(format!(
-                "the name of column `{}` has a NUL, {way_out}",
-                column.name.replace('\0', "\\0")
-            )));
+            return Err(Error::data(
+                "has-nul",
+                format!(
+                    "the name of column `{}` has a NUL, {way_out}",
+                    column.name.replace('\0', "\\0")
+                ),
+            ));
         }
         let row = match (&column.passthrough, &column.coded) {
             (Some(chunks), _) => passthrough_nul(chunks),
@@ -286,11 +318,8 @@ pub fn check_text(table: &Table, roles: &Roles) -> Result<()> {
             (None, None) => None,
         };
         if let Some(row) = row {
-            return Err(Error::data(format!(
-                "column `{}`, data row {}: the cell has a NUL, {way_out}",
-                column.name,
-                row + 1
-            )));
+            return Err(Error::data("has-nul", format!("the cell has a NUL, {way_out}"))
+                .at_row(&column.name, row as u64));
         }
     }
     Ok(())
@@ -337,17 +366,20 @@ fn as_type(cells: &ArrayRef, to: &DataType) -> Result<ArrayRef> {
     }
     let options = CastOptions { safe: false, ..CastOptions::default() };
     let fault = |_| {
-        Error::data(format!(
-            "a cell of type {} cannot be written as text: write Parquet instead",
-            cells.data_type()
-        ))
+        Error::data(
+            "cannot-write",
+            format!(
+                "a cell of type {} cannot be written as text: write Parquet instead",
+                cells.data_type()
+            ),
+        )
     };
     cast_with_options(cells, to, &options).map_err(fault)
 }
 
 #[allow(clippy::needless_pass_by_value, reason = "for map_err")]
 fn gathering(error: arrow_schema::ArrowError) -> Error {
-    Error::data(format!("cannot gather the passed-through columns: {error}"))
+    Error::data("cannot-gather", format!("cannot gather the passed-through columns: {error}"))
 }
 
 #[cfg(test)]

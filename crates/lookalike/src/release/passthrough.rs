@@ -1,15 +1,19 @@
 //! The cells that are published unchanged: their places, their sizes in bytes, and the same cells
 //! in a form that compares.
 
+use std::ops::Range;
+
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef};
 use arrow_row::{Row, RowConverter, Rows, SortField};
 use arrow_schema::DataType;
 use arrow_select::interleave::interleave;
 
-use super::{BATCH, BYTES, Release, ReleasedColumn, gathering};
+use super::{BATCH, BYTES, gathering};
 use crate::codes::RowId;
 use crate::error::Result;
+use crate::request::Roles;
+use crate::table::{Column, Table};
 
 /// The passed-through cells of some rows in Arrow's row format, which compares and has no bytes
 /// under nulls; in parts of limited size.
@@ -30,13 +34,37 @@ impl Comparable {
     }
 }
 
-impl Release {
-    /// The chunks of every passed-through column.
-    pub(super) fn passthrough(&self) -> impl Iterator<Item = &[ArrayRef]> {
-        self.columns.iter().filter_map(|column| match column {
-            ReleasedColumn::Passthrough { chunks, .. } => Some(&chunks[..]),
-            ReleasedColumn::Quasi { .. } => None,
-        })
+/// The passed-through columns of a table.
+#[derive(Debug)]
+pub(super) struct PassedThrough {
+    /// For each column its cells, chunk by chunk.
+    columns: Vec<Vec<ArrayRef>>,
+    /// For each column how its cells are compared.
+    sorts: Vec<SortField>,
+    /// The first row of each chunk.
+    starts: Vec<usize>,
+    /// The most bytes that the cells of one row have, about.
+    widest: usize,
+}
+
+impl PassedThrough {
+    pub(super) fn new(table: &Table, roles: &Roles) -> PassedThrough {
+        let (mut columns, mut sorts): (Vec<Vec<ArrayRef>>, Vec<SortField>) = Default::default();
+        for column in table.columns() {
+            if let Some(chunks) = passed_through(column, roles) {
+                columns.push(chunks.to_vec());
+                sorts.push(SortField::new(column.data_type.clone()));
+            }
+        }
+        let starts = columns.last().map_or(vec![0], |chunks| {
+            chunks
+                .iter()
+                .scan(0, |end, chunk| Some(std::mem::replace(end, *end + chunk.len())))
+                .collect()
+        });
+        let widest = columns.iter().map(|chunks| chunks.iter().map(widest).max().unwrap_or(0));
+        let widest = widest.sum();
+        PassedThrough { columns, sorts, starts, widest }
     }
 
     /// The place of a source row: its chunk, and its number there.
@@ -52,16 +80,30 @@ impl Release {
             return 0;
         }
         let (chunk, at) = self.place(row);
-        self.passthrough().map(|chunks| bytes_of(&chunks[chunk], at)).sum()
+        self.columns.iter().map(|chunks| bytes_of(&chunks[chunk], at)).sum()
+    }
+
+    /// Cuts rows into parts that are small enough to be gathered at once.
+    pub(super) fn parts(&self, rows: &[RowId]) -> Vec<Range<usize>> {
+        let (mut parts, mut start, mut sum) = (Vec::new(), 0, 0);
+        for (at, &row) in rows.iter().enumerate() {
+            let own = self.bytes(row);
+            if at > start && (at - start >= BATCH || sum + own > BYTES) {
+                parts.push(start..at);
+                (start, sum) = (at, 0);
+            }
+            sum += own;
+        }
+        parts.push(start..rows.len());
+        parts
     }
 
     /// The passed-through cells of some rows; none when no column is passed through.
     pub(super) fn comparable(&self, rows: &[RowId]) -> Result<Option<Comparable>> {
-        let sorts: Vec<SortField> = self.columns.iter().filter_map(sort_field).collect();
-        if sorts.is_empty() {
+        if self.sorts.is_empty() {
             return Ok(None);
         }
-        let converter = RowConverter::new(sorts).map_err(gathering)?;
+        let converter = RowConverter::new(self.sorts.clone()).map_err(gathering)?;
         let is_narrow = rows.len().saturating_mul(self.widest) <= BYTES;
         let cuts =
             if is_narrow { std::iter::once(0..rows.len()).collect() } else { self.parts(rows) };
@@ -70,12 +112,13 @@ impl Release {
         for part in cuts {
             let places: Vec<(usize, usize)> =
                 rows[part].iter().map(|&row| self.place(row)).collect();
-            let gather = |chunks: &[ArrayRef]| {
+            let gather = |chunks: &Vec<ArrayRef>| {
                 let chunks: Vec<&dyn Array> = chunks.iter().map(AsRef::as_ref).collect();
                 interleave(&chunks, &places)
             };
             let arrays = self
-                .passthrough()
+                .columns
+                .iter()
                 .map(gather)
                 .collect::<std::result::Result<Vec<_>, _>>()
                 .map_err(gathering)?;
@@ -85,11 +128,13 @@ impl Release {
     }
 }
 
-fn sort_field(column: &ReleasedColumn) -> Option<SortField> {
-    match column {
-        ReleasedColumn::Passthrough { convert, .. } => Some(convert.clone()),
-        ReleasedColumn::Quasi { .. } => None,
+/// The cells of a column that is published unchanged.
+pub(super) fn passed_through<'t>(column: &'t Column, roles: &Roles) -> Option<&'t [ArrayRef]> {
+    let is_other = [&roles.quasi, &roles.dropped].into_iter().flatten().chain(&roles.count);
+    if is_other.into_iter().any(|name| *name == column.name) {
+        return None;
     }
+    column.passthrough.as_deref()
 }
 
 /// The bytes of a cell, about.

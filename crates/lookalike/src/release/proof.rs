@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 
 use crate::audit::{Proof, ProofRing};
 use crate::codes::RowId;
-use crate::error::{Error, Result};
+use crate::error::{Error, Place, Result};
 use crate::problem::Problem;
 use crate::problem::recoding::Rings;
 use crate::release::Release;
@@ -102,16 +102,20 @@ pub fn read(file: impl Read) -> Result<Proof> {
     let mut reader = csv::Reader::from_reader(file);
     let is_proof = reader.headers().is_ok_and(|header| header.iter().eq(HEADER));
     if !is_proof {
-        return Err(Error::data(format!(
-            "this is not a proof: its first line is not {}",
-            HEADER.join(",")
-        )));
+        return Err(Error::data(
+            "not-a-proof",
+            format!("this is not a proof: its first line is not {}", HEADER.join(",")),
+        ));
     }
     let mut proof = Proof::default();
     let mut number = 0;
     for (line, record) in (2u64..).zip(reader.records()) {
         let fault = || {
-            Error::data(format!("line {line} of the proof is not four whole numbers of a proof"))
+            Error::data(
+                "bad-proof",
+                format!("line {line} of the proof is not four whole numbers of a proof"),
+            )
+            .about(Place { line: Some(line), ..Place::default() })
         };
         let record = record.map_err(|_| fault())?;
         let cells: Option<Vec<u64>> = record.iter().map(|cell| cell.parse().ok()).collect();

@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use arrow_array::{
     Array, ArrayRef, Date32Array, Float64Array, Int64Array, StringArray, TimestampMicrosecondArray,
+    UInt32Array,
 };
 use arrow_schema::{DataType, Field};
+use arrow_select::take::take;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::codes::{Code, CodeRange, Codes};
@@ -21,18 +23,49 @@ use crate::request::{Publish, Request};
 
 /// A released column: its distinct cells, and for each class which of them it publishes.
 #[derive(Debug)]
-pub(crate) struct PublishedColumn {
-    pub(crate) field: Field,
-    pub(crate) cells: ArrayRef,
-    pub(crate) of_class: Codes,
+pub struct PublishedColumn {
+    /// Name and type of the column.
+    pub field: Field,
+    /// The distinct cells.
+    pub cells: ArrayRef,
+    /// For each class of the recoding the number of its cell.
+    pub of_class: Codes,
 }
 
-/// The columns that an attribute is released as: one, or with bounds two or three.
+impl PublishedColumn {
+    /// The cells of some classes, one after the other; null where there is none.
+    ///
+    /// # Errors
+    /// When the cells cannot be gathered.
+    pub fn of_classes(&self, classes: impl Iterator<Item = Option<u32>>) -> Result<ArrayRef> {
+        let cell = |class: Option<u32>| class.map(|class| self.of_class.get(class as usize));
+        let indices: UInt32Array = classes.map(cell).collect();
+        take(&self.cells, &indices, None).map_err(super::gathering)
+    }
+}
+
+/// The released columns of a quasi-identifier by its number: one, or with bounds two or three. All
+/// of them have the types of the source, not those of a text file.
+///
+/// # Example
+/// ```
+/// # use lookalike::{*, release::published_columns, table::Treatment};
+/// # let request = Request::parse("k = 2\ncolumns.age.role = 'quasi'")?;
+/// # let source = table::open_text("age\n30\n35\n50\n50\n".into(), "data.csv".as_ref())?;
+/// # let roles = request.roles(source.names())?;
+/// # let problem = Problem::new(&source.read(&[Treatment::Code])?, &roles, &request)?;
+/// # let options = SearchOptions::new(Algorithm::Mondrian, 1);
+/// # let recoding = solve(&problem, options, &Budget::unlimited()).recoding;
+/// let [age] = &published_columns(&problem, &recoding, 0, &request)?[..] else { panic!() };
+/// let cells = age.of_classes([Some(0), Some(1), None].into_iter())?;
+/// assert_eq!((age.field.name().as_str(), cells.len()), ("age", 3));
+/// # Ok::<(), lookalike::Error>(())
+/// ```
 ///
 /// # Errors
 /// When two generalizations would have the same label, or one would have a label that means
 /// missing.
-pub(crate) fn columns(
+pub fn published_columns(
     problem: &Problem,
     recoding: &Recoding,
     at: usize,
@@ -96,10 +129,12 @@ fn check(name: &str, labels: &StringArray, missing: &[String]) -> Result<()> {
     let is_missing = |label: &str| missing.iter().any(|marker| marker.trim() == label.trim());
     for label in labels.iter().flatten() {
         if is_missing(label) {
-            return Err(Error::request(format!(
-                "column `{name}`: a generalized value would be written as a text that means \
-                 missing: rename the group, or remove the text from missing"
-            )));
+            return Err(Error::request(
+                "label-means-missing",
+                "a generalized value would be written as a text that means missing: rename the \
+                 group, or remove the text from missing",
+            )
+            .at_column(name));
         }
         if !seen.insert(label) {
             return Err(same_label(name));
@@ -109,10 +144,12 @@ fn check(name: &str, labels: &StringArray, missing: &[String]) -> Result<()> {
 }
 
 fn same_label(name: &str) -> Error {
-    Error::request(format!(
-        "column `{name}`: two different generalizations would be written alike, so nothing was \
-         written: rename the value or the group that reads like a set, a range or another group"
-    ))
+    Error::request(
+        "same-label",
+        "two different generalizations would be written alike, so nothing was written: rename the \
+         value or the group that reads like a set, a range or another group",
+    )
+    .at_column(name)
 }
 
 /// The distinct ranges of the classes on an attribute, ascending, and for each class its range.
@@ -192,11 +229,12 @@ pub(crate) fn bounds(
     let (lows, highs) = (ends(|range| range.lo), ends(|range| range.hi));
     if ordered.unit() == Unit::Second {
         if ordered.texts().iter().any(|text| nanoseconds(text).is_none()) {
-            return Err(Error::data(format!(
-                "column `{0}`: a time is beyond the range of a typed column of times, such as the \
-                 end of the year 9999; publish labels",
-                attribute.name
-            )));
+            return Err(Error::data(
+                "time-out-of-range",
+                "a time is beyond the range of a typed column of times, such as the end of the \
+                 year 9999; publish labels",
+            )
+            .at_column(&attribute.name));
         }
         let ends = lows.iter().zip(&highs).filter_map(|(lo, hi)| {
             Some((
@@ -206,11 +244,12 @@ pub(crate) fn bounds(
         });
         let mut seen = FxHashSet::default();
         if !ends.into_iter().all(|ends| seen.insert(ends)) {
-            return Err(Error::data(format!(
-                "column `{0}`: times that are less than a microsecond apart would have the same \
-                 bounds; publish labels",
-                attribute.name
-            )));
+            return Err(Error::data(
+                "same-bounds",
+                "times that are less than a microsecond apart would have the same bounds; publish \
+                 labels",
+            )
+            .at_column(&attribute.name));
         }
     }
     let mut columns = Vec::new();

@@ -214,24 +214,15 @@ pub fn to_toml(input: &Path, profiles: &[ColumnProfile]) -> String {
     let keys: Vec<String> = profiles.iter().map(|profile| key(&profile.name)).collect();
     let width = keys.iter().map(|key| key.chars().count().min(30)).max().unwrap_or(0);
     for (key, profile) in keys.iter().zip(profiles) {
-        let role = format!("{{ role = \"{}\" }}", role_name(profile.role));
+        let role = format!("{{ role = \"{}\" }}", profile.role.name());
         writeln!(text, "{key:width$} = {role:25}  # {}", profile.reason)
             .expect("a string takes all");
         if let Some(hint) = &profile.hint {
-            writeln!(text, "#~ {key} = {{ role = \"{}\", {hint} }}", role_name(profile.role))
+            writeln!(text, "#~ {key} = {{ role = \"{}\", {hint} }}", profile.role.name())
                 .expect("a string takes all");
         }
     }
     text
-}
-
-fn role_name(role: Role) -> &'static str {
-    match role {
-        Role::Quasi => "quasi",
-        Role::Sensitive => "sensitive",
-        Role::Identifier => "identifier",
-        Role::Keep => "keep",
-    }
 }
 
 /// A TOML key: bare where that is allowed.

@@ -3,6 +3,7 @@
 
 use super::roles::{find, words};
 use super::{ColumnProfile, roles};
+use crate::error::Warning;
 use crate::request::{Request, Role};
 use crate::table::DistinctCount;
 
@@ -60,8 +61,11 @@ fn identifies(name: &str) -> Identifies {
 
 /// The columns whose values should be counted although they are not published: identifiers, and
 /// columns without a line whose name says that they number persons. The most certain first, at most
-/// eight.
+/// eight. None where rows stand for several: a value in one row says nothing about persons.
 pub fn person_columns(names: &[String], request: &Request) -> Vec<String> {
+    if request.count.is_some() {
+        return Vec::new();
+    }
     let mut found: Vec<(Identifies, &String)> = Vec::new();
     for name in names {
         let identifies = identifies(name);
@@ -79,7 +83,7 @@ pub fn person_columns(names: &[String], request: &Request) -> Vec<String> {
 }
 
 /// The warning that rows are not persons, if the counts of this column call for it.
-pub fn repeated_persons(counted: &DistinctCount) -> Option<String> {
+pub fn repeated_persons(counted: &DistinctCount) -> Option<Warning> {
     let DistinctCount { name, present, distinct, is_exact } = counted;
     let identifies = identifies(name);
     let repeats = match identifies {
@@ -99,19 +103,20 @@ pub fn repeated_persons(counted: &DistinctCount) -> Option<String> {
     let condition =
         if identifies == Identifies::Surely { "" } else { "if each stands for one person, " };
     repeats.then(|| {
-        format!(
+        let reason = format!(
             "rows are counted, not persons: column `{name}` has {about}{} different values in {} \
              rows; {condition}the rows of a class may all be those of one person, who is then not \
              hidden among others: keep one row a person, or read every k here as a number of \
              rows",
             thousands(*distinct),
             thousands(*present)
-        )
+        );
+        Warning::new("rows-not-persons", reason).about_column(name)
     })
 }
 
 /// The warnings for a profiled table.
-pub fn repeated_in(profiles: &[ColumnProfile]) -> Vec<String> {
+pub fn repeated_in(profiles: &[ColumnProfile]) -> Vec<Warning> {
     let counted = |profile: &ColumnProfile| DistinctCount {
         name: profile.name.clone(),
         present: profile.rows - profile.missing,
@@ -139,7 +144,8 @@ mod tests {
     use super::*;
 
     fn said(name: &str, distinct: u64, present: u64) -> Option<String> {
-        repeated_persons(&DistinctCount { name: name.into(), present, distinct, is_exact: true })
+        let counted = DistinctCount { name: name.into(), present, distinct, is_exact: true };
+        repeated_persons(&counted).map(|warning| warning.to_string())
     }
 
     #[test]

@@ -20,6 +20,7 @@ use crate::codes::real;
 use crate::domain::attribute::{Domain, Ordered, Unit};
 use crate::domain::taxonomy::Taxonomy;
 use crate::error::Result;
+use crate::problem::CountColumn;
 use crate::request::Request;
 use crate::table::Table;
 
@@ -96,13 +97,14 @@ fn detail(
     let field = QueryField::new(name, source, request)?;
     let (of, written) = cells(columns, release)?;
     let mut rows = vec![0u64; written.len()];
-    of.iter().for_each(|cell| rows[cell as usize] += 1);
+    let counts = CountColumn::new(release, request.count.as_ref())?;
+    of.iter().enumerate().for_each(|(row, cell)| rows[cell as usize] += counts.of(row));
     let extents = released(&field, columns, release)?.0;
     let mut before = vec![0u64; field.values().len()];
-    coded(source, name)?
-        .codes()
-        .iter()
-        .for_each(|value| before[field.codes[value as usize] as usize] += 1);
+    let counts = CountColumn::new(source, request.count.as_ref())?;
+    for (row, value) in coded(source, name)?.codes().iter().enumerate() {
+        before[field.codes[value as usize] as usize] += counts.of(row);
+    }
     let (mut ncp, mut generalized) = (0.0, 0);
     for ((cell, extent), &rows) in written.iter().zip(&extents).zip(&rows) {
         let (penalty, is_one) = match (&field.domain, extent) {

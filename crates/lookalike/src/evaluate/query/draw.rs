@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use super::field::QueryField;
 use super::{Condition, Query, not_released, originals, tests, total};
 use crate::domain::attribute::{Domain, Ordered, Unit};
-use crate::error::{Error, Result};
+use crate::error::{Error, Hint, Result};
 use crate::request::{Request, Rest, Role};
 use crate::rng::Rng;
 use crate::table::Table;
@@ -72,8 +72,10 @@ pub fn draw(source: &Table, request: &Request, workload: &Workload) -> Result<Ve
     on.dedup();
     if on.is_empty() {
         return Err(Error::request(
-            "no column is left for conditions: name some beside the summed one, --on a,b",
-        ));
+            "no-query-columns",
+            "no column is left for conditions beside the summed one",
+        )
+        .hint(Hint::ChooseQueryColumns));
     }
     let released: Vec<String> = source
         .columns()
@@ -84,7 +86,7 @@ pub fn draw(source: &Table, request: &Request, workload: &Workload) -> Result<Ve
     if let Some(name) =
         on.iter().copied().chain(sum).find(|name| !released.iter().any(|known| known == name))
     {
-        return Err(Error::request(not_released(name, &released)));
+        return Err(not_released(name, &released, ""));
     }
     let fields = on
         .iter()
@@ -93,11 +95,13 @@ pub fn draw(source: &Table, request: &Request, workload: &Workload) -> Result<Ve
         .map(|name| QueryField::new(name, source, request))
         .collect::<Result<Vec<_>>>()?;
     if let Some(name) = sum.filter(|_| !fields[on.len()].is_number()) {
-        return Err(Error::request(format!(
-            "column `{name}` has no numbers: only numbers can be summed"
-        )));
+        return Err(Error::request(
+            "sum-of-text",
+            format!("column `{name}` has no numbers: only numbers can be summed"),
+        )
+        .about_column(name));
     }
-    let truth = originals(&fields, source)?;
+    let truth = originals(&fields, source, request)?;
     let query = |number: u64| {
         // Counts and sums have streams of their own.
         let mut rng = Rng::at(workload.seed, 2 * number + u64::from(sum.is_some()));
@@ -107,15 +111,15 @@ pub fn draw(source: &Table, request: &Request, workload: &Workload) -> Result<Ve
                 .map(|field| (field.name.to_string(), condition(field, &mut rng)));
             let query = Query { sum: workload.sum.clone(), conditions: conditions.collect() };
             let tests = tests(&query, &fields)
-                .map_err(|(column, why)| Error::request(format!("column `{column}`: {why}")))?;
+                .map_err(|(column, why)| Error::request("bad-condition", why).at_column(column))?;
             if total(&truth, &tests) != 0.0 {
                 return Ok(query);
             }
         }
-        Err(Error::request(format!(
-            "{DRAWS} random queries in a row have the answer 0 on this table: use fewer columns, \
-             --on a,b, or queries of your own"
-        )))
+        let reason = format!("{DRAWS} random queries in a row have the answer 0 on this table");
+        Err(Error::request("no-queries-found", reason)
+            .hint(Hint::FewerQueryColumns)
+            .hint(Hint::plain("use queries of your own")))
     };
     (0..workload.queries).into_par_iter().map(query).collect()
 }
@@ -129,7 +133,7 @@ fn quasi(source: &Table, request: &Request) -> Vec<String> {
 fn is_released(name: &str, request: &Request) -> bool {
     match request.column(name).map(|line| line.role) {
         Some(role) => role != Role::Identifier,
-        None => request.rest == Some(Rest::Keep),
+        None => request.rest == Some(Rest::Keep) && request.count.as_deref() != Some(name),
     }
 }
 

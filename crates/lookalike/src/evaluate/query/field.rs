@@ -64,11 +64,18 @@ impl<'a> QueryField<'a> {
         request: &'a Request,
     ) -> Result<QueryField<'a>> {
         if source.column(name).is_none() {
-            return Err(Error::data(format!("the source has no column `{name}`")));
+            return Err(Error::data(
+                "table-lacks-column",
+                format!("the source has no column `{name}`"),
+            )
+            .about_column(name));
         }
         let values = coded(source, name)?;
         if values.values().is_empty() {
-            return Err(Error::data("the source has no rows: there is nothing to query"));
+            return Err(Error::data(
+                "no-rows",
+                "the source has no rows: there is nothing to query",
+            ));
         }
         let column = request.column(name);
         let form = match column.map(|column| column.role) {
@@ -374,10 +381,14 @@ fn ends(ordered: &Ordered) -> (f64, f64) {
     root.filter(|(lo, hi)| lo.is_finite() && hi.is_finite()).or(values).unwrap_or((0.0, 0.0))
 }
 
-/// The groups of a hierarchy file or a calendar; intervals are read as intervals.
+/// The groups of listed values or a calendar; intervals are read as intervals.
 fn groups(ordered: &Ordered, column: Option<&ColumnRequest>) -> FxHashMap<String, (f64, f64)> {
-    match (ordered.intervals(), column.and_then(|column| column.hierarchy.as_ref())) {
-        (Some(intervals), Some(HierarchySpec::File(_) | HierarchySpec::Date(_))) => {
+    let has_labels = |hierarchy: &&HierarchySpec| {
+        hierarchy.lists_values() || matches!(hierarchy, HierarchySpec::Date(_))
+    };
+    let labelled = column.and_then(|column| column.hierarchy.as_ref()).filter(has_labels);
+    match (ordered.intervals(), labelled) {
+        (Some(intervals), Some(_)) => {
             let tree = intervals.taxonomy();
             let inner = tree.range(tree.root()).hi + 1..=tree.root();
             inner.map(|node| (tree.label(node).to_string(), intervals.ends(node))).collect()

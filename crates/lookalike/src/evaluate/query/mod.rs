@@ -58,8 +58,9 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::audit::{Fold, QuasiColumns, ReleasedCell, cells, coded, surface};
-use crate::codes::Codes;
-use crate::error::{Error, Result};
+use crate::codes::{Codes, real};
+use crate::error::{Error, Hint, Place, Result};
+use crate::problem::CountColumn;
 use crate::request::{Request, did_you_mean, list};
 use crate::table::Table;
 use field::{Form, QueryField};
@@ -208,28 +209,27 @@ pub fn answer(
                 surface.quasi.iter().map(|quasi| quasi.name().to_string()).collect();
             let released =
                 [released, surface.roles.sensitive.clone(), surface.roles.keep.clone()].concat();
-            return Err(Error::request(format!(
-                "query {number}: {}",
-                not_released(name, &released)
-            )));
+            return Err(not_released(name, &released, &format!("query {number}: ")));
         }
     }
     let fields = names
         .iter()
         .map(|name| QueryField::new(name, source, request))
         .collect::<Result<Vec<_>>>()?;
-    let truth = originals(&fields, source)?;
+    let truth = originals(&fields, source, request)?;
     let columns = fields.iter().map(|field| match quasi(field.name) {
         Some(columns) => released(field, columns, release),
         None => released(field, &QuasiColumns::Label(field.name.to_string()), release),
     });
     let columns = columns.collect::<Result<Vec<_>>>()?;
-    let estimate = DistinctRows::new(columns, release.rows());
+    let counts = CountColumn::new(release, request.count.as_ref())?;
+    let estimate = DistinctRows::new(columns, release.rows(), &counts);
     let answers: Vec<Result<Answer>> = (1usize..=queries.len())
         .into_par_iter()
         .map(|number| {
             let tests = tests(&queries[number - 1], &fields).map_err(|(column, why)| {
-                Error::request(format!("query {number}, column `{column}`: {why}"))
+                Error::request("bad-condition", format!("query {number}, column `{column}`: {why}"))
+                    .about_column(column)
             })?;
             Ok(Answer { truth: total(&truth, &tests), estimate: total(&estimate, &tests) })
         })
@@ -245,12 +245,11 @@ impl Query {
     }
 }
 
-fn not_released(name: &str, released: &[String]) -> String {
-    format!(
-        "column `{name}` is not in the release{} (it has {})",
-        did_you_mean(name, released),
-        list(released)
-    )
+fn not_released(name: &str, released: &[String], query: &str) -> Error {
+    let list = list(released);
+    let reason = format!("{query}column `{name}` is not in the release (it has {list})");
+    let error = Error::request("column-not-released", reason).about_column(name);
+    did_you_mean(name, released).into_iter().fold(error, Error::hint)
 }
 
 /// The distinct rows of a table in the columns that queries use, and the extents of their cells.
@@ -263,12 +262,16 @@ struct DistinctRows {
     /// The cells of the distinct rows, row by row.
     cells: Vec<u32>,
     /// For each distinct row the number of rows equal to it.
-    counts: Vec<u32>,
+    counts: Vec<u64>,
 }
 
 impl DistinctRows {
     /// From the cells of each column, and for each row the cell that it has.
-    fn new(columns: Vec<(Vec<Extent>, Codes)>, rows: usize) -> DistinctRows {
+    fn new(
+        columns: Vec<(Vec<Extent>, Codes)>,
+        rows: usize,
+        of_rows: &CountColumn<'_>,
+    ) -> DistinctRows {
         let mut fold = Fold::new(rows);
         fold.refine(
             &columns
@@ -284,26 +287,36 @@ impl DistinctRows {
         let cells = cells.collect();
         let rows_of = columns.iter().map(|(cells, of)| {
             let mut rows = vec![0; cells.len()];
-            of.iter().for_each(|cell| rows[cell as usize] += 1);
+            of.iter().enumerate().for_each(|(row, cell)| rows[cell as usize] += of_rows.of(row));
             rows
         });
         let rows_of = rows_of.collect();
+        let counts = if of_rows.is_counted() {
+            let mut counts = vec![0; classes.first.len()];
+            for (row, &class) in classes.of.iter().enumerate() {
+                counts[class as usize] += of_rows.of(row);
+            }
+            counts
+        } else {
+            classes.sizes.iter().map(|&size| u64::from(size)).collect()
+        };
         DistinctRows {
             extents: columns.into_iter().map(|(cells, _)| cells).collect(),
             rows_of,
             cells,
-            counts: classes.sizes,
+            counts,
         }
     }
 }
 
 /// The source, each cell with the extent of one value.
-fn originals(fields: &[QueryField<'_>], source: &Table) -> Result<DistinctRows> {
+fn originals(fields: &[QueryField<'_>], source: &Table, request: &Request) -> Result<DistinctRows> {
     let columns = fields.iter().map(|field| {
         let codes = coded(source, field.name)?.codes();
         Ok((field.values(), codes.iter().map(|code| field.codes[code as usize]).collect()))
     });
-    Ok(DistinctRows::new(columns.collect::<Result<Vec<_>>>()?, source.rows()))
+    let counts = CountColumn::new(source, request.count.as_ref())?;
+    Ok(DistinctRows::new(columns.collect::<Result<Vec<_>>>()?, source.rows(), &counts))
 }
 
 /// The extents of the released cells of a column, and for each row the cell that it has.
@@ -320,12 +333,20 @@ fn released(
                 Form::Generalized => "does not fit the source and the hierarchy of the column",
                 Form::Exact => "is no value of the source, although the column is passed through",
             };
-            Error::data(format!(
-                "the release, column `{}`, data row {row}: the cell {what}; is this the release \
-                 of that source, made with this configuration? (check with lookalike verify \
-                 RELEASE --source SOURCE)",
-                field.name
-            ))
+            Error::data(
+                "not-of-this-source",
+                format!(
+                    "the release, column `{}`, data row {row}: the cell {what}: perhaps this is \
+                     not the release of that source, or was made with another configuration",
+                    field.name
+                ),
+            )
+            .about(Place {
+                column: Some(field.name.into()),
+                row: Some(row as u64),
+                ..Place::default()
+            })
+            .hint(Hint::CheckSource)
         })
     };
     let extents = (0..).zip(&cells).map(extent).collect::<Result<Vec<_>>>()?;
@@ -390,7 +411,7 @@ fn total(rows: &DistinctRows, tests: &Tests) -> f64 {
     let mut sum = 0.0;
     for (row, &count) in rows.counts.iter().enumerate() {
         let cells = &rows.cells[row * width..][..width];
-        let mut weight = f64::from(count);
+        let mut weight = real(count);
         for (at, table) in &tables {
             weight *= table[cells[*at] as usize];
             if weight == 0.0 {

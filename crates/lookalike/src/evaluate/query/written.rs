@@ -26,7 +26,7 @@ use crate::error::{Error, Result};
 /// When it cannot be read, is no TOML, or a query is not valid; the message names the query.
 pub fn read(path: &Path) -> Result<Vec<Query>> {
     let text = std::fs::read_to_string(path).map_err(|source| Error::io(path, source))?;
-    parse(&text).map_err(|error| Error::request(format!("{}: {error}", path.display())))
+    parse(&text).map_err(|error| error.at_file(path))
 }
 
 /// Reads the text of a file of queries.
@@ -44,28 +44,31 @@ pub fn read(path: &Path) -> Result<Vec<Query>> {
 /// # Errors
 /// When it is no TOML, or a query is not valid; the message names the query.
 pub fn parse(text: &str) -> Result<Vec<Query>> {
-    let mut file: Table =
-        toml::from_str(text).map_err(|error| Error::request(error.to_string().trim_end()))?;
+    let mut file: Table = toml::from_str(text)
+        .map_err(|error| Error::request("bad-toml", error.to_string().trim_end()))?;
     let queries = match file.remove("query") {
         Some(Value::Array(queries)) if !queries.is_empty() => queries,
         Some(_) => {
             return Err(Error::request(
+                "bad-query",
                 "`query` is no list: begin every query with a line [[query]]",
             ));
         }
         None => {
             return Err(Error::request(
+                "no-query",
                 "there is no query: begin every query with a line [[query]]",
             ));
         }
     };
     if let Some(key) = file.keys().next() {
-        return Err(Error::request(format!(
-            "`{key}` is unknown here: a file of queries has [[query]] and nothing else"
-        )));
+        return Err(Error::request(
+            "bad-query",
+            format!("`{key}` is unknown here: a file of queries has [[query]] and nothing else"),
+        ));
     }
     let query = |(number, value)| {
-        query(value).map_err(|why| Error::request(format!("query {number}{why}")))
+        query(value).map_err(|why| Error::request("bad-query", format!("query {number}{why}")))
     };
     (1..).zip(queries).map(query).collect()
 }

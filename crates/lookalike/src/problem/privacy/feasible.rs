@@ -36,11 +36,15 @@ impl Privacy {
     /// rules: then no release of it does.
     pub fn nearest(&self, whole: &Tally, names: &[String]) -> Result<()> {
         if whole.size() == 0 {
-            return Err(Error::infeasible("the table has no rows to release"));
+            return Err(Error::infeasible("infeasible-rules", "the table has no rows to release"));
         }
         let failing = self.models.iter().filter(|model| !self.model_holds(model, whole));
         let why: Vec<String> = failing.map(|model| nearest(model, whole, names)).collect();
-        if why.is_empty() { Ok(()) } else { Err(Error::infeasible(why.join("; "))) }
+        if why.is_empty() {
+            Ok(())
+        } else {
+            Err(Error::infeasible("infeasible-rules", why.join("; ")))
+        }
     }
 
     /// When the whole table does not satisfy the rules but would after suppression: a value that is
@@ -170,8 +174,8 @@ fn nearest(model: &Model, whole: &Tally, names: &[String]) -> String {
         Model::Closeness { column, t, .. } => {
             let name = &names[*column];
             format!(
-                "t = {t} on column `{name}` cannot be met: rows were left out of the table that \
-                 classes are measured against; keep them all"
+                "t = {t} on column `{name}` cannot be met: all rows as one class are farther from \
+                 the table that classes are measured against; take more of its rows"
             )
         }
     }

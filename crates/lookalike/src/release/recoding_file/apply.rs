@@ -8,7 +8,7 @@ use crate::codes::{Code, CodeRange, RowId};
 use crate::domain::attribute::{Attribute, Domain, Unit};
 use crate::domain::parse::DAY;
 use crate::domain::scheme::{Blocks, Generalization, ValueBlock};
-use crate::error::{Error, Result, percent_up};
+use crate::error::{Error, Hint, Result, percent_up};
 use crate::problem::Problem;
 use crate::problem::partition;
 use crate::problem::recoding::Recoding;
@@ -55,15 +55,17 @@ pub fn apply(file: &RecodingFile, problem: &Problem, request: &Request) -> Resul
     let share = percent_up(suppressed, rows);
     // Neither rows under t-closeness nor all rows can be suppressed.
     let is_close = request.columns.values().any(|line| line.t.is_some());
-    let way = if is_close || suppressed == rows {
-        String::new()
-    } else {
-        format!(", or allow that share (--suppress {share})")
-    };
-    Err(Error::infeasible(format!(
+    let reason = format!(
         "{share} of the rows are in classes that do not satisfy the rules by this recoding file, \
-         more than may be suppressed: apply it to more rows at once{way}"
-    )))
+         more than may be suppressed"
+    );
+    let error = Error::infeasible("recoding-suppresses-too-many", reason)
+        .hint(Hint::plain("apply it to more rows at once"));
+    Err(if is_close || suppressed == rows {
+        error
+    } else {
+        error.hint(Hint::AllowSuppression { share })
+    })
 }
 
 /// The blocks of an attribute in the codes of the problem: those that occur.
@@ -75,25 +77,29 @@ fn blocks(
     request: &Request,
 ) -> Result<Blocks> {
     let name = &attribute.name;
-    let unfit = |why: String| Error::request(format!("column `{name}`{why}"));
+    let unfit = |why: String| {
+        Error::request("recoding-misfit", format!("column `{name}`{why}")).about_column(name)
+    };
     let column =
         file.columns.get(name).ok_or_else(|| unfit(" is not in the recoding file".into()))?;
     if column.kind != kind(attribute) {
         let named = format!("{:?}", column.kind).to_lowercase();
-        return Err(unfit(format!(
-            " is {named} in the recoding file and of another kind here: say --kind {name}={named}"
-        )));
+        let why = format!(" is {named} in the recoding file and of another kind here");
+        return Err(unfit(why).hint(Hint::SetKind { column: name.clone(), kind: named }));
     }
     let spans = column.spans(request.column(name)).map_err(unfit)?;
     let place_of = column.places(attribute, &spans);
     let first_row = first_rows(problem, at, attribute);
     let without_block = first_row.iter().zip(&place_of).filter(|(_, place)| place.is_none());
     if let Some(row) = without_block.filter_map(|(row, _)| *row).min() {
-        return Err(Error::data(format!(
-            "column `{name}`, data row {}: no block of the recoding file has the value; fix the \
-             cell, or make the file anew from rows that have it (anonymize --recoding FILE)",
-            row + 1
-        )));
+        return Err(Error::data(
+            "recoding-lacks-value",
+            "no block of the recoding file has the value, as no row had it that the file was made \
+             from",
+        )
+        .at_row(name, row)
+        .hint(Hint::plain("fix the cell"))
+        .hint(Hint::MakeRecoding));
     }
     let occurring: Vec<Code> =
         (0..).zip(&first_row).filter(|(_, row)| row.is_some()).map(|(code, _)| code).collect();

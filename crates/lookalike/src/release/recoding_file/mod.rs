@@ -36,7 +36,7 @@ use crate::codes::Code;
 use crate::domain::attribute::{Attribute, Domain, Unit};
 use crate::domain::parse::{number, seconds};
 use crate::domain::scheme::{Blocks, Generalization, ValueBlock};
-use crate::error::{Error, Result};
+use crate::error::{Error, Hint, Result};
 use crate::request::{ColumnRequest, Kind, Request, Role, list};
 
 /// A recoding file: for each quasi-identifier its blocks. [`parse`] checks that blocks are complete
@@ -188,7 +188,7 @@ fn kind(attribute: &Attribute) -> Kind {
 /// As [`parse`], and when the file cannot be read.
 pub fn read(path: &Path, request: &Request) -> Result<RecodingFile> {
     let text = std::fs::read_to_string(path).map_err(|source| Error::io(path, source))?;
-    parse(&text, request).map_err(|error| Error::request(format!("{}: {error}", path.display())))
+    parse(&text, request).map_err(|error| error.at_file(path))
 }
 
 /// Reads the text of a recoding file and checks it against a request.
@@ -207,20 +207,26 @@ pub fn parse(text: &str, request: &Request) -> Result<RecodingFile> {
         let line = |at: usize| {
             text.as_bytes()[..at.min(text.len())].iter().filter(|&&byte| byte == b'\n').count() + 1
         };
-        let place =
-            error.span().map_or(String::new(), |span| format!("line {}: ", line(span.start)));
-        Error::request(format!(
-            "{place}not as in a recoding file (docs/configuration.md has the form): make it anew, \
-             anonymize --recoding FILE"
-        ))
+        let line = error.span().map_or(0, |span| line(span.start));
+        let why = "not as in a recoding file (docs/configuration.md has the form)";
+        Error::request("bad-recoding-file", why).at_line(line as u64).hint(Hint::MakeRecoding)
     };
     match toml::from_str::<Any>(text).map_err(|error| fault(&error))?.version {
         Some(VERSION) => {}
-        None => return Err(Error::request("no recoding file: it has no version")),
+        None => {
+            return Err(Error::request(
+                "not-a-recoding-file",
+                "no recoding file: it has no version",
+            ));
+        }
         Some(version) => {
-            return Err(Error::request(format!(
-                "recoding file version {version} is unknown; this program knows version {VERSION}"
-            )));
+            return Err(Error::request(
+                "unknown-version",
+                format!(
+                    "recoding file version {version} is unknown; this program knows version \
+                     {VERSION}"
+                ),
+            ));
         }
     }
     let file: RecodingFile = toml::from_str(text).map_err(|error| fault(&error))?;
@@ -231,16 +237,19 @@ pub fn parse(text: &str, request: &Request) -> Result<RecodingFile> {
     if asked != known {
         let names =
             |names: BTreeSet<&String>| list(&names.into_iter().cloned().collect::<Vec<_>>());
-        return Err(Error::request(format!(
-            "it recodes {} and the quasi-identifiers are {}: they must be the same columns",
-            names(known),
-            names(asked)
-        )));
+        return Err(Error::request(
+            "recoding-columns-differ",
+            format!(
+                "it recodes {} and the quasi-identifiers are {}: they must be the same columns",
+                names(known),
+                names(asked)
+            ),
+        ));
     }
     for (name, column) in &file.columns {
-        column
-            .check(request.column(name))
-            .map_err(|why| Error::request(format!("column `{name}`{why}")))?;
+        column.check(request.column(name)).map_err(|why| {
+            Error::request("bad-recoding-file", format!("column `{name}`{why}")).about_column(name)
+        })?;
     }
     Ok(file)
 }
@@ -560,7 +569,7 @@ mod tests {
         ] {
             assert!(GOOD.contains(from), "{from}");
             let error = parse(&GOOD.replace(from, to), &request).unwrap_err();
-            assert!(matches!(error.kind(), crate::ErrorKind::Request { .. }));
+            assert!(matches!(error.kind(), crate::ErrorKind::Request));
             let error = error.to_string();
             assert!(
                 error.contains(expected)

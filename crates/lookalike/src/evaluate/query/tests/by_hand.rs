@@ -286,7 +286,8 @@ fn faults_of_queries_are_reported_with_number_and_column() {
     for (query, expected) in [
         (
             "where.aeg = [20, 30]",
-            "query 2: column `aeg` is not in the release; did you mean `age`?",
+            "query 2: column `aeg` is not in the release (it has `age`, `town`, `ill`, `pay`); did \
+             you mean `age`?",
         ),
         ("sum = \"wage\"", "query 2: column `wage` is not in the release"),
         ("sum = \"town\"", "query 2, column `town`: only numbers can be summed"),

@@ -2,6 +2,7 @@
 
 mod by_hand;
 mod columns;
+mod counted;
 mod slow;
 
 use super::{Answer, Query, answer, parse};
