@@ -17,9 +17,9 @@ use crate::table::Coded;
 /// The coverage of one column: cells of the release by values of the source.
 #[derive(Debug)]
 pub(super) struct Cover {
-    cells: Vec<Covered>,
+    pub(super) cells: Vec<Covered>,
     /// For each value its rank; [`UNRANKED`] when it is missing or has no place on the scale.
-    rank: Vec<u32>,
+    pub(super) rank: Vec<u32>,
     /// All answers, a bit each, cell by cell; empty when they would be too many.
     answers: Vec<u64>,
 }
@@ -27,14 +27,15 @@ pub(super) struct Cover {
 /// The most answers that are computed beforehand: two megabytes.
 const ANSWERS: usize = 1 << 24;
 
+/// What a cell covers.
 #[derive(Clone, Debug, Default)]
-struct Covered {
-    everything: bool,
+pub(super) struct Covered {
+    pub(super) everything: bool,
     /// Ranks from `lo` to below `hi`.
-    lo: u32,
-    hi: u32,
+    pub(super) lo: u32,
+    pub(super) hi: u32,
     /// Further values, ascending.
-    list: Vec<u32>,
+    pub(super) list: Vec<u32>,
 }
 
 impl Covered {
@@ -44,7 +45,8 @@ impl Covered {
     }
 }
 
-const UNRANKED: u32 = u32::MAX;
+/// The rank of a value without a place on the scale.
+pub(super) const UNRANKED: u32 = u32::MAX;
 
 /// The values of one column of the source, by place, by rank and by label.
 struct Dictionary<'a> {

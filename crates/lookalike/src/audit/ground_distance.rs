@@ -97,11 +97,12 @@ fn ordered(column: &str, sensitive: &Sensitive<'_>, request: &Request) -> Result
     for (text, row) in sensitive.values.iter().zip(&sensitive.first_row) {
         let key = text.as_ref().map(|text| {
             let why = || {
-                Error::data(format!(
-                    "row {}, column `{column}`: the cell has no place in an order, which the \
-                     ordered distance needs; set order = [...] or distance = \"equal\"",
-                    u64::from(*row) + 1
-                ))
+                Error::data(
+                    "no-place-in-order",
+                    "the cell has no place in an order, which the ordered distance needs; set \
+                     order = [...] or distance = \"equal\"",
+                )
+                .at_row(column, *row)
             };
             key(text).ok_or_else(why)
         });
@@ -133,9 +134,8 @@ fn ordered(column: &str, sensitive: &Sensitive<'_>, request: &Request) -> Result
 /// highest child.
 fn tree(column: &str, sensitive: &Sensitive<'_>, request: &Request) -> Result<GroundDistance> {
     let Some(hierarchy) = request.column(column).and_then(|line| line.hierarchy.as_ref()) else {
-        return Err(Error::request(format!(
-            "column `{column}`: the hierarchical distance needs a hierarchy"
-        )));
+        return Err(Error::request("no-hierarchy", "the hierarchical distance needs a hierarchy")
+            .at_column(column));
     };
     let hierarchy = open(hierarchy)?;
     let mut tree = Nodes::default();
@@ -146,9 +146,10 @@ fn tree(column: &str, sensitive: &Sensitive<'_>, request: &Request) -> Result<Gr
         for (_, labels) in &lines.lines {
             let above: Vec<&str> =
                 labels.iter().map(String::as_str).chain((!rooted).then_some("*")).collect();
-            let at = tree
-                .add(&above)
-                .ok_or_else(|| Error::hierarchy(column, 0, "a label has two parents"))?;
+            let at = tree.add(&above).ok_or_else(|| {
+                Error::hierarchy("hierarchy-not-a-tree", "a label has two parents")
+                    .at_column(column)
+            })?;
             leaves.push(at);
         }
     }
@@ -173,11 +174,8 @@ fn tree(column: &str, sensitive: &Sensitive<'_>, request: &Request) -> Result<Gr
             }
         };
         leaf.push(listed.ok_or_else(|| {
-            Error::hierarchy(
-                column,
-                0,
-                format!("row {} has a value that it does not list", u64::from(*row) + 1),
-            )
+            Error::hierarchy("hierarchy-lacks-value", "it does not list the value of this row")
+                .at_row(column, *row)
         })?);
     }
     Ok(tree.finish(leaf))

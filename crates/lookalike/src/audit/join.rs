@@ -55,10 +55,20 @@ pub(super) fn combinations(columns: &[(&Codes, usize)], rows: usize) -> Combinat
 /// Boxes or tuples of one group: combination and number of rows, ascending by combination.
 pub(super) type CombinationCounts = Vec<(u32, u64)>;
 
-/// The distinct combinations of some rows, with their counts.
-pub(super) fn count_combinations(mut combinations: Vec<u32>) -> CombinationCounts {
-    combinations.sort_unstable();
-    combinations.chunk_by(|a, b| a == b).map(|run| (run[0], run.len() as u64)).collect()
+/// The distinct combinations of some rows, each with the number of rows it stands for.
+pub(super) fn count_combinations(
+    rows: impl ExactSizeIterator<Item = (u32, u32)>,
+    combinations: usize,
+) -> CombinationCounts {
+    if rows.len() > combinations / 4 {
+        let mut counts = vec![0u64; combinations];
+        rows.for_each(|(at, count)| counts[at as usize] += u64::from(count));
+        return (0..).zip(counts).filter(|&(_, rows)| rows > 0).collect();
+    }
+    let mut rows: Vec<(u32, u32)> = rows.collect();
+    rows.sort_unstable();
+    let sum = |run: &[(u32, u32)]| run.iter().map(|&(_, count)| u64::from(count)).sum();
+    rows.chunk_by(|a, b| a.0 == b.0).map(|run| (run[0].0, sum(run))).collect()
 }
 
 /// Which tuples of one group its boxes cover.
@@ -205,6 +215,10 @@ mod tests {
         let all = combinations(&[(&first, 3), (&second, 10)], 5);
         assert_eq!(all.of, [3, 1, 3, 2, 0]);
         assert_eq!(all.first, [4, 1, 3, 0]);
-        assert_eq!(count_combinations(all.of), [(0, 1), (1, 1), (2, 1), (3, 2)]);
+        let rows: Vec<(u32, u32)> = all.of.iter().copied().zip([1, 1, 5, 2, 1]).collect();
+        for combinations in [4, 100] {
+            let counts = count_combinations(rows.iter().copied(), combinations);
+            assert_eq!(counts, [(0, 1), (1, 1), (2, 2), (3, 6)]);
+        }
     }
 }

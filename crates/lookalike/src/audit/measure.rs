@@ -1,10 +1,13 @@
 //! One pass over the classes: the measures of the table, and the result of each rule.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 
 use super::classes::{ClassRows, Fold, RowClasses};
 use super::coded;
 use super::ground_distance::{GroundDistance, distance, ground_distance};
+use super::row_counts::RowCounts;
 use super::rules::{ClassCounts, Rule, Sensitive};
 use super::surface::Surface;
 use super::{RuleVerdict, surface};
@@ -15,7 +18,7 @@ use crate::table::Table;
 /// Measures of the equivalence classes of a table, whatever the rules are.
 #[derive(Clone, Debug, Serialize)]
 pub struct Measures {
-    /// Rows of the table.
+    /// Rows of the table; by their counts where a column has them.
     pub rows: u64,
     /// Classes over all quasi-identifiers.
     pub classes: u64,
@@ -104,21 +107,24 @@ pub(super) fn evaluate(
     surface: &Surface,
     specs: &[RuleSpec],
 ) -> Result<(Measures, Vec<RuleVerdict>)> {
+    let row_counts = RowCounts::new(table, request)?;
     let classes = classes_of(table, surface, &surface.roles.quasi)?;
+    let class_sizes = class_sizes(&classes, &row_counts);
     let rows_of = classes.rows();
     let mut verdicts: Vec<Option<RuleVerdict>> = specs.iter().map(|_| None).collect();
     for (spec, verdict) in
         specs.iter().zip(&mut verdicts).filter(|(spec, _)| spec.model.column().is_none())
     {
         *verdict = Some(if spec.columns == surface.roles.quasi {
-            on_sizes(spec, &classes, request)
+            on_sizes(spec, &class_sizes, request)
         } else {
-            on_sizes(spec, &classes_of(table, surface, &spec.columns)?, request)
+            let classes = classes_of(table, surface, &spec.columns)?;
+            on_sizes(spec, &self::class_sizes(&classes, &row_counts), request)
         });
     }
-    let mut measures = sizes(&classes, request);
+    let mut measures = sizes(&class_sizes, row_counts.total, request);
     for name in &surface.roles.sensitive {
-        let sensitive = Sensitive::new(coded(table, name)?, name, request);
+        let sensitive = Sensitive::new(coded(table, name)?, name, request, &row_counts);
         let mut rules = Vec::new();
         for (at, spec) in specs
             .iter()
@@ -126,9 +132,11 @@ pub(super) fn evaluate(
             .filter(|(_, spec)| spec.model.column().is_some_and(|column| column == name))
         {
             if spec.columns != surface.roles.quasi {
-                return Err(Error::request(format!(
-                    "a rule on column `{name}` must be on all quasi-identifiers"
-                )));
+                return Err(Error::request(
+                    "rule-on-subset",
+                    format!("a rule on column `{name}` must be on all quasi-identifiers"),
+                )
+                .about_column(name));
             }
             let ground = match &spec.model {
                 ModelSpec::Closeness { distance, .. } => {
@@ -141,7 +149,8 @@ pub(super) fn evaluate(
         measures.sensitive.push(spread(
             name,
             &sensitive,
-            (&classes, &rows_of),
+            (&rows_of, &class_sizes),
+            &row_counts,
             &mut rules,
             request,
         )?);
@@ -175,21 +184,32 @@ fn classes_of(table: &Table, surface: &Surface, names: &[String]) -> Result<RowC
     Ok(fold.finish())
 }
 
-fn on_sizes(spec: &RuleSpec, classes: &RowClasses, request: &Request) -> RuleVerdict {
+/// The number of rows of each class, by their counts.
+fn class_sizes<'a>(classes: &'a RowClasses, row_counts: &RowCounts<'_>) -> Cow<'a, [u32]> {
+    if !row_counts.is_counted() {
+        return Cow::Borrowed(&classes.sizes);
+    }
+    // The sum of all counts has 32 bits.
+    let mut sizes = vec![0u32; classes.sizes.len()];
+    for (row, &class) in classes.of.iter().enumerate() {
+        sizes[class as usize] += row_counts.of(row);
+    }
+    Cow::Owned(sizes)
+}
+
+fn on_sizes(spec: &RuleSpec, sizes: &[u32], request: &Request) -> RuleVerdict {
     let mut rule = Rule::new(spec, None, GroundDistance::Equal, &request.missing);
-    for &size in &classes.sizes {
+    for &size in sizes {
         rule.evaluate(&ClassCounts { size: u64::from(size), counts: &[], present: &[] }, None);
     }
     rule.verdict()
 }
 
 #[allow(clippy::cast_precision_loss, reason = "for display")]
-fn sizes(classes: &RowClasses, request: &Request) -> Measures {
-    let rows = classes.of.len() as u64;
-    let smallest = classes.sizes.iter().copied().min().map_or(0, u64::from);
+fn sizes(sizes: &[u32], rows: u64, request: &Request) -> Measures {
+    let smallest = sizes.iter().copied().min().map_or(0, u64::from);
     let band = |from: u64, to: Option<u64>| {
-        let within = classes
-            .sizes
+        let within = sizes
             .iter()
             .map(|&size| u64::from(size))
             .filter(|&size| size >= from && to.is_none_or(|to| size <= to));
@@ -206,13 +226,13 @@ fn sizes(classes: &RowClasses, request: &Request) -> Measures {
     let below = |k: u64| band(1, Some(k.saturating_sub(1))).rows;
     let risk = Risk {
         highest: 1.0 / smallest as f64,
-        average: classes.sizes.len() as f64 / rows as f64,
+        average: sizes.len() as f64 / rows as f64,
         above: request.k.map(|k| below(k) as f64 / rows as f64),
         at_risk: THRESHOLDS.map(|one_in| AtRisk { one_in, rows: below(one_in) }).to_vec(),
     };
     Measures {
         rows,
-        classes: classes.sizes.len() as u64,
+        classes: sizes.len() as u64,
         k: smallest,
         histogram,
         uniques,
@@ -227,7 +247,8 @@ fn sizes(classes: &RowClasses, request: &Request) -> Measures {
 fn spread(
     name: &str,
     sensitive: &Sensitive<'_>,
-    (classes, rows_of): (&RowClasses, &ClassRows),
+    (rows_of, class_sizes): (&ClassRows, &[u32]),
+    row_counts: &RowCounts<'_>,
     rules: &mut [(usize, Rule<'_>)],
     request: &Request,
 ) -> Result<SensitiveMeasures> {
@@ -252,16 +273,15 @@ fn spread(
     };
     let mut counts = vec![0u32; sensitive.values.len()];
     let mut present: Vec<u32> = Vec::new();
-    for class in 0..classes.sizes.len() {
-        let rows = rows_of.of(class);
-        for &row in rows {
+    for (class, &size) in class_sizes.iter().enumerate() {
+        for &row in rows_of.of(class) {
             let value = sensitive.of(row);
             if counts[value as usize] == 0 {
                 present.push(value);
             }
-            counts[value as usize] += 1;
+            counts[value as usize] += row_counts.of(row as usize);
         }
-        let tally = ClassCounts { size: rows.len() as u64, counts: &counts, present: &present };
+        let tally = ClassCounts { size: u64::from(size), counts: &counts, present: &present };
         rules.iter_mut().for_each(|(_, rule)| rule.evaluate(&tally, Some(sensitive)));
         worst.distinct = worst.distinct.min(present.len() as u64);
         worst.frequency = worst.frequency.min(tally.size / tally.most());

@@ -10,7 +10,9 @@
 //! verdict names rows, sizes and shares, never the value of a cell; of a class that breaks a rule
 //! it names sizes and shares only.
 
+mod along;
 mod classes;
+mod column_order;
 mod cover;
 mod excerpt;
 mod ground_distance;
@@ -19,13 +21,17 @@ mod join;
 mod matching;
 mod measure;
 mod path;
+mod placement;
+mod plan;
 mod reading;
 mod released_cell;
 mod rings;
+mod row_counts;
 mod rules;
 mod source_check;
 mod source_match;
 mod surface;
+mod tuple_index;
 
 #[cfg(test)]
 mod tests;
@@ -40,6 +46,7 @@ pub(crate) use surface::{QuasiColumns, surface};
 
 pub use guard::unguard;
 pub use measure::{AtRisk, Measures, Risk, SensitiveMeasures, SizeBand};
+pub use plan::plan_treatments;
 pub use rings::{NonHomogeneous, Proof, ProofRing};
 pub use rules::ENTROPY_TOLERANCE;
 pub use source_check::{Finding, Method, SourceCheck, Statement};
@@ -47,6 +54,7 @@ pub use surface::{AuditView, treatments};
 
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
+use crate::codes::RowId;
 use crate::error::{Error, Result};
 use crate::request::Request;
 use crate::table::{Coded, Table};
@@ -193,6 +201,86 @@ pub fn audit_against(release: &Table, source: &Table, request: &Request) -> Resu
     Ok(verdict)
 }
 
+/// As [`audit_against`], along the origins that the run recorded: for each released row, in order,
+/// the number of the source row that it was made from, counted from 0.
+///
+/// The audit believes none of them: every origin must be a row of the source and none may be used
+/// twice, every released cell must cover the original value, and the passed-through cells must be
+/// the same. In the order of the source the origins must ascend. A release that holds here holds
+/// by [`audit_against`] too; the time is linear.
+///
+/// The tables must be read with the [`treatments`] of [`AuditView::ReleaseAgainstSource`] and
+/// [`AuditView::Source`].
+///
+/// # Example
+/// ```
+/// # use lookalike::{Request, audit::{AuditView, audit_along, treatments}, table};
+/// # let request = Request::parse("k = 2\ncolumns.age.role = 'quasi'")?;
+/// # let read = |text: &str, view| {
+/// #     let treatments = treatments(&["age".into()], &request, view);
+/// #     table::open_text(text.into(), "data.csv".as_ref())?.read(&treatments)
+/// # };
+/// let source = read("age\n51\n34\n58\n37\n", AuditView::Source)?;
+/// let release = "age\n[34-37]\n[34-37]\n[51-58]\n[51-58]\n";
+/// let release = read(release, AuditView::ReleaseAgainstSource)?;
+/// assert!(audit_along(&release, &source, &request, &[1, 3, 0, 2])?.holds());
+/// assert!(!audit_along(&release, &source, &request, &[1, 3, 0, 0])?.holds()); // one row twice
+/// # Ok::<(), lookalike::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`audit_against`], when there is not one origin for each released row, and for tables with a
+/// count column: a released row may stand for parts of several source rows there.
+pub fn audit_along(
+    release: &Table,
+    source: &Table,
+    request: &Request,
+    origin: &[RowId],
+) -> Result<Verdict> {
+    let mut verdict = audit(release, request)?;
+    verdict.truth = Some(along::check(release, source, request, origin)?);
+    Ok(verdict)
+}
+
+/// Checks a plan against the table of counts that it is for.
+///
+/// The plan has a row for each piece of a tuple: the original columns under their own names, the
+/// published ones after `published_`, `first_row` and `last_row` (which of the tuple's rows,
+/// counted from 1) and `suppressed`. Every row of the counts must have its pieces, from 1 to its
+/// count without gap or overlap, and no other tuple may have any; every published value must cover
+/// the original; suppressed pieces have no published value and are within the limit of the request.
+/// The rules are evaluated on the published values, each piece with the number of its rows; the
+/// sensitive values are those of the original columns.
+///
+/// Faults are in the field `truth` of the verdict; its `violations` are pieces and tuples with a
+/// fault. The plan must be read with [`plan_treatments`], the counts with these or as a source. A
+/// plan has no guard before formulas.
+///
+/// # Example
+/// ```
+/// use lookalike::{Request, audit::{audit_plan, plan_treatments}, table};
+///
+/// let request = Request::parse("k = 2\ncount = 'n'\ncolumns.age.role = 'quasi'")?;
+/// let read = |text: &str| {
+///     let source = table::open_text(text.into(), "data.csv".as_ref())?;
+///     source.read_for(|names| plan_treatments(names, &request))
+/// };
+/// let counts = read("age,n\n34,1\n37,3\n")?;
+/// let plan = "age,published_age,first_row,last_row,suppressed\n\
+///             34,[34-37],1,1,false\n37,[34-37],1,1,false\n37,37,2,3,false\n";
+/// assert!(audit_plan(&read(plan)?, &counts, &request)?.holds());
+/// let plan = plan.replace("2,3", "3,3"); // a row of the second tuple has no piece
+/// assert!(!audit_plan(&read(&plan)?, &counts, &request)?.holds());
+/// # Ok::<(), lookalike::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`audit`]; when the request has no count column, the plan lacks a column, or a cell of
+/// `first_row`, `last_row`, `suppressed` or the count column cannot be read.
+pub fn audit_plan(plan: &Table, counts: &Table, request: &Request) -> Result<Verdict> {
+    plan::check(plan, counts, request)
+}
+
 /// Checks a non-homogeneous release (algorithm `ring`) against the table it was made from, by the
 /// proof that was kept when it was made; without a proof only k can be checked, and only where
 /// there are not too many pairs of row and person.
@@ -217,13 +305,20 @@ pub fn audit_against(release: &Table, source: &Table, request: &Request) -> Resu
 /// ```
 ///
 /// # Errors
-/// As [`audit_against`], and when the proof belongs to another release, or is missing and needed.
+/// As [`audit_against`], when the proof belongs to another release, or is missing and needed, and
+/// for tables with a count column.
 pub fn audit_rings(
     release: &Table,
     source: &Table,
     request: &Request,
     proof: Option<&Proof>,
 ) -> Result<Verdict> {
+    if request.count.is_some() {
+        return Err(Error::request(
+            "counted-rings",
+            "rings need one row for each person: no column can be the count",
+        ));
+    }
     let surface = surface::surface(release, request)?;
     let specs = request.rules(&surface.roles)?;
     let (measures, _) = measure::evaluate(release, request, &surface, &[])?;
@@ -251,9 +346,14 @@ pub fn measures(table: &Table, request: &Request) -> Result<Measures> {
 
 /// The codes of a column that the reader should have coded.
 pub(crate) fn coded<'a>(table: &'a Table, name: &str) -> Result<&'a Coded> {
-    let column =
-        table.column(name).ok_or_else(|| Error::data(format!("there is no column `{name}`")))?;
+    let column = table.column(name).ok_or_else(|| {
+        Error::data("table-lacks-column", format!("there is no column `{name}`")).about_column(name)
+    })?;
     column.coded.as_ref().ok_or_else(|| {
-        Error::data(format!("column `{name}` was read without codes: the audit needs them"))
+        Error::data(
+            "column-not-coded",
+            format!("column `{name}` was read without codes: the audit needs them"),
+        )
+        .about_column(name)
     })
 }

@@ -17,7 +17,7 @@ pub(super) enum AuditHierarchy<'a> {
     Intervals(&'a IntervalsSpec),
 }
 
-/// The lines of a hierarchy file: a leaf and its ancestors, each label once.
+/// The lines of a hierarchy file, or of what was given instead of one: a leaf and its ancestors, each label once.
 #[derive(Debug, Default)]
 pub(super) struct Lines {
     pub(super) lines: Vec<(String, Vec<String>)>,
@@ -27,8 +27,19 @@ pub(super) struct Lines {
 }
 
 pub(super) fn open(request: &HierarchySpec) -> Result<AuditHierarchy<'_>> {
+    let given = |(line, why): (u64, &str)| {
+        Error::hierarchy("hierarchy-unreadable", why).at_file("given in the request").at_line(line)
+    };
     Ok(match request {
         HierarchySpec::File(path) => AuditHierarchy::File(read(path)?),
+        HierarchySpec::Text(text) => {
+            let text = text.text.strip_prefix('\u{feff}').unwrap_or(&text.text);
+            AuditHierarchy::File(parse(text).map_err(given)?)
+        }
+        HierarchySpec::Rows(rows) => {
+            let records: Vec<Record> = (1..).zip(rows.rows.iter().cloned()).collect();
+            AuditHierarchy::File(lines(&records).map_err(given)?)
+        }
         HierarchySpec::Prefix(prefix) => AuditHierarchy::Prefix(&prefix.prefix),
         HierarchySpec::Date(date) => AuditHierarchy::Date(&date.date),
         HierarchySpec::Intervals(intervals) => AuditHierarchy::Intervals(intervals),
@@ -37,16 +48,24 @@ pub(super) fn open(request: &HierarchySpec) -> Result<AuditHierarchy<'_>> {
 
 fn read(path: &Path) -> Result<Lines> {
     let text = std::fs::read_to_string(path).map_err(|source| Error::io(path, source))?;
-    parse(text.strip_prefix('\u{feff}').unwrap_or(&text))
-        .map_err(|(line, why)| Error::hierarchy(path.display().to_string(), line, why))
+    parse(text.strip_prefix('\u{feff}').unwrap_or(&text)).map_err(|(line, why)| {
+        Error::hierarchy("hierarchy-not-a-tree", why).at_file(path).at_line(line)
+    })
 }
 
 fn parse(text: &str) -> std::result::Result<Lines, (u64, &'static str)> {
-    let records = records(text)?;
+    lines(&records(text)?)
+}
+
+/// The values of the lines, each with the labels above it.
+fn lines(records: &[Record]) -> std::result::Result<Lines, (u64, &'static str)> {
+    if let Some((line, _)) = records.iter().find(|(_, labels)| labels.is_empty()) {
+        return Err((*line, "no value: write the value and its ancestors"));
+    }
     // A group with the name of another value is published under another name.
     let values: FxHashSet<&str> = records.iter().map(|(_, labels)| labels[0].as_str()).collect();
     let mut shared: FxHashSet<(usize, &str)> = FxHashSet::default();
-    for (_, labels) in &records {
+    for (_, labels) in records {
         for (column, label) in labels.iter().enumerate().take(labels.len() - 1).skip(1) {
             if *label != labels[0] && values.contains(label.as_str()) {
                 shared.insert((column, label));
@@ -54,7 +73,7 @@ fn parse(text: &str) -> std::result::Result<Lines, (u64, &'static str)> {
         }
     }
     let mut all = Lines::default();
-    for (line, labels) in &records {
+    for (line, labels) in records {
         let (leaf, above) = (&labels[0], labels.iter().enumerate().skip(1));
         let named = above.map(|(column, label)| {
             if shared.contains(&(column, label)) { format!("{label} (all)") } else { label.clone() }

@@ -13,12 +13,13 @@ use serde::Serialize;
 use super::ground_distance::{GroundDistance, ground_distance};
 use super::join::{CombinationCounts, Coverage, Join, Quasi, combinations, count_combinations};
 use super::matching::greatest_within;
+use super::row_counts::RowCounts;
 use super::rules::{ClassCounts, Rule, Sensitive};
 use super::source_check::{self, Finding, LIMITS, Method, Sides, SourceCheck};
 use super::source_match::by_passthrough;
 use super::{RuleVerdict, coded};
 use crate::codes::{Codes, RowId};
-use crate::error::{Error, Result};
+use crate::error::{Error, Hint, Result};
 use crate::request::{ModelSpec, Request, RuleSpec};
 use crate::table::Table;
 
@@ -69,7 +70,9 @@ pub(super) fn by_proof(
     specs: &[RuleSpec],
     proof: &Proof,
 ) -> Result<Findings> {
-    let Sides { mut truth, passthrough, quasi } = source_check::sides(release, source, request)?;
+    source_check::number_together(release, source)?;
+    let Sides { mut truth, passthrough, quasi, .. } =
+        source_check::sides(release, source, request)?;
     fits(proof, release.rows(), source.rows())?;
     let rings: Vec<RingRows<'_>> = proof.rings().collect();
     let bags = || quasi.iter().map(|quasi| Bag::new(quasi.distinct_values)).collect::<Vec<Bag>>();
@@ -131,11 +134,7 @@ pub(super) fn by_search(
     request: &Request,
     specs: &[RuleSpec],
 ) -> Result<Findings> {
-    let needs_proof = |why: &str| {
-        Error::data(format!(
-            "{why}: verify it with the proof that was kept when it was made (--proof FILE)"
-        ))
-    };
+    let needs_proof = |why: &str| Error::data("needs-proof", why).hint(Hint::UseProof);
     if specs.iter().any(|spec| spec.model.column().is_some()) {
         return Err(needs_proof(
             "without a proof a non-homogeneous release cannot be checked for rules on sensitive \
@@ -147,6 +146,7 @@ pub(super) fn by_search(
             "rows were suppressed, and a non-homogeneous release does not say which",
         ));
     }
+    source_check::number_together(release, source)?;
     let mut sides = source_check::sides(release, source, request)?;
     source_check::compare(
         &mut sides,
@@ -225,6 +225,7 @@ fn fits(proof: &Proof, released: usize, persons: usize) -> Result<()> {
         Ok(())
     } else {
         Err(Error::data(
+            "wrong-proof",
             "the proof does not belong to this release: it does not have each row once",
         ))
     }
@@ -352,7 +353,12 @@ fn on_windows(
             verdicts.push(of_persons(RuleVerdict { measure: CANDIDATES, ..rule.verdict() }));
             continue;
         };
-        let sensitive = Sensitive::new(coded(release, column)?, column, request);
+        let sensitive = Sensitive::new(
+            coded(release, column)?,
+            column,
+            request,
+            &RowCounts::single(release.rows()),
+        );
         let ground = match &spec.model {
             ModelSpec::Closeness { distance, .. } => {
                 ground_distance(*distance, column, &sensitive, request)?
@@ -383,6 +389,11 @@ fn on_windows(
     Ok(verdicts)
 }
 
+/// The most coverage tests and pairs of the search without a proof: about ten seconds and a few
+/// hundred megabytes.
+const MOST_TESTS: u64 = 500_000_000;
+const MOST_PAIRS: usize = 10_000_000;
+
 /// The number, up to k, of assignments of released rows to persons that they cover such that no two
 /// have a pair in common; none when there are too many pairs to search.
 ///
@@ -396,10 +407,11 @@ fn disjoint_assignments(quasi: &[Quasi<'_>], rows: usize, k: u64) -> Option<u64>
     let values: Vec<(&Codes, usize)> =
         quasi.iter().map(|quasi| (quasi.values, quasi.distinct_values)).collect();
     let (boxes, tuples) = (combinations(&cells, rows), combinations(&values, rows));
+    let once_each = |of: &[u32]| count_combinations(of.iter().map(|&at| (at, 1)), rows);
     let (box_counts, tuple_counts): (CombinationCounts, CombinationCounts) =
-        (count_combinations(boxes.of.clone()), count_combinations(tuples.of.clone()));
+        (once_each(&boxes.of), once_each(&tuples.of));
     let mut join =
-        Join { quasi, boxes: &boxes, tuples: &tuples, tests: LIMITS.tests, edges: LIMITS.edges };
+        Join { quasi, boxes: &boxes, tuples: &tuples, tests: MOST_TESTS, edges: MOST_PAIRS };
     let Coverage { edges: Some(edges), .. } = join.pairs(&box_counts, &tuple_counts)? else {
         return None;
     };

@@ -8,6 +8,7 @@ use super::RuleVerdict;
 use super::excerpt::{Case, excerpt, keep};
 use super::ground_distance::{Fraction, GroundDistance, distance};
 use super::reading::{exact_number, is_missing, place_of_instant, place_of_number};
+use super::row_counts::RowCounts;
 use crate::codes::{Code, RowId};
 use crate::request::ratio::Ratio;
 use crate::request::{ColumnRequest, Distance, HierarchySpec, Kind, ModelSpec, Request, RuleSpec};
@@ -33,7 +34,12 @@ pub(super) struct Sensitive<'a> {
 }
 
 impl<'a> Sensitive<'a> {
-    pub(super) fn new(coded: &'a Coded, column: &str, request: &Request) -> Sensitive<'a> {
+    pub(super) fn new(
+        coded: &'a Coded,
+        column: &str,
+        request: &Request,
+        row_counts: &RowCounts<'_>,
+    ) -> Sensitive<'a> {
         let missing = &request.missing;
         let texts = || {
             coded
@@ -56,10 +62,10 @@ impl<'a> Sensitive<'a> {
             all.value.push(value);
         }
         all.totals = vec![0; all.values.len()];
-        for code in coded.codes().iter() {
-            all.totals[all.value[code as usize] as usize] += 1;
-            all.rows += 1;
+        for (row, code) in coded.codes().iter().enumerate() {
+            all.totals[all.value[code as usize] as usize] += u64::from(row_counts.of(row));
         }
+        all.rows = row_counts.total;
         all
     }
 

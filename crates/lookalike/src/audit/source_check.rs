@@ -17,6 +17,7 @@ use super::cover::Cover;
 use super::join::Quasi;
 use super::reading::{exact_number, place_of_instant, present};
 use super::released_cell::cells;
+use super::row_counts::RowCounts;
 use super::source_match::by_matching;
 use super::surface::{QuasiColumns, surface};
 use crate::codes::{Codes, RowId};
@@ -27,14 +28,18 @@ use crate::table::{Column, Table};
 /// Limits on the effort of the comparison with the source.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CheckLimits {
-    /// The most coverage tests in the whole audit.
-    pub(super) tests: u64,
-    /// The most pairs of box and tuple that are kept in one group.
-    pub(super) edges: usize,
+    /// In a group with at most so many pairs of box and tuple they are listed; in a larger one an
+    /// index finds them.
+    pub(super) pairs: u64,
+    /// Steps of the search in a group with an index, and further ones for each released row. A step
+    /// is a look at a node or a tuple of the index.
+    pub(super) steps: u64,
+    pub(super) steps_per_row: u64,
 }
 
-/// About ten seconds and a few hundred megabytes at most.
-pub(super) const LIMITS: CheckLimits = CheckLimits { tests: 500_000_000, edges: 10_000_000 };
+/// A step takes some ten nanoseconds: about an hour for ten million rows, if all are used.
+pub(super) const LIMITS: CheckLimits =
+    CheckLimits { pairs: 4096, steps: 1_000_000_000, steps_per_row: 30_000 };
 
 /// How released rows were compared with the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -48,9 +53,16 @@ pub enum Method {
     /// Along the rings of a proof.
     #[serde(rename = "by proof")]
     ByProof,
+    /// Row by row along the origins that the run recorded.
+    #[serde(rename = "along origins")]
+    AlongOrigins,
+    /// Piece by piece of a plan.
+    #[serde(rename = "piece by piece")]
+    PieceByPiece,
 }
 
-/// The comparison of a release with its source, in the field `truth` of a verdict.
+/// The comparison of a release with its source, in the field `truth` of a verdict. Where a column
+/// has counts, rows are counted by them.
 #[derive(Clone, Debug, Serialize)]
 pub struct SourceCheck {
     /// Source rows that are not in the release.
@@ -61,10 +73,11 @@ pub struct SourceCheck {
     pub cells_checked: Method,
     /// Released rows that have a source row of their own.
     pub rows_matched: u64,
-    /// Released rows for which only necessary conditions were checked.
-    pub rows_only_bounded: u64,
-    /// Released rows without a source row that they cover. Where only necessary conditions were
-    /// checked, at least so many, source rows that no released row covers included.
+    /// Released rows for which the search was ended before it was known whether they have a source
+    /// row of their own.
+    pub rows_undecided: u64,
+    /// Released rows for which there is no source row of their own that they cover: all released
+    /// rows but the greatest number that can be matched at once.
     pub violations: u64,
     /// True when the cells of all passed-through columns are the same in release and source.
     pub carried_unchanged: bool,
@@ -121,6 +134,8 @@ impl Passthrough<'_> {
 /// Both tables side by side, and the findings before any row is compared.
 pub(super) struct Sides<'a> {
     pub(super) truth: SourceCheck,
+    /// For how many rows each row stands, in the release and in the source.
+    pub(super) row_counts: (RowCounts<'a>, RowCounts<'a>),
     pub(super) passthrough: Vec<Passthrough<'a>>,
     pub(super) quasi: Vec<Quasi<'a>>,
 }
@@ -131,6 +146,7 @@ pub(super) fn check(
     request: &Request,
     limits: CheckLimits,
 ) -> Result<SourceCheck> {
+    number_together(release, source)?;
     let mut sides = sides(release, source, request)?;
     compare(&mut sides, (release.rows(), source.rows()), request.output.order, limits);
     Ok(sides.truth)
@@ -143,11 +159,22 @@ pub(super) fn compare(
     order: Order,
     limits: CheckLimits,
 ) {
-    let Sides { truth, passthrough, quasi } = sides;
-    if order == Order::Input && rows.0 == rows.1 {
+    let Sides { truth, row_counts, passthrough, quasi } = sides;
+    if order == Order::Input && rows.0 == rows.1 && !row_counts.0.is_counted() {
         cell_by_cell(quasi, passthrough, truth);
     } else {
-        by_matching(quasi, passthrough, rows, limits, truth);
+        by_matching(quasi, passthrough, rows, row_counts, limits, truth);
+    }
+}
+
+/// Refuses tables whose rows together have no row numbers.
+pub(super) fn number_together(release: &Table, source: &Table) -> Result<()> {
+    match RowId::try_from(release.rows() + source.rows()) {
+        Ok(_) => Ok(()),
+        Err(_) => Err(Error::data(
+            "too-many-rows",
+            "release and source have more than 4,294,967,295 rows together",
+        )),
     }
 }
 
@@ -157,10 +184,12 @@ pub(super) fn sides<'a>(
     request: &Request,
 ) -> Result<Sides<'a>> {
     let released = surface(release, request)?;
-    if RowId::try_from(release.rows() + source.rows()).is_err() {
-        return Err(Error::data("release and source have more than 4,294,967,295 rows together"));
+    if let Some(name) = request.count.as_ref().filter(|name| source.column(name).is_none()) {
+        let reason = format!("the source has no count column `{name}`");
+        return Err(Error::data("no-count-column", reason).about_column(name));
     }
-    let (rows, source_rows) = (release.rows() as u64, source.rows() as u64);
+    let row_counts = (RowCounts::new(release, request)?, RowCounts::new(source, request)?);
+    let (rows, source_rows) = (row_counts.0.total, row_counts.1.total);
     let suppressed = source_rows.saturating_sub(rows);
     let suppression_allowed =
         rows <= source_rows && request.suppress()?.at_least_share(suppressed, source_rows);
@@ -169,7 +198,7 @@ pub(super) fn sides<'a>(
         suppression_allowed,
         cells_checked: Method::ByMatching,
         rows_matched: 0,
-        rows_only_bounded: 0,
+        rows_undecided: 0,
         violations: 0,
         carried_unchanged: true,
         statements: vec![suppression(rows, source_rows, suppression_allowed)],
@@ -200,12 +229,12 @@ pub(super) fn sides<'a>(
         .iter()
         .map(|columns| quasi(columns, release, source, request))
         .collect::<Result<Vec<_>>>()?;
-    Ok(Sides { truth, passthrough, quasi })
+    Ok(Sides { truth, row_counts, passthrough, quasi })
 }
 
 impl SourceCheck {
     /// Notes that a passed-through column was changed.
-    fn reject(&mut self, text: String) {
+    pub(super) fn reject(&mut self, text: String) {
         self.carried_unchanged = false;
         self.state(Finding::Broken, text);
     }
@@ -228,7 +257,7 @@ fn suppression(rows: u64, source_rows: u64, allowed: bool) -> Statement {
         }
         Some(suppressed) => format!(
             "{suppressed} of {source_rows} rows were suppressed, more than the request allows \
-             (--suppress)"
+             (`suppress`)"
         ),
     };
     Statement { finding, text }
@@ -246,7 +275,7 @@ fn is_lost(name: &str, release: &Table, request: &Request) -> bool {
 /// Numbers the texts of a passed-through column in the same way in both tables. Cells are equal
 /// when their texts are; only between files that type the column differently may one number or
 /// instant have two spellings.
-fn alike<'a>(
+pub(super) fn alike<'a>(
     released: &'a Column,
     original: &'a Column,
     missing: &[String],
@@ -259,7 +288,11 @@ fn alike<'a>(
     let name = &released.name;
     let codes = |column: &'a Column| {
         column.coded.as_ref().ok_or_else(|| {
-            Error::data(format!("column `{name}` was read without codes: the audit needs them"))
+            Error::data(
+                "column-not-coded",
+                format!("column `{name}` was read without codes: the audit needs them"),
+            )
+            .about_column(name)
         })
     };
     let (released, original) = (codes(released)?, codes(original)?);
@@ -296,11 +329,15 @@ fn quasi<'a>(
     request: &Request,
 ) -> Result<Quasi<'a>> {
     let name = columns.name();
-    let column = request
-        .column(name)
-        .ok_or_else(|| Error::request(format!("column `{name}` has no role")))?;
+    let column = request.column(name).ok_or_else(|| {
+        Error::request("no-role", format!("column `{name}` has no role")).about_column(name)
+    })?;
     if source.column(name).is_none() {
-        return Err(Error::data(format!("the source has no column `{name}`")));
+        return Err(Error::data(
+            "table-lacks-column",
+            format!("the source has no column `{name}`"),
+        )
+        .about_column(name));
     }
     let original = coded(source, name)?;
     let (cells, texts) = cells(columns, release)?;

@@ -1,19 +1,20 @@
 //! The comparison by matching: each released row must get a source row of its own that it covers.
 
+use std::sync::OnceLock;
+
+use rayon::prelude::*;
+
 use super::classes::{Fold, RowClasses};
+use super::column_order::{ColumnOrder, column_order};
 use super::join::{
     CombinationCounts, Combinations, Coverage, Join, Quasi, combinations, count_combinations,
 };
 use super::matching::greatest;
+use super::placement::{Placed, place};
+use super::row_counts::RowCounts;
 use super::source_check::{CheckLimits, Finding, Passthrough, SourceCheck};
+use super::tuple_index::TupleIndex;
 use crate::codes::Codes;
-
-/// Which source rows of a group are in the release.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum ReleasedPart {
-    AllRows,
-    SomeRows,
-}
 
 /// The rows of both tables grouped by their passed-through cells: source rows first, released rows
 /// after them.
@@ -35,17 +36,18 @@ pub(super) fn by_passthrough(
     fold.finish()
 }
 
-/// Matches released rows with source rows, group by group of equal passed-through cells. Where that
-/// takes too long, necessary conditions are checked instead.
+/// Matches released rows with source rows, group by group of equal passed-through cells.
 pub(super) fn by_matching(
     quasi: &mut [Quasi<'_>],
     passthrough: &[Passthrough<'_>],
     rows: (usize, usize),
+    row_counts: &(RowCounts<'_>, RowCounts<'_>),
     limits: CheckLimits,
     truth: &mut SourceCheck,
 ) {
     // The column that rules out most pairs comes first.
-    quasi.sort_by_cached_key(|quasi| selectivity(quasi));
+    quasi.sort_by_cached_key(|quasi| reach(quasi).pairs);
+    let quasi = &*quasi;
     let columns: Vec<(&Codes, usize)> =
         quasi.iter().map(|quasi| (&*quasi.cells, quasi.distinct_cells)).collect();
     let boxes = combinations(&columns, rows.0);
@@ -54,49 +56,157 @@ pub(super) fn by_matching(
     let tuples = combinations(&columns, rows.1);
     let groups = by_passthrough(passthrough, rows);
     let members = groups.rows();
-    let mut join =
-        Join { quasi, boxes: &boxes, tuples: &tuples, tests: limits.tests, edges: limits.edges };
-    let mut changed = 0;
-    let mut bounded_groups = 0u64;
-    for group in small_first(&groups) {
+    // Large groups first: no thread waits long for the last one.
+    let mut order: Vec<usize> = (0..groups.sizes.len()).collect();
+    order.sort_by_key(|&group| std::cmp::Reverse(groups.sizes[group]));
+    drop(groups);
+    let tables = Tables { quasi, boxes, tuples, limits };
+    let index = OnceLock::new();
+    let of_group = |group: usize| {
         let all = members.of(group);
         let (originals, released) =
             all.split_at(all.partition_point(|&row| (row as usize) < rows.1));
         if released.is_empty() {
-            continue;
+            return GroupMatch::default();
         }
-        changed += (released.len() as u64).saturating_sub(originals.len() as u64);
-        let box_of = |row: &u32| boxes.of[*row as usize - rows.1];
-        let box_counts = count_combinations(released.iter().map(box_of).collect());
-        let tuple_of = |row: &u32| tuples.of[*row as usize];
-        let tuple_counts = count_combinations(originals.iter().map(tuple_of).collect());
-        match join.pairs(&box_counts, &tuple_counts) {
-            Some(Coverage { edges: Some(edges), .. }) => {
-                let matched = matched(&box_counts, &tuple_counts, &edges);
-                truth.rows_matched += matched;
-                truth.violations += released.len() as u64 - matched;
-            }
-            found => {
-                bounded_groups += 1;
-                truth.rows_only_bounded += released.len() as u64;
-                let part = if released.len() == originals.len() {
-                    ReleasedPart::AllRows
-                } else {
-                    ReleasedPart::SomeRows
-                };
-                truth.violations += match found {
-                    Some(found) => unmatched(&box_counts, &tuple_counts, &found, part),
-                    None => {
-                        let of_boxes = (&boxes, &box_counts);
-                        let of_tuples = (&tuples, &tuple_counts);
-                        column_by_column(quasi, of_boxes, of_tuples, part)
-                            .max(sample(quasi, of_boxes, of_tuples, part))
-                    }
-                };
-            }
+        let box_of = |row: &u32| {
+            let row = *row as usize - rows.1;
+            (tables.boxes.of[row], row_counts.0.of(row))
+        };
+        let tuple_of =
+            |row: &u32| (tables.tuples.of[*row as usize], row_counts.1.of(*row as usize));
+        let boxes = count_combinations(released.iter().map(box_of), tables.boxes.first.len());
+        let tuples = count_combinations(originals.iter().map(tuple_of), tables.tuples.first.len());
+        tables.match_group(&boxes, &tuples, &index)
+    };
+    let found = order
+        .into_par_iter()
+        .with_max_len(1)
+        .map(of_group)
+        .reduce(GroupMatch::default, GroupMatch::plus);
+    truth.rows_matched = found.placed.rows;
+    truth.violations = found.placed.without;
+    truth.rows_undecided = found.placed.undecided;
+    state_matching(truth, found.changed);
+}
+
+/// The findings on a group, or on several.
+#[derive(Clone, Copy, Debug, Default)]
+struct GroupMatch {
+    placed: Placed,
+    /// Released rows beyond the source rows with the same passed-through cells.
+    changed: u64,
+}
+
+impl GroupMatch {
+    fn plus(self, other: GroupMatch) -> GroupMatch {
+        let (a, b) = (self.placed, other.placed);
+        GroupMatch {
+            placed: Placed {
+                rows: a.rows + b.rows,
+                without: a.without + b.without,
+                undecided: a.undecided + b.undecided,
+            },
+            changed: self.changed + other.changed,
         }
     }
-    state_matching(truth, bounded_groups, changed);
+}
+
+/// Both tables in combinations.
+struct Tables<'a> {
+    /// In the order in which the combinations were sorted.
+    quasi: &'a [Quasi<'a>],
+    boxes: Combinations,
+    tuples: Combinations,
+    limits: CheckLimits,
+}
+
+/// What the index needs of the columns, whatever the group.
+struct IndexColumns {
+    orders: Vec<ColumnOrder>,
+    /// For each column and cell the logarithm of its share of the source rows.
+    shares: Vec<Vec<f32>>,
+}
+
+impl Tables<'_> {
+    fn match_group(
+        &self,
+        boxes: &CombinationCounts,
+        tuples: &CombinationCounts,
+        index: &OnceLock<IndexColumns>,
+    ) -> GroupMatch {
+        let sum = |all: &CombinationCounts| all.iter().map(|&(_, rows)| rows).sum::<u64>();
+        let (released, originals) = (sum(boxes), sum(tuples));
+        let pairs = (boxes.len() as u64).saturating_mul(tuples.len() as u64);
+        let placed = if pairs <= self.limits.pairs {
+            self.by_pairs(boxes, tuples, released)
+        } else {
+            self.by_index(boxes, tuples, index.get_or_init(|| IndexColumns::new(self.quasi)))
+        };
+        GroupMatch { placed, changed: released.saturating_sub(originals) }
+    }
+
+    /// All pairs are listed.
+    fn by_pairs(
+        &self,
+        boxes: &CombinationCounts,
+        tuples: &CombinationCounts,
+        released: u64,
+    ) -> Placed {
+        let mut join = Join {
+            quasi: self.quasi,
+            boxes: &self.boxes,
+            tuples: &self.tuples,
+            tests: u64::MAX,
+            edges: usize::MAX,
+        };
+        let rows = match join.pairs(boxes, tuples) {
+            Some(Coverage { edges: Some(edges), .. }) => matched(boxes, tuples, &edges),
+            _ => 0,
+        };
+        Placed { rows, without: released - rows, undecided: 0 }
+    }
+
+    /// No pair is listed.
+    fn by_index(
+        &self,
+        boxes: &CombinationCounts,
+        tuples: &CombinationCounts,
+        columns: &IndexColumns,
+    ) -> Placed {
+        let narrow = |rows: u64| u32::try_from(rows).expect("a table has 32 bits of rows");
+        let first = |of: &Combinations, all: &CombinationCounts| {
+            all.iter().map(|&(at, _)| of.first[at as usize]).collect::<Vec<u32>>()
+        };
+        let counts =
+            |all: &CombinationCounts| all.iter().map(|&(_, rows)| narrow(rows)).collect::<Vec<_>>();
+        let rows = first(&self.boxes, boxes);
+        let share = |b: u32| {
+            let row = rows[b as usize] as usize;
+            let cells = self.quasi.iter().map(|quasi| quasi.cells.get(row) as usize);
+            columns.shares.iter().zip(cells).map(|(shares, cell)| shares[cell]).sum::<f32>()
+        };
+        let mut order: Vec<(f32, u32)> = (0..).zip(&rows).map(|(b, _)| (share(b), b)).collect();
+        order.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        let order: Vec<u32> = order.into_iter().map(|(_, b)| b).collect();
+        let first_rows = first(&self.tuples, tuples);
+        let index = TupleIndex::new(self.quasi, &columns.orders, &first_rows, &rows);
+        drop(first_rows);
+        let supply = counts(boxes);
+        let released: u64 = boxes.iter().map(|&(_, rows)| rows).sum();
+        let more = self.limits.steps_per_row.saturating_mul(released);
+        let steps = self.limits.steps.saturating_add(more);
+        place(&index, (&rows, supply), &counts(tuples), &order, steps)
+    }
+}
+
+impl IndexColumns {
+    fn new(quasi: &[Quasi<'_>]) -> IndexColumns {
+        IndexColumns {
+            orders: quasi.iter().map(|quasi| column_order(&quasi.cover)).collect(),
+            shares: quasi.iter().map(|quasi| reach(quasi).shares).collect(),
+        }
+    }
 }
 
 /// The most rows of a group that can be matched.
@@ -114,20 +224,18 @@ fn matched(
     }
 }
 
-fn state_matching(truth: &mut SourceCheck, bounded_groups: u64, changed: u64) {
-    if bounded_groups > 0 {
+fn state_matching(truth: &mut SourceCheck, changed: u64) {
+    let rows = if truth.rows_undecided == 0 { "released row" } else { "other released row" };
+    if truth.rows_undecided > 0 {
         truth.state(
             Finding::Partly,
             format!(
-                "for {} released rows in {bounded_groups} groups of equal other cells no full \
-                 match was searched (too many pairs): there it was checked that enough source rows \
-                 are covered and none is left uncovered, in the largest groups column by column \
-                 for all and in full for a sample",
-                truth.rows_only_bounded
+                "for {} released rows it was not decided whether each has a source row of its own \
+                 that it covers: the search for one takes too long",
+                truth.rows_undecided
             ),
         );
     }
-    let rows = if truth.rows_only_bounded == 0 { "released row" } else { "other released row" };
     truth.conclude(
         changed,
         &format!(
@@ -137,15 +245,19 @@ fn state_matching(truth: &mut SourceCheck, bounded_groups: u64, changed: u64) {
     );
 }
 
-/// Small groups first, so that a large group that uses up the tests leaves no small one unmatched.
-fn small_first(groups: &RowClasses) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..groups.sizes.len()).collect();
-    order.sort_by_key(|&group| groups.sizes[group]);
-    order
+/// What the cells of a column cover of the source.
+struct ColumnReach {
+    /// Pairs of a released row and a source row that it covers in this column.
+    pairs: u128,
+    /// For each cell the logarithm of its share of the source rows.
+    shares: Vec<f32>,
 }
 
-/// The number of pairs of a released row and a source row that it covers in this column.
-fn selectivity(quasi: &Quasi<'_>) -> u128 {
+#[allow(
+    clippy::cast_precision_loss,
+    reason = "shares decide where to look first, and nothing else"
+)]
+fn reach(quasi: &Quasi<'_>) -> ColumnReach {
     let mut rows_of_cell = vec![0u64; quasi.distinct_cells];
     quasi.cells.iter().for_each(|cell| rows_of_cell[cell as usize] += 1);
     let mut rows_of_value = vec![0u64; quasi.distinct_values];
@@ -153,101 +265,14 @@ fn selectivity(quasi: &Quasi<'_>) -> u128 {
     let cells: Vec<u32> = (0..).zip(&rows_of_cell).map(|(cell, _)| cell).collect();
     let values: CombinationCounts = (0..).zip(rows_of_value).collect();
     let (covered, _) = quasi.cover.tally(&cells, &values);
-    covered
+    let pairs = covered
         .iter()
         .zip(&rows_of_cell)
         .map(|(&covered, &rows)| u128::from(covered) * u128::from(rows))
-        .sum()
-}
-
-/// Rows that cannot be matched, box by box and tuple by tuple: released rows beyond the source rows
-/// that their box covers, and, where all rows are released, source rows that no box covers.
-fn unmatched(
-    box_counts: &CombinationCounts,
-    tuple_counts: &CombinationCounts,
-    found: &Coverage,
-    part: ReleasedPart,
-) -> u64 {
-    let boxes: u64 = box_counts
-        .iter()
-        .zip(&found.covered)
-        .map(|((_, rows), covered)| rows.saturating_sub(*covered))
         .sum();
-    let tuples: u64 = tuple_counts
-        .iter()
-        .zip(&found.reached)
-        .filter(|(_, reached)| part == ReleasedPart::AllRows && !**reached)
-        .map(|((_, rows), _)| rows)
-        .sum();
-    boxes + tuples
-}
-
-/// The most coverage tests for a sample of released rows, and for one of source rows.
-const SAMPLE: usize = 50_000_000;
-
-/// The number of rows that fail the necessary conditions, in full, for boxes and tuples taken at
-/// equal steps.
-fn sample(
-    quasi: &[Quasi<'_>],
-    box_counts: (&Combinations, &CombinationCounts),
-    tuple_counts: (&Combinations, &CombinationCounts),
-    part: ReleasedPart,
-) -> u64 {
-    let ((boxes, box_counts), (tuples, tuple_counts)) = (box_counts, tuple_counts);
-    let covers = |b: u32, tuple: u32| {
-        let (released, original) =
-            (boxes.first[b as usize] as usize, tuples.first[tuple as usize] as usize);
-        quasi
-            .iter()
-            .all(|quasi| quasi.cover.covers(quasi.cells.get(released), quasi.values.get(original)))
-    };
-    let step = |all: &CombinationCounts, others: &CombinationCounts| {
-        all.len().div_ceil((SAMPLE / others.len().max(1)).max(20)).max(1)
-    };
-    let unmatched = box_counts.iter().step_by(step(box_counts, tuple_counts)).map(|&(b, rows)| {
-        let room: u64 = tuple_counts
-            .iter()
-            .filter(|&&(tuple, _)| covers(b, tuple))
-            .map(|&(_, rows)| rows)
-            .sum();
-        rows.saturating_sub(room)
-    });
-    let unmatched: u64 = unmatched.sum();
-    let uncovered = tuple_counts
-        .iter()
-        .step_by(step(tuple_counts, box_counts))
-        .filter(|_| part == ReleasedPart::AllRows);
-    let uncovered: u64 = uncovered
-        .filter(|&&(tuple, _)| !box_counts.iter().any(|&(b, _)| covers(b, tuple)))
-        .map(|&(_, rows)| rows)
-        .sum();
-    unmatched.max(uncovered)
-}
-
-/// The same conditions in each column alone: much weaker, and fast at any size. The worst column
-/// counts.
-fn column_by_column(
-    quasi: &[Quasi<'_>],
-    box_counts: (&Combinations, &CombinationCounts),
-    tuple_counts: (&Combinations, &CombinationCounts),
-    part: ReleasedPart,
-) -> u64 {
-    let worst = quasi.iter().map(|quasi| {
-        let codes = |codes: &Codes, (all, counted): (&Combinations, &CombinationCounts)| {
-            let mut list: CombinationCounts = counted
-                .iter()
-                .map(|&(at, rows)| (codes.get(all.first[at as usize] as usize), rows))
-                .collect();
-            list.sort_unstable();
-            list.chunk_by(|a, b| a.0 == b.0)
-                .map(|run| (run[0].0, run.iter().map(|(_, rows)| rows).sum()))
-                .collect::<CombinationCounts>()
-        };
-        let cell_counts = codes(&quasi.cells, box_counts);
-        let value_counts = codes(quasi.values, tuple_counts);
-        let cells: Vec<u32> = cell_counts.iter().map(|&(cell, _)| cell).collect();
-        let (covered, reached) = quasi.cover.tally(&cells, &value_counts);
-        unmatched(&cell_counts, &value_counts, &Coverage { covered, reached, edges: None }, part)
-    });
-    worst.max().unwrap_or(0)
+    let source_rows = quasi.values.len();
+    ColumnReach {
+        pairs,
+        shares: covered.iter().map(|&rows| (rows as f32 / source_rows as f32).ln()).collect(),
+    }
 }

@@ -3,8 +3,8 @@
 
 use super::guard::unguarded;
 use crate::codes::RowId;
-use crate::error::{Error, Result};
-use crate::request::{Request, Rest, Role, Roles, list};
+use crate::error::{Error, Hint, Result};
+use crate::request::{Request, Rest, Role, Roles, list, list_for};
 use crate::table::{Table, Treatment};
 
 /// The part of a table in an audit.
@@ -41,6 +41,9 @@ pub fn treatments(names: &[String], request: &Request, view: AuditView) -> Vec<T
 
 fn treatment(name: &str, names: &[String], request: &Request, view: AuditView) -> Treatment {
     let role = request.column(name).map(|column| column.role);
+    if is_count(name, request) {
+        return Treatment::Code;
+    }
     match view {
         AuditView::Source
             if role == Some(Role::Identifier)
@@ -54,6 +57,11 @@ fn treatment(name: &str, names: &[String], request: &Request, view: AuditView) -
         AuditView::ReleaseAgainstSource => Treatment::Compare,
         AuditView::Release => Treatment::PassThrough,
     }
+}
+
+/// True for the column that says for how many rows each row stands.
+fn is_count(name: &str, request: &Request) -> bool {
+    request.count.as_deref() == Some(name)
 }
 
 /// The released columns of a quasi-identifier.
@@ -103,10 +111,10 @@ pub(crate) struct Surface {
 pub(crate) fn surface(release: &Table, request: &Request) -> Result<Surface> {
     let names: Vec<String> = release.columns().iter().map(|column| column.name.clone()).collect();
     if release.rows() == 0 {
-        return Err(Error::data("the table has no rows: there is nothing to check"));
+        return Err(Error::data("no-rows", "the table has no rows: there is nothing to check"));
     }
     if RowId::try_from(release.rows()).is_err() {
-        return Err(Error::data("the table has more than 4,294,967,295 rows"));
+        return Err(Error::data("too-many-rows", "the table has more than 4,294,967,295 rows"));
     }
     for (name, column) in &request.columns {
         let wanted = matches!(column.role, Role::Quasi | Role::Sensitive);
@@ -114,15 +122,20 @@ pub(crate) fn surface(release: &Table, request: &Request) -> Result<Surface> {
             && !names.contains(name)
             && !(column.role == Role::Quasi && has_bounds(name, &names, request))
         {
-            return Err(Error::data(format!(
-                "the release has no column `{name}`; it has {}",
-                list(&names)
-            )));
+            let has = list_for(request, &names);
+            let reason = format!("the release has no column `{name}`; it has {has}");
+            return Err(Error::data("table-lacks-column", reason).about_column(name));
         }
     }
-    let mut found = Surface { quasi: Vec::new(), roles: Roles::default(), leaks: Vec::new() };
+    if let Some(name) = request.count.as_ref().filter(|name| !names.contains(*name)) {
+        let reason =
+            format!("the table has no count column `{name}`; it has {}", list_for(request, &names));
+        return Err(Error::data("no-count-column", reason).about_column(name));
+    }
+    let roles = Roles { count: request.count.clone(), ..Roles::default() };
+    let mut found = Surface { quasi: Vec::new(), roles, leaks: Vec::new() };
     let mut unsettled = Vec::new();
-    for name in &names {
+    for name in names.iter().filter(|name| !is_count(name, request)) {
         match (request.column(name).map(|column| column.role), request.rest) {
             (Some(Role::Quasi), _) => found.quasi.push(QuasiColumns::Label(name.clone())),
             (Some(Role::Sensitive), _) => found.roles.sensitive.push(name.clone()),
@@ -144,17 +157,15 @@ pub(crate) fn surface(release: &Table, request: &Request) -> Result<Surface> {
         }
     }
     if !unsettled.is_empty() {
-        let names = list(&unsettled);
-        return Err(Error::request(format!(
-            "no role for {names}: give each a role, or settle the rest with --rest drop or --rest \
-             keep"
-        )));
+        let reason = format!("no role for {}", list(&unsettled));
+        return Err(Error::request("no-role", reason)
+            .hint(Hint::GiveRole { columns: unsettled })
+            .hint(Hint::SettleRest));
     }
     if found.quasi.is_empty() {
-        return Err(Error::request(
-            "no quasi-identifier: name the columns that could be joined with outside data, --qi \
-             a,b,c",
-        ));
+        return Err(
+            Error::request("no-quasi-identifier", "no quasi-identifier").hint(Hint::NameQuasi)
+        );
     }
     found.roles.quasi = found.quasi.iter().map(|quasi| quasi.name().to_string()).collect();
     Ok(found)
@@ -173,17 +184,17 @@ fn bounds_at_first(quasi: &str, column: &str, names: &[String]) -> Option<QuasiC
 }
 
 /// True when the release publishes the quasi-identifier by its bounds. A column with a line of its
-/// own in the request is no bound.
+/// own in the request is no bound, nor is the count column.
 fn has_bounds(quasi: &str, names: &[String], request: &Request) -> bool {
     ["min", "max"].iter().all(|end| {
         let name = format!("{quasi}_{end}");
-        names.contains(&name) && request.column(&name).is_none()
+        names.contains(&name) && request.column(&name).is_none() && !is_count(&name, request)
     })
 }
 
 /// The quasi-identifier whose bounds this column is part of.
 fn bounds_of<'a>(name: &str, names: &[String], request: &'a Request) -> Option<&'a str> {
-    if request.column(name).is_some() {
+    if request.column(name).is_some() || is_count(name, request) {
         return None;
     }
     ["_min", "_max", "_missing"].iter().filter_map(|end| name.strip_suffix(end)).find_map(|stem| {

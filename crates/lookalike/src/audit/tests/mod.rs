@@ -1,10 +1,14 @@
 //! The audit is tested with hand-made releases, with releases damaged in many ways, and against
 //! slow definitions.
 
+mod along;
 mod by_hand;
+mod counts;
 mod cover;
 mod format;
+mod index;
 mod mutations;
+mod plan;
 mod rings;
 mod rules;
 

@@ -3,6 +3,7 @@
 
 use super::super::{Proof, ProofRing, audit_rings};
 use super::{Seeded, table};
+use crate::error::Hint;
 use crate::table::Table;
 
 /// The greatest number of ways to give all rows to all persons of which no two have a pair in
@@ -204,16 +205,16 @@ fn rules_on_sensitive_values_are_checked_on_the_values_that_each_person_could_ha
     let verdict = audited(&release, &source, "l = 2");
     assert!(!verdict.holds() && verdict.truth.as_ref().unwrap().holds(), "{verdict:?}");
     assert_eq!(verdict.rules.iter().map(|rule| rule.violations).collect::<Vec<_>>(), [0, 1]);
-    let why = audit_rings(&release, &source, &toml("l = 2"), None).unwrap_err().to_string();
-    assert!(why.contains("--proof"), "{why}");
+    let why = audit_rings(&release, &source, &toml("l = 2"), None).unwrap_err();
+    assert_eq!((why.code(), why.hints()), ("needs-proof", &[Hint::UseProof][..]), "{why}");
 }
 
 #[test]
 fn suppressed_rows_need_a_proof_and_their_share_is_checked() {
     let (_, release, proof) = six();
     let source = table(&["age|ill", "20|a", "21|b", "22|c", "60|d", "63|e", "66|f", "99|g"]);
-    let why = audit_rings(&release, &source, &request("k = 2"), None).unwrap_err().to_string();
-    assert!(why.contains("--proof"), "{why}");
+    let why = audit_rings(&release, &source, &request("k = 2"), None).unwrap_err();
+    assert_eq!((why.code(), why.hints()), ("needs-proof", &[Hint::UseProof][..]), "{why}");
     assert!(
         !audit_rings(&release, &source, &request("k = 2"), Some(&proof)).unwrap().holds(),
         "nothing may be suppressed"

@@ -1,6 +1,7 @@
 //! The arithmetic of the audit against plain definitions.
 
 use super::super::ground_distance::{Fraction, distance, ground_distance};
+use super::super::row_counts::RowCounts;
 use super::super::rules::{ClassCounts, Rule, Sensitive};
 use super::{Seeded, audited, coded, request};
 use crate::request::{Distance, Request};
@@ -25,7 +26,7 @@ impl Trial {
         use_it: impl FnOnce(&Sensitive<'_>, &ClassCounts<'_>) -> T,
     ) -> T {
         let column = coded(self.cells.iter().map(String::as_str));
-        let sensitive = Sensitive::new(&column, "s", request);
+        let sensitive = Sensitive::new(&column, "s", request, &RowCounts::single(self.cells.len()));
         let mut counts = vec![0; sensitive.values.len()];
         (0..u32::try_from(self.class).unwrap())
             .for_each(|row| counts[sensitive.of(row) as usize] += 1);
