@@ -1,184 +1,316 @@
-//! The run that the command line and other callers make: a search that ends in time, the lower
-//! bound beside it, and a release that is audited in memory.
+//! The run that every face makes: plan, read, encode, bound, search, write, read back, audit,
+//! publish. Nothing is published that did not pass the audit.
+//!
+//! | seam | choices |
+//! |---|---|
+//! | [`Input`] | a path, any reader ([`table::open_reader`]), any Arrow stream ([`table::from_batches`]) |
+//! | target | a file, standard output ([`Run::to_file`]), memory ([`Run::in_memory`]), a [`Sink`] of the caller |
+//! | watcher | a function that gets every [`Event`], and a [`Cancel`] to end the search or the run |
+//!
+//! [`table::open_reader`]: crate::table::open_reader
+//! [`table::from_batches`]: crate::table::from_batches
 
+mod audit;
 mod in_memory;
+mod in_time;
+mod input;
 mod lower_bound;
+mod options;
+mod publish;
+mod read;
+mod report;
+mod search;
+mod target;
+mod warnings;
+mod watch;
+mod write;
 
+pub use audit::{Verify, read_for_audit, verify_plan};
 pub use in_memory::{Audited, audit_outcome};
+pub use in_time::solve_in_time;
+pub use input::Input;
 pub use lower_bound::{Effort, lower_bound, sharper};
+pub use options::{USUAL_TIME, search_options, time_limit};
+pub use read::{headless, roles, without_names};
+pub use report::{Found, Report};
+pub use target::{ReleasedTable, Sink, refuse_overlap};
+pub use warnings::{has_rule, one_row, request_warnings};
+pub use watch::{Cancel, Event, Progress, Stage};
 
-use std::panic::{self, AssertUnwindSafe};
-use std::sync::{Arc, mpsc};
-use std::time::Duration;
+use std::fmt;
+use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
-use crate::problem::Problem;
-use crate::search::budget::Budget;
-use crate::search::{Outcome, SearchOptions, from_kept, solve};
+use crate::release::recoding_file::RecodingFile;
+use crate::request::Request;
+use crate::search::global::Techniques;
+use crate::search::tuning::Tuning;
+use crate::table::Existing;
 
-/// A search that is overdue by this much is no longer waited for, if it has kept a release.
-const PATIENCE: Duration = Duration::from_millis(800);
+use self::target::Target;
+use self::watch::{Clock, Watch};
 
-/// One that has kept none is waited for longer: it may be putting together what it has, which takes
-/// time for each tuple.
-const PATIENCE_PER_TUPLE: Duration = Duration::from_micros(100);
-
-/// As [`solve`], but it returns even where a search does not: soon after the budget is spent, with
-/// the best release that was found until then. The search has threads of its own, which go on by
-/// themselves in that case.
+/// Anonymizes a table into a file: searched, written, read back, verified, published.
 ///
 /// # Example
 /// ```
-/// use std::sync::Arc;
-/// use std::time::Duration;
+/// use lookalike::{Request, anonymize_file};
 ///
-/// use lookalike::run::solve_in_time;
-/// use lookalike::table::{Treatment, open_text};
-/// use lookalike::{Algorithm, Budget, Problem, Request, SearchOptions};
-///
-/// # fn main() -> lookalike::Result<()> {
-/// let source = open_text("age,sex\n34,f\n36,f\n51,m\n58,m\n".into(), "people.csv".as_ref())?;
-/// let request = Request::parse("k = 2\ncolumns.age.role = 'quasi'\ncolumns.sex.role = 'quasi'")?;
-/// let roles = request.roles(source.names())?;
-/// let table = source.read(&[Treatment::Code; 2])?;
-/// let problem = Arc::new(Problem::new(&table, &roles, &request)?);
-/// let budget = Budget::new(Some(Duration::from_secs(5)), Arc::default());
-/// let outcome = solve_in_time(&problem, SearchOptions::new(Algorithm::Auto, 1), &budget)?;
-/// assert_eq!(outcome.recoding.classes().len(), 2);
-/// # Ok(())
-/// # }
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let (data, safe) = (folder.path().join("data.csv"), folder.path().join("safe.csv"));
+/// # std::fs::write(&data, "age,sex,illness\n34,f,flu\n36,f,gout\n51,m,flu\n58,m,cold\n").unwrap();
+/// let request = Request::parse("k = 2\nrest = 'keep'\ncolumns.age.role = 'quasi'")?;
+/// let report = anonymize_file(&data, &safe, &request)?;
+/// assert_eq!((report.released(), report.verdict.measures.k), (4, 2));
+/// # Ok::<(), lookalike::Error>(())
 /// ```
 ///
 /// # Errors
-/// [`Exhausted`](crate::ErrorKind::Exhausted) when nothing was found until then.
-pub fn solve_in_time(
-    problem: &Arc<Problem>,
-    search: SearchOptions,
-    budget: &Budget,
-) -> Result<Outcome> {
-    let failed =
-        |why: String| Error::exhausted(format!("cannot start threads for the search: {why}"));
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(rayon::current_num_threads()).build();
-    let pool = pool.map_err(|error| failed(error.to_string()))?;
-    let budget = budget.keeping();
-    let (send, receive) = mpsc::channel();
-    let (of_thread, its_budget) = (Arc::clone(problem), budget.clone());
-    let work = move || {
-        let found = panic::catch_unwind(AssertUnwindSafe(|| {
-            pool.install(|| solve(&of_thread, search, &its_budget))
-        }));
-        // Freed before the answer is sent: the caller then has the memory to itself.
-        drop((of_thread, pool));
-        let _ = send.send(found);
-    };
-    std::thread::Builder::new()
-        .name("search".into())
-        .spawn(work)
-        .map_err(|error| failed(error.to_string()))?;
-    let tuples = u32::try_from(problem.tuples()).unwrap_or(u32::MAX);
-    let mut since = None;
-    loop {
-        match receive.recv_timeout(Duration::from_millis(20)) {
-            Ok(Ok(outcome)) => return Ok(outcome),
-            Ok(Err(panicked)) => panic::resume_unwind(panicked),
-            Err(mpsc::RecvTimeoutError::Disconnected) => {
-                return Err(failed("one of them ended".into()));
-            }
-            Err(mpsc::RecvTimeoutError::Timeout) => {}
-        }
-        let Some(overdue) = budget.overdue(&mut since).filter(|&overdue| overdue > PATIENCE) else {
-            continue;
-        };
-        if let Some(kept) = budget.take() {
-            return Ok(from_kept(problem, &kept));
-        }
-        if overdue > PATIENCE + PATIENCE_PER_TUPLE * tuples {
-            return Err(Error::exhausted(format!(
-                "{} did not stop when its time was over, and had found no release until then: nothing is \
-                 written; take another --algorithm, and please report this",
-                search.algorithm
-            )));
-        }
+/// Those of [`Run::to_file`].
+pub fn anonymize_file(
+    input: impl Into<Input>,
+    output: impl AsRef<Path>,
+    request: &Request,
+) -> Result<Report> {
+    Run::new(request).to_file(input, output)
+}
+
+/// Anonymizes a table in memory: the batches that are returned are those that were audited.
+///
+/// # Example
+/// ```
+/// use lookalike::{Request, anonymize, table};
+///
+/// let request = Request::parse("k = 2\ncolumns.age.role = 'quasi'")?;
+/// let source = table::open_text("age\n34\n36\n51\n58\n".into(), "ages".as_ref())?;
+/// let released = anonymize(source, &request)?;
+/// assert_eq!(released.batches.iter().map(|batch| batch.num_rows()).sum::<usize>(), 4);
+/// # Ok::<(), lookalike::Error>(())
+/// ```
+///
+/// # Errors
+/// Those of [`Run::in_memory`].
+pub fn anonymize(input: impl Into<Input>, request: &Request) -> Result<ReleasedTable> {
+    Run::new(request).in_memory(input)
+}
+
+/// A run and its options. The methods without a result are options; the last call makes the run.
+///
+/// # Example
+/// ```
+/// use lookalike::run::{Effort, Event, Run};
+/// use lookalike::{Request, table};
+///
+/// let request = Request::parse("k = 2\nseed = 7\ncolumns.age.role = 'quasi'")?;
+/// let source = table::open_text("age\n34\n36\n51\n58\n".into(), "ages".as_ref())?;
+/// let watch = |event: Event| if let Event::Stage(stage) = event { println!("{stage}") };
+/// let released = Run::new(&request).bound(Effort::Full).watch(&watch).in_memory(source)?;
+/// println!("{}", released.report);
+/// # Ok::<(), lookalike::Error>(())
+/// ```
+#[must_use]
+pub struct Run<'a> {
+    request: Request,
+    recoding: RecodingSource<'a>,
+    bound: Effort,
+    techniques: Techniques,
+    tuning: Tuning,
+    proof_file: Option<PathBuf>,
+    recoding_file: Option<PathBuf>,
+    existing: Existing,
+    verify: Verify,
+    reads: Vec<PathBuf>,
+    cancel: Cancel,
+    watch: Option<Watch<'a>>,
+}
+
+impl fmt::Debug for Run<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Run").field("request", &self.request).finish_non_exhaustive()
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::problem::partition::rows;
-    use crate::search::Status;
-    use crate::search::tuning::Tuning;
-    use crate::search::{Algorithm, ENDLESS};
-    use crate::testing;
-    use std::sync::atomic::{AtomicBool, Ordering};
-    use std::time::Instant;
+/// What a run makes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Product {
+    Release,
+    /// What is published for how many rows of each tuple.
+    Plan,
+}
 
-    /// A search that comes to a step without end, under a budget, on a table of its own: what came
-    /// back, and after how long.
-    fn endless(
-        toml: &str,
-        time: Option<Duration>,
-        cancel: Arc<AtomicBool>,
-    ) -> (Arc<Problem>, Result<Outcome>, Duration) {
-        let toml = format!(
-            "k = 3\nrest = \"drop\"\n{toml}[columns]\nage = {{ role = \"quasi\" }}\ncity = {{ role = \"quasi\" }}\n"
-        );
-        let problem = Arc::new(testing::problem(&testing::random_table(5, 90), &toml).unwrap());
-        let begun = Instant::now();
-        let found = solve_in_time(
-            &problem,
-            SearchOptions {
-                tuning: Tuning::tiny(),
-                ..SearchOptions::new(Algorithm::Auto, ENDLESS)
-            },
-            &Budget::new(time, cancel),
-        );
-        (problem, found, begun.elapsed())
-    }
+/// The source of the recoding.
+#[derive(Clone, Copy, Debug)]
+enum RecodingSource<'a> {
+    Search,
+    File(&'a RecodingFile),
+}
 
-    fn holds(problem: &Problem, outcome: &Outcome) {
-        assert_eq!(outcome.status, Status::Stopped);
-        assert!(
-            outcome.recoding.classes().iter().all(|class| rows(class) >= 3)
-                && outcome.recoding.classes().len() > 3
-        );
-        let released: u64 = outcome.recoding.classes().iter().map(rows).sum();
-        assert_eq!(released + rows(outcome.recoding.suppressed()), problem.row_count());
-        assert!(rows(outcome.recoding.suppressed()) <= problem.allowance());
-    }
-
-    #[test]
-    fn a_step_without_end_holds_up_neither_the_time_nor_the_first_signal() {
-        for suppress in ["", "[limits]\nsuppress = \"20%\"\n"] {
-            let (problem, found, took) =
-                endless(suppress, Some(Duration::from_millis(200)), Arc::default());
-            holds(&problem, &found.unwrap());
-            assert!(
-                took >= Duration::from_millis(200) + PATIENCE && took < Duration::from_secs(10),
-                "{took:?}"
-            );
+impl<'a> Run<'a> {
+    /// A run of this request, with the usual options.
+    pub fn new(request: &Request) -> Run<'a> {
+        Run {
+            request: request.clone(),
+            recoding: RecodingSource::Search,
+            bound: Effort::default(),
+            techniques: Techniques::default(),
+            tuning: Tuning::default(),
+            proof_file: None,
+            recoding_file: None,
+            existing: Existing::Keep,
+            verify: Verify::default(),
+            reads: Vec::new(),
+            cancel: Cancel::default(),
+            watch: None,
         }
-        let flag = Arc::new(AtomicBool::new(false));
-        let set = Arc::clone(&flag);
-        std::thread::spawn(move || {
-            std::thread::sleep(Duration::from_millis(300));
-            set.store(true, Ordering::Relaxed);
-        });
-        let (problem, found, took) = endless("", None, flag);
-        holds(&problem, &found.unwrap());
-        assert!(took >= PATIENCE && took < Duration::from_secs(10), "{took:?}");
     }
 
-    #[test]
-    fn a_search_that_never_stops_and_has_nothing_is_an_error() {
-        // In stages nothing is kept before the end.
-        let rules = "rules = [{ k = 9, columns = [\"city\"] }]\n";
-        let (_, found, _) = endless(rules, Some(Duration::from_millis(100)), Arc::default());
-        let error = found.unwrap_err();
-        assert!(matches!(error.kind(), crate::ErrorKind::Exhausted { .. }), "{error}");
-        assert!(
-            error.to_string().starts_with("auto did not stop when its time was over"),
-            "{error}"
-        );
+    /// The effort for the lower bound on the loss; quick when absent.
+    pub fn bound(self, bound: Effort) -> Run<'a> {
+        Run { bound, ..self }
+    }
+
+    /// The techniques of the algorithm `optimal`.
+    pub fn techniques(self, techniques: Techniques) -> Run<'a> {
+        Run { techniques, ..self }
+    }
+
+    /// Other numbers than the tuned ones of the local searches, for experiments.
+    pub fn tuning(self, tuning: Tuning) -> Run<'a> {
+        Run { tuning, ..self }
+    }
+
+    /// Publishes the rows by a recoding that an earlier release has written, without a search.
+    pub fn apply(mut self, file: &'a RecodingFile) -> Run<'a> {
+        file.settle_kinds(&mut self.request);
+        Run { recoding: RecodingSource::File(file), ..self }
+    }
+
+    /// Writes the proof of a release of `ring` to a file that only its owner can read.
+    pub fn proof(self, path: impl Into<PathBuf>) -> Run<'a> {
+        Run { proof_file: Some(path.into()), ..self }
+    }
+
+    /// Writes the global recoding to a file that only its owner can read, for later rows.
+    pub fn recoding(self, path: impl Into<PathBuf>) -> Run<'a> {
+        Run { recoding_file: Some(path.into()), ..self }
+    }
+
+    /// What happens to output files that are already there; they are kept, and the run refused,
+    /// when absent.
+    pub fn existing(self, existing: Existing) -> Run<'a> {
+        Run { existing, ..self }
+    }
+
+    /// How much the audit of the written release checks.
+    pub fn verify(self, verify: Verify) -> Run<'a> {
+        Run { verify, ..self }
+    }
+
+    /// Further files that belong to the request, such as its TOML file: no output may replace
+    /// them.
+    pub fn also_reads(self, files: Vec<PathBuf>) -> Run<'a> {
+        Run { reads: files, ..self }
+    }
+
+    /// A way to end the search or the run from another thread.
+    pub fn cancel(self, cancel: &Cancel) -> Run<'a> {
+        Run { cancel: cancel.clone(), ..self }
+    }
+
+    /// A function that gets every event of the run.
+    pub fn watch(self, watch: &'a (dyn Fn(Event<'_>) + Sync)) -> Run<'a> {
+        Run { watch: Some(watch), ..self }
+    }
+
+    /// Makes the run from the table to the file that the request names.
+    ///
+    /// # Errors
+    /// As [`to_file`](Run::to_file), and when the request lacks one of them.
+    pub fn configured(self) -> Result<Report> {
+        let missing = |what: &str| {
+            let reason = format!("the request names no {what} file: set `{what}.path`");
+            Error::request("no-path", reason)
+        };
+        let input = self.request.input.path.clone().ok_or_else(|| missing("input"))?;
+        let output = self.request.output.path.clone().ok_or_else(|| missing("output"))?;
+        self.to_file(input, output)
+    }
+
+    /// Makes the run and publishes a file; `-` is standard output. The paths of the request are
+    /// not used.
+    ///
+    /// # Errors
+    /// When the request makes no sense, the table or a hierarchy is wrong, no release can satisfy
+    /// the rules, time ran out before there was one, or a file cannot be read or written. Then
+    /// there is no file under the name of the output, or the one that was there before.
+    /// [`NotVerified`](crate::ErrorKind::NotVerified) would be a bug of this library.
+    pub fn to_file(self, input: impl Into<Input>, output: impl AsRef<Path>) -> Result<Report> {
+        let target = Target::File(output.as_ref().to_path_buf());
+        Ok(self.make(input.into(), target, Product::Release)?.report)
+    }
+
+    /// Makes the run and returns the release. The paths of the request are not used.
+    ///
+    /// # Errors
+    /// As [`to_file`](Run::to_file).
+    pub fn in_memory(self, input: impl Into<Input>) -> Result<ReleasedTable> {
+        self.make(input.into(), Target::Memory, Product::Release)
+    }
+
+    /// Makes the run and gives the release to the caller, batch by batch, who publishes it when
+    /// the audit has passed. The paths of the request are not used.
+    ///
+    /// # Errors
+    /// As [`to_file`](Run::to_file), and those of the sink.
+    pub fn to_sink(self, input: impl Into<Input>, sink: Sink<'_>) -> Result<Report> {
+        Ok(self.make(input.into(), Target::Sink(sink), Product::Release)?.report)
+    }
+
+    /// Makes a plan from a table of distinct tuples with counts (`count` in the request): what is
+    /// published for how many rows of each tuple. Columns that the rules do not need may be absent.
+    /// The file is as secret as the table, and only its owner can read it.
+    ///
+    /// # Errors
+    /// As [`to_file`](Run::to_file), and when the request names no count column or two rows of the
+    /// table are the same tuple.
+    pub fn plan_to_file(self, counts: impl Into<Input>, plan: impl AsRef<Path>) -> Result<Report> {
+        let target = Target::File(plan.as_ref().to_path_buf());
+        Ok(self.make(counts.into(), target, Product::Plan)?.report)
+    }
+
+    /// The same plan in memory.
+    ///
+    /// # Example
+    /// ```
+    /// use lookalike::{Request, run::Run, table};
+    ///
+    /// let request = Request::parse("k = 2\ncount = 'n'\ncolumns.age.role = 'quasi'")?;
+    /// let counts = table::open_text("age,n\n34,1\n36,3\n51,2\n".into(), "counts".as_ref())?;
+    /// let plan = Run::new(&request).plan_in_memory(counts)?;
+    /// let names: Vec<&str> = plan.schema.fields().iter().map(|field| field.name().as_str()).collect();
+    /// assert_eq!(names, ["age", "published_age", "first_row", "last_row", "suppressed"]);
+    /// # Ok::<(), lookalike::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`plan_to_file`](Run::plan_to_file).
+    pub fn plan_in_memory(self, counts: impl Into<Input>) -> Result<ReleasedTable> {
+        self.make(counts.into(), Target::Memory, Product::Plan)
+    }
+
+    /// The one run, whatever comes in and wherever it goes.
+    fn make(mut self, input: Input, target: Target, product: Product) -> Result<ReleasedTable> {
+        let plan = options::plan(&self, &input, &target, product)?;
+        let mut clock = Clock::new(self.watch);
+        clock.stage(Stage::Read);
+        let read = read::read(&mut self, &plan, input)?;
+        let found = search::search(&self, &plan, read, &mut clock)?;
+        clock.stage(Stage::Write);
+        let mut written = write::write(&self, &plan, found, target)?;
+        clock.stage(Stage::Verify);
+        let verdict = audit::audit(&self, &mut written)?;
+        self.cancel.check()?;
+        clock.stage(Stage::Publish);
+        publish::publish(&self, written, verdict, &mut clock)
     }
 }

@@ -8,12 +8,12 @@ mod plain;
 mod read;
 mod write;
 
-pub use build::in_memory;
+pub use build::{coded_throughout, in_memory};
 pub use coded::Coded;
-pub use read::{Source, open, open_text, text};
+pub use read::{Source, from_batches, open, open_reader, open_text, text};
 pub use write::pending::{
-    Access, Existing, Pending, PublishedFiles, StdoutState, give_up, real_place, to_stream,
-    undisturbed, write_text,
+    Access, Existing, Pending, PublishedFiles, StdoutState, give_up, real_place, take_leftovers,
+    to_stream, undisturbed, write_text,
 };
 pub use write::{Compression, FileType, Format, check_columns, check_types, file_type, write};
 
@@ -107,9 +107,16 @@ impl Table {
         self.rows
     }
 
-    /// Gives the memory of all codes back, once they are not needed any more.
-    pub fn forget_codes(&mut self) {
-        self.columns.iter_mut().for_each(|column| column.coded = None);
+    /// Takes the codes out, once they are not needed here any more: the table that is returned has
+    /// them, and shares the cells that are passed through.
+    pub fn take_codes(&mut self) -> Table {
+        let with_codes = |column: &mut Column| Column {
+            name: column.name.clone(),
+            data_type: column.data_type.clone(),
+            coded: column.coded.take(),
+            passthrough: column.passthrough.clone(),
+        };
+        Table { columns: self.columns.iter_mut().map(with_codes).collect(), rows: self.rows }
     }
 
     /// The column of that name.
@@ -131,8 +138,9 @@ impl Table {
             return Ok(());
         }
         Err(Error::data(
-            "the first line looks like a row, not like names (most columns have a cell that equals their name): put a line with the \
-             names of the columns first",
+            "no-header",
+            "the first line looks like a row, not like names (most columns have a cell that \
+             equals their name): put a line with the names of the columns first",
         ))
     }
 

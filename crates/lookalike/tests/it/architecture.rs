@@ -20,7 +20,7 @@ const MAY_USE: [(&str, &[&str]); 10] = [
 ];
 
 /// Files at the top that every room may use.
-const SHARED: [&str; 4] = ["codes", "error", "names", "rng"];
+const SHARED: [&str; 5] = ["codes", "error", "names", "numbers", "rng"];
 
 /// Local algorithms that are made of others; the rest do not name each other.
 const MADE_OF_OTHERS: [&str; 3] = ["auto", "cells", "peel"];
@@ -30,7 +30,7 @@ const CRATES: [(&[&str], &[&str]); 2] = [
     (&["parquet", "arrow_ipc", "csv_core", "flate2", "zstd"], &["table"]),
     (
         &["arrow_array", "arrow_buffer", "arrow_cast", "arrow_row", "arrow_schema", "arrow_select"],
-        &["table", "problem", "release", "audit", "evaluate", "synthetic"],
+        &["table", "problem", "release", "audit", "evaluate", "run", "synthetic"],
     ),
 ];
 

@@ -137,7 +137,7 @@ fn every_way_to_publish_is_true_and_holds_in_every_format() {
                 );
                 let truth = done.verdict.truth.unwrap();
                 assert!(
-                    truth.holds() && truth.rows_only_bounded == 0,
+                    truth.holds() && truth.rows_undecided == 0,
                     "{way}, {algorithm}, {file}: {truth:?}"
                 );
             }

@@ -4,9 +4,12 @@
 mod architecture;
 mod contract;
 mod draws;
+mod errors;
+mod nothing_ignored;
 mod optimal;
 mod oracle;
 mod papers;
 mod query;
 mod real;
+mod run;
 mod support;

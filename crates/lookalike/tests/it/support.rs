@@ -7,9 +7,10 @@ use lookalike::evaluate::loss::{Loss, loss};
 use lookalike::release::{CellFormat, Release};
 use lookalike::request::Roles;
 use lookalike::rng::{Key, Rng};
+use lookalike::run::{Effort, Run, Verify};
 use lookalike::search::global::Techniques;
 use lookalike::synthetic::{self, Synthetic};
-use lookalike::table::Table;
+use lookalike::table::{Existing, Table};
 use lookalike::{
     Algorithm, Budget, Outcome, Problem, Request, Result, SearchOptions, problem, release::proof,
     solve, table,
@@ -41,7 +42,8 @@ pub(crate) struct Done {
     pub(crate) bytes: Vec<u8>,
 }
 
-/// Anonymizes `input` into `output` and audits the file against its source.
+/// Anonymizes `input` into `output` by the run of the library, which audits the file against its
+/// source.
 pub(crate) fn publish(
     input: &Path,
     output: &Path,
@@ -49,7 +51,23 @@ pub(crate) fn publish(
     algorithm: Algorithm,
     seed: u64,
 ) -> Result<Done> {
-    Input::read(input, request, seed)?.solve(algorithm).publish(output)
+    let request = Request {
+        seed: Some(seed),
+        algorithm: Some(algorithm.name().to_string()),
+        non_homogeneous: !algorithm.is_homogeneous(),
+        steps: Some(200),
+        ..request.clone()
+    };
+    let run = Run::new(&request).techniques(few_nodes()).bound(Effort::None).verify(Verify::Full);
+    let report = run.existing(Existing::Overwrite).to_file(input, output)?;
+    let (loss, classes) = (report.found.loss, report.verdict.measures.classes);
+    let bytes = std::fs::read(output).unwrap();
+    Ok(Done { loss, classes, verdict: report.verdict, bytes })
+}
+
+/// An exact search may take very long; after a few nodes it has a valid release like any other.
+fn few_nodes() -> Techniques {
+    Techniques { seeding: false, most_nodes: 4, ..Techniques::default() }
 }
 
 /// A table under a request, read once for all algorithms and formats.
@@ -76,11 +94,8 @@ impl Input {
     }
 
     pub(crate) fn solve(&self, algorithm: Algorithm) -> Solved<'_> {
-        // An exact search may take very long; after a few nodes it has a valid release like any
-        // other.
-        let techniques = Techniques { seeding: false, most_nodes: 4, ..Techniques::default() };
         let options = SearchOptions {
-            techniques,
+            techniques: few_nodes(),
             steps: Some(200),
             ..SearchOptions::new(algorithm, self.seed)
         };

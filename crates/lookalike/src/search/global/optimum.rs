@@ -29,6 +29,11 @@ pub struct Optimum {
 }
 
 impl Optimum {
+    /// Cost over bound; none when the bound is 0.
+    pub fn gap(&self) -> Option<f64> {
+        if self.is_proven { Some(1.0) } else { (self.bound > 0.0).then(|| self.value / self.bound) }
+    }
+
     /// One block for each attribute: always valid, and the only answer where the combinations of
     /// values are too many to be counted.
     pub(crate) fn of_one_block(problem: &Problem, shapes: &[Shape], cost: Cost) -> Optimum {

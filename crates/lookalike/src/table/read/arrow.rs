@@ -5,12 +5,12 @@ use std::io::{BufReader, Cursor, Read};
 use std::path::Path;
 use std::sync::mpsc::SyncSender;
 
-use arrow_array::RecordBatch;
 use arrow_ipc::reader::{FileReader, StreamReader};
-use arrow_schema::{ArrowError, SchemaRef};
+use arrow_schema::SchemaRef;
 use bytes::Bytes;
 
 use super::Batch;
+use super::batches::send;
 use super::bytes::{ByteSource, Peeked, Whole, damaged, guarded, whole};
 use crate::error::Result;
 
@@ -54,30 +54,15 @@ impl ArrowIpc {
         to: &SyncSender<Batch>,
     ) -> Result<()> {
         match self {
-            ArrowIpc::File(reader) => send(reader, columns, batch_rows, to),
-            ArrowIpc::Bytes(reader) => send(reader, columns, batch_rows, to),
-            ArrowIpc::Stream(reader) => send(reader, columns, batch_rows, to),
-        }
-    }
-}
-
-fn send(
-    reader: impl Iterator<Item = std::result::Result<RecordBatch, ArrowError>>,
-    columns: &[usize],
-    batch_rows: usize,
-    to: &SyncSender<Batch>,
-) -> Result<()> {
-    let mut rows = 0;
-    for batch in reader {
-        let batch = batch.and_then(|batch| batch.project(columns)).map_err(|_| damaged(rows))?;
-        // A writer may have put the whole table into one batch.
-        for start in (0..batch.num_rows()).step_by(batch_rows) {
-            let part = batch.slice(start, batch_rows.min(batch.num_rows() - start));
-            if to.send(Batch::Arrays(part)).is_err() {
-                return Ok(());
+            ArrowIpc::File(reader) => {
+                send(reader, columns, batch_rows, to, |rows, _| damaged(rows))
+            }
+            ArrowIpc::Bytes(reader) => {
+                send(reader, columns, batch_rows, to, |rows, _| damaged(rows))
+            }
+            ArrowIpc::Stream(reader) => {
+                send(reader, columns, batch_rows, to, |rows, _| damaged(rows))
             }
         }
-        rows += batch.num_rows();
     }
-    Ok(())
 }

@@ -10,6 +10,8 @@ use crate::error::{Error, Result};
 pub(crate) enum ByteSource {
     File(File),
     Stdin(Stdin),
+    /// The reader of a caller.
+    Reader(Box<dyn Read + Send>),
     /// The bytes that were looked at before are all there is.
     Nothing,
 }
@@ -33,6 +35,7 @@ impl Read for ByteSource {
         match self {
             ByteSource::File(file) => file.read(buffer),
             ByteSource::Stdin(stdin) => stdin.read(buffer),
+            ByteSource::Reader(reader) => reader.read(buffer),
             ByteSource::Nothing => Ok(0),
         }
     }
@@ -90,10 +93,11 @@ impl Read for Unpacked {
 /// A file of a kind that this build of the library does not read.
 #[cfg(not(all(feature = "parquet", feature = "arrow-ipc", feature = "compression")))]
 pub(crate) fn left_out(place: &Path, what: &str, feature: &str) -> Error {
-    Error::data(format!(
+    let why = format!(
         "{} is {what} file, which this build cannot read: build it with the feature `{feature}`",
         place.display()
-    ))
+    );
+    Error::data("input-not-in-build", why).about_file(place)
 }
 
 /// The first `limit` bytes, fewer only if there are no more: a pipe may deliver them in drops.
@@ -108,17 +112,25 @@ pub(crate) fn reading(place: &Path, source: io::Error) -> Error {
     if source.raw_os_error().is_some() {
         return Error::io(place, source);
     }
-    Error::data(format!(
-        "{} is damaged or cut short ({source}): fetch or compress it again",
-        place.display()
-    ))
+    Error::data(
+        "damaged-file",
+        format!(
+            "{} is damaged or cut short ({source}): fetch or compress it again",
+            place.display()
+        ),
+    )
+    .about_file(place)
 }
 
 /// The decoders' own words are not passed on: some of them quote the value that they stumbled over.
 pub(crate) fn damaged(rows: usize) -> Error {
-    Error::data(format!(
-        "the file is damaged: what follows its first {rows} rows cannot be decoded; write or fetch it again"
-    ))
+    Error::data(
+        "damaged-file",
+        format!(
+            "the file is damaged: what follows its first {rows} rows cannot be decoded; write or \
+             fetch it again"
+        ),
+    )
 }
 
 #[cfg(any(feature = "parquet", feature = "arrow-ipc"))]
@@ -166,7 +178,11 @@ mod binary {
     ) -> Result<T> {
         let opened = catch_unwind(AssertUnwindSafe(|| open().map_err(|error| error.to_string())));
         opened.unwrap_or_else(|_| Err("it is damaged".to_owned())).map_err(|why| {
-            Error::data(format!("{} is not a readable {what} file: {why}", path.display()))
+            Error::data(
+                "damaged-file",
+                format!("{} is not a readable {what} file: {why}", path.display()),
+            )
+            .about_file(path)
         })
     }
 }

@@ -18,7 +18,7 @@ use arrow_array::{ArrayRef, StringArray};
 use arrow_buffer::{NullBufferBuilder, OffsetBuffer};
 use csv_core::ReadRecordResult;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Hint, Place, Result};
 
 use super::Batch;
 use super::text::{Text, line_ends};
@@ -146,10 +146,15 @@ impl<R: Read> Records<R> {
                 is_end = self.more(&mut batch, at)?;
             } else if at < batch.text.len() {
                 // A quote that was opened and never closed has swallowed all that followed.
-                let place = self.place(&batch);
-                return Err(Error::data(format!(
-                    "{place} opens a quote that is never closed: close it, or double the quotes inside a quoted cell"
-                )));
+                let (row, place) = self.place(&batch);
+                return Err(Error::data(
+                    "open-quote",
+                    format!(
+                        "{row} opens a quote that is never closed: close it, or double the quotes \
+                         inside a quoted cell"
+                    ),
+                )
+                .about(place));
             } else {
                 // Nobody listens only after an error on the other side, which is then the one to
                 // report.
@@ -182,10 +187,15 @@ impl<R: Read> Records<R> {
         let wanted = (batch.text.len() - at) * 2;
         loop {
             if batch.text.len() > MOST_BYTES {
-                return Err(Error::data(format!(
-                    "{} has more than 2 GiB of text: no cell can be that long; is a quote never closed?",
-                    self.place(batch)
-                )));
+                let (row, place) = self.place(batch);
+                return Err(Error::data(
+                    "cell-too-long",
+                    format!(
+                        "{row} has more than 2 GiB of text: no cell can be that long; is a quote \
+                         never closed?"
+                    ),
+                )
+                .about(place));
             }
             if self.text.fill(&mut batch.text)? == 0 {
                 // The last row may lack its line end.
@@ -272,18 +282,23 @@ impl<R: Read> Records<R> {
     }
 
     fn ragged(&self, cells: usize, batch: &Cells) -> Error {
-        Error::data(format!(
-            "{} has {cells} cell{}, but the header has {}: quote cells that contain the delimiter `{}`, or name another with --delimiter",
-            self.place(batch),
-            if cells == 1 { "" } else { "s" },
-            self.width,
-            char::from(self.delimiter).escape_default()
-        ))
+        let (row, place) = self.place(batch);
+        let (plural, width) = (if cells == 1 { "" } else { "s" }, self.width);
+        let delimiter = char::from(self.delimiter).escape_default();
+        let quote = format!("quote cells that contain the delimiter `{delimiter}`");
+        let reason = format!("{row} has {cells} cell{plural}, but the header has {width}");
+        Error::data("ragged-row", reason)
+            .about(place)
+            .hint(Hint::plain(quote))
+            .hint(Hint::SetDelimiter)
     }
 
-    /// The row behind a batch, counted from 1 without the header, and the line it starts on.
-    fn place(&self, batch: &Cells) -> String {
-        format!("row {} (line {})", self.rows + batch.rows + 1, self.line)
+    /// The row behind a batch, counted from 1 without the header, and the line it starts on: in
+    /// words and as data.
+    fn place(&self, batch: &Cells) -> (String, Place) {
+        let row = (self.rows + batch.rows) as u64 + 1;
+        let place = Place { line: Some(self.line), row: Some(row), ..Place::default() };
+        (format!("row {row} (line {})", self.line), place)
     }
 }
 

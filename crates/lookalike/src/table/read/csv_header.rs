@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::io::{Chain, Cursor, Read};
 use std::path::Path;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Hint, Result};
 
 use super::bytes::{Unpacked, head, reading};
 use super::csv::Records;
@@ -33,11 +33,13 @@ impl Csv {
         match *head {
             [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => {
                 return Err(Error::data(
+                    "not-utf8",
                     "the file is UTF-16 text: convert it, for example with iconv -f UTF-16 -t UTF-8",
                 ));
             }
             [b'P', b'A', b'R', b'1', ..] | [b'A', b'R', b'R', b'O', b'W', b'1', ..] => {
                 return Err(Error::data(
+                    "nested-file",
                     "there is a Parquet or Arrow file inside the compressed file: decompress it first",
                 ));
             }
@@ -70,6 +72,7 @@ fn checked_delimiter(delimiter: char) -> Result<u8> {
     match u8::try_from(delimiter) {
         Ok(byte) if byte.is_ascii() && !matches!(byte, b'"' | b'\r' | b'\n' | 0) => Ok(byte),
         _ => Err(Error::request(
+            "bad-delimiter",
             "the delimiter must be one ASCII character, and neither a quote nor a line end",
         )),
     }
@@ -122,11 +125,15 @@ fn header(head: &[u8], delimiter: u8) -> Result<Vec<String>> {
     let mut record = csv::StringRecord::new();
     match records.read_record(&mut record) {
         Ok(true) if records.position().byte() >= HEAD as u64 - 3 => Err(Error::data(
+            "no-header",
             "the header does not end within a mebibyte: this is no CSV with a header, or it has an open quote",
         )),
         Ok(true) => Ok(record.iter().map(str::to_owned).collect()),
-        Ok(false) => Err(Error::data("the file is empty: a table needs a header and rows")),
+        Ok(false) => {
+            Err(Error::data("no-rows", "the file is empty: a table needs a header and rows"))
+        }
         Err(_) => Err(Error::data(
+            "not-utf8",
             "the header is not UTF-8 text: convert the file, for example with iconv -f LATIN1 -t UTF-8",
         )),
     }
@@ -139,9 +146,11 @@ fn refuse_separator_line(head: &[u8]) -> Result<()> {
     let line = line.strip_prefix(b"\"").and_then(|line| line.strip_suffix(b"\"")).unwrap_or(line);
     if line.len() <= 5 && line.get(..4).is_some_and(|start| start.eq_ignore_ascii_case(b"sep=")) {
         return Err(Error::data(
-            "the first line is Excel's `sep=` line, which says what stands between the cells, and not the header: delete that line, and \
-             name the delimiter with --delimiter if it is not recognised",
-        ));
+            "sep-line",
+            "the first line is Excel's `sep=` line, which says what stands between the cells, and \
+             not the header: delete that line",
+        )
+        .hint(Hint::SetDelimiter));
     }
     Ok(())
 }
@@ -165,12 +174,15 @@ fn refuse_comment(head: &[u8], given: Option<u8>) -> Result<()> {
             } else {
                 (format!("first {comments} lines"), "are", "them")
             };
-            Err(Error::data(format!(
-                "the {lines} {are} not the header but look{} like a comment: {} with `#`, and the line below has another number of \
-                 cells; delete {them}",
-                if comments == 1 { "s" } else { "" },
-                if comments == 1 { "it begins" } else { "they begin" },
-            )))
+            Err(Error::data(
+                "comment-line",
+                format!(
+                    "the {lines} {are} not the header but look{} like a comment: {} with `#`, and \
+                     the line below has another number of cells; delete {them}",
+                    if comments == 1 { "s" } else { "" },
+                    if comments == 1 { "it begins" } else { "they begin" },
+                ),
+            ))
         }
         _ => Ok(()),
     }
@@ -202,28 +214,35 @@ fn reads_like_cells(names: &[String]) -> bool {
 /// cells are not shown.
 pub(crate) fn check_names(names: &[String], is_doubtful: bool) -> Result<()> {
     if names.is_empty() {
-        return Err(Error::data("the table has no columns"));
+        return Err(Error::data("no-columns", "the table has no columns"));
     }
     let mut seen = HashSet::new();
     for (place, name) in (1..).zip(names) {
         if name.is_empty() {
-            return Err(Error::data(format!(
-                "column {place} of {} has no name: give it one in the header",
-                names.len()
-            )));
+            return Err(Error::data(
+                "column-without-name",
+                format!("column {place} of {} has no name: give it one in the header", names.len()),
+            ));
         }
         if seen.insert(name) {
             continue;
         }
         if is_doubtful {
-            return Err(Error::data(format!(
-                "column {place} has the name of another column, and the first line looks like a row, not like names: put a line with the \
-                 names of the columns first"
-            )));
+            return Err(Error::data(
+                "no-header",
+                format!(
+                    "column {place} has the name of another column, and the first line looks like \
+                     a row, not like names: put a line with the names of the columns first"
+                ),
+            ));
         }
-        return Err(Error::data(format!(
-            "two columns are named `{name}`, the second is column {place}: rename one of them"
-        )));
+        return Err(Error::data(
+            "column-name-twice",
+            format!(
+                "two columns are named `{name}`, the second is column {place}: rename one of them"
+            ),
+        )
+        .about_column(name));
     }
     Ok(())
 }

@@ -60,9 +60,9 @@ const KINDS: [(&[u8], &str, &str); 30] = [
 /// Refuses a file that is no CSV by its first bytes; compressed files are unpacked before.
 pub(crate) fn refuse(head: &[u8], place: &Path) -> Result<()> {
     let Some((what, way_out)) = kind(head) else { return Ok(()) };
-    let place =
+    let name =
         if place == Path::new("-") { "the input".to_string() } else { place.display().to_string() };
-    Err(Error::data(format!("{place} is {what}, not CSV: {way_out}")))
+    Err(Error::data("not-csv", format!("{name} is {what}, not CSV: {way_out}")).about_file(place))
 }
 
 fn kind(head: &[u8]) -> Option<(&'static str, &'static str)> {

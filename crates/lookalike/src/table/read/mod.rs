@@ -2,6 +2,7 @@
 
 #[cfg(feature = "arrow-ipc")]
 mod arrow;
+mod batches;
 mod bytes;
 pub(crate) mod csv;
 mod csv_header;
@@ -13,6 +14,8 @@ mod text;
 use std::fmt;
 use std::io::{Cursor, Read};
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Receiver, SyncSender};
 
 use arrow_array::RecordBatch;
@@ -20,6 +23,8 @@ use arrow_schema::DataType;
 
 use crate::error::{Error, Result};
 
+use self::batches::Batches;
+pub use self::batches::from_batches;
 pub(crate) use self::bytes::damaged;
 use self::bytes::{ByteSource, Unpacked, head, reading};
 use self::csv::Cells;
@@ -31,12 +36,15 @@ pub struct Source {
     pub(crate) data_types: Vec<DataType>,
     pub(crate) decoder: Decoder,
     is_doubtful: bool,
+    /// Ends the reading when it is set.
+    pub(crate) cancel: Arc<AtomicBool>,
 }
 
 /// The rows to come, in the format of the file.
 #[allow(clippy::large_enum_variant, reason = "there is one per table")]
 pub(crate) enum Decoder {
     Csv(Csv),
+    Batches(Batches),
     #[cfg(feature = "parquet")]
     Parquet(parquet::Parquet),
     #[cfg(feature = "arrow-ipc")]
@@ -55,10 +63,6 @@ pub(crate) enum Buffers {
 /// Some rows of a table, as its decoder has them.
 pub(crate) enum Batch {
     /// Of a typed format: an array for each column that was asked for.
-    #[cfg_attr(
-        not(any(feature = "parquet", feature = "arrow-ipc")),
-        allow(dead_code, reason = "no typed format is built in")
-    )]
     Arrays(RecordBatch),
     /// Of CSV: the cells of all columns.
     Cells(Cells),
@@ -72,7 +76,22 @@ pub(crate) enum Batch {
 /// When there is no such file, it is not readable as a table with a header of distinct names, or
 /// its format is one that this build of the library does not have.
 pub fn open(path: &Path, delimiter: Option<char>) -> Result<Source> {
-    let mut source = ByteSource::open(path)?;
+    open_bytes(ByteSource::open(path)?, path, delimiter)
+}
+
+/// The same for bytes that any reader brings, such as an upload. Errors call it by the given name.
+///
+/// # Errors
+/// As [`open`].
+pub fn open_reader(
+    reader: impl Read + Send + 'static,
+    name: &Path,
+    delimiter: Option<char>,
+) -> Result<Source> {
+    open_bytes(ByteSource::Reader(Box::new(reader)), name, delimiter)
+}
+
+fn open_bytes(mut source: ByteSource, path: &Path, delimiter: Option<char>) -> Result<Source> {
     let magic = head(&mut source, 8).map_err(|source| Error::io(path, source))?;
     let decoder = match *magic {
         #[cfg(feature = "parquet")]
@@ -121,7 +140,11 @@ pub fn text(path: &Path) -> Result<String> {
     let mut bytes = Vec::new();
     unpacked.read_to_end(&mut bytes).map_err(|source| reading(path, source))?;
     String::from_utf8(bytes).map_err(|_| {
-        Error::data(format!("{} is not UTF-8 text: convert it, or fetch it again", path.display()))
+        Error::data(
+            "not-utf8",
+            format!("{} is not UTF-8 text: convert it, or fetch it again", path.display()),
+        )
+        .about_file(path)
     })
 }
 
@@ -131,13 +154,20 @@ impl Source {
             Decoder::Csv(csv) => {
                 ((csv.names.clone(), vec![DataType::Utf8; csv.names.len()]), csv.is_doubtful)
             }
+            Decoder::Batches(reader) => (columns(&reader.schema()), false),
             #[cfg(feature = "parquet")]
             Decoder::Parquet(file) => (columns(file.schema()), false),
             #[cfg(feature = "arrow-ipc")]
             Decoder::Arrow(file) => (columns(&file.schema()), false),
         };
         check_names(&names, is_doubtful)?;
-        Ok(Source { names, data_types, decoder, is_doubtful })
+        Ok(Source { names, data_types, decoder, is_doubtful, cancel: Arc::default() })
+    }
+
+    /// Reading ends with an error soon after the flag is set.
+    #[must_use]
+    pub fn with_cancel(self, cancel: Arc<AtomicBool>) -> Source {
+        Source { cancel, ..self }
     }
 
     /// The columns, in file order.
@@ -175,6 +205,7 @@ impl Decoder {
     pub(crate) fn buffers(&self) -> Buffers {
         match self {
             Decoder::Csv(_) => Buffers::Own,
+            Decoder::Batches(_) => Buffers::Shared,
             #[cfg(feature = "parquet")]
             Decoder::Parquet(_) => Buffers::Own,
             #[cfg(feature = "arrow-ipc")]
@@ -191,9 +222,11 @@ impl Decoder {
         to: &SyncSender<Batch>,
         used: &Receiver<Cells>,
     ) -> Result<()> {
-        let _ = columns;
         match self {
             Decoder::Csv(csv) => csv.records().send(batch_rows, to, used),
+            Decoder::Batches(reader) => {
+                batches::send(reader, columns, batch_rows, to, batches::stream_failed)
+            }
             #[cfg(feature = "parquet")]
             Decoder::Parquet(file) => file.send(columns, batch_rows, to),
             #[cfg(feature = "arrow-ipc")]
@@ -202,7 +235,6 @@ impl Decoder {
     }
 }
 
-#[cfg(any(feature = "parquet", feature = "arrow-ipc"))]
 fn columns(schema: &arrow_schema::Schema) -> (Vec<String>, Vec<DataType>) {
     schema
         .fields()

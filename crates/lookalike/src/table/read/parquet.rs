@@ -99,11 +99,15 @@ fn check_codec(codec: Compression) -> Result<()> {
         _ if cfg!(feature = "compression") => return Ok(()),
         _ => {
             return Err(Error::data(
+                "input-not-in-build",
                 "the Parquet file is compressed, which this build cannot read: build it with the feature `compression`",
             ));
         }
     };
-    Err(Error::data(format!(
-        "the Parquet file is compressed with {name}, which is not supported: write it with zstd"
-    )))
+    Err(Error::data(
+        "unsupported-compression",
+        format!(
+            "the Parquet file is compressed with {name}, which is not supported: write it with zstd"
+        ),
+    ))
 }

@@ -7,7 +7,7 @@
 use std::io::{ErrorKind, Read};
 use std::path::PathBuf;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Place, Result};
 
 use super::bytes::reading;
 
@@ -81,15 +81,18 @@ pub(crate) fn line_ends(bytes: &[u8]) -> u64 {
 }
 
 fn not_utf8(line: u64) -> Error {
-    Error::data(format!(
+    let why = format!(
         "line {line} is not UTF-8 text: convert the file, for example with iconv -f LATIN1 -t UTF-8"
-    ))
+    );
+    Error::data("not-utf8", why).about(Place { line: Some(line), ..Place::default() })
 }
 
 fn has_nul(line: u64) -> Error {
-    Error::data(format!(
-        "line {line} has a NUL byte, so this is no CSV in UTF-8: export it as CSV, or convert it, for example with iconv -f UTF-16 -t UTF-8"
-    ))
+    let why = format!(
+        "line {line} has a NUL byte, so this is no CSV in UTF-8: export it as CSV, or convert it, \
+         for example with iconv -f UTF-16 -t UTF-8"
+    );
+    Error::data("has-nul", why).about(Place { line: Some(line), ..Place::default() })
 }
 
 #[cfg(test)]

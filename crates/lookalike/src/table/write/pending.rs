@@ -12,14 +12,15 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tempfile::{NamedTempFile, TempDir};
 
-use crate::error::{Error, Result};
+use super::leftover::{self, leftovers};
+use crate::error::{Error, Hint, Result};
 
 /// A file that nobody knows of until [`publish`](Pending::publish); dropping it removes it.
 #[derive(Debug)]
-pub struct Pending(Place);
+pub struct Pending(PendingFile);
 
 #[derive(Debug)]
-enum Place {
+enum PendingFile {
     /// In the target's own folder, so that publishing is one rename.
     Beside {
         temp: NamedTempFile,
@@ -63,6 +64,10 @@ struct Register {
     waiting: Vec<PathBuf>,
     published: Vec<PathBuf>,
     stream: StdoutState,
+    /// Folders that were searched for files of killed runs.
+    searched: Vec<PathBuf>,
+    /// What was found there.
+    left: Vec<PathBuf>,
 }
 
 /// How much of a file standard output has got.
@@ -91,6 +96,8 @@ fn register() -> MutexGuard<'static, Register> {
         waiting: Vec::new(),
         published: Vec::new(),
         stream: StdoutState::Nothing,
+        searched: Vec::new(),
+        left: Vec::new(),
     });
     REGISTER.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -107,6 +114,12 @@ pub fn give_up() -> PublishedFiles {
         PublishedFiles { files: std::mem::take(&mut register.published), stream: register.stream };
     std::mem::forget(register);
     written
+}
+
+/// The files that killed runs left in the folders into which this program writes; each is named
+/// once. They are not verified, and nobody removes them but their owner.
+pub fn take_leftovers() -> Vec<PathBuf> {
+    std::mem::take(&mut register().left)
 }
 
 /// Says something while no other thread can end the program: last words come last. Where another
@@ -181,23 +194,28 @@ impl Pending {
             // wait for.
             let waiting = Waiting::new(&mut register, folder.path());
             drop(register);
-            return Ok(Pending(Place::Private { file, folder, waiting }));
+            return Ok(Pending(PendingFile::Private { file, folder, waiting }));
         }
         let mut real = target.to_path_buf();
         if fs::symlink_metadata(target).is_ok() {
             match fs::metadata(target) {
                 Ok(about) if about.is_dir() => {
-                    return Err(Error::request(format!(
-                        "{} is a folder: add a file name",
-                        target.display()
-                    )));
+                    return Err(Error::request(
+                        "output-is-a-folder",
+                        format!("{} is a folder: add a file name", target.display()),
+                    )
+                    .about_file(target));
                 }
                 // Renaming over a device would replace it.
                 Ok(about) if !about.is_file() => {
-                    return Err(Error::request(format!(
-                        "{} is no regular file: use - for standard output",
-                        target.display()
-                    )));
+                    return Err(Error::request(
+                        "output-not-a-file",
+                        format!(
+                            "{} is no regular file: use - for standard output",
+                            target.display()
+                        ),
+                    )
+                    .about_file(target));
                 }
                 _ if existing == Existing::Keep => return Err(exists(target)),
                 _ => real = real_place(target).unwrap_or(real),
@@ -208,12 +226,17 @@ impl Pending {
             let why = format!("there is no folder {}: make it first", folder.display());
             return Err(Error::io(target, io::Error::new(ErrorKind::NotFound, why)));
         }
+        if !register.searched.iter().any(|searched| searched == folder) {
+            register.searched.push(folder.to_path_buf());
+            register.left.extend(leftovers(folder));
+        }
         // Only its owner can read a new temporary file.
-        let temp = tempfile::Builder::new().prefix(".lookalike-").tempfile_in(folder);
+        let temp = tempfile::Builder::new().prefix(leftover::PREFIX).tempfile_in(folder);
         let temp = temp.map_err(|source| Error::io(target, source.kind().into()))?;
+        leftover::mark(temp.as_file());
         let waiting = Waiting::new(&mut register, temp.path());
         drop(register);
-        Ok(Pending(Place::Beside { temp, waiting, target: real, existing, access }))
+        Ok(Pending(PendingFile::Beside { temp, waiting, target: real, existing, access }))
     }
 
     /// A handle to write through; the file is emptied.
@@ -222,8 +245,8 @@ impl Pending {
     /// When the system refuses to open it again.
     pub fn file(&self) -> Result<File> {
         let opened = match &self.0 {
-            Place::Beside { temp, .. } => temp.reopen(),
-            Place::Private { file, .. } => File::options().read(true).write(true).open(file),
+            PendingFile::Beside { temp, .. } => temp.reopen(),
+            PendingFile::Private { file, .. } => File::options().read(true).write(true).open(file),
         };
         opened
             .and_then(|file| file.set_len(0).map(|()| file))
@@ -233,8 +256,8 @@ impl Pending {
     /// Where it lies for now, to be read back.
     pub fn path(&self) -> &Path {
         match &self.0 {
-            Place::Beside { temp, .. } => temp.path(),
-            Place::Private { file, .. } => file,
+            PendingFile::Beside { temp, .. } => temp.path(),
+            PendingFile::Private { file, .. } => file,
         }
     }
 
@@ -248,7 +271,7 @@ impl Pending {
     pub fn publish(self) -> Result<()> {
         match self.0 {
             // What is bound first is dropped last: a file is gone before the register forgets it.
-            Place::Beside { mut waiting, temp, target, existing, access } => {
+            PendingFile::Beside { mut waiting, temp, target, existing, access } => {
                 let failed = |source| Error::io(&target, source);
                 temp.as_file().sync_all().map_err(failed)?;
                 // Whoever wants to end the program waits until it is sure what is there.
@@ -270,7 +293,7 @@ impl Pending {
                     failed(io::Error::new(source.kind(), why))
                 })
             }
-            Place::Private { mut waiting, folder, file } => {
+            PendingFile::Private { mut waiting, folder, file } => {
                 let failed = |source| Error::io(Path::new("-"), source);
                 let mut source = File::open(&file).map_err(failed)?;
                 to_stream(|stdout| io::copy(&mut source, stdout).map(|_| ())).map_err(failed)?;
@@ -354,7 +377,10 @@ fn allow(_: &File, _: Access, _: &Path) -> io::Result<()> {
 }
 
 fn exists(target: &Path) -> Error {
-    Error::request(format!("{} exists: choose another name or add --force", target.display()))
+    Error::request("file-exists", format!("{} exists", target.display()))
+        .about_file(target)
+        .hint(Hint::plain("choose another name"))
+        .hint(Hint::Overwrite)
 }
 
 fn folder_of(file: &Path) -> &Path {
@@ -389,6 +415,8 @@ fn sync_folder(_folder: &Path) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
     use crate::error::ErrorKind as Kind;
 
@@ -443,8 +471,9 @@ mod tests {
         fs::write(&target, "old\n").unwrap();
         let error = Pending::beside(&target, Existing::Keep).unwrap_err();
         assert!(
-            matches!(error.kind(), Kind::Request { .. })
-                && error.to_string().ends_with("choose another name or add --force")
+            error.kind() == Kind::Request
+                && error.code() == "file-exists"
+                && error.hints().contains(&Hint::Overwrite)
         );
         let pending = Pending::beside(&target, Existing::Overwrite).unwrap();
         fill(&pending, "new\n");
@@ -461,7 +490,7 @@ mod tests {
         fill(&pending, "ours\n");
         fs::write(&target, "theirs\n").unwrap();
         let error = pending.publish().unwrap_err();
-        assert!(matches!(error.kind(), Kind::Request { .. }), "{error}");
+        assert!(matches!(error.kind(), Kind::Request), "{error}");
         assert_eq!(fs::read_to_string(&target).unwrap(), "theirs\n");
         assert_eq!(files(&folder), ["out.csv"]);
     }
@@ -490,7 +519,7 @@ mod tests {
         std::os::unix::fs::symlink(folder.path().join("gone.csv"), &link).unwrap();
         assert!(matches!(
             Pending::beside(&link, Existing::Keep).unwrap_err().kind(),
-            Kind::Request { .. }
+            Kind::Request
         ));
         let pending = Pending::beside(&link, Existing::Overwrite).unwrap();
         fill(&pending, "new\n");
@@ -503,16 +532,16 @@ mod tests {
         let folder = TempDir::new().unwrap();
         assert!(matches!(
             Pending::beside(folder.path(), Existing::Overwrite).unwrap_err().kind(),
-            Kind::Request { .. }
+            Kind::Request
         ));
         assert!(matches!(
             Pending::beside(&folder.path().join("no/out.csv"), Existing::Keep).unwrap_err().kind(),
-            Kind::Io { .. }
+            Kind::Io
         ));
         #[cfg(unix)]
         assert!(matches!(
             Pending::beside(Path::new("/dev/null"), Existing::Overwrite).unwrap_err().kind(),
-            Kind::Request { .. }
+            Kind::Request
         ));
     }
 
@@ -553,6 +582,43 @@ mod tests {
         assert_eq!(mode(&target), 0o600);
         let private = Pending::beside(Path::new("-"), Existing::Keep).unwrap();
         assert_eq!((mode(private.path().parent().unwrap()), mode(private.path())), (0o700, 0o600));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_of_a_killed_run_is_named_once_and_one_of_a_run_that_is_alive_is_not() {
+        let folder = TempDir::new().unwrap();
+        let (target, old) =
+            (folder.path().join("out.csv"), std::time::SystemTime::now() - Duration::from_secs(60));
+        let file = |name: &str| {
+            let path = folder.path().join(name);
+            File::create(&path).unwrap().set_modified(old).unwrap();
+            path
+        };
+        let (left, _other) = (file(".lookalike-left"), file("lookalike-other"));
+        let alive = file(".lookalike-alive");
+        let lock = File::open(&alive).unwrap();
+        lock.lock().unwrap();
+        // However slow this test is, this file stays young.
+        let young = File::create(folder.path().join(".lookalike-young")).unwrap();
+        young.set_modified(std::time::SystemTime::now() + Duration::from_secs(3_600)).unwrap();
+        std::os::unix::fs::symlink(&left, folder.path().join(".lookalike-link")).unwrap();
+        fs::create_dir(folder.path().join(".lookalike-folder")).unwrap();
+        let here = || {
+            let left = take_leftovers().into_iter();
+            left.filter(|path| path.starts_with(folder.path())).collect::<Vec<_>>()
+        };
+        // Other tests take what was found too: search the folder itself.
+        let only = std::slice::from_ref(&left);
+        assert_eq!(leftovers(folder.path()), only);
+        let pending = Pending::beside(&target, Existing::Keep).unwrap();
+        pending.file().unwrap().set_modified(old).unwrap();
+        assert_eq!(here(), only);
+        assert_eq!(leftovers(folder.path()), only, "what waits here is alive");
+        drop(Pending::beside(&target, Existing::Keep).unwrap());
+        assert!(here().is_empty(), "named once");
+        drop(lock);
+        assert_eq!(leftovers(folder.path()), [alive, left.clone()]);
     }
 
     #[test]

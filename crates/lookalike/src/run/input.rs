@@ -1,0 +1,104 @@
+//! Where the table of a run comes from.
+
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use crate::error::Result;
+use crate::table::{self, Source};
+
+/// The table of a run: a path (`-` is standard input), or an opened [`Source`].
+///
+/// ```
+/// use lookalike::run::Input;
+/// use lookalike::table;
+///
+/// let _file: Input = "patients.csv".into();
+/// let _rows: Input = table::open_text("age\n34\n".into(), "ages".as_ref())?.into();
+/// # Ok::<(), lookalike::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Input(pub(super) InputPlace);
+
+#[derive(Debug)]
+pub(super) enum InputPlace {
+    Path(PathBuf),
+    Source(Box<Source>),
+}
+
+impl From<Source> for Input {
+    fn from(source: Source) -> Input {
+        Input(InputPlace::Source(Box::new(source)))
+    }
+}
+
+impl From<PathBuf> for Input {
+    fn from(path: PathBuf) -> Input {
+        Input(InputPlace::Path(path))
+    }
+}
+
+impl From<&PathBuf> for Input {
+    fn from(path: &PathBuf) -> Input {
+        Input::from(path.clone())
+    }
+}
+
+impl From<&Path> for Input {
+    fn from(path: &Path) -> Input {
+        Input::from(path.to_path_buf())
+    }
+}
+
+impl From<&str> for Input {
+    fn from(path: &str) -> Input {
+        Input::from(PathBuf::from(path))
+    }
+}
+
+impl Input {
+    /// The path; none for an opened source.
+    pub(super) fn path(&self) -> Option<&Path> {
+        match &self.0 {
+            InputPlace::Path(path) => Some(path),
+            InputPlace::Source(_) => None,
+        }
+    }
+
+    /// The path, where the table can be read from it a second time.
+    pub(super) fn regular_file(&self) -> Option<&Path> {
+        self.path().filter(|path| std::fs::metadata(path).is_ok_and(|about| about.is_file()))
+    }
+
+    pub(super) fn open(self, delimiter: Option<char>) -> Result<Source> {
+        match self.0 {
+            InputPlace::Path(path) => table::open(&path, delimiter),
+            InputPlace::Source(source) => Ok(*source),
+        }
+    }
+}
+
+/// The table, for a second reading.
+#[derive(Debug)]
+pub(super) struct InputFile {
+    pub(super) path: PathBuf,
+    stamp: Stamp,
+}
+
+/// Length and time of the last change of a file: they differ after somebody wrote to it.
+type Stamp = Option<(u64, Option<SystemTime>)>;
+
+impl InputFile {
+    /// Before the first reading.
+    pub(super) fn new(path: &Path) -> InputFile {
+        InputFile { path: path.to_path_buf(), stamp: stamp(path) }
+    }
+
+    /// True when somebody wrote to it since.
+    pub(super) fn is_changed(&self) -> bool {
+        stamp(&self.path) != self.stamp
+    }
+}
+
+fn stamp(path: &Path) -> Stamp {
+    std::fs::metadata(path).ok().map(|about| (about.len(), about.modified().ok()))
+}

@@ -1,0 +1,164 @@
+//! Read: the columns that the request needs, with their roles.
+
+use std::time::{Duration, Instant};
+
+use crate::error::{Error, Hint, Result, Warning};
+use crate::evaluate::profile::person_columns;
+use crate::problem::treatments;
+use crate::release::{self, CellFormat, tuple_plan};
+use crate::request::{ColumnRequest, Request, Role, Roles};
+use crate::table::{self, Source, Table, Treatment};
+
+use super::audit::Verify;
+use super::input::{Input, InputFile};
+use super::options::{ReleaseFormat, RunPlan};
+use super::{Product, Run, warnings};
+
+/// The table in memory.
+#[derive(Debug)]
+pub(super) struct ReadTable {
+    pub(super) roles: Roles,
+    pub(super) table: Table,
+    pub(super) original: Original,
+    pub(super) time: Duration,
+    pub(super) warnings: Vec<Warning>,
+}
+
+/// The table for an audit that compares the release with it.
+#[derive(Debug)]
+pub(super) enum Original {
+    /// It is read a second time.
+    File(InputFile),
+    /// It cannot be read twice: its codes stay in memory. Empty until the search needs them no more.
+    Kept(Table),
+    /// It cannot be read twice, and is too large to be kept.
+    Lost,
+}
+
+/// The codes of a table that cannot be read twice are kept for the audit up to so many rows, unless
+/// the caller asks for the comparison.
+const MOST_KEPT: usize = 4_000_000;
+
+pub(super) fn read(run: &mut Run, plan: &RunPlan, input: Input) -> Result<ReadTable> {
+    let begun = Instant::now();
+    let file = input.regular_file().map(InputFile::new);
+    let source = input.open(run.request.input.delimiter)?.with_cancel(run.cancel.run_flag());
+    if plan.product == Product::Plan {
+        forget_absent(&mut run.request, source.names());
+    }
+    let request = &run.request;
+    let roles = roles(request, &source)?;
+    request.rules(&roles)?;
+    let mut treatments = treatments(source.names(), &roles);
+    if plan.product == Product::Plan {
+        // A plan has the original cells too.
+        let quasi = source.names().iter().zip(&mut treatments);
+        quasi
+            .filter(|(name, _)| roles.quasi.contains(name))
+            .for_each(|(_, treatment)| *treatment = Treatment::CodeAndPassThrough);
+    }
+    if let ReleaseFormat::File(file_type) = plan.format {
+        table::check_columns(file_type, &source, |name| {
+            roles.sensitive.contains(name) || roles.keep.contains(name)
+        })?;
+    }
+    let persons = person_columns(source.names(), request);
+    let (table, counted) = source.read_and_count(&treatments, &persons)?;
+    if plan.format.cells() == CellFormat::Text {
+        release::check_text(&table, &roles)?;
+    }
+    if plan.product == Product::Plan {
+        tuple_plan::check_tuples(&table, &roles)?;
+    }
+    let original = match file {
+        Some(file) => Original::File(file),
+        None if is_kept(run, plan.product, &table) => Original::Kept(Table::default()),
+        None => Original::Lost,
+    };
+    let warnings = warnings::request_warnings(request, &counted);
+    Ok(ReadTable { roles, table, original, time: begun.elapsed(), warnings })
+}
+
+/// A table of tuples has only the columns that the rules need.
+pub(super) fn forget_absent(request: &mut Request, names: &[String]) {
+    let is_needed = |column: &ColumnRequest| match column.role {
+        Role::Quasi => true,
+        Role::Sensitive => column.has_rule(),
+        Role::Identifier | Role::Keep => false,
+    };
+    request.columns.retain(|name, column| is_needed(column) || names.contains(name));
+}
+
+fn is_kept(run: &Run, product: Product, table: &Table) -> bool {
+    match run.verify {
+        _ if run.request.non_homogeneous || product == Product::Plan => true,
+        Verify::Rules => false,
+        Verify::Auto => table.rows() <= MOST_KEPT,
+        Verify::Source | Verify::Full => true,
+    }
+}
+
+/// The role of every column. Where the first line of the table may be a row, no message has its
+/// names, which may be cells.
+///
+/// # Errors
+/// As [`Request::roles`].
+pub fn roles(request: &Request, source: &Source) -> Result<Roles> {
+    request.roles(source.names()).map_err(|error| without_names(error, request, source))
+}
+
+/// The error of a request that does not fit a table, without the names of the table where these may
+/// be cells.
+pub fn without_names(error: Error, request: &Request, source: &Source) -> Error {
+    if source.is_headless() {
+        headless(source)
+    } else if source.is_csv() && is_strange(request, source) {
+        strange(&error, source)
+    } else {
+        error
+    }
+}
+
+/// True when the request names columns and the table has none of them: perhaps its first line is a
+/// row.
+fn is_strange(request: &Request, source: &Source) -> bool {
+    !request.columns.is_empty() && request.columns.keys().all(|name| !source.names().contains(name))
+}
+
+/// The error without the names of the table, which may be cells.
+fn strange(error: &Error, source: &Source) -> Error {
+    let said = error.reason().split(" (the table has").next().unwrap_or_default();
+    let asked = error.place().column.clone().unwrap_or_default();
+    let near = error.hints().iter().filter(|hint| {
+        // A name of the same letters is no cell.
+        matches!(hint, Hint::DidYouMean { column } if letters(column) == letters(&asked))
+    });
+    let near: String = near.map(|hint| format!("; {}", hint.words())).collect();
+    let reason = format!(
+        "{said}{near}: the table has none of the columns of the request; the names of its {} columns are \
+         not printed, because they may be data; check the header line",
+        source.names().len()
+    );
+    Error::request("unknown-column", reason)
+        .about(error.place().clone())
+        .hint(Hint::SetDelimiter)
+        .hint(Hint::WriteRequest)
+}
+
+/// The letters of a name, whatever their order and case.
+fn letters(name: &str) -> Vec<char> {
+    let mut letters: Vec<char> = name.trim().to_lowercase().chars().collect();
+    letters.sort_unstable();
+    letters
+}
+
+/// The error for a request that does not fit columns whose names cannot be shown.
+pub fn headless(source: &Source) -> Error {
+    let reason = format!(
+        "the request does not fit the {} columns of the table; their names are not printed, because \
+         the first line looks like a row (a name is a number or a date, or equals a cell below \
+         it): add a header line, or, if the first line is the header, give every column a role",
+        source.names().len()
+    );
+    Error::request("perhaps-no-header", reason)
+}

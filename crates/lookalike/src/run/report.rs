@@ -1,0 +1,229 @@
+//! The numbers of a finished run.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::ser::{Serialize, SerializeMap, Serializer};
+
+use crate::audit::{Finding, Verdict};
+use crate::error::Warning;
+use crate::evaluate::loss::{GeneralizedShare, Loss};
+use crate::numbers::{count, percent};
+use crate::problem::bound::{Bound, BoundKind};
+use crate::search::global::Optimum;
+use crate::search::{Algorithm, Status};
+
+use super::watch::Stage;
+
+/// The numbers of a finished run: the release is published and passed the audit.
+#[derive(Debug)]
+pub struct Report {
+    /// The numbers that were known before anything was written.
+    pub found: Found,
+    /// Text cells that got an apostrophe because they begin like a formula.
+    pub guarded: u64,
+    /// The audit of the written release. `truth` is there when it was compared with the source.
+    pub verdict: Verdict,
+    /// The seconds of each stage, in order.
+    pub times: Vec<(Stage, f64)>,
+}
+
+/// The numbers of a recoding, before anything is written.
+#[derive(Debug)]
+pub struct Found {
+    /// Rows of the table.
+    pub rows: u64,
+    /// Rows that are not in the release.
+    pub suppressed: u64,
+    /// None when the recoding came from a file.
+    pub algorithm: Option<Algorithm>,
+    /// How the search ended.
+    pub status: Status,
+    /// The loss of the release.
+    pub loss: Loss,
+    /// The generalized cells of each quasi-identifier, also of those with weight 0.
+    pub generalized: Vec<GeneralizedShare>,
+    /// The lower bound on the loss of local recodings.
+    pub bound: Option<Bound>,
+    /// Cost and bound of a global recoding.
+    pub optimum: Option<Optimum>,
+    /// The quasi-identifiers, in the order of the loss by attribute.
+    pub quasi: Vec<String>,
+    /// Bytes of the coded table.
+    pub coded_bytes: usize,
+    /// Distinct rows on the columns of the rules.
+    pub tuples: usize,
+    /// What the user should know before the release is used.
+    pub warnings: Vec<Warning>,
+}
+
+impl Report {
+    /// The number of released rows.
+    pub fn released(&self) -> u64 {
+        self.verdict.measures.rows
+    }
+
+    /// The loss as a multiple of the lower bound; none without a bound above 0.
+    pub fn gap(&self) -> Option<f64> {
+        self.found.bound.and_then(|bound| bound.gap(self.found.loss.ncp))
+    }
+
+    /// True when every released row was compared with the source, and not the rules alone checked.
+    pub fn is_compared(&self) -> bool {
+        self.verdict.truth.as_ref().is_some_and(|truth| {
+            truth.statements.iter().all(|statement| statement.finding == Finding::Ok)
+        })
+    }
+}
+
+impl fmt::Display for Report {
+    /// `5-anonymous, 1,998 of 2,000 rows, loss 7.1 % (GCP), 1.80 × the lower bound`
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (verdict, found) = (&self.verdict, &self.found);
+        match &verdict.non_homogeneous {
+            Some(sense) => write!(f, "{}-anonymous, non-homogeneous", count(sense.candidates))?,
+            None => write!(f, "{}-anonymous", count(verdict.measures.k))?,
+        }
+        let (released, rows) = (count(self.released()), count(found.rows));
+        write!(f, ", {released} of {rows} rows, loss {} (GCP)", percent(found.loss.gcp))?;
+        match self.gap() {
+            Some(gap) => write!(f, ", {gap:.2} × the lower bound"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Serialize for Report {
+    /// The keys of the command line's `--json`.
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let Report { found, guarded, verdict, times } = self;
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("version", &1)?;
+        map.serialize_entry("input_rows", &found.rows)?;
+        map.serialize_entry("released", &verdict.measures.rows)?;
+        map.serialize_entry("suppressed", &found.suppressed)?;
+        map.serialize_entry("classes", &verdict.measures.classes)?;
+        map.serialize_entry("algorithm", &found.algorithm.map(Algorithm::name))?;
+        map.serialize_entry("status", found.status_name())?;
+        map.serialize_entry("loss", &NamedLoss(found))?;
+        map.serialize_entry("shown", &ByName(&found.quasi, &found.generalized))?;
+        let bound = found.bound.as_ref().map(|bound| BoundAndGap(bound, found.loss.ncp));
+        map.serialize_entry("bound", &bound)?;
+        map.serialize_entry("optimum", &found.optimum.as_ref().map(OptimumNumbers))?;
+        map.serialize_entry("rules", &verdict.rules)?;
+        map.serialize_entry("non_homogeneous", &verdict.non_homogeneous)?;
+        map.serialize_entry("measures", &verdict.measures)?;
+        map.serialize_entry("truth", &verdict.truth)?;
+        let warnings: Vec<String> = found.warnings.iter().map(ToString::to_string).collect();
+        map.serialize_entry("warnings", &warnings)?;
+        map.serialize_entry("guarded_cells", guarded)?;
+        map.serialize_entry("times", &sums(times))?;
+        map.serialize_entry("coded_bytes", &found.coded_bytes)?;
+        map.serialize_entry("tuples", &found.tuples)?;
+        map.end()
+    }
+}
+
+impl Found {
+    fn status_name(&self) -> &'static str {
+        match self.status {
+            _ if self.algorithm.is_none() => "applied",
+            Status::Stopped => "stopped",
+            Status::Optimal => "optimal",
+            Status::Heuristic => "heuristic",
+        }
+    }
+}
+
+/// The seconds of each stage; the bound may come before the search and after it.
+fn sums(times: &[(Stage, f64)]) -> BTreeMap<&'static str, f64> {
+    let mut sums = BTreeMap::new();
+    times.iter().for_each(|(stage, seconds)| *sums.entry(stage.name()).or_insert(0.0) += seconds);
+    sums
+}
+
+/// Values by their names.
+struct ByName<'a, T>(&'a [String], &'a [T]);
+
+impl<T: Serialize> Serialize for ByName<'_, T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().zip(self.1))
+    }
+}
+
+/// The loss, with the part of each quasi-identifier by its name.
+struct NamedLoss<'a>(&'a Found);
+
+impl Serialize for NamedLoss<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let Loss { ncp, gcp, by_attribute, c_dm, c_avg, hdm, distortion } = &self.0.loss;
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("ncp", ncp)?;
+        map.serialize_entry("gcp", gcp)?;
+        map.serialize_entry("by_attribute", &ByName(&self.0.quasi, by_attribute))?;
+        map.serialize_entry("c_dm", c_dm)?;
+        map.serialize_entry("c_avg", c_avg)?;
+        map.serialize_entry("hdm", hdm)?;
+        map.serialize_entry("distortion", distortion)?;
+        map.end()
+    }
+}
+
+/// A bound, and the gap of a loss.
+struct BoundAndGap<'a>(&'a Bound, f64);
+
+impl Serialize for BoundAndGap<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let BoundAndGap(bound, loss) = self;
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("value", &bound.value)?;
+        map.serialize_entry("kind", bound.kind.name())?;
+        map.serialize_entry("gap", &bound.gap(*loss))?;
+        match bound.kind {
+            BoundKind::Exact | BoundKind::Tight => {}
+            BoundKind::Weaker { rows } => map.serialize_entry("weaker_rows", &rows)?,
+            BoundKind::Estimate { sample, low, high } => {
+                map.serialize_entry("sample", &sample)?;
+                map.serialize_entry("low", &low)?;
+                map.serialize_entry("high", &high)?;
+            }
+        }
+        map.end()
+    }
+}
+
+/// Cost, bound and gap of a global recoding.
+struct OptimumNumbers<'a>(&'a Optimum);
+
+impl Serialize for OptimumNumbers<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let found = self.0;
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("cost", found.cost.name())?;
+        map.serialize_entry("value", &found.value)?;
+        map.serialize_entry("bound", &found.bound)?;
+        map.serialize_entry("gap", &found.gap())?;
+        map.serialize_entry("proven", &found.is_proven)?;
+        map.serialize_entry("nodes", &found.nodes)?;
+        map.serialize_entry("levels", &found.levels)?;
+        map.serialize_entry("minimal", &found.minimal)?;
+        map.end()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bound_for_machines_has_its_kind_and_gap() {
+        let json = |value, kind| {
+            serde_json::to_value(BoundAndGap(&Bound { value, kind }, 300.0)).expect("plain data")
+        };
+        assert_eq!(json(250.0, BoundKind::Tight)["kind"], "tight");
+        assert_eq!(json(150.0, BoundKind::Weaker { rows: 9 })["weaker_rows"], 9);
+        let estimate = BoundKind::Estimate { sample: 50, low: 140.0, high: 160.0 };
+        assert_eq!(json(150.0, estimate)["gap"], 2.0);
+        assert_eq!(json(0.0, BoundKind::Exact)["gap"], serde_json::Value::Null);
+    }
+}
