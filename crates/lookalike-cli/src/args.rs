@@ -25,9 +25,9 @@ use lookalike::request::{Publish, Rest};
 use lookalike::search::global::{Branching, Cost, Techniques};
 use lookalike::synthetic::Synthetic;
 
-use lookalike::run::Effort;
+use lookalike::run::{Effort, Verify};
 
-use values::{branching, delimiter, effort, publish, rest};
+use values::{branching, delimiter, effort, publish, rest, verify_effort};
 
 const START: &str = "\
 Start here:
@@ -80,6 +80,8 @@ pub(crate) enum Command {
     /// Make a release: search, write, read back and verify
     #[command(visible_alias = "anonymise")]
     Anonymize(Box<AnonymizeArgs>),
+    /// Plan a release from distinct tuples with counts: what is published for how many rows of each
+    Plan(Box<PlanArgs>),
     /// Release further rows with the recoding of an earlier release
     Apply(Box<ApplyArgs>),
     /// Check a release with independent code
@@ -100,8 +102,8 @@ pub(crate) enum Command {
     Synth(SynthArgs),
     /// Print a completion script for a shell
     Completions(CompletionArgs),
-    /// Print the manual page
-    Man,
+    /// Print the manual page of the program or of a command, or write all of them
+    Man(ManArgs),
 }
 
 /// Flags of `init`.
@@ -153,12 +155,41 @@ pub(crate) struct AnonymizeArgs {
     /// Output file for the global recoding, for `apply`; as secret as the table
     #[arg(long, value_name = "FILE")]
     pub(crate) recoding: Option<PathBuf>,
+    /// Effort of the audit of the written release: rules, also the comparison with the source along the
+    /// rows of the run (source), or by matching anew (full); default: source where it takes no longer
+    /// than the search
+    #[arg(long, value_name = "EFFORT", value_parser = verify_effort(), default_value = "auto", hide_default_value = true)]
+    pub(crate) verify: Verify,
     /// Random seed, to make a run repeatable (a run of ring is not); keep it secret
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
     /// Set a tuned number of the local searches: cell_tuples=30000; can be repeated, for bench/tune
     #[arg(long, value_name = "NAME=VALUE", hide = true)]
     pub(crate) tune: Vec<String>,
+    #[command(flatten)]
+    pub(crate) request: RequestFlags,
+    #[command(flatten)]
+    pub(crate) release: ReleaseArgs,
+}
+
+/// Flags of `plan`.
+#[derive(Debug, Args)]
+pub(crate) struct PlanArgs {
+    /// Table of distinct tuples, one row each, with a column of counts (--count); - is standard input
+    pub(crate) counts: PathBuf,
+    /// Output file for the plan, as secret as the table: a row for each piece of a tuple, with the
+    /// original cells, the published ones, and the numbers of its rows; - is standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: PathBuf,
+    /// Replace the output file if it exists
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Print the results as one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Random seed, to make a run repeatable; keep it secret
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
     #[command(flatten)]
     pub(crate) request: RequestFlags,
     #[command(flatten)]
@@ -261,6 +292,11 @@ pub(crate) struct ApplyArgs {
     /// Print the results as one JSON object
     #[arg(long)]
     pub(crate) json: bool,
+    /// Effort of the audit of the written release: rules, also the comparison with the source along the
+    /// rows of the run (source), or by matching anew (full); default: source where it takes no longer
+    /// than the search
+    #[arg(long, value_name = "EFFORT", value_parser = verify_effort(), default_value = "auto", hide_default_value = true)]
+    pub(crate) verify: Verify,
     #[command(flatten)]
     pub(crate) writing: WritingArgs,
     #[command(flatten)]
@@ -275,6 +311,9 @@ pub(crate) struct VerifyArgs {
     /// Source table: also check that every released row covers a row of it
     #[arg(long, value_name = "DATA")]
     pub(crate) source: Option<PathBuf>,
+    /// Table of counts: RELEASE is a plan for it; check every piece of the plan
+    #[arg(long, value_name = "COUNTS", conflicts_with = "source")]
+    pub(crate) plan_of: Option<PathBuf>,
     /// The release is non-homogeneous: check that every row of the source and of the release has k
     /// candidates
     #[arg(long, requires = "source")]
@@ -304,11 +343,11 @@ pub(crate) struct QueryArgs {
     /// Release
     pub(crate) release: PathBuf,
     /// TOML file with queries, instead of random ones (format: docs/queries.md)
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["count", "seed", "on", "sum"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["random", "seed", "on", "sum"])]
     pub(crate) queries: Option<PathBuf>,
     /// Number of random counts, and of random sums
     #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = clap::value_parser!(u64).range(1..))]
-    pub(crate) count: u64,
+    pub(crate) random: u64,
     /// Random seed of the queries
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
@@ -389,6 +428,9 @@ pub(crate) struct ColumnArgs {
     /// Text that means "missing", in addition to the empty cell; can be repeated
     #[arg(long, value_name = "TEXT")]
     pub(crate) missing: Vec<String>,
+    /// Column that says for how many rows each row of the table stands
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) count: Option<String>,
     /// Publish this kept or sensitive column although it determines a quasi-identifier
     #[arg(long = "accept-dependent", alias = "dependent", value_name = "COLUMN")]
     pub(crate) dependent: Vec<String>,
@@ -473,6 +515,20 @@ pub(crate) struct SynthArgs {
 pub(crate) struct CompletionArgs {
     /// Name of the shell
     pub(crate) shell: clap_complete::Shell,
+}
+
+/// Flags of `man`.
+#[derive(Debug, Args)]
+pub(crate) struct ManArgs {
+    /// Command, such as anonymize or hierarchy new; default: the program itself
+    #[arg(conflicts_with = "to")]
+    pub(crate) command: Vec<String>,
+    /// Folder for all pages: lookalike.1, lookalike-anonymize.1, ...
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) to: Option<PathBuf>,
+    /// Replace pages that exist
+    #[arg(long, requires = "to")]
+    pub(crate) force: bool,
 }
 
 /// The techniques of `optimal` that can be switched off.

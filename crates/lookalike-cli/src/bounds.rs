@@ -1,7 +1,6 @@
-//! The lower bound on the loss, in words and as JSON.
+//! The lower bound on the loss, in words.
 
 use lookalike::problem::bound::{Bound, BoundKind};
-use serde_json::{Value, json};
 
 use crate::show::{count, penalty};
 
@@ -44,22 +43,6 @@ pub(crate) fn words(bound: &Bound, loss: f64, is_all: bool) -> String {
     }
 }
 
-/// The same for machines.
-pub(crate) fn report(bound: &Bound, loss: f64) -> Value {
-    let mut object =
-        json!({ "value": bound.value, "kind": bound.kind.name(), "gap": bound.gap(loss) });
-    match bound.kind {
-        BoundKind::Exact | BoundKind::Tight => {}
-        BoundKind::Weaker { rows } => object["weaker_rows"] = json!(rows),
-        BoundKind::Estimate { sample, low, high } => {
-            object["sample"] = json!(sample);
-            object["low"] = json!(low);
-            object["high"] = json!(high);
-        }
-    }
-    object
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -75,7 +58,6 @@ mod tests {
             text(250.0, BoundKind::Tight),
             "NCP 250: no release loses less; loss is 1.20 × the lower bound"
         );
-        assert_eq!(report(&Bound { value: 250.0, kind: BoundKind::Tight }, 300.0)["kind"], "tight");
         assert!(text(150.0, BoundKind::Weaker { rows: 1200 }).contains("weaker for 1,200 rows"));
         let sampled = BoundKind::Estimate { sample: 50, low: 140.0, high: 160.0 };
         assert!(
@@ -84,6 +66,5 @@ mod tests {
         );
         assert!(text(0.0, BoundKind::Exact).starts_with("0:"));
         assert!(text(0.0, BoundKind::Weaker { rows: 9 }).contains("--bound full"));
-        assert_eq!(report(&Bound { value: 150.0, kind: sampled }, 300.0)["gap"], json!(2.0));
     }
 }

@@ -6,12 +6,13 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError, mpsc};
 use std::thread;
 use std::time::Duration;
 
+use lookalike::run::{Cancel, Stage};
 use lookalike::table::{self, PublishedFiles, StdoutState};
 
 use crate::show;
 
 /// Set to end the search with its best result so far.
-static CANCEL: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
+static CANCEL: LazyLock<Cancel> = LazyLock::new(Cancel::default);
 /// The message when the search that runs is ended; none when no search runs.
 static SEARCHING: Mutex<Option<&str>> = Mutex::new(None);
 
@@ -35,7 +36,7 @@ fn ignores_hang_up() -> bool {
 
 fn handle() {
     let searching = *SEARCHING.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(what) = searching.filter(|_| !CANCEL.swap(true, Ordering::SeqCst)) {
+    if let Some(what) = searching.filter(|_| CANCEL.end_search()) {
         show::say(&format!("{what} (press again to quit)"));
         return;
     }
@@ -87,17 +88,23 @@ fn what_is_there(written: &PublishedFiles) -> String {
 
 /// The flag that ends a search.
 pub(crate) fn cancel() -> Arc<AtomicBool> {
-    Arc::clone(&CANCEL)
+    CANCEL.search_flag()
+}
+
+/// What Ctrl-C ends in a run of the library.
+pub(crate) fn of_run() -> &'static Cancel {
+    &CANCEL
 }
 
 /// True when the user asked to end the search.
 pub(crate) fn is_cancelled() -> bool {
-    CANCEL.load(Ordering::SeqCst)
+    CANCEL.is_search_ended()
 }
 
+/// The message for the bound before a search.
+const BOUND: &str = "stopping the lower bound: the search continues";
 /// The message for a release.
-pub(crate) const RELEASE: &str =
-    "stopping the search: the best release so far will be written and verified";
+const RELEASE: &str = "stopping the search: the best release so far will be written and verified";
 /// The message for experiments.
 pub(crate) const EXPERIMENTS: &str = "stopping the search: finished runs are kept";
 /// The message for a comparison.
@@ -105,18 +112,26 @@ pub(crate) const COMPARISON: &str = "stopping the search: the results so far wil
 
 /// Runs a search, which the first Ctrl-C ends with this message.
 pub(crate) fn during_search<T>(what: &'static str, search: impl FnOnce() -> T) -> T {
-    let set = |to| *SEARCHING.lock().unwrap_or_else(PoisonError::into_inner) = to;
-    set(Some(what));
+    set_searching(Some(what));
     let found = search();
-    set(None);
+    set_searching(None);
     found
 }
 
-/// Computes the bound before a search; the first Ctrl-C ends it, and the search goes on.
-pub(crate) fn before_search<T>(first: impl FnOnce() -> T) -> T {
-    let found = during_search("stopping the lower bound: the search continues", first);
-    CANCEL.store(false, Ordering::SeqCst);
-    found
+/// A run comes to this stage: the first Ctrl-C during a bound or a search ends that alone.
+pub(crate) fn entering(stage: Stage) {
+    let mut searching = SEARCHING.lock().unwrap_or_else(PoisonError::into_inner);
+    *searching = match stage {
+        Stage::Search => Some(RELEASE),
+        // After a search there is a release to be kept.
+        Stage::Bound if *searching == Some(RELEASE) => Some(RELEASE),
+        Stage::Bound => Some(BOUND),
+        _ => None,
+    };
+}
+
+fn set_searching(to: Option<&'static str>) {
+    *SEARCHING.lock().unwrap_or_else(PoisonError::into_inner) = to;
 }
 
 #[cfg(test)]

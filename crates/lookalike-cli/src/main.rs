@@ -5,16 +5,16 @@ mod args;
 mod bounds;
 mod cmd;
 mod files;
+mod hints;
 mod interrupt;
 mod measure;
 mod memory;
-mod pipeline;
 mod progress;
 mod request;
 mod show;
-mod warn;
 
 use std::panic::{self, AssertUnwindSafe, PanicHookInfo};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -59,12 +59,14 @@ fn last_panic() -> MutexGuard<'static, Option<String>> {
 }
 
 fn run(cli: Cli) -> ExitCode {
+    let is_json = wants_json(&cli.command);
     let prepared =
         threads(cli.global.threads).and_then(|()| memory::limit(cli.global.max_memory.as_deref()));
     let outcome = prepared.and_then(|()| match cli.command {
         Command::Init(args) => cmd::init::run(&args),
         Command::Check(args) => cmd::check::run(&args),
         Command::Anonymize(args) => cmd::anonymize::run(&args, &cli.global),
+        Command::Plan(args) => cmd::plan::run(&args, &cli.global),
         Command::Apply(args) => cmd::apply::run(&args, &cli.global),
         Command::Verify(args) => cmd::verify::run(&args),
         Command::Query(args) => cmd::query::run(&args, &cli.global),
@@ -75,17 +77,54 @@ fn run(cli: Cli) -> ExitCode {
         Command::Hierarchy(args) => cmd::hierarchy::run(&args, &cli.global),
         Command::Synth(args) => cmd::synth::run(&args),
         Command::Completions(args) => cmd::complete::completions(&args),
-        Command::Man => cmd::complete::man(),
+        Command::Man(args) => cmd::complete::man(&args),
     });
+    name_leftovers(&lookalike::table::take_leftovers());
     outcome.unwrap_or_else(|error| {
-        if show::is_closed_pipe(&error) {
+        if error.is_closed_output() {
             // The reader of a message has seen enough. An incomplete release is another error: see
-            // `pipeline::publish`.
+            // `lookalike::run`.
             return ExitCode::SUCCESS;
         }
-        lookalike::table::undisturbed(|| show::error(&error.to_string()));
+        if is_json {
+            // The first error is the one that is reported.
+            let _ = show::json(&hints::object(&error));
+        }
+        let message = hints::error(&error);
+        let message = match error.kind() {
+            ErrorKind::NotVerified => show::bug(&message),
+            _ => message,
+        };
+        lookalike::table::undisturbed(|| show::error(&message));
         ExitCode::from(code(error.kind()))
     })
+}
+
+/// True when the results were asked for as JSON: then the error is JSON too, unless standard output
+/// is for something else.
+fn wants_json(command: &Command) -> bool {
+    let is_free = |other: Option<&PathBuf>| other.is_none_or(|path| path != Path::new("-"));
+    match command {
+        Command::Check(args) => args.json,
+        Command::Anonymize(args) => args.json && is_free(args.output.as_ref()),
+        Command::Plan(args) => args.json && is_free(Some(&args.output)),
+        Command::Apply(args) => args.json && is_free(Some(&args.output)),
+        Command::Verify(args) => args.json,
+        Command::Query(args) => args.json,
+        Command::Compare(args) => args.json && is_free(args.csv.as_ref()),
+        _ => false,
+    }
+}
+
+/// Names the files of runs that were killed. They hold rows of a table, not verified.
+fn name_leftovers(files: &[std::path::PathBuf]) {
+    if !files.is_empty() {
+        let names: Vec<String> = files.iter().map(|file| show::path(file)).collect();
+        show::warning(&format!(
+            "an earlier run was killed and left behind {}: not verified, no run uses it, remove it",
+            names.join(", ")
+        ));
+    }
 }
 
 /// Sets the number of threads of the parallel parts.
@@ -103,13 +142,14 @@ fn threads(wanted: Option<usize>) -> Result<()> {
     }
 }
 
-fn code(kind: &ErrorKind) -> u8 {
+fn code(kind: ErrorKind) -> u8 {
     match kind {
-        ErrorKind::Infeasible { .. } => NOT_MET,
-        ErrorKind::Request { .. } | ErrorKind::Hierarchy { .. } => USAGE,
-        ErrorKind::Data { .. } => DATA,
-        ErrorKind::Exhausted { .. } => EXHAUSTED,
-        ErrorKind::Io { .. } => IO,
+        ErrorKind::Infeasible => NOT_MET,
+        ErrorKind::Request | ErrorKind::Hierarchy => USAGE,
+        ErrorKind::Data => DATA,
+        ErrorKind::Exhausted => EXHAUSTED,
+        ErrorKind::Io => IO,
+        ErrorKind::Interrupted => INTERRUPTED,
         _ => BUG,
     }
 }

@@ -1,26 +1,85 @@
 //! The stages of a long run: a line for each on a terminal, and its seconds.
 
 use std::io::{IsTerminal, Write};
-use std::sync::mpsc::{self, RecvTimeoutError};
-use std::time::{Duration, Instant};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
-/// The time between two updates of the line of a long stage.
-const OFTEN: Duration = Duration::from_millis(500);
+use lookalike::run::{Event, Progress, Stage};
 
-/// The stage that runs, and the seconds of those before it.
+use crate::{bounds, hints, interrupt, show};
+
+/// Watches a run of the library: prints its stages and warnings, and says what Ctrl-C does.
+#[derive(Debug)]
+pub(crate) struct RunProgress {
+    stages: Mutex<StageProgress>,
+    begun: Instant,
+    /// Publishing a file takes moments; the reader of standard output may take any time.
+    to_stream: bool,
+}
+
+impl RunProgress {
+    pub(crate) fn new(quiet: bool, to_stream: bool) -> RunProgress {
+        let stages = Mutex::new(StageProgress::new(quiet));
+        RunProgress { stages, begun: Instant::now(), to_stream }
+    }
+
+    pub(crate) fn event(&self, event: Event<'_>) {
+        match event {
+            Event::Stage(stage) => {
+                interrupt::entering(stage);
+                if stage != Stage::Publish {
+                    self.stages().stage(stage.name());
+                } else if !self.to_stream {
+                    interrupt::finishing();
+                }
+            }
+            Event::Warning(warning) => self.stages().warn(&hints::warning(warning)),
+            Event::Progress(progress) => self.stages().at(&search_line(&progress)),
+            _ => {}
+        }
+    }
+
+    /// Ends the last stage.
+    pub(crate) fn end(&self) {
+        self.stages().end();
+        if self.to_stream {
+            interrupt::finishing();
+        }
+    }
+
+    /// The seconds since the beginning.
+    pub(crate) fn total(&self) -> f64 {
+        self.begun.elapsed().as_secs_f64()
+    }
+
+    fn stages(&self) -> MutexGuard<'_, StageProgress> {
+        self.stages.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The line of progress while a search runs.
+fn search_line(progress: &Progress) -> String {
+    let gap = progress.bound.zip(progress.gap).map_or(String::new(), |(bound, gap)| {
+        format!(", bound {}{:.0}, gap {gap:.2}", bounds::sign(&bound), bound.value)
+    });
+    let left = progress
+        .left
+        .map_or(String::new(), |left| format!(", {} left", show::seconds(left.as_secs_f64())));
+    format!("loss {:.0}{gap}{left}", progress.loss)
+}
+
+/// The stage that runs.
 #[derive(Debug)]
 pub(crate) struct StageProgress {
     visible: bool,
-    begun: Instant,
     now: Option<(&'static str, Instant)>,
-    times: Vec<(&'static str, f64)>,
 }
 
 impl StageProgress {
     /// Prints stages on a terminal, unless `quiet`.
     pub(crate) fn new(quiet: bool) -> StageProgress {
         let visible = !quiet && std::io::stderr().is_terminal();
-        StageProgress { visible, begun: Instant::now(), now: None, times: Vec::new() }
+        StageProgress { visible, now: None }
     }
 
     /// Ends the stage that runs and begins the next.
@@ -34,8 +93,7 @@ impl StageProgress {
     pub(crate) fn end(&mut self) {
         if let Some((name, since)) = self.now.take() {
             let seconds = since.elapsed().as_secs_f64();
-            self.times.push((name, seconds));
-            self.show(format_args!("\r\x1b[K{name:>9} {:>9}\n", crate::show::seconds(seconds)));
+            self.show(format_args!("\r\x1b[K{name:>9} {:>9}\n", show::seconds(seconds)));
         }
     }
 
@@ -46,44 +104,10 @@ impl StageProgress {
         }
     }
 
-    /// Does the work of a stage and updates its line from time to time.
-    pub(crate) fn watching<T>(
-        &self,
-        line: impl Fn() -> Option<String> + Send,
-        work: impl FnOnce() -> T,
-    ) -> T {
-        if !self.visible {
-            return work();
-        }
-        let (done, waits) = mpsc::channel::<()>();
-        std::thread::scope(|scope| {
-            scope.spawn(move || {
-                // The sender is dropped when the work is done.
-                while waits.recv_timeout(OFTEN) == Err(RecvTimeoutError::Timeout) {
-                    if let Some(line) = line() {
-                        self.at(&line);
-                    }
-                }
-            });
-            let _done = done;
-            work()
-        })
-    }
-
     /// Prints a warning while a stage runs.
     pub(crate) fn warn(&self, what: &str) {
         self.show(format_args!("\r\x1b[K"));
-        crate::show::warning(what);
-    }
-
-    /// The seconds that each stage took.
-    pub(crate) fn times(&self) -> &[(&'static str, f64)] {
-        &self.times
-    }
-
-    /// The seconds since the beginning.
-    pub(crate) fn total(&self) -> f64 {
-        self.begun.elapsed().as_secs_f64()
+        show::warning(what);
     }
 
     fn show(&self, line: std::fmt::Arguments) {

@@ -6,10 +6,9 @@ use std::str::FromStr;
 use lookalike::request::ratio::Ratio;
 use lookalike::request::{
     ColumnRequest, DateSpec, DateUnit, Distance, HierarchySpec, IntervalsSpec, Kind, Order,
-    PrefixSpec, Recursive, Rest, Role, Roles, Share, SubsetRule,
+    PrefixSpec, Recursive, Rest, Role, Share, SubsetRule,
 };
-use lookalike::table::Source;
-use lookalike::{Error, ErrorKind, Request, Result};
+use lookalike::{Error, Request, Result};
 
 use crate::args::{
     ColumnArgs, ColumnValue, ReadingArgs, ReleaseArgs, ReleasedArgs, RequestFlags, RuleArgs,
@@ -20,7 +19,7 @@ use serde::de::{DeserializeOwned, IntoDeserializer};
 
 /// The error for a request that makes no sense.
 pub(crate) fn usage(why: impl Into<String>) -> Error {
-    ErrorKind::Request { why: why.into() }.into()
+    Error::request("usage", why)
 }
 
 impl RequestFlags {
@@ -79,6 +78,9 @@ impl ColumnArgs {
         }
         if !self.missing.is_empty() {
             request.missing.clone_from(&self.missing);
+        }
+        if self.count.is_some() {
+            request.count.clone_from(&self.count);
         }
         for pair in &self.kind {
             line(request, "--kind", pair)?.kind = Some(kind(pair)?);
@@ -229,65 +231,6 @@ pub(crate) fn data(typed: Option<&PathBuf>, request: &Request) -> Result<PathBuf
     })
 }
 
-/// The role of every column. Where the first line of the table may be a row, no message has its
-/// names, which may be cells.
-pub(crate) fn roles(request: &Request, source: &Source) -> Result<Roles> {
-    request.roles(source.names()).map_err(|error| without_names(error, request, source))
-}
-
-/// The error of a request that does not fit a table, without the names of the table where these may
-/// be cells.
-pub(crate) fn without_names(error: Error, request: &Request, source: &Source) -> Error {
-    if source.is_headless() {
-        headless(source)
-    } else if source.is_csv() && is_strange(request, source) {
-        strange(&error, source)
-    } else {
-        error
-    }
-}
-
-/// True when the request names columns and the table has none of them: perhaps its first line is a
-/// row.
-fn is_strange(request: &Request, source: &Source) -> bool {
-    !request.columns.is_empty() && request.columns.keys().all(|name| !source.names().contains(name))
-}
-
-/// The error without the names of the table, which may be cells.
-fn strange(error: &Error, source: &Source) -> Error {
-    let said = error.to_string();
-    usage(format!(
-        "{}: the table has none of the columns of the request; the names of its {} columns are not \
-         printed, because they may be data; check the header line and the delimiter (--delimiter), \
-         or list the columns with `lookalike init`",
-        said.split(" (the table has").next().unwrap_or_default(),
-        source.names().len()
-    ))
-}
-
-/// The error for a request that does not fit columns whose names cannot be shown.
-pub(crate) fn headless(source: &Source) -> Error {
-    usage(format!(
-        "the request does not fit the {} columns of the table; their names are not printed, because \
-         the first line looks like a row (a name is a number or a date, or equals a cell below \
-         it): add a header line, or, if the first line is the header, give every column a role",
-        source.names().len()
-    ))
-}
-
-/// True when the request has at least one rule.
-pub(crate) fn has_rule(request: &Request) -> bool {
-    let ruled = |line: &ColumnRequest| {
-        line.alpha.is_some()
-            || line.l.is_some()
-            || line.distinct.is_some()
-            || line.entropy.is_some()
-            || line.recursive.is_some()
-            || line.t.is_some()
-    };
-    request.k.is_some() || !request.rules.is_empty() || request.columns.values().any(ruled)
-}
-
 fn line<'a>(
     request: &'a mut Request,
     flag: &str,
@@ -393,8 +336,7 @@ fn order(pair: &ColumnValue) -> Result<Vec<String>> {
             pair.column
         )));
     }
-    let text = std::fs::read_to_string(file)
-        .map_err(|source| Error::from(ErrorKind::Io { path: file.to_path_buf(), source }))?;
+    let text = std::fs::read_to_string(file).map_err(|source| Error::io(file, source))?;
     Ok(text.lines().map(str::trim_end).filter(|line| !line.is_empty()).map(String::from).collect())
 }
 
@@ -424,7 +366,7 @@ mod tests {
         let flags = request(
             "--qi age,zip,edu,when,w --sensitive d --identifier name --keep ward --rest keep -k 10 --k-on 1000:age,zip \
              --kind age=numeric --weight age=2 --hierarchy age=intervals:5,10 --hierarchy zip=prefix:4,3 \
-             --hierarchy when=date:month,year --hierarchy w=w.csv --order edu=low,high --missing ? --missing NA --alpha d=0.5 \
+             --hierarchy when=date:month,year --hierarchy w=w.csv --order edu=low,high --missing ? --missing NA --count n --alpha d=0.5 \
              --values d=HIV,Flu --l d=3 --distinct-l d=2 --entropy-l d=2.5 --recursive d=3:2 --t d=0.2 --distance d=ordered \
              --suppress 1% --accept-dependent ward --delimiter tab",
         );
@@ -433,6 +375,7 @@ mod tests {
             k = 10
             rest = "keep"
             missing = ["?", "NA"]
+            count = "n"
             rules = [{ k = 1000, columns = ["age", "zip"] }]
             input.delimiter = "\t"
             limits.suppress = "1%"

@@ -1,10 +1,10 @@
 //! Output: messages, results, tables in plain text.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
-use lookalike::{Error, ErrorKind, Result};
+use lookalike::{Error, Result};
 pub(crate) use lookalike_lab::numbers::{count, counted, decimal, penalty, percent, seconds};
 use unicode_width::UnicodeWidthStr;
 
@@ -31,7 +31,7 @@ pub(crate) fn bug(what: &str) -> String {
 /// Writes a result to standard output.
 pub(crate) fn print(text: &str) -> Result<()> {
     let written = lookalike::table::to_stream(|stdout| stdout.write_all(text.as_bytes()));
-    written.map_err(|source| ErrorKind::Io { path: PathBuf::from("-"), source }.into())
+    written.map_err(|source| Error::io("-", source))
 }
 
 /// The exit code of a command after its result was printed. A negative verdict stands even when it
@@ -39,17 +39,11 @@ pub(crate) fn print(text: &str) -> Result<()> {
 /// succeed.
 pub(crate) fn verdict(printed: Result<()>, code: u8) -> Result<ExitCode> {
     match printed {
-        Err(why) if code != 0 && !is_closed_pipe(&why) => error(&why.to_string()),
-        Err(why) if code == 0 && !is_closed_pipe(&why) => return Err(why),
+        Err(why) if code != 0 && !why.is_closed_output() => error(&crate::hints::error(&why)),
+        Err(why) if code == 0 && !why.is_closed_output() => return Err(why),
         _ => {}
     }
     Ok(ExitCode::from(code))
-}
-
-/// True when standard output was closed by its reader.
-pub(crate) fn is_closed_pipe(error: &Error) -> bool {
-    matches!(error.kind(), ErrorKind::Io { path, source }
-        if path == Path::new("-") && source.kind() == std::io::ErrorKind::BrokenPipe)
 }
 
 /// Writes a JSON object to standard output.

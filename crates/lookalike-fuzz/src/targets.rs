@@ -31,7 +31,7 @@ impl std::fmt::Debug for Target {
 }
 
 /// Every parser of input that somebody else may have written.
-pub const TARGETS: [Target; 9] = [
+pub const TARGETS: [Target; 10] = [
     Target { name: "csv", samples: tables, run: csv },
     Target {
         name: "parquet",
@@ -47,6 +47,7 @@ pub const TARGETS: [Target; 9] = [
     Target { name: "recoding", samples: recodings, run: recoding },
     Target { name: "proof", samples: proofs, run: |bytes| proof::read(bytes).is_ok() },
     Target { name: "toml", samples: requests, run: request },
+    Target { name: "json", samples: json_requests, run: json_request },
     Target {
         name: "queries",
         samples: queries,
@@ -164,10 +165,17 @@ fn hierarchy(bytes: &[u8]) -> bool {
         "k = 2\n[columns]\nv = { role = 'quasi', kind = 'categorical' }\nw = { role = 'keep' }",
     )
     .expect("a request");
-    if let Some(line) = request.columns.get_mut("v") {
-        line.hierarchy = Some(HierarchySpec::File(path.clone()));
-    }
-    is_released_true(&format!("v,w\n{body}{body}"), &request)
+    let table = format!("v,w\n{body}{body}");
+    let mut is_released = |hierarchy: HierarchySpec| {
+        if let Some(line) = request.columns.get_mut("v") {
+            line.hierarchy = Some(hierarchy);
+        }
+        is_released_true(&table, &request)
+    };
+    let by_file = is_released(HierarchySpec::file(&path));
+    let text = as_text(bytes).expect("a hierarchy that was read is UTF-8");
+    assert_eq!(is_released(HierarchySpec::text(text)), by_file, "its text means the same");
+    by_file
 }
 
 /// Anonymizes a table in memory and lets the audit compare the release with it. False when the
@@ -266,6 +274,22 @@ fn requests() -> Vec<Vec<u8>> {
         "k = 2\nrest = 'drop'\ncolumns.age.role = 'quasi'\n",
         &REQUEST.replace("'label'", "'bounds'").replace("snap = true", "snap = false"),
     ])
+}
+
+fn json_requests() -> Vec<Vec<u8>> {
+    let as_json = |toml: Vec<u8>| {
+        let request = as_text(&toml).and_then(|text| Request::parse(text).ok());
+        request.and_then(|request| request.to_json().ok()).map(String::into_bytes)
+    };
+    requests().into_iter().filter_map(as_json).collect()
+}
+
+/// A request in JSON is refused, or says itself back.
+fn json_request(bytes: &[u8]) -> bool {
+    let Some(Ok(request)) = as_text(bytes).map(Request::from_json) else { return false };
+    let json = request.to_json().expect("what was text can be text again");
+    assert_eq!(Request::from_json(&json).ok(), Some(request), "{json}");
+    true
 }
 
 /// A request is refused, or a release for it passes the audit against its source.

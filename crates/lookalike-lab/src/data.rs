@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use lookalike::synthetic::{self, PointGrid, Synthetic};
 use lookalike::table::{Table, Treatment};
-use lookalike::{Error, ErrorKind, Result, table};
+use lookalike::{Error, Result, table};
 
 use crate::taxonomies::interval;
 
@@ -96,7 +96,7 @@ fn raw_rows(text: &str, file: &Path) -> Result<AdultRows> {
                 file.display(),
                 cells.len()
             );
-            return Err(ErrorKind::Data { why }.into());
+            return Err(Error::data("wrong-lab-table", why));
         }
         if !cells.contains(&"?") {
             rows.push(
@@ -108,10 +108,8 @@ fn raw_rows(text: &str, file: &Path) -> Result<AdultRows> {
         }
     }
     if rows.is_empty() {
-        return Err(ErrorKind::Data {
-            why: format!("{} has no rows: fetch the file again", file.display()),
-        }
-        .into());
+        let why = format!("{} has no rows: fetch the file again", file.display());
+        return Err(Error::data("wrong-lab-table", why));
     }
     Ok(rows)
 }
@@ -125,7 +123,7 @@ fn table_rows(file: &Path) -> Result<AdultRows> {
             "{} has no column `{name}`: fetch Adult again (doi 10.24432/C5XW20)",
             file.display()
         );
-        return Err(ErrorKind::Data { why }.into());
+        return Err(Error::data("wrong-lab-table", why));
     }
     let treat = |name: &String| {
         if NINE.contains(&name.as_str()) { Treatment::Code } else { Treatment::Skip }
@@ -152,11 +150,10 @@ pub(crate) fn adult_table(name: &str, rows: &AdultRows) -> Result<Data> {
 /// Adult with ages in intervals of five years.
 pub(crate) fn adult_in_intervals(name: &str, rows: &AdultRows) -> Result<Data> {
     let mut rows = rows.clone();
-    for (number, row) in (1..).zip(&mut rows) {
-        let bad = || ErrorKind::Data {
-            why: format!("column `age`, data row {number}: not a number: fetch Adult again"),
-        };
-        row[0] = interval(row[0].parse().map_err(|_| bad())?, 5, 1);
+    for (number, row) in (0u64..).zip(&mut rows) {
+        let why = "not a number: fetch Adult again";
+        let bad = |_| Error::data("wrong-lab-table", why).at_row("age", number);
+        row[0] = interval(row[0].parse().map_err(bad)?, 5, 1);
     }
     text_table(name, &rows, &[Treatment::Code; 9])
 }
@@ -179,7 +176,7 @@ pub(crate) fn survey(folder: &Path) -> Result<Option<Data>> {
             "{} has no column `{name}`: take it out of the folder, or fetch it again",
             file.display()
         );
-        return Err(ErrorKind::Data { why }.into());
+        return Err(Error::data("wrong-lab-table", why));
     }
     let treat = |name: &String| {
         if SURVEY.contains(&name.as_str()) { Treatment::Code } else { Treatment::Skip }
@@ -223,7 +220,7 @@ fn data(name: String, table: Table) -> Data {
 
 /// The folder, if it can be read and has anything in it that an experiment uses.
 pub(crate) fn check_folder(folder: &Path) -> Result<()> {
-    let failed = |source| Error::from(ErrorKind::Io { path: folder.to_path_buf(), source });
+    let failed = |source| Error::io(folder, source);
     std::fs::read_dir(folder).map_err(failed)?;
     let known = ["adult.data", "adult_30162.csv", "adult_45222.csv", "acs2018_sal_occ.csv"];
     if known.iter().any(|name| find(folder, name).is_some()) {
@@ -234,7 +231,7 @@ pub(crate) fn check_folder(folder: &Path) -> Result<()> {
          acs2018_sal_occ.csv",
         folder.display()
     );
-    Err(ErrorKind::Request { why }.into())
+    Err(Error::request("no-lab-tables", why))
 }
 
 /// A hash that is the same for ever (FNV-1a), good enough to distinguish tables and runs.

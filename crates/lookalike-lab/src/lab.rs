@@ -7,16 +7,14 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use lookalike::evaluate::loss::loss;
 use lookalike::evaluate::query::{self, Query, Workload};
-use lookalike::request::HierarchySpec;
 use lookalike::run::audit_outcome;
-use lookalike::table::{Access, Existing, write_text};
 use lookalike::{
     Algorithm, Budget, Error, ErrorKind, Outcome, Problem, Request, SearchOptions, Status, solve,
 };
@@ -41,10 +39,12 @@ impl Stop {
     /// error of the table.
     pub(crate) fn of_table(self) -> Stop {
         let Stop::Failed(error) = &self else { return self };
-        let ErrorKind::Hierarchy { why, .. } = error.kind() else { return self };
-        let why = why.split(": ").next().unwrap_or_default();
+        if error.kind() != ErrorKind::Hierarchy {
+            return self;
+        }
+        let why = error.reason().split(": ").next().unwrap_or_default();
         let why = format!("this is not Adult as UCI publishes it: {why}; fetch it again");
-        Stop::Failed(ErrorKind::Data { why }.into())
+        Stop::Failed(Error::data("wrong-lab-table", why))
     }
 }
 
@@ -65,8 +65,6 @@ const SHORT: f64 = 1.0;
 /// Makes and stores runs.
 pub(crate) struct Lab<'a> {
     pub(crate) quick: bool,
-    /// The folder for the taxonomies of Adult.
-    hierarchies: PathBuf,
     cancel: &'a Arc<AtomicBool>,
     notify: &'a dyn Fn(Event<'_>),
     store: Store,
@@ -108,20 +106,20 @@ impl<'a> Experiment<'a> {
 }
 
 impl<'a> Lab<'a> {
-    /// With the runs and hierarchies of a folder.
+    /// With the runs of a folder.
     pub(crate) fn new(
         quick: bool,
         folder: &Path,
         cancel: &'a Arc<AtomicBool>,
         notify: &'a dyn Fn(Event<'_>),
     ) -> Outcomes<Lab<'a>> {
-        let (hierarchies, store) = (folder.join("hierarchies"), Store::new(&folder.join("runs"))?);
+        let store = Store::new(&folder.join("runs"))?;
         let one_thread = rayon::ThreadPoolBuilder::new().num_threads(1).build();
         let one_thread = one_thread.map_err(|error| {
-            Error::from(ErrorKind::Request { why: format!("cannot start a thread: {error}") })
+            Error::exhausted("no-threads", format!("cannot start a thread: {error}"))
         })?;
         let (counts, drawn) = (Cell::default(), RefCell::default());
-        Ok(Lab { quick, hierarchies, cancel, notify, store, counts, one_thread, drawn })
+        Ok(Lab { quick, cancel, notify, store, counts, one_thread, drawn })
     }
 
     fn is_cancelled(&self) -> bool {
@@ -131,15 +129,6 @@ impl<'a> Lab<'a> {
     /// The first of two where everything is measured, the second where it must be quick.
     pub(crate) fn choose<T>(&self, full: T, quick: T) -> T {
         if self.quick { quick } else { full }
-    }
-
-    /// A hierarchy file of this name with this text.
-    pub(crate) fn hierarchy(&self, name: &str, text: &str) -> Outcomes<HierarchySpec> {
-        let path = self.hierarchies.join(name);
-        if std::fs::read_to_string(&path).ok().as_deref() != Some(text) {
-            write_text(&path, Existing::Overwrite, Access::Usual, text)?;
-        }
-        Ok(HierarchySpec::File(path))
     }
 
     /// The numbers of a run.
@@ -302,13 +291,7 @@ fn numbers(problem: &Problem, outcome: &Outcome) -> RunNumbers {
         .collect()
 }
 
-/// The request as text; hierarchy files by their names, wherever the folder is.
+/// The request as text, with its hierarchies.
 fn written(request: &Request) -> String {
-    let mut request = request.clone();
-    for column in request.columns.values_mut() {
-        if let Some(HierarchySpec::File(path)) = &mut column.hierarchy {
-            *path = path.file_name().map(PathBuf::from).unwrap_or_default();
-        }
-    }
-    serde_json::to_string(&request).unwrap_or_default()
+    serde_json::to_string(request).unwrap_or_default()
 }

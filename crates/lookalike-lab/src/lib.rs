@@ -12,7 +12,7 @@ mod figure;
 mod he2012;
 mod lab;
 mod li2008;
-pub mod numbers;
+pub use lookalike::numbers;
 mod page;
 pub mod plot;
 mod store;
@@ -27,7 +27,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use lookalike::table::{self, Access, Existing, Pending};
-use lookalike::{Error, ErrorKind, Result};
+use lookalike::{Error, Hint, Result};
 
 use claims::Claim;
 use data::{AdultPart, AdultRows, Data};
@@ -146,15 +146,15 @@ pub struct RealTables {
 /// Makes the folders and reads the real tables.
 ///
 /// # Errors
-/// [`Request`](ErrorKind::Request) when results would be replaced or the data folder has no table
-/// that an experiment uses, [`Data`](ErrorKind::Data) when a table is wrong.
+/// [`Request`](lookalike::ErrorKind::Request) when results would be replaced or the data folder has no table
+/// that an experiment uses, [`Data`](lookalike::ErrorKind::Data) when a table is wrong.
 pub fn prepare(what: &Reproduction, notify: &dyn Fn(Event<'_>)) -> Result<RealTables> {
     if let Some(folder) = &what.data {
         data::check_folder(folder)?;
     }
     let folders =
         || ["reproduction"].into_iter().chain(what.papers.iter().map(|paper| paper.name()));
-    for folder in ["", "runs", "hierarchies"].into_iter().chain(folders()) {
+    for folder in ["", "runs"].into_iter().chain(folders()) {
         make(&what.output.join(folder))?;
     }
     // A target that cannot be written is reported before an hour of runs.
@@ -163,21 +163,17 @@ pub fn prepare(what: &Reproduction, notify: &dyn Fn(Event<'_>)) -> Result<RealTa
     }
     for folder in folders().map(|name| what.output.join(name)) {
         if !what.force && std::fs::read_dir(&folder).is_ok_and(|mut files| files.next().is_some()) {
-            return Err(ErrorKind::Request {
-                why: format!(
-                    "{} has figures: choose another folder or add --force",
-                    folder.display()
-                ),
-            }
-            .into());
+            let why = format!("{} has figures", folder.display());
+            return Err(Error::request("folder-has-figures", why)
+                .hint(Hint::plain("choose another folder"))
+                .hint(Hint::Overwrite));
         }
     }
     read(what.data.as_deref(), &what.papers, notify)
 }
 
 fn make(folder: &Path) -> Result<()> {
-    std::fs::create_dir_all(folder)
-        .map_err(|source| Error::from(ErrorKind::Io { path: folder.to_path_buf(), source }))
+    std::fs::create_dir_all(folder).map_err(|source| Error::io(folder, source))
 }
 
 /// Reads the tables that the experiments of these papers use.
@@ -235,7 +231,7 @@ pub fn run(
 /// Writes figures, plots, page and claims.
 ///
 /// # Errors
-/// [`Io`](ErrorKind::Io) and [`Request`](ErrorKind::Request) when a file cannot be written.
+/// [`Io`](lookalike::ErrorKind::Io) and [`Request`](lookalike::ErrorKind::Request) when a file cannot be written.
 pub fn write(what: &Reproduction, tables: &RealTables, results: &Results) -> Result<()> {
     let put = |path: PathBuf, text: &str| {
         table::write_text(&path, Existing::overwrite_if(what.force), Access::Usual, text)

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use lookalike::table::{Access, Existing, write_text};
-use lookalike::{Error, ErrorKind, Result};
+use lookalike::{Error, Result};
 use serde_json::{Value, json};
 
 use crate::data::Hash;
@@ -19,8 +19,7 @@ pub(crate) struct Store(PathBuf);
 impl Store {
     /// Makes the folder if there is none.
     pub(crate) fn new(folder: &Path) -> Result<Store> {
-        std::fs::create_dir_all(folder)
-            .map_err(|source| Error::from(ErrorKind::Io { path: folder.to_path_buf(), source }))?;
+        std::fs::create_dir_all(folder).map_err(|source| Error::io(folder, source))?;
         Ok(Store(folder.to_path_buf()))
     }
 

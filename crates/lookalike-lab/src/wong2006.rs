@@ -2,7 +2,7 @@
 //! `incognito` with the same rule.
 
 use lookalike::request::ratio::Ratio;
-use lookalike::request::{ColumnRequest, Kind, Rest, Role, Share};
+use lookalike::request::{ColumnRequest, HierarchySpec, Kind, Rest, Role, Share};
 use lookalike::search::global::Cost;
 use lookalike::{Algorithm, Request, SearchOptions};
 
@@ -74,7 +74,7 @@ fn run_one(
             _ => taxonomies::file(Family::Usual, name).unwrap_or_default(),
         };
         column.kind = (*name == "age").then_some(Kind::Numeric);
-        column.hierarchy = Some(lab.hierarchy(&format!("usual-{name}.csv"), &tree)?);
+        column.hierarchy = Some(HierarchySpec::text(tree));
         request.columns.insert((*name).to_string(), column);
     }
     let mut salary = ColumnRequest::new(Role::Sensitive);

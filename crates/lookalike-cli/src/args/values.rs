@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use lookalike::request::{Publish, Rest};
-use lookalike::run::Effort;
+use lookalike::run::{Effort, Verify};
 use lookalike::search::global::Branching;
 use serde::de::DeserializeOwned;
 
@@ -52,6 +52,17 @@ pub(super) fn branching() -> impl TypedValueParser<Value = Branching> {
         "top-down" => Branching::TopDown,
         _ => Branching::Halves,
     })
+}
+
+/// The effort of the audit.
+pub(super) fn verify_effort() -> impl TypedValueParser<Value = Verify> {
+    let known = |name: String| match name.as_str() {
+        "rules" => Verify::Rules,
+        "source" => Verify::Source,
+        "full" => Verify::Full,
+        _ => Verify::Auto,
+    };
+    PossibleValuesParser::new(["auto", "rules", "source", "full"]).map(known)
 }
 
 pub(super) fn effort() -> impl TypedValueParser<Value = Effort> {

@@ -4,88 +4,99 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use lookalike::audit::{Finding, NonHomogeneous, RuleVerdict, Verdict};
+use lookalike::audit::{NonHomogeneous, RuleVerdict, Verdict};
+use lookalike::run::{Report, Run};
 use lookalike::search::global::Optimum;
-use lookalike::{Algorithm, Request, Result, Status, rng, table};
-use serde_json::{Map, Value, json};
+use lookalike::table::{self, Existing};
+use lookalike::{Request, Result, Status, search::tuning::Tuning};
+use serde_json::json;
 
 use crate::args::{AnonymizeArgs, GlobalArgs};
-use crate::pipeline::{self, RecodingSource, ReleaseJob, RunReport, SearchJob};
-use crate::progress::StageProgress;
+use crate::progress::RunProgress;
 use crate::request::{self, usage};
 use crate::show::{self, count, counted, percent};
-use crate::{BUG, bounds, files, interrupt};
+use crate::{bounds, files, hints, interrupt};
 
 pub(crate) fn run(args: &AnonymizeArgs, global: &GlobalArgs) -> Result<ExitCode> {
     let mut request = args.request.request()?;
     args.release.apply_to(&mut request)?;
-    refuse_unused(args, &request)?;
     let data = request::data(args.data.as_ref(), &request)?;
     let out = output(args.output.as_ref(), &request)?;
     request.seed = args.seed.or(request.seed);
-    let seed = request.seed.unwrap_or_else(rng::seed_from_system);
-    let techniques = args.release.how.techniques();
-    let bound = args.release.how.bound;
-    let recoding = RecodingSource::Search(SearchJob {
-        techniques,
-        tuning: pipeline::tuning(&args.tune)?,
-        bound,
-        proof: args.proof.as_deref(),
-        recoding: args.recoding.as_deref(),
-    });
-    let reads = files::of_request(&args.request, &request);
-    make(
-        &ReleaseJob {
-            request: &request,
-            data: &data,
-            reads,
-            out: &out,
-            force: args.force,
-            seed,
-            recoding,
-        },
-        args.json,
-        global,
-    )
-}
-
-/// Refuses flags that only global algorithms use.
-fn refuse_unused(args: &AnonymizeArgs, request: &Request) -> Result<()> {
-    let is_global = |name: &str| name.parse::<Algorithm>().is_ok_and(Algorithm::is_global);
-    let named = [
-        ("--scheme", !args.release.how.scheme.is_empty()),
-        ("--cost", args.release.how.cost.is_some()),
-    ];
-    match named.into_iter().find(|(_, is_given)| *is_given) {
-        Some((flag, _)) if !request.algorithm.as_deref().is_some_and(is_global) => Err(usage(
-            format!("{flag} needs --algorithm optimal: the others publish ranges, not blocks"),
-        )),
-        _ => Ok(()),
+    let mut run = Run::new(&request)
+        .techniques(args.release.how.techniques())
+        .tuning(tuning(&args.tune)?)
+        .bound(args.release.how.bound)
+        .verify(args.verify)
+        .existing(Existing::overwrite_if(args.force))
+        .also_reads(files::of_request(&args.request, &request));
+    if let Some(path) = &args.proof {
+        run = run.proof(path);
     }
+    if let Some(path) = &args.recoding {
+        run = run.recoding(path);
+    }
+    make(run, Product::Release, (&data, &out), args.json, global)
 }
 
-/// Makes a release and prints its numbers.
-pub(crate) fn make(job: &ReleaseJob, json: bool, global: &GlobalArgs) -> Result<ExitCode> {
-    if json && job.out == Path::new("-") {
+/// The tuned numbers that ship, but for those that `--tune NAME=VALUE` changes.
+fn tuning(settings: &[String]) -> Result<Tuning> {
+    let mut tuning = Tuning::default();
+    for setting in settings {
+        let (name, value) = setting.split_once('=').unwrap_or((setting, ""));
+        let value = value.parse().unwrap_or(f64::NAN);
+        tuning.set(name, value).map_err(|why| usage(format!("--tune {setting}: {why}")))?;
+    }
+    Ok(tuning)
+}
+
+/// The product of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Product {
+    Release,
+    Plan,
+}
+
+/// Makes a release or a plan from one file to another, and prints its numbers.
+pub(crate) fn make(
+    run: Run,
+    product: Product,
+    (data, out): (&Path, &Path),
+    json: bool,
+    global: &GlobalArgs,
+) -> Result<ExitCode> {
+    let to_stream = out == Path::new("-");
+    if json && to_stream {
         return Err(usage(
             "--json and the release would both go to standard output: name a file for the release, \
              -o FILE",
         ));
     }
-    let mut progress = StageProgress::new(global.quiet);
-    let done = pipeline::run(job, &mut progress)?;
-    if !done.published {
-        return Ok(refused(&done.verdict));
-    }
+    let progress = RunProgress::new(global.quiet, to_stream);
+    let watch = |event: lookalike::run::Event| progress.event(event);
+    let run = run.cancel(interrupt::of_run()).watch(&watch);
+    let done = match product {
+        Product::Release => run.to_file(data, out)?,
+        Product::Plan => run.plan_to_file(data, out)?,
+    };
+    progress.end();
     if !global.quiet {
-        let summary = summary(&done, &progress, job.out);
+        let summary = summary(&done, progress.total(), out);
         table::undisturbed(|| show::say(summary.trim_end()));
     }
-    let printed = if json { show::json(&report(&done, &progress, job.out)) } else { Ok(()) };
+    let printed = if json {
+        let mut object = json!(done);
+        object["output"] = json!(out.display().to_string());
+        let warnings: Vec<String> = done.found.warnings.iter().map(hints::warning).collect();
+        object["warnings"] = json!(warnings);
+        show::json(&object)
+    } else {
+        Ok(())
+    };
     show::verdict(printed, 0).inspect_err(|_| {
         show::say(&format!(
             "note      {} is written and verified, but its numbers could not be printed",
-            show::path(job.out)
+            show::path(out)
         ));
     })
 }
@@ -101,61 +112,42 @@ fn output(typed: Option<&PathBuf>, request: &Request) -> Result<PathBuf> {
     }
 }
 
-/// Reports a written file that failed the audit; it was removed already.
-pub(crate) fn refused(verdict: &Verdict) -> ExitCode {
-    show::error(&complaint(verdict));
-    ExitCode::from(BUG)
-}
-
-fn complaint(verdict: &Verdict) -> String {
-    let rules = verdict
-        .rules
-        .iter()
-        .filter(|rule| rule.violations > 0)
-        .map(|rule| format!("{} is broken", rule.rule));
-    let truth = verdict.truth.iter().flat_map(|truth| &truth.statements);
-    let untrue = truth
-        .filter(|statement| statement.finding == Finding::Broken)
-        .map(|statement| statement.text.clone());
-    let found: Vec<String> = rules.chain(verdict.leaks.iter().cloned()).chain(untrue).collect();
-    show::bug(&format!("the written file failed the audit and was removed: {}", found.join("; ")))
-}
-
 /// The summary at the end of a run.
-pub(crate) fn summary(done: &RunReport, progress: &StageProgress, out: &Path) -> String {
+fn summary(done: &Report, seconds: f64, out: &Path) -> String {
     let verdict = &done.verdict;
     let mut text = String::new();
-    let suppressed = match done.search.suppressed {
+    let suppressed = match done.found.suppressed {
         0 => "none suppressed".to_string(),
-        some => format!("{} suppressed, {}", count(some), percent(ratio(some, done.search.rows))),
+        some => format!("{} suppressed, {}", count(some), percent(ratio(some, done.found.rows))),
     };
     text += &format!(
         "rows      {} read, {} released ({suppressed})\n",
-        count(done.search.rows),
+        count(done.found.rows),
         count(verdict.measures.rows)
     );
     text += &format!("{}\n", classes_line(verdict));
     text += &format!("loss      {}\n", loss_line(done));
-    if let Some(bound) = &done.search.bound {
-        let is_all = done.search.shown.iter().all(|shown| shown.weight > 0.0);
-        text += &format!("bound     {}\n", bounds::words(bound, done.search.loss.ncp, is_all));
+    if let Some(bound) = &done.found.bound {
+        let is_all = done.found.generalized.iter().all(|shown| shown.weight > 0.0);
+        text += &format!("bound     {}\n", bounds::words(bound, done.found.loss.ncp, is_all));
     }
     if let Some(sense) = &verdict.non_homogeneous {
         text += &format!(
             "verified  {}\n",
-            in_sense(sense, &done.search.quasi).replace('\n', "\n          ")
+            in_sense(sense, &done.found.quasi).replace('\n', "\n          ")
         );
     } else if verdict.rules.iter().any(|rule| rule.rule.starts_with("k = ")) {
         text += &show::wrap(
             &format!("verified  {}-anonymous for these columns: ", verdict.measures.k),
-            &done.search.quasi,
+            &done.found.quasi,
         );
         text.push('\n');
     }
     for rule in &verdict.rules {
         text +=
-            &format!("          {}\n", rule_line(rule, &done.search.quasi, group_words(verdict)));
+            &format!("          {}\n", rule_line(rule, &done.found.quasi, group_words(verdict)));
     }
+    text += &format!("          {}\n", comparison_line(done));
     // A sensitive column without a rule is published too: warn about its worst class.
     let unruled =
         verdict.measures.sensitive.iter().filter(|column| !has_rule(verdict, &column.column));
@@ -166,13 +158,13 @@ pub(crate) fn summary(done: &RunReport, progress: &StageProgress, out: &Path) ->
             show::clean(&column.column)
         );
     }
-    if let Some(found) = &done.search.optimum {
+    if let Some(found) = &done.found.optimum {
         text += &format!("{}\n", optimum_line(found));
         if !found.levels.is_empty() {
-            text += &format!("{}\n", levels_lines(found, &done.search.quasi));
+            text += &format!("{}\n", levels_lines(found, &done.found.quasi));
         }
     }
-    if done.search.status == Status::Stopped {
+    if done.found.status == Status::Stopped {
         let why = if interrupt::is_cancelled() { "on your request" } else { "at its limit" };
         text += &format!(
             "note      the search was stopped {why}: the release is valid, but a longer search may \
@@ -186,15 +178,26 @@ pub(crate) fn summary(done: &RunReport, progress: &StageProgress, out: &Path) ->
             counted(done.guarded, "text cell", "text cells")
         );
     }
-    text += &format!("time      {}\n", show::seconds(progress.total()));
+    text += &format!("time      {}\n", show::seconds(seconds));
     text += &format!("written   {}\n", show::path(out));
     text
+}
+
+/// Whether the release was compared with its source.
+fn comparison_line(done: &Report) -> &'static str {
+    match &done.verdict.truth {
+        Some(_) if done.is_compared() => {
+            "ok      every released row covers a source row of its own"
+        }
+        Some(_) => "ok      rows were compared with the source in part",
+        None => "rows were not compared with the source (--verify source does it)",
+    }
 }
 
 /// The cost of a global recoding, and whether it is the minimum.
 fn optimum_line(found: &Optimum) -> String {
     let (name, value) = (found.cost.name().to_uppercase(), show::decimal(found.value));
-    match gap(found) {
+    match found.gap() {
         _ if found.is_proven && found.levels.is_empty() => {
             format!("optimal   {name} {value}: no global recoding of these schemes loses less")
         }
@@ -252,11 +255,11 @@ pub(crate) fn has_rule(verdict: &Verdict, column: &str) -> bool {
 }
 
 /// The loss in one line, and the column that loses most.
-pub(crate) fn loss_line(done: &RunReport) -> String {
-    let loss = &done.search.loss;
+pub(crate) fn loss_line(done: &Report) -> String {
+    let loss = &done.found.loss;
     let mut text = format!("{} of the detail (GCP; NCP {:.1})", percent(loss.gcp), loss.ncp);
     let worst = done
-        .search
+        .found
         .quasi
         .iter()
         .zip(&loss.by_attribute)
@@ -266,8 +269,12 @@ pub(crate) fn loss_line(done: &RunReport) -> String {
         text += &format!(", {} of it in column {name}", percent(lost / loss.ncp));
     }
     // A loss of 0 must not hide the generalization of columns with weight 0.
-    for (name, shown) in
-        done.search.quasi.iter().zip(&done.search.shown).filter(|(_, shown)| shown.weight <= 0.0)
+    for (name, shown) in done
+        .found
+        .quasi
+        .iter()
+        .zip(&done.found.generalized)
+        .filter(|(_, shown)| shown.weight <= 0.0)
     {
         text += &format!(
             "\n          column {name} has weight 0 and is not counted: {} of its cells are generalized",
@@ -324,106 +331,4 @@ pub(crate) fn rule_lines(rule: &RuleVerdict, quasi: &[String], groups: GroupWord
 #[allow(clippy::cast_precision_loss, reason = "for display")]
 pub(crate) fn ratio(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
-}
-
-/// The same numbers as JSON, without the seed: who has it can repeat the random choices.
-fn report(done: &RunReport, progress: &StageProgress, out: &Path) -> Value {
-    let verdict = &done.verdict;
-    let by_attribute: Map<String, Value> = done
-        .search
-        .quasi
-        .iter()
-        .cloned()
-        .zip(done.search.loss.by_attribute.iter().map(|&lost| json!(lost)))
-        .collect();
-    let mut loss = json!(done.search.loss);
-    loss["by_attribute"] = Value::Object(by_attribute);
-    let shown: Map<String, Value> = done
-        .search
-        .quasi
-        .iter()
-        .cloned()
-        .zip(done.search.shown.iter().map(|shown| json!(shown)))
-        .collect();
-    let times: Map<String, Value> = progress
-        .times()
-        .iter()
-        .map(|&(stage, seconds)| (stage.to_string(), json!(seconds)))
-        .collect();
-    json!({
-        "version": 1,
-        "input_rows": done.search.rows,
-        "released": verdict.measures.rows,
-        "suppressed": done.search.suppressed,
-        "classes": verdict.measures.classes,
-        "algorithm": done.search.algorithm.map(Algorithm::name),
-        "status": match done.search.status {
-            _ if done.search.algorithm.is_none() => "applied",
-            Status::Stopped => "stopped",
-            Status::Optimal => "optimal",
-            _ => "heuristic",
-        },
-        "loss": loss,
-        "shown": shown,
-        "bound": done.search.bound.as_ref().map(|bound| bounds::report(bound, done.search.loss.ncp)),
-        "optimum": done.search.optimum.as_ref().map(optimum),
-        "rules": verdict.rules,
-        "non_homogeneous": verdict.non_homogeneous,
-        "measures": verdict.measures,
-        "warnings": done.search.warnings,
-        "guarded_cells": done.guarded,
-        "times": times,
-        "coded_bytes": done.search.coded_bytes,
-        "tuples": done.search.tuples,
-        "output": out.display().to_string(),
-    })
-}
-
-/// Cost, bound and gap of a global recoding.
-fn optimum(found: &Optimum) -> Value {
-    json!({
-        "cost": found.cost.name(),
-        "value": found.value,
-        "bound": found.bound,
-        "gap": gap(found),
-        "proven": found.is_proven,
-        "nodes": found.nodes,
-        "levels": found.levels,
-        "minimal": found.minimal,
-    })
-}
-
-/// Cost over bound; none when the bound is 0.
-fn gap(found: &Optimum) -> Option<f64> {
-    if found.is_proven { Some(1.0) } else { (found.bound > 0.0).then(|| found.value / found.bound) }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::io::Write;
-
-    #[test]
-    fn a_file_that_violates_a_rule_is_reported_as_our_bug() {
-        let mut file = tempfile::NamedTempFile::new().unwrap();
-        file.write_all(b"name,age\ncanary,30\ncanary,30\ncanary,31\n").unwrap();
-        let request = Request::parse(
-            "k = 2\n[columns]\nage = { role = \"quasi\" }\nname = { role = \"identifier\" }",
-        )
-        .unwrap();
-        let csv = lookalike::table::file_type(Path::new("-")).unwrap();
-        let verdict = pipeline::audit_file(file.path(), csv, &request).unwrap();
-        assert!(!verdict.holds());
-        let said = complaint(&verdict);
-        for part in [
-            "bug in lookalike",
-            "was removed",
-            "k = 2 on age is broken",
-            "identifier `name` is in the release",
-            "report it",
-        ] {
-            assert!(said.contains(part), "{said}");
-        }
-        assert!(!said.contains("canary"), "{said}");
-    }
 }

@@ -5,15 +5,16 @@ use std::process::ExitCode;
 use lookalike::audit::{self, AuditView, Measures, RuleVerdict};
 use lookalike::evaluate::profile::person_columns;
 use lookalike::request::{Rest, Role};
+use lookalike::run::{has_rule, request_warnings, roles as roles_of};
 use lookalike::{Result, table};
 use serde_json::json;
 
 use crate::NOT_MET;
 use crate::args::CheckArgs;
 use crate::cmd::anonymize::{CLASSES, ratio, rule_lines};
-use crate::request::{self, has_rule};
+use crate::hints;
+use crate::request;
 use crate::show::{self, count, counted, decimal, percent};
-use crate::warn;
 
 /// Without a rule the table is measured only.
 pub(crate) fn run(args: &CheckArgs) -> Result<ExitCode> {
@@ -26,14 +27,14 @@ pub(crate) fn run(args: &CheckArgs) -> Result<ExitCode> {
     request.columns.retain(|name, line| {
         matches!(line.role, Role::Quasi | Role::Sensitive) || source.names().contains(name)
     });
-    let roles = request::roles(&request, &source)?;
+    let roles = roles_of(&request, &source)?;
     if has_rule(&request) {
         request.rules(&roles)?;
     }
     let treatments = audit::treatments(source.names(), &request, AuditView::Release);
     let persons = person_columns(source.names(), &request);
     let (table, counted) = source.read_and_count(&treatments, &persons)?;
-    let warnings = warn::of_request(&request, &counted);
+    let warnings = request_warnings(&request, &counted);
     table.check_header()?;
     let (measures, rules) = if has_rule(&request) {
         let verdict = audit::audit(&table, &request)?;
@@ -43,6 +44,7 @@ pub(crate) fn run(args: &CheckArgs) -> Result<ExitCode> {
     };
     let holds = rules.iter().all(|rule| rule.violations == 0);
     let code = if holds { 0 } else { NOT_MET };
+    let warnings: Vec<String> = warnings.iter().map(hints::warning).collect();
     warnings.iter().for_each(|warning| show::warning(warning));
     let printed = if args.json {
         let holds = (!rules.is_empty()).then_some(holds);

@@ -3,16 +3,17 @@
 use std::path::Path;
 use std::process::ExitCode;
 
+use lookalike::run::Run;
 use lookalike::synthetic::Synthetic;
 use lookalike::table::{Access, Coded, Existing, Table, Treatment};
-use lookalike::{Error, ErrorKind, Request, Result, table};
+use lookalike::{Error, Request, Result, table};
 
 use crate::args::{DemoArgs, GlobalArgs};
-use crate::cmd::anonymize::{CLASSES, loss_line, refused, rule_line};
+use crate::cmd::anonymize::{CLASSES, loss_line, rule_line};
 use crate::cmd::check::histogram;
 use crate::cmd::synth;
-use crate::pipeline::{self, RecodingSource, ReleaseJob, SearchJob};
-use crate::progress::StageProgress;
+use crate::interrupt;
+use crate::progress::RunProgress;
 use crate::show::{self, count, counted};
 
 /// Rows of each table that are printed.
@@ -44,34 +45,23 @@ suppress = "1%"              # greatest share of suppressed rows
 
 pub(crate) fn run(args: &DemoArgs, global: &GlobalArgs) -> Result<ExitCode> {
     let folder = &args.output;
-    std::fs::create_dir_all(folder)
-        .map_err(|source| Error::from(ErrorKind::Io { path: folder.clone(), source }))?;
+    std::fs::create_dir_all(folder).map_err(|source| Error::io(folder, source))?;
     let (data, toml, safe) =
         (folder.join("patients.csv"), folder.join("lookalike.toml"), folder.join("safe.csv"));
     synth::write(Synthetic::Hospital, args.rows, args.seed, &data, true)?;
     table::write_text(&toml, Existing::Overwrite, Access::Usual, REQUEST)?;
     let request = Request { seed: Some(args.seed), ..Request::read(&toml)? };
-    let mut progress = StageProgress::new(global.quiet);
-    let recoding = RecodingSource::Search(SearchJob::default());
-    let job = ReleaseJob {
-        request: &request,
-        data: &data,
-        reads: Vec::new(),
-        out: &safe,
-        force: true,
-        seed: args.seed,
-        recoding,
-    };
-    let done = pipeline::run(&job, &mut progress)?;
-    if !done.published {
-        return Ok(refused(&done.verdict));
-    }
+    let progress = RunProgress::new(global.quiet, false);
+    let watch = |event: lookalike::run::Event| progress.event(event);
+    let run = Run::new(&request).existing(Existing::Overwrite);
+    let done = run.cancel(interrupt::of_run()).watch(&watch).to_file(&data, &safe)?;
+    progress.end();
     let before = excerpt(&data)?;
     let after = excerpt(&safe)?;
     let verdict = &done.verdict;
     let mut text = format!(
         "A made-up table of {} (nobody in it exists):\n\n{before}\n",
-        counted(done.search.rows, "patient", "patients")
+        counted(done.found.rows, "patient", "patients")
     );
     text += &format!("The same table, released with k = {}:\n\n{after}\n", request.k.unwrap_or(1));
     text += &show::wrap(
@@ -79,13 +69,13 @@ pub(crate) fn run(args: &DemoArgs, global: &GlobalArgs) -> Result<ExitCode> {
             "Every row has at least {} lookalikes on ",
             count(verdict.measures.k.saturating_sub(1))
         ),
-        &done.search.quasi,
+        &done.found.quasi,
     );
     text += &format!(
         ":\n{} in {}, {} suppressed.\n\n",
         counted(verdict.measures.rows, "row", "rows"),
         counted(verdict.measures.classes, "class", "classes"),
-        counted(done.search.suppressed, "row", "rows")
+        counted(done.found.suppressed, "row", "rows")
     );
     text += &show::indent(&histogram(&verdict.measures));
     text += &format!("\nLoss: {}\n", loss_line(&done));
@@ -93,7 +83,7 @@ pub(crate) fn run(args: &DemoArgs, global: &GlobalArgs) -> Result<ExitCode> {
     verdict
         .rules
         .iter()
-        .for_each(|rule| text += &format!("  {}\n", rule_line(rule, &done.search.quasi, CLASSES)));
+        .for_each(|rule| text += &format!("  {}\n", rule_line(rule, &done.found.quasi, CLASSES)));
     let [data, toml, safe] = [&data, &toml, &safe].map(|path| show::argument(path));
     text += &format!("\nThe table:    {data}\nThe request:  {toml}\nThe release:  {safe}\n");
     text += &format!(

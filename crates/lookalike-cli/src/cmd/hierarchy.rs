@@ -1,5 +1,6 @@
 //! `lookalike hierarchy`: makes, checks and prints hierarchies.
 
+use std::io::IsTerminal;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -9,6 +10,7 @@ use lookalike::domain::taxonomy::Taxonomy;
 use lookalike::request::{
     ColumnRequest, DateSpec, HierarchySpec, IntervalsSpec, Kind, PrefixSpec, Rest, Role,
 };
+use lookalike::run::{headless, refuse_overlap};
 use lookalike::table::{Access, Existing, Table, Treatment};
 use lookalike::{Problem, Request, Result, table};
 
@@ -17,8 +19,7 @@ use crate::args::{
     GlobalArgs, HierarchyArgs, HierarchyCheckArgs, HierarchyCommand, HierarchyNew,
     HierarchyOutputArgs, ReadingArgs,
 };
-use crate::files;
-use crate::request::{headless, usage};
+use crate::request::usage;
 use crate::show::{self, counted};
 
 /// Most children of a node that `show` prints.
@@ -40,6 +41,12 @@ fn tree(file: &Path) -> Result<Taxonomy> {
 }
 
 fn check(args: &HierarchyCheckArgs) -> Result<ExitCode> {
+    if args.show_values && !std::io::stdout().is_terminal() {
+        return Err(usage(
+            "--show-values prints cells of the table, to a terminal only: run it without a pipe or \
+             a file behind it, or leave the flag out",
+        ));
+    }
     let tree = tree(&args.file)?;
     let groups = (tree.nodes() - tree.leaves()) as u64;
     let mut text = format!(
@@ -126,7 +133,7 @@ fn write(
     kind: Kind,
     is_quiet: bool,
 ) -> Result<ExitCode> {
-    files::refuse_overlap(&of.data, &[], &[("-o", &of.output)])?;
+    refuse_overlap(Some(&of.data), &[], &[("-o", &of.output)])?;
     let table = column_of(&of.data, &of.column, &of.reading)?;
     let tree = match attribute(&table, &of.column, how, Some(kind))? {
         Domain::Tree(tree) => tree,

@@ -5,22 +5,24 @@ use std::process::ExitCode;
 
 use lookalike::evaluate::profile::{self, ColumnProfile, Uniqueness};
 use lookalike::request::{Kind, Role};
+use lookalike::run::refuse_overlap;
 use lookalike::table::{Access, Existing, Treatment};
-use lookalike::{ErrorKind, Result, table};
+use lookalike::{Error, Result, table};
 
 use crate::args::InitArgs;
-use crate::files;
+use crate::hints;
 use crate::show::{self, count, percent};
 
 pub(crate) fn run(args: &InitArgs) -> Result<ExitCode> {
     let to_stdout = args.output == Path::new("-");
     if !to_stdout {
         // Refused before the table is read.
-        files::refuse_overlap(&args.data, &[], &[("-o", &args.output)])?;
+        refuse_overlap(Some(&args.data), &[], &[("-o", &args.output)])?;
         drop(table::Pending::beside(&args.output, Existing::overwrite_if(args.force))?);
     }
     let source = table::open(&args.data, args.reading.delimiter)?;
-    if source.is_headless() {
+    let is_headless = source.is_headless();
+    if is_headless {
         show::warning(
             "the first line may be a row, not the header (a name is a number or a date, or equals a \
              cell below it): if so, add a header line",
@@ -29,10 +31,8 @@ pub(crate) fn run(args: &InitArgs) -> Result<ExitCode> {
     let all = vec![Treatment::Code; source.names().len()];
     let table = source.read(&all)?;
     if table.rows() == 0 {
-        return Err(ErrorKind::Data {
-            why: "the table has no rows: there is nothing to profile".into(),
-        }
-        .into());
+        let why = "the table has no rows: there is nothing to profile";
+        return Err(Error::data("no-rows", why));
     }
     table.check_header()?;
     let profiles = profile::profile(&table);
@@ -41,9 +41,14 @@ pub(crate) fn run(args: &InitArgs) -> Result<ExitCode> {
         .filter(|column| column.role == Role::Quasi)
         .map(|column| column.name.clone())
         .collect();
-    let uniqueness = (!quasi.is_empty()).then(|| profile::uniqueness(&table, &quasi));
-    profile::repeated_in(&profiles).iter().for_each(|warning| show::warning(warning));
+    let mut uniqueness = (!quasi.is_empty()).then(|| profile::uniqueness(&table, &quasi));
     let toml = profile::to_toml(&seen_from(&args.output, &args.data), &profiles);
+    let mut profiles = profiles;
+    if is_headless {
+        hide_names(&mut profiles, uniqueness.as_mut());
+    }
+    let warnings = profile::repeated_in(&profiles);
+    warnings.iter().for_each(|warning| show::warning(&hints::warning(warning)));
     if to_stdout {
         // The configuration is the result; the profile goes to standard error.
         show::say(text(&profiles, uniqueness.as_ref()).trim_end());
@@ -60,6 +65,18 @@ pub(crate) fn run(args: &InitArgs) -> Result<ExitCode> {
         show::print(&text)?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Columns by their numbers: their names may be cells, which belong into the configuration alone.
+fn hide_names(profiles: &mut [ColumnProfile], uniqueness: Option<&mut Uniqueness>) {
+    let number = |at: usize| format!("(column {})", at + 1);
+    if let Some(found) = uniqueness {
+        for name in &mut found.columns {
+            let at = profiles.iter().position(|profile| profile.name == *name);
+            *name = number(at.expect("a column of the table"));
+        }
+    }
+    profiles.iter_mut().enumerate().for_each(|(at, profile)| profile.name = number(at));
 }
 
 /// Paths in a configuration are relative to its folder: elsewhere the path of the table is absolute.

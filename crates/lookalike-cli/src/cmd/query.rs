@@ -5,12 +5,14 @@ use std::process::ExitCode;
 
 use lookalike::audit::AuditView;
 use lookalike::evaluate::query::{self, Answer, Condition, Summary, Workload};
+use lookalike::problem::row_count;
+use lookalike::run::read_for_audit;
 use lookalike::table::Table;
 use lookalike::{Request, Result};
 use serde_json::{Value, json};
 
 use crate::args::{GlobalArgs, QueryArgs};
-use crate::cmd::verify::read;
+use crate::request::usage;
 use crate::show::{self, count, counted, decimal, percent};
 
 /// Counts, or sums of one column, with their answers.
@@ -23,10 +25,11 @@ struct QueryGroup<'a> {
 pub(crate) fn run(args: &QueryArgs, global: &GlobalArgs) -> Result<ExitCode> {
     let mut request = args.request.request()?;
     args.released.apply_to(&mut request);
+    refuse_number(args)?;
     // The file of queries first: an error in it is reported before large tables are read.
     let own = args.queries.as_deref().map(query::read).transpose()?;
-    let source = read(&args.source, &request, AuditView::Source)?;
-    let release = read(&args.release, &request, AuditView::ReleaseAgainstSource)?;
+    let source = read_for_audit(&args.source, &request, AuditView::Source)?;
+    let release = read_for_audit(&args.release, &request, AuditView::ReleaseAgainstSource)?;
     let seed = own.is_none().then_some(args.seed);
     let queries = match own {
         Some(queries) => queries,
@@ -44,14 +47,15 @@ pub(crate) fn run(args: &QueryArgs, global: &GlobalArgs) -> Result<ExitCode> {
         let workloads: Vec<Value> = groups.iter().map(|group| object(group, args.each)).collect();
         show::json(&json!({
             "version": 1,
-            "source_rows": source.rows(),
-            "released_rows": release.rows(),
+            "source_rows": row_count(&source, &request)?,
+            "released_rows": row_count(&release, &request)?,
             "seed": seed,
             "workloads": workloads,
         }))?;
     } else {
-        let rows = |table: &Table| counted(table.rows() as u64, "row", "rows");
-        let mut text = format!("source    {}\nrelease   {}\n\n", rows(&source), rows(&release));
+        let rows = |table: &Table| Ok(counted(row_count(table, &request)?, "row", "rows"));
+        let (source, release): (Result<String>, Result<String>) = (rows(&source), rows(&release));
+        let mut text = format!("source    {}\nrelease   {}\n\n", source?, release?);
         text += &errors(&groups);
         if args.each {
             groups.iter().for_each(|group| text += &list(group));
@@ -61,6 +65,18 @@ pub(crate) fn run(args: &QueryArgs, global: &GlobalArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// `--count` names a column here as everywhere; it once was the number of queries.
+fn refuse_number(args: &QueryArgs) -> Result<()> {
+    let is_number = |name: &String| name.bytes().all(|byte| byte.is_ascii_digit());
+    match args.request.columns.count.as_ref().filter(|name| is_number(name)) {
+        Some(number) => Err(usage(format!(
+            "--count names the column with the counts of rows; for {number} random queries say \
+             --random {number}"
+        ))),
+        None => Ok(()),
+    }
+}
+
 /// Counts over all columns, and sums of one over the others where there is one.
 fn random(
     args: &QueryArgs,
@@ -68,7 +84,7 @@ fn random(
     request: &Request,
     global: &GlobalArgs,
 ) -> Result<Vec<query::Query>> {
-    let counts = Workload { queries: args.count, seed: args.seed, sum: None, on: args.on.clone() };
+    let counts = Workload { queries: args.random, seed: args.seed, sum: None, on: args.on.clone() };
     let mut queries = query::draw(source, request, &counts)?;
     let sum = match &args.sum {
         Some(column) => Some(column.clone()),

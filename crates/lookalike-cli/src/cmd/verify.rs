@@ -5,14 +5,14 @@ use std::process::ExitCode;
 
 use lookalike::audit::{self, AuditView, Finding, Proof, Statement, Verdict};
 use lookalike::request::Role;
+use lookalike::run::{read_for_audit, verify_plan};
 use lookalike::table::{Column, Table};
-use lookalike::{ErrorKind, Request, Result, release::proof, table};
+use lookalike::{Error, Request, Result, release::proof};
 use serde_json::json;
 
 use crate::NOT_MET;
 use crate::args::VerifyArgs;
 use crate::cmd::anonymize::{classes_line, group_words, in_sense, rule_lines};
-use crate::pipeline;
 use crate::request::usage;
 use crate::show::{self, count};
 
@@ -20,28 +20,9 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<ExitCode> {
     let mut request = args.request.request()?;
     args.released.apply_to(&mut request);
     request.non_homogeneous |= args.non_homogeneous || args.proof.is_some();
-    let view =
-        if args.source.is_some() { AuditView::ReleaseAgainstSource } else { AuditView::Release };
-    let release = read(&args.release, &request, view)?;
-    let verdict = match &args.source {
-        None if request.non_homogeneous => {
-            return Err(usage(
-                "a non-homogeneous release can only be checked against its source: add --source DATA",
-            ));
-        }
-        None => audit::audit(&release, &request)?,
-        Some(source) if request.non_homogeneous => {
-            let proof = args.proof.as_deref().map(proof).transpose()?;
-            audit::audit_rings(
-                &release,
-                &read(source, &request, AuditView::Source)?,
-                &request,
-                proof.as_ref(),
-            )?
-        }
-        Some(source) => {
-            audit::audit_against(&release, &read(source, &request, AuditView::Source)?, &request)?
-        }
+    let (verdict, quasi) = match &args.plan_of {
+        Some(counts) => verify_plan(&args.release, counts, &request)?,
+        None => of_release(args, &request)?,
     };
     let holds = verdict.holds();
     let printed = if args.json {
@@ -50,26 +31,44 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<ExitCode> {
         object["holds"] = json!(holds);
         show::json(&object)
     } else {
-        show::print(&text(&verdict, &quasi(&release, &request)))
+        show::print(&text(&verdict, &quasi))
     };
     show::verdict(printed, if holds { 0 } else { NOT_MET })
 }
 
-fn proof(path: &Path) -> Result<Proof> {
-    let file =
-        std::fs::File::open(path).map_err(|source| ErrorKind::Io { path: path.into(), source })?;
-    proof::read(std::io::BufReader::new(file))
+/// The verdict on a release, and its quasi-identifiers.
+fn of_release(args: &VerifyArgs, request: &Request) -> Result<(Verdict, Vec<String>)> {
+    let view =
+        if args.source.is_some() { AuditView::ReleaseAgainstSource } else { AuditView::Release };
+    let release = read_for_audit(&args.release, request, view)?;
+    let verdict = match &args.source {
+        None if request.non_homogeneous => {
+            return Err(usage(
+                "a non-homogeneous release can only be checked against its source: add --source DATA",
+            ));
+        }
+        None => audit::audit(&release, request)?,
+        Some(source) if request.non_homogeneous => {
+            let proof = args.proof.as_deref().map(proof).transpose()?;
+            audit::audit_rings(
+                &release,
+                &read_for_audit(source, request, AuditView::Source)?,
+                request,
+                proof.as_ref(),
+            )?
+        }
+        Some(source) => audit::audit_against(
+            &release,
+            &read_for_audit(source, request, AuditView::Source)?,
+            request,
+        )?,
+    };
+    Ok((verdict, quasi(&release, request)))
 }
 
-/// Reads a table for the audit.
-pub(crate) fn read(path: &Path, request: &Request, view: AuditView) -> Result<Table> {
-    // The delimiter of the configuration is that of the source; the extension of a release selects
-    // its own.
-    let between = match view {
-        AuditView::Source => request.input.delimiter,
-        _ => table::file_type(path).ok().and_then(pipeline::delimiter),
-    };
-    pipeline::read_for_audit(path, between, request, view)
+fn proof(path: &Path) -> Result<Proof> {
+    let file = std::fs::File::open(path).map_err(|source| Error::io(path, source))?;
+    proof::read(std::io::BufReader::new(file))
 }
 
 fn text(verdict: &Verdict, quasi: &[String]) -> String {
@@ -100,6 +99,16 @@ fn text(verdict: &Verdict, quasi: &[String]) -> String {
     text.push('\n');
     text += &match &verdict.non_homogeneous {
         _ if !verdict.holds() => "NOT verified: the release does not satisfy the rules".to_string(),
+        _ if undecided(verdict) > 0 => show::wrap(
+            &format!(
+                "verified in part: against the source {} of {} rows were NOT decided; {}-anonymous \
+                 for these columns: ",
+                count(undecided(verdict)),
+                count(verdict.measures.rows),
+                verdict.measures.k
+            ),
+            quasi,
+        ),
         None => show::wrap(
             &format!("verified: {}-anonymous for these columns: ", verdict.measures.k),
             quasi,
@@ -108,6 +117,11 @@ fn text(verdict: &Verdict, quasi: &[String]) -> String {
     };
     text.push('\n');
     text
+}
+
+/// Released rows that the comparison with the source did not decide.
+fn undecided(verdict: &Verdict) -> u64 {
+    verdict.truth.as_ref().map_or(0, |truth| truth.rows_undecided)
 }
 
 /// The quasi-identifiers in the order of the release, which may publish one as two columns of

@@ -70,6 +70,7 @@ fn json_has_the_documented_keys_and_no_seed() {
         "warnings",
         "guarded_cells",
         "times",
+        "truth",
         "tuples",
         "coded_bytes",
         "output",
@@ -174,6 +175,35 @@ fn formulas_are_guarded_in_csv_unless_asked_otherwise() {
     dir.succeed(&format!("verify out.csv {flags} --source t.csv"));
     dir.succeed(&format!("anonymize t.csv -o raw.csv {flags} --raw-formulas"));
     assert!(dir.text("raw.csv").contains(",=cmd0\n"));
+}
+
+/// A run that was killed leaves a file without a lock; one that is alive has locked its file.
+#[cfg(unix)]
+#[test]
+fn the_files_of_a_killed_run_are_named_and_stay() {
+    let dir = Workdir::with_patients(60);
+    let old = std::time::SystemTime::now() - std::time::Duration::from_secs(60);
+    let [killed, alive] = [".lookalike-killed", ".lookalike-alive"].map(|name| {
+        let file = std::fs::File::create(dir.path(name)).unwrap();
+        file.set_modified(old).unwrap();
+        file
+    });
+    drop(killed);
+    alive.lock().unwrap();
+    let flags = "--qi age,zip --rest drop -k 5 --algorithm mondrian --quiet";
+    for (line, code) in [
+        (format!("anonymize patients.csv -o out.csv {flags}"), 0),
+        (format!("anonymize patients.csv -o out.csv {flags} --qi agee --force"), 2),
+        ("init patients.csv -o new.toml".into(), 0),
+        ("synth hospital --rows 10 -o s.csv".into(), 0),
+    ] {
+        let run = dir.run(&line);
+        assert_eq!(run.code, Some(code), "{line}\n{run:?}");
+        assert_eq!(run.stderr.matches(".lookalike-killed").count(), 1, "{line}\n{}", run.stderr);
+        assert!(!run.stderr.contains("alive"), "{line}\n{}", run.stderr);
+    }
+    assert!(dir.path(".lookalike-killed").exists() && dir.path(".lookalike-alive").exists());
+    drop(alive);
 }
 
 #[test]

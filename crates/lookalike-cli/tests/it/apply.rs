@@ -264,7 +264,7 @@ fn what_does_not_go_together_is_a_usage_error() {
         (format!("apply hand.toml later.csv -o there.csv {FLAGS}"), "--force"),
         (
             format!("anonymize first.csv -o out.csv {FLAGS} --recoding r.toml"),
-            "--recoding needs --algorithm optimal",
+            "there is no recoding to write",
         ),
         (
             format!("anonymize first.csv -o out.csv {FLAGS} {OPTIMAL} --recoding -"),

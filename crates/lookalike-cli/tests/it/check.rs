@@ -1,3 +1,5 @@
+use serde_json::{Value, json};
+
 use crate::workdir::{QUICK, Workdir};
 
 #[test]
@@ -27,6 +29,40 @@ fn it_says_by_its_exit_code_whether_the_rules_hold() {
         dir.succeed("check patients.csv --qi sex -k 5 --sensitive diagnosis --alpha diagnosis=0.9");
     assert!(run.stdout.contains("ok      k = 5 (smallest class "), "{}", run.stdout);
     assert!(!run.stdout.contains("BROKEN"), "{}", run.stdout);
+}
+
+#[test]
+fn a_failure_is_json_too_where_json_was_asked_for() {
+    let dir = Workdir::with_patients(40);
+    dir.write("text.csv", "a,b\n1,x\n2,x\nno,x\n");
+    for (line, code, kind, place) in [
+        ("check nowhere.csv --qi a", 5, ["io", "not-found"], json!({ "file": "nowhere.csv" })),
+        (
+            "check patients.csv --qi Age",
+            2,
+            ["request", "unknown-column"],
+            json!({ "column": "Age" }),
+        ),
+        (
+            "anonymize text.csv -o out.csv --qi a --rest drop -k 2 --kind a=numeric",
+            3,
+            ["data", "not-a-number"],
+            json!({ "column": "a", "row": 3 }),
+        ),
+        ("verify patients.csv --qi age -k 2", 2, ["request", "no-role"], json!({})),
+    ] {
+        let run = dir.run(&format!("{line} --json"));
+        assert_eq!(run.code, Some(code), "{run:?}");
+        let found: Value = serde_json::from_str(&run.stdout).unwrap();
+        assert_eq!(found["version"], 1);
+        let error = &found["error"];
+        assert_eq!([&error["kind"], &error["code"]], kind, "{line}");
+        assert_eq!(error["place"], place, "{line}");
+        let message = error["message"].as_str().unwrap();
+        assert_eq!(run.stderr, format!("error: {message}\n"), "the same words");
+        assert!(message.contains(error["reason"].as_str().unwrap()), "{message}");
+        assert_eq!(dir.run(line).stdout, "", "{line}: no JSON unless it was asked for");
+    }
 }
 
 #[test]

@@ -13,7 +13,11 @@ fn fails(dir: &Workdir, line: &str, code: i32, message: &str) {
     let run = dir.run(line);
     assert_eq!(run.code, Some(code), "{line}\n{run:?}");
     assert!(run.stderr.contains(message), "wanted: {message}\ngot: {}", run.stderr);
-    assert!(run.stdout.is_empty() && !run.stderr.contains(CANARY), "{run:?}");
+    let said = format!("{}{}", run.stdout, run.stderr);
+    assert!(!said.contains(CANARY) && !run.stdout.contains("runs"), "{run:?}");
+    let is_json = line.contains("--json") && !line.contains("--csv -");
+    assert_eq!(run.stdout.contains("\"error\""), is_json, "{line}\n{run:?}");
+    assert!(is_json || run.stdout.is_empty(), "{line}\n{run:?}");
     assert_eq!(dir.files(), before, "{line}");
 }
 
@@ -122,7 +126,7 @@ fn csv_and_json_say_the_same() {
     let among = runs.iter().find(|run| run["k"] == 5 && run["algorithm"] == "top-down").unwrap();
     assert_eq!(alone["loss"]["ncp"], among["ncp"]);
     let asked =
-        dir.json(&format!("query patients.csv safe.csv {ROLES} --count 40 --seed 3 --json"));
+        dir.json(&format!("query patients.csv safe.csv {ROLES} --random 40 --seed 3 --json"));
     assert_eq!(asked["workloads"][0]["median_error"], among["median_count_error"]);
     let piped = dir.succeed(&format!("{line} --csv - --threads 1")).stdout;
     let but_times = |text: &str| {

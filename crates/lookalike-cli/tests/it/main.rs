@@ -7,6 +7,7 @@ mod bad_input;
 mod canary;
 mod check;
 mod compare;
+mod counts;
 mod demo;
 mod help;
 mod hierarchy;

@@ -46,7 +46,7 @@ fn the_demo_can_be_asked() {
 fn json_has_every_number_and_every_query_if_asked() {
     let dir = released("");
     let found: serde_json::Value =
-        serde_json::from_str(&query(&dir, "--json --count 40 --seed 9")).unwrap();
+        serde_json::from_str(&query(&dir, "--json --random 40 --seed 9")).unwrap();
     assert_eq!(
         (&found["version"], &found["seed"], &found["source_rows"]),
         (&1.into(), &9.into(), &500.into())
@@ -64,7 +64,7 @@ fn json_has_every_number_and_every_query_if_asked() {
     assert!(counts.get("each").is_none(), "the truth of each query is confidential");
 
     let run = dir.succeed(&format!(
-        "query patients.csv safe.csv {ROLES} --json --each --count 5 --on sex,diagnosis --sum age"
+        "query patients.csv safe.csv {ROLES} --json --each --random 5 --on sex,diagnosis --sum age"
     ));
     assert!(
         run.stderr.contains("warning: the true answers below are counted in the source"),
@@ -128,13 +128,13 @@ fn a_table_without_numbers_has_no_sums() {
     let dir = Workdir::with_patients(100);
     let flags = "--qi zip,sex --kind zip=categorical --rest drop";
     dir.succeed(&format!("anonymize patients.csv -o safe.csv {flags} -k 2 --quiet {QUICK}"));
-    let run = dir.succeed(&format!("query patients.csv safe.csv {flags} --count 10"));
+    let run = dir.succeed(&format!("query patients.csv safe.csv {flags} --random 10"));
     assert!(run.stderr.contains("no sums: no quasi-identifier is numeric"), "{}", run.stderr);
     assert!(!run.stdout.contains("sum of"), "{}", run.stdout);
     dir.succeed(&format!(
         "anonymize patients.csv -o age.csv --qi age --rest drop -k 2 --quiet {QUICK}"
     ));
-    let run = dir.succeed("query patients.csv age.csv --qi age --rest drop --count 10");
+    let run = dir.succeed("query patients.csv age.csv --qi age --rest drop --random 10");
     assert!(run.stderr.contains("no sums: `age` is the only column"), "{}", run.stderr);
 }
 
@@ -152,7 +152,7 @@ fn bad_queries_are_told_with_their_place() {
         ("[[query]]\nhaving = 1", "q.toml: query 1: `having` is unknown"),
         (
             "[[query]]\n[[query]]\nwhere = { aeg = 5 }",
-            "query 2: column `aeg` is not in the release; did you mean `age`?",
+            "is not in the release (it has `age`, `zip`, `sex`, `diagnosis`); did you mean `age`?",
         ),
         ("[[query]]\nwhere = { note = \"x\" }", "query 1: column `note` is not in the release"),
         (
@@ -186,11 +186,11 @@ fn bad_requests_are_told() {
         &dir,
         &line("--on age,aeg"),
         2,
-        "column `aeg` is not in the release; did you mean `age`?",
+        "is not in the release (it has `age`, `zip`, `sex`, `diagnosis`): did you mean `age`?",
     );
     fails(&dir, &line("--sum sex"), 2, "column `sex` has no numbers");
     fails(&dir, &line("--sum age --on age"), 2, "no column is left for conditions");
-    fails(&dir, &line("--count 0"), 2, "--count");
+    fails(&dir, &line("--random 0"), 2, "--random");
     fails(&dir, &line("--queries q.toml --seed 3"), 2, "cannot be used with");
     fails(&dir, "query patients.csv", 2, "<RELEASE>");
     fails(&dir, "query patients.csv safe.csv --qi age,zip,sex", 2, "no role for `diagnosis`");

@@ -214,7 +214,7 @@ fn a_release_that_loses_too_much_is_not_written() {
         &dir,
         &format!("{line} --max-loss 1%"),
         1,
-        &["would lose", "--max-loss) allows 1.0 %", "nothing was written"],
+        &["would lose", "max_loss allows 1.0 %", "nothing was written"],
     );
     fails(&dir, &format!("{line} --max-loss 30"), 2, &["at most 100%", "write 30%"]);
     dir.write("c.toml", "[limits]\nmax_loss = 0.01\n");

@@ -70,3 +70,36 @@ fn a_column_that_should_not_be_there_is_a_leak() {
     assert_eq!(run.code, Some(1), "{run:?}");
     assert!(run.stdout.contains("LEAK    identifier `name` is in the release"), "{}", run.stdout);
 }
+
+#[test]
+fn a_plan_is_verified_against_its_table_of_counts() {
+    let dir = Workdir::new();
+    dir.write("c.toml", "k = 2\ncount = 'n'\ncolumns.age.role = 'quasi'");
+    dir.write("counts.csv", "age,n\n34,1\n37,3\n");
+    let plan = "age,published_age,first_row,last_row,suppressed\n34,[34-37],1,1,false\n\
+                37,[34-37],1,1,false\n37,37,2,3,false\n";
+    dir.write("plan.csv", plan);
+    let run = dir.succeed("verify plan.csv --plan-of counts.csv -c c.toml");
+    assert!(run.stdout.contains("every tuple is cut into pieces"), "{}", run.stdout);
+    assert!(run.stdout.ends_with("2-anonymous for these columns: age\n"), "{}", run.stdout);
+    for (from, to) in [("2,3", "3,3"), ("37,37,", "37,36,"), ("\n34,[", "\n35,[")] {
+        dir.write("plan.csv", plan.replace(from, to));
+        let run = dir.run("verify plan.csv --plan-of counts.csv -c c.toml");
+        assert_eq!(run.code, Some(1), "{from} {to}: {}", run.stdout);
+        assert!(run.stdout.contains("BROKEN"), "{}", run.stdout);
+    }
+}
+
+#[test]
+fn check_and_verify_count_rows_by_a_count_column() {
+    let dir = Workdir::new();
+    dir.write("c.toml", "k = 2\ncount = 'n'\ncolumns.age.role = 'quasi'");
+    dir.write("t.csv", "age,n\n34,2\n37,1\n51,4\n");
+    dir.write("safe.csv", "age,n\n[34-37],3\n51,4\n");
+    let run = dir.run("check t.csv -c c.toml --json");
+    let found: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!((&found["measures"]["rows"], &found["measures"]["k"]), (&7.into(), &1.into()));
+    dir.succeed("verify safe.csv --source t.csv -c c.toml");
+    dir.write("safe.csv", "age,n\n[34-37],4\n51,3\n");
+    assert_eq!(dir.run("verify safe.csv --source t.csv -c c.toml").code, Some(1));
+}

@@ -6,7 +6,7 @@ mod claims;
 use std::time::Duration;
 
 use lookalike::request::ratio::Ratio;
-use lookalike::request::{ColumnRequest, Kind, Rest, Role, Share};
+use lookalike::request::{ColumnRequest, HierarchySpec, Kind, Rest, Role, Share};
 use lookalike::search::global::{Branching, Cost, Techniques};
 use lookalike::{Algorithm, Request, SearchOptions};
 
@@ -77,18 +77,12 @@ fn exact(lab: &Lab, data: &Data, wanted: &Exact) -> Outcomes<RunNumbers> {
     for name in wanted.columns {
         let mut column = ColumnRequest::new(Role::Quasi);
         column.kind = Some(Kind::Categorical);
-        let (file, tree) = match *name {
-            "age" => ("five-years-age.csv".to_string(), taxonomies::five_years()),
-            "workclass" => (
-                "utility-workclass.csv".to_string(),
-                taxonomies::file(Family::Utility, name).unwrap_or_default(),
-            ),
-            _ => (
-                format!("usual-{name}.csv"),
-                taxonomies::file(Family::Usual, name).unwrap_or_default(),
-            ),
+        let tree = match *name {
+            "age" => taxonomies::five_years(),
+            "workclass" => taxonomies::file(Family::Utility, name).unwrap_or_default(),
+            _ => taxonomies::file(Family::Usual, name).unwrap_or_default(),
         };
-        column.hierarchy = Some(lab.hierarchy(&file, &tree)?);
+        column.hierarchy = Some(HierarchySpec::text(tree));
         // Ages stand on a line: sets of them are intervals.
         let scheme = match (*name, wanted.scheme) {
             ("age", "SPS") => "OPS",

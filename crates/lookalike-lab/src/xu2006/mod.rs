@@ -4,7 +4,7 @@
 mod claims;
 
 use lookalike::evaluate::query::Workload;
-use lookalike::request::{ColumnRequest, Kind, Rest, Role};
+use lookalike::request::{ColumnRequest, HierarchySpec, Kind, Rest, Role};
 use lookalike::search::far_pair_shares;
 use lookalike::synthetic::PointGrid;
 use lookalike::{Algorithm, Problem, Request};
@@ -73,7 +73,7 @@ pub(crate) fn run(lab: &Lab, adult: Option<&AdultRows>) -> Outcomes<PaperResults
 }
 
 /// Adult with eight quasi-identifiers, education in its order, two trees.
-fn utility(lab: &Lab) -> Outcomes<Request> {
+fn utility() -> Request {
     let mut request = Request { rest: Some(Rest::Drop), ..Request::default() };
     for name in &data::NINE[..8] {
         let mut column = ColumnRequest::new(Role::Quasi);
@@ -83,11 +83,11 @@ fn utility(lab: &Lab) -> Outcomes<Request> {
             _ => {}
         }
         if let Some(tree) = taxonomies::file(Family::Utility, name) {
-            column.hierarchy = Some(lab.hierarchy(&format!("utility-{name}.csv"), &tree)?);
+            column.hierarchy = Some(HierarchySpec::text(tree));
         }
         request.columns.insert((*name).to_string(), column);
     }
-    Ok(request)
+    request
 }
 
 /// RunNumbers in all columns of a grid.
@@ -145,7 +145,7 @@ fn ks(lab: &Lab) -> &'static [f64] {
 }
 
 fn by_k_on_adult(lab: &Lab, adult: &Data, report: &mut PaperResults) -> Outcomes<Vec<RunSeries>> {
-    let request = utility(lab)?;
+    let request = utility();
     let all = sweep(lab, &READINGS, ks(lab), |lab, method, k| {
         let request = Request { k: Some(whole(k)), ..request.clone() };
         lab.run(&Experiment {
@@ -255,7 +255,7 @@ fn by_weights(lab: &Lab, uniform: &Data) -> Outcomes<Vec<RunSeries>> {
 fn far_pairs(lab: &Lab, tables: &[&Data]) -> Outcomes<Vec<RunSeries>> {
     let mut series = Vec::new();
     for data in tables {
-        let request = if data.name == "adult" { utility(lab)? } else { grid_config(4, &[]) };
+        let request = if data.name == "adult" { utility() } else { grid_config(4, &[]) };
         let request = Request { k: Some(10), ..request };
         let what = format!("{} {ROUNDS:?} {STARTS} {SEED}", data.fingerprint);
         let numbers = lab.kept(PAPER, &format!("{}, far pairs", data.name), &what, || {

@@ -15,9 +15,10 @@ use lookalike::{
 };
 
 use crate::progress::StageProgress;
-use crate::request::without_names;
-use crate::{interrupt, measure, pipeline};
-use lookalike::run::{Effort, audit_outcome, lower_bound};
+use crate::{hints, interrupt, measure};
+use lookalike::run::{
+    Effort, USUAL_TIME, audit_outcome, lower_bound, search_options, time_limit, without_names,
+};
 use lookalike_lab::request_for;
 
 /// One set of rules.
@@ -161,13 +162,11 @@ pub(super) fn measure(
                     continue;
                 }
             };
-            let new: Vec<&String> = problem
-                .warnings()
-                .iter()
-                .filter(|warning| warned.insert((*warning).clone()))
-                .collect();
-            new.into_iter().for_each(|warning| progress.warn(warning));
-            let quick = request.time()?.unwrap_or(pipeline::USUAL_TIME);
+            let warnings = problem.warnings().iter().map(hints::warning);
+            let new: Vec<String> =
+                warnings.filter(|warning| warned.insert(warning.clone())).collect();
+            new.iter().for_each(|warning| progress.warn(warning));
+            let quick = request.time()?.unwrap_or(USUAL_TIME);
             let mut known: Vec<(Effort, Option<Bound>)> = Vec::new();
             for &algorithm in &plan.algorithms {
                 if interrupt::is_cancelled() {
@@ -228,7 +227,7 @@ impl<'a> RuleSetSearch<'a> {
         let request = Request { k, seed: Some(self.plan.seed), ..self.request.clone() };
         match Problem::new(self.table, &self.roles, &request) {
             Ok(problem) => Ok(Ok((request, problem))),
-            Err(error) if error.is_infeasible() => Ok(Err(error.to_string())),
+            Err(error) if error.is_infeasible() => Ok(Err(hints::error(&error))),
             Err(error) => Err(error),
         }
     }
@@ -241,8 +240,8 @@ impl<'a> RuleSetSearch<'a> {
         bound: Option<Bound>,
     ) -> Result<ReleaseNumbers> {
         let request = request_for(request, algorithm, self.plan.seed);
-        let search = pipeline::search_options(&request, self.plan.seed, self.plan.techniques)?;
-        let budget = Budget::new(pipeline::time_limit(&request, search)?, interrupt::cancel());
+        let search = search_options(&request, self.plan.seed, self.plan.techniques)?;
+        let budget = Budget::new(time_limit(&request, search)?, interrupt::cancel());
         let is_measured = reset_peak();
         let begun = Instant::now();
         let outcome = solve(problem, search, &budget);
@@ -275,8 +274,8 @@ impl<'a> RuleSetSearch<'a> {
     ) -> Result<()> {
         let audited =
             audit_outcome(self.table, &self.roles, request, problem, outcome, self.plan.seed)?;
-        (numbers.released, numbers.smallest, numbers.broken) =
-            (audited.rows, audited.smallest, audited.broken);
+        numbers.released = problem.row_count() - numbers.suppressed;
+        (numbers.smallest, numbers.broken) = (audited.smallest, audited.broken);
         if let Some(released) = audited.released.filter(|_| !self.queries.is_empty()) {
             let answers = query::answer(self.table, &released, request, &self.queries)?;
             numbers.error = query::summarize(&answers).median_error;

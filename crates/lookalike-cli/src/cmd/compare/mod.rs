@@ -8,14 +8,16 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::str::FromStr;
 
+use lookalike::problem::row_count;
+use lookalike::run::{refuse_overlap, search_options};
 use lookalike::table::{self, Access, Existing, Pending};
-use lookalike::{Algorithm, Error, ErrorKind, Request, Result};
+use lookalike::{Algorithm, Error, Request, Result};
 
 use crate::args::{CompareArgs, GlobalArgs};
-use crate::files::{self, OutputFile};
+use crate::files;
 use crate::progress::StageProgress;
 use crate::request::{self, usage};
-use crate::{BUG, INTERRUPTED, NOT_MET, interrupt, pipeline, show};
+use crate::{BUG, INTERRUPTED, NOT_MET, interrupt, show};
 use lookalike_lab::request_for;
 use measure::{ComparePlan, ComparedRun, RuleSet};
 use output::TableColumns;
@@ -43,15 +45,15 @@ pub(crate) fn run(args: &CompareArgs, global: &GlobalArgs) -> Result<ExitCode> {
     progress.stage("read");
     let table = measure::read(table::open(&data, sets[0].request.input.delimiter)?, &sets)?;
     if let Some(folder) = &args.plots {
-        std::fs::create_dir_all(folder)
-            .map_err(|source| Error::from(ErrorKind::Io { path: folder.clone(), source }))?;
+        std::fs::create_dir_all(folder).map_err(|source| Error::io(folder, source))?;
     }
     progress.stage("compare");
     let runs = interrupt::during_search(interrupt::COMPARISON, || {
         measure::measure(&table, &sets, &plan, &progress)
     })?;
     progress.end();
-    let printed = output(args, &sets, &plan, &runs, table.rows());
+    let rows = row_count(&table, &sets[0].request)?;
+    let printed = output(args, &sets, &plan, &runs, rows);
     show::verdict(printed, ended(&runs))
 }
 
@@ -61,7 +63,7 @@ fn output(
     sets: &[RuleSet],
     plan: &ComparePlan,
     runs: &[ComparedRun],
-    rows: usize,
+    rows: u64,
 ) -> Result<()> {
     let csv = args.csv.as_deref();
     let existing = Existing::overwrite_if(args.force);
@@ -188,7 +190,7 @@ fn algorithms(args: &CompareArgs, sets: &[RuleSet], global: &GlobalArgs) -> Resu
         // The error explains non-homogeneous releases.
         let request =
             Request { algorithm: Some(algorithm.name().to_string()), ..Request::default() };
-        pipeline::search_options(&request, SEED, args.how.techniques())?;
+        search_options(&request, SEED, args.how.techniques())?;
     }
     if args.how.non_homogeneous && chosen.iter().all(|algorithm| algorithm.is_homogeneous()) {
         return Err(usage(
@@ -213,7 +215,7 @@ fn check(set: &RuleSet, plan: &ComparePlan) -> Result<()> {
     set.request.suppress()?;
     set.request.time()?;
     for &algorithm in &plan.algorithms {
-        pipeline::search_options(
+        search_options(
             &request_for(&set.request, algorithm, plan.seed),
             plan.seed,
             plan.techniques,
@@ -234,9 +236,9 @@ fn refuse(args: &CompareArgs, sets: &[RuleSet], data: &Path, plots: &[PathBuf]) 
         .iter()
         .filter(|path| path.parent().is_some_and(Path::exists))
         .map(|path| ("--plots", path.as_path()));
-    let outputs: Vec<OutputFile> =
+    let outputs: Vec<(&str, &Path)> =
         args.csv.iter().map(|path| ("--csv", path.as_path())).chain(plots).collect();
-    files::refuse_overlap(data, &reads, &outputs)?;
+    refuse_overlap(Some(data), &reads, &outputs)?;
     for (_, path) in outputs {
         drop(Pending::beside(path, Existing::overwrite_if(args.force))?);
     }

@@ -191,7 +191,7 @@ fn status(run: &ComparedRun) -> &'static str {
 }
 
 /// The results as JSON, without the seed: who has it can repeat the random choices.
-pub(super) fn json(runs: &[ComparedRun], rows: usize, queries: u64) -> Value {
+pub(super) fn json(runs: &[ComparedRun], rows: u64, queries: u64) -> Value {
     json!({ "version": 1, "rows": rows, "queries": queries, "runs": runs.iter().map(object).collect::<Vec<_>>() })
 }
 

@@ -101,8 +101,19 @@ pub(super) fn caveats(found: &ReportInput<'_>, policy: CountPolicy) -> Vec<Cavea
 /// All numbers count rows. A column of the source that identifies persons shows whether a person has
 /// several rows.
 fn persons(found: &ReportInput<'_>, policy: CountPolicy) -> Caveat {
-    let said: Vec<String> = found.counted.iter().filter_map(repeated_persons).collect();
+    let said: Vec<String> = found
+        .counted
+        .iter()
+        .filter_map(repeated_persons)
+        .map(|warning| warning.to_string())
+        .collect();
     let text = match (policy, said.is_empty()) {
+        _ if found.request.count.is_some() => {
+            "Every number here counts rows, each row of the files as often as its count says. \
+             Whether a person has several rows was not checked: if so, k rows may belong to fewer \
+             than k persons."
+                .to_string()
+        }
         (_, true) => "Every number here counts rows. If a person has several rows, k rows may \
                       belong to fewer than k persons."
             .to_string(),

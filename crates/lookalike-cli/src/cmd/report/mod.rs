@@ -11,6 +11,7 @@ mod object;
 mod page;
 mod pictures;
 
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -22,12 +23,14 @@ use lookalike::{Problem, Request, Result};
 
 use crate::NOT_MET;
 use crate::args::{Edition, GlobalArgs, ReportArgs};
-use crate::cmd::verify::{quasi, read};
-use crate::files::{self, OutputFile};
-use crate::request::{self, usage};
-use crate::{interrupt, measure, show, warn};
+use crate::cmd::verify::quasi;
+use crate::files;
+use crate::request::usage;
+use crate::{hints, interrupt, measure, show};
 use counts::CountPolicy;
-use lookalike::run::lower_bound;
+use lookalike::run::{
+    lower_bound, read_for_audit, refuse_overlap, request_warnings, roles as roles_of,
+};
 use numbers::ReportInput;
 
 /// The time for a quick lower bound.
@@ -43,19 +46,19 @@ pub(crate) fn run(args: &ReportArgs, global: &GlobalArgs) -> Result<ExitCode> {
             "report describes classes, and a non-homogeneous release has none: use lookalike verify",
         ));
     }
-    refuse_overlap(args, &request)?;
+    refuse_outputs(args, &request)?;
     // Outputs that cannot be written are refused before large tables are read.
     for path in [Some(&args.output), args.json.as_ref()].into_iter().flatten() {
         drop(Pending::beside(path, Existing::overwrite_if(args.force))?);
     }
     let opened = table::open(&args.source, request.input.delimiter)?;
-    let roles = request::roles(&request, &opened)?;
+    let roles = roles_of(&request, &opened)?;
     let persons = person_columns(opened.names(), &request);
     let treatments = audit::treatments(opened.names(), &request, AuditView::Source);
     let (source, counted) = opened.read_and_count(&treatments, &persons)?;
-    let warnings = warn::of_request(&request, &counted);
-    warnings.iter().for_each(|warning| show::warning(warning));
-    let release = read(&args.release, &request, AuditView::ReleaseAgainstSource)?;
+    let warnings = request_warnings(&request, &counted);
+    warnings.iter().for_each(|warning| show::warning(&hints::warning(warning)));
+    let release = read_for_audit(&args.release, &request, AuditView::ReleaseAgainstSource)?;
     let verdict = audit::audit_against(&release, &source, &request)?;
     let policy = match args.edition {
         Edition::Internal => CountPolicy::Exact,
@@ -66,7 +69,8 @@ pub(crate) fn run(args: &ReportArgs, global: &GlobalArgs) -> Result<ExitCode> {
     let or_none = |error| if holds { Err(error) } else { Ok(None) };
     let columns = query::columns(&source, &release, &request).map(Some).or_else(or_none)?;
     // The public edition has no query errors when rows were suppressed.
-    let is_hidden = policy != CountPolicy::Exact && source.rows() as u64 != verdict.measures.rows;
+    let before = audit::measures(&source, &request)?;
+    let is_hidden = policy != CountPolicy::Exact && before.rows != verdict.measures.rows;
     let errors = if args.queries == 0 || columns.is_none() || is_hidden {
         None
     } else {
@@ -82,7 +86,6 @@ pub(crate) fn run(args: &ReportArgs, global: &GlobalArgs) -> Result<ExitCode> {
         Problem::new(&source, &roles, &Request { seed: Some(SEED), ..request.clone() }).ok();
     let bound = problem
         .and_then(|problem| lower_bound(&problem, SEED, args.bound, QUICK, interrupt::cancel()));
-    let before = audit::measures(&source, &request)?;
     let quasi = quasi(&release, &request);
     let input = ReportInput {
         verdict,
@@ -117,11 +120,11 @@ pub(crate) fn run(args: &ReportArgs, global: &GlobalArgs) -> Result<ExitCode> {
 }
 
 /// The page must replace neither source nor release, and its numbers not the page.
-fn refuse_overlap(args: &ReportArgs, request: &Request) -> Result<()> {
+fn refuse_outputs(args: &ReportArgs, request: &Request) -> Result<()> {
     let mut reads = files::of_request(&args.request, request);
     reads.push(args.release.clone());
     let json = args.json.iter().map(|path| ("--json", path.as_path()));
-    let outputs: Vec<OutputFile> =
+    let outputs: Vec<(&str, &Path)> =
         std::iter::once(("-o", args.output.as_path())).chain(json).collect();
-    files::refuse_overlap(&args.source, &reads, &outputs)
+    refuse_overlap(Some(&args.source), &reads, &outputs)
 }

@@ -237,9 +237,9 @@ fn truth(verdict: &Verdict, policy: CountPolicy) -> Vec<(Finding, String)> {
             vec![(Finding::Broken, "the file is not a correct release of its source".to_string())]
         }
         CountPolicy::Guarded(_) => {
-            let partly = truth.rows_only_bounded > 0;
+            let partly = truth.rows_undecided > 0;
             let said = if partly {
-                "released rows were compared with the source, some by necessary conditions only"
+                "released rows were compared with the source; for some it was not decided"
             } else {
                 "every released row covers a different row of the source"
             };
@@ -281,6 +281,8 @@ fn lines(found: &ReportInput<'_>, policy: CountPolicy) -> Vec<ColumnLine> {
         lines.push(plain(name, "sensitive", how));
     }
     lines.extend(found.roles.keep.iter().map(|name| plain(name, "kept", "unchanged")));
+    let counts = "for how many rows each row stands";
+    lines.extend(found.roles.count.iter().map(|name| plain(name, "count", counts)));
     if policy == CountPolicy::Exact {
         lines.extend(
             found.roles.dropped.iter().map(|name| plain(name, "dropped", "not in the release")),

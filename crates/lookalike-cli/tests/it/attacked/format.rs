@@ -78,7 +78,7 @@ fn names_of_columns_are_guarded_and_read_back() {
         "{}",
         dir.text("o.csv")
     );
-    dir.succeed("query t.csv o.csv -c c.toml --count 5");
+    dir.succeed("query t.csv o.csv -c c.toml --random 5");
     dir.succeed("report t.csv o.csv -c c.toml --queries 5");
     holds(&dir, "t.csv", "o.parquet", "-c c.toml", "");
     holds(&dir, "t.csv", "raw.csv", "-c c.toml", "--raw-formulas");
@@ -339,7 +339,7 @@ fn a_value_that_reads_like_a_set_is_not_published_like_one() {
     // Without sets it stands in braces all the same, so that a reader has one rule.
     holds(&dir, "t.csv", "o.csv", flags, "--algorithm mondrian");
     assert!(dir.text("o.csv").contains("\"{\"\"{p, q}\"\"}\",3"), "{}", dir.text("o.csv"));
-    dir.succeed(&format!("query t.csv o.csv {flags} --count 5"));
+    dir.succeed(&format!("query t.csv o.csv {flags} --random 5"));
 }
 
 #[test]

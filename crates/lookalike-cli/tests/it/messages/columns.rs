@@ -89,6 +89,9 @@ pub(super) fn hierarchy(on: &mut Recorder) {
 }
 
 pub(super) fn hierarchy_command(on: &mut Recorder) {
+    on.file("h.csv", "f;*\n");
+    on.fails("hierarchy check h.csv --data patients.csv --column sex --show-values");
+    on.fails("man fly");
     on.with(
         "h.csv",
         "female;*\nmale;*\n",

@@ -47,7 +47,7 @@ pub(super) fn query(on: &mut Recorder) {
     on.fails(&format!("{line} --on age --sum age"));
     on.fails(&format!("{line} --sum sex"));
     on.fails(&format!("{line} --sum colour"));
-    on.fails(&format!("{line} --count 0"));
+    on.fails(&format!("{line} --random 0"));
     on.file("dates.csv", "d,b\n2024-01-01,x\n2024-01-02,x\n");
     on.with(
         "q.toml",
@@ -66,7 +66,7 @@ pub(super) fn query(on: &mut Recorder) {
     };
     let rows: Vec<String> = (0..60).map(row).collect();
     on.dir.write("wide.csv", format!("{}\n{}\n", wide.join(","), rows.join("\n")));
-    on.fails("query wide.csv wide.csv --rest drop -k 1 --count 100 --qi c0,c1,c2,c3,c4,c5,c6,c7,c8,c9,c10,c11,c12,c13,c14,c15,c16,c17,c18,c19,c20,c21,c22,c23,c24,c25,c26,c27,c28,c29");
+    on.fails("query wide.csv wide.csv --rest drop -k 1 --random 100 --qi c0,c1,c2,c3,c4,c5,c6,c7,c8,c9,c10,c11,c12,c13,c14,c15,c16,c17,c18,c19,c20,c21,c22,c23,c24,c25,c26,c27,c28,c29");
 }
 
 pub(super) fn compare_and_report(on: &mut Recorder) {

@@ -54,10 +54,6 @@ pub(super) fn flags(on: &mut Recorder) {
     on.fails("");
     on.fails("anonymize -k 2 --qi age -o out.csv");
     on.with("lookalike.toml", "k = 2\n", "anonymize -k 2 --qi age -o out.csv");
-    on.script_fails(
-        "cat patients.csv | $0 anonymize - -o out.csv --qi age --rest drop -k 2 --algorithm ring \
-         --non-homogeneous",
-    );
     on.fails("check patients.csv --qi Age -k 2");
     on.fails("check patients.csv --qi colour -k 2");
 }
@@ -78,6 +74,19 @@ pub(super) fn configuration(on: &mut Recorder) {
          values = [] }",
         "k = 5\n[columns]\nage = { role = \"quasi\", hierarchy = \"nowhere.csv\" }",
         "k = 5\n[columns]\nage = { role = \"quasi\" }\nsex = { role = \"keep\", weight = 2 }",
+        "k = 5\n[columns]\nage = { role = \"quasi\" }\nsex = { role = \"keep\", scheme = \"ghs\" }",
+        "k = 5\n[columns]\nage = { role = \"quasi\", dependent = true }",
+        "k = 5\n[columns]\nage = { role = \"quasi\" }\nname = { role = \"identifier\", kind = \"date\" }",
+        "k = 5\n[columns]\nage = { role = \"quasi\", kind = \"numeric\", order = [\"1\"] }",
+        "k = 5\n[columns]\nage = { role = \"quasi\", order = [\"1\"], hierarchy = \"h.csv\" }",
+        "k = 5\n[columns]\nage = { role = \"quasi\", hierarchy = { prefix = [2], top = 80 } }",
+        "k = 5\n[columns]\nage = { role = \"quasi\", hierarchy = { prefix = [2], date = [\"day\"] } }",
+        "k = 5\n[columns]\nage = { role = \"quasi\", hierarchy = { prefix = [2], width = 3 } }",
+        "k = 5\n[columns]\nage = { role = \"quasi\", hierarchy = 5 }",
+        "k = 5\n[columns]\nsex = { role = \"quasi\", hierarchy = { rows = [[\"male\", \"*\"], []] } }",
+        "k = 5\n[columns]\nsex = { role = \"quasi\", hierarchy = { rows = [[\"male\", \"*\"]] } }",
+        "k = 5\n[columns]\nsex = { role = \"quasi\", hierarchy = { text = \"male;a;*\\nfemale;*\" } }",
+        "k = 5\n[columns]\nsex = { role = \"quasi\", hierarchy = { text = \"\" } }",
     ] {
         on.with("c.toml", content, run);
     }

@@ -2,12 +2,13 @@
 //!
 //! This reads text, not syntax trees: string literals, comments and brackets are all that it knows.
 //! A message is a literal inside `Error::data(..)`, `usage(..)`, `Err(..)`, `ok_or(..)` and the
-//! like, or behind `why:` or `why =`. A constant in such a place counts with its own literal.
+//! like, or behind `why =`, `let reason =` or `Hint::`. A constant in such a place counts with its own
+//! literal. The library's words for hints are no messages of the command line, which has its own.
 
 use std::path::{Path, PathBuf};
 
 /// Calls whose arguments are messages.
-const CALLS: [&str; 15] = [
+const CALLS: [&str; 19] = [
     "Error::request(",
     "Error::data(",
     "Error::infeasible(",
@@ -23,6 +24,10 @@ const CALLS: [&str; 15] = [
     "unfit(",
     "why:",
     "why =",
+    "let reason =",
+    "because(",
+    "Warning::new(",
+    "Hint::",
 ];
 /// Calls inside them whose literals are no messages.
 const NO_MESSAGES: [&str; 6] = [".expect(", ".split(", ".join(", ".contains(", ".replace(", "at("];
@@ -64,7 +69,7 @@ fn list(folder: &Path, files: &mut Vec<PathBuf>) {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         if path.is_dir() && name != "tests" {
             list(&path, files);
-        } else if name.ends_with(".rs") && name != "tests.rs" {
+        } else if name.ends_with(".rs") && !["tests.rs", "hint.rs"].contains(&name.as_str()) {
             files.push(path);
         }
     }

@@ -31,7 +31,7 @@ fn an_apostrophe_that_was_there_already_does_not_make_a_release_untrue() {
     dir.write("kept.csv", format!("note,age\n{}", "'=SUM(A1),30\n".repeat(5)));
     dir.succeed(&format!("anonymize kept.csv -o r.csv --force {flags} --raw-formulas"));
     dir.succeed(&format!("verify r.csv --source kept.csv {flags} --raw-formulas"));
-    dir.succeed(&format!("query kept.csv r.csv {flags} --raw-formulas --count 3"));
+    dir.succeed(&format!("query kept.csv r.csv {flags} --raw-formulas --random 3"));
     assert_eq!(dir.run(&format!("verify r.csv --source kept.csv {flags}")).code, Some(1));
 }
 
@@ -121,7 +121,7 @@ fn bounds_of_typed_columns_keep_their_zone() {
             "anonymize t.parquet -o {release} {flags} --publish bounds --algorithm mondrian"
         ));
         dir.succeed(&format!("verify {release} --source t.parquet {flags}"));
-        dir.succeed(&format!("query t.parquet {release} {flags} --count 5"));
+        dir.succeed(&format!("query t.parquet {release} {flags} --random 5"));
     }
     let zone = DataType::Timestamp(TimeUnit::Microsecond, Some("Europe/Berlin".into()));
     for release in ["o.parquet", "o.arrow"] {
@@ -161,7 +161,7 @@ fn calendars_of_columns_with_a_zone_are_those_of_the_zone() {
         );
     }
     dir.succeed(
-        "query t.parquet o.csv --qi when --keep n -k 4 --hierarchy when=date:month,year --count 5",
+        "query t.parquet o.csv --qi when --keep n -k 4 --hierarchy when=date:month,year --random 5",
     );
 }
 
