@@ -153,6 +153,9 @@ impl Release {
             let reason = "a table with a count column has no release of rings";
             return Err(Error::request("counted-rings", reason));
         }
+        let passed = PassedThrough::new(table, roles);
+        // Rows that show the same are one row: in a text file, an empty text shows nothing.
+        let passed = if as_text && problem.is_counted() { passed.in_text() } else { passed };
         let mut release = Release {
             schema: Arc::new(Schema::new(fields)),
             columns,
@@ -160,7 +163,7 @@ impl Release {
             classes: Vec::new(),
             counts: Vec::new(),
             batches: Vec::new(),
-            passed: PassedThrough::new(table, roles),
+            passed,
             order: request.output.order,
             guard,
             origins: None,

@@ -2,9 +2,10 @@
 //! in a form that compares.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef};
+use arrow_array::{Array, ArrayRef, LargeStringArray, StringArray, StringViewArray};
 use arrow_row::{Row, RowConverter, Rows, SortField};
 use arrow_schema::DataType;
 use arrow_select::interleave::interleave;
@@ -65,6 +66,13 @@ impl PassedThrough {
         let widest = columns.iter().map(|chunks| chunks.iter().map(widest).max().unwrap_or(0));
         let widest = widest.sum();
         PassedThrough { columns, sorts, starts, widest }
+    }
+
+    /// The same for a text file, in which an empty text is a missing cell.
+    pub(super) fn in_text(mut self) -> PassedThrough {
+        let chunks = self.columns.iter_mut().flatten();
+        chunks.for_each(|chunk| *chunk = without_empty(chunk));
+        self
     }
 
     /// The place of a source row: its chunk, and its number there.
@@ -135,6 +143,26 @@ pub(super) fn passed_through<'t>(column: &'t Column, roles: &Roles) -> Option<&'
         return None;
     }
     column.passthrough.as_deref()
+}
+
+/// The cells with empty texts as missing ones.
+pub(super) fn without_empty(cells: &ArrayRef) -> ArrayRef {
+    let present = |text: Option<&str>| text.filter(|text| !text.is_empty()).map(String::from);
+    match cells.data_type() {
+        DataType::Utf8 => {
+            let texts = cells.as_string::<i32>().iter().map(present);
+            Arc::new(texts.collect::<StringArray>())
+        }
+        DataType::LargeUtf8 => {
+            let texts = cells.as_string::<i64>().iter().map(present);
+            Arc::new(texts.collect::<LargeStringArray>())
+        }
+        DataType::Utf8View => {
+            let texts = cells.as_string_view().iter().map(present);
+            Arc::new(texts.collect::<StringViewArray>())
+        }
+        _ => cells.clone(),
+    }
 }
 
 /// The bytes of a cell, about.

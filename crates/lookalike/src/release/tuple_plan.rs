@@ -8,10 +8,7 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float32Type, Float64Type};
-use arrow_array::{
-    Array, ArrayRef, BooleanArray, Int64Array, LargeStringArray, RecordBatch, StringArray,
-    StringViewArray,
-};
+use arrow_array::{Array, ArrayRef, BooleanArray, Int64Array, RecordBatch};
 use arrow_row::{OwnedRow, RowConverter, SortField};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use arrow_select::interleave::interleave;
@@ -19,6 +16,7 @@ use arrow_select::interleave::interleave;
 use rustc_hash::FxHashSet;
 
 use super::deal::{Dealt, deal};
+use super::passthrough::without_empty;
 use super::published::{PublishedColumn, published_columns};
 use super::{BATCH, gathering};
 use crate::codes::RowId;
@@ -196,20 +194,7 @@ pub fn check_tuples(table: &Table, roles: &Roles) -> Result<()> {
 /// Cells that a text file or a join takes for one are one: empty texts and missing cells, the zeros
 /// and the NaNs of floating-point numbers.
 fn as_compared(cells: &ArrayRef) -> ArrayRef {
-    let present = |text: Option<&str>| text.filter(|text| !text.is_empty()).map(String::from);
     match cells.data_type() {
-        DataType::Utf8 => {
-            let texts = cells.as_string::<i32>().iter().map(present);
-            Arc::new(texts.collect::<StringArray>())
-        }
-        DataType::LargeUtf8 => {
-            let texts = cells.as_string::<i64>().iter().map(present);
-            Arc::new(texts.collect::<LargeStringArray>())
-        }
-        DataType::Utf8View => {
-            let texts = cells.as_string_view().iter().map(present);
-            Arc::new(texts.collect::<StringViewArray>())
-        }
         DataType::Float32 => {
             let one = |x: f32| if x.is_nan() { f32::NAN } else { x + 0.0 };
             Arc::new(cells.as_primitive::<Float32Type>().unary::<_, Float32Type>(one))
@@ -218,7 +203,7 @@ fn as_compared(cells: &ArrayRef) -> ArrayRef {
             let one = |x: f64| if x.is_nan() { f64::NAN } else { x + 0.0 };
             Arc::new(cells.as_primitive::<Float64Type>().unary::<_, Float64Type>(one))
         }
-        _ => cells.clone(),
+        _ => without_empty(cells),
     }
 }
 

@@ -396,3 +396,20 @@ fn a_plan_needs_counts_and_every_tuple_once() {
     let taken = planned("count = 'n'\nrest = 'keep'", "age,n,first_row\n1,2,1\n2,2,1\n");
     assert_eq!(taken.code(), "name-taken");
 }
+
+#[test]
+fn rows_with_counts_that_a_text_file_shows_alike_are_one_row() {
+    let folder = tempfile::tempdir().unwrap();
+    let safe = folder.path().join("safe.csv");
+    let batch = RecordBatch::try_from_iter([
+        ("age", std::sync::Arc::new(arrow_array::Int64Array::from(vec![1, 1])) as _),
+        ("note", std::sync::Arc::new(StringArray::from(vec![Some(""), None])) as _),
+        ("n", std::sync::Arc::new(arrow_array::Int64Array::from(vec![3, 2])) as _),
+    ])
+    .unwrap();
+    let reader = RecordBatchIterator::new([Ok(batch.clone())], batch.schema());
+    let request = Request::new(2).quasi_identifiers(["age"]).keep(["note"]).count("n");
+    let request = request.accept_dependent("note");
+    let report = anonymize_file(table::from_batches(reader).unwrap(), &safe, &request).unwrap();
+    assert_eq!((lines(&safe), report.released()), (vec!["1,,5".to_string()], 5));
+}
