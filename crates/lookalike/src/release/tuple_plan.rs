@@ -85,10 +85,9 @@ impl TuplePlan {
             let name = format!("{PUBLISHED}{}", column.field.name());
             Field::new(name, column.cells.data_type().clone(), true)
         };
-        let mut own: Vec<Field> = published.iter().map(prefixed).collect();
-        own.extend([FIRST, LAST].map(|name| Field::new(name, DataType::Int64, false)));
-        own.push(Field::new(SUPPRESSED, DataType::Boolean, false));
-        fields.extend(own);
+        fields.extend(published.iter().map(prefixed));
+        fields.extend([FIRST, LAST].map(|name| Field::new(name, DataType::Int64, false)));
+        fields.push(Field::new(SUPPRESSED, DataType::Boolean, false));
         let originals: Vec<Vec<ArrayRef>> =
             columns.iter().map(|(_, chunks)| (*chunks).clone()).collect();
         let chunks = originals.first().map_or(&[][..], Vec::as_slice).iter();

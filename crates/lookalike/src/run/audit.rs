@@ -157,7 +157,7 @@ fn verdict(run: &Run, written: &mut WrittenRelease) -> Result<Verdict> {
     };
     let flag = run.cancel.run_flag();
     let is_guarded = matches!(written.place, ReleasePlace::File { .. });
-    let rows = read_back(&mut written.place)?.with_cancel(run.cancel.run_flag());
+    let rows = read_back(&mut written.place)?.with_cancel(Arc::clone(&flag));
     if let SourceComparison::Plan(original) = &mut written.comparison {
         let plan = rows.read_for(|names| audit::plan_treatments(names, request))?;
         return audit::audit_plan(&plan, &source(original, request, flag)?, request);
@@ -271,18 +271,20 @@ fn delimiter(format: Format) -> Option<char> {
     }
 }
 
+/// A sentence for each rule that the release breaks.
+pub(super) fn broken_rules(verdict: &Verdict) -> impl Iterator<Item = String> {
+    let broken = verdict.rules.iter().filter(|rule| rule.violations > 0);
+    broken.map(|rule| format!("{} is broken", rule.rule))
+}
+
 /// The faults of a release, without any value of a cell.
 fn complaint(verdict: &Verdict) -> String {
-    let rules = verdict
-        .rules
-        .iter()
-        .filter(|rule| rule.violations > 0)
-        .map(|rule| format!("{} is broken", rule.rule));
     let truth = verdict.truth.iter().flat_map(|truth| &truth.statements);
     let untrue = truth
         .filter(|statement| statement.finding == Finding::Broken)
         .map(|statement| statement.text.clone());
-    let found: Vec<String> = rules.chain(verdict.leaks.iter().cloned()).chain(untrue).collect();
+    let found: Vec<String> =
+        broken_rules(verdict).chain(verdict.leaks.iter().cloned()).chain(untrue).collect();
     format!("the written release failed the audit and is not published: {}", found.join("; "))
 }
 

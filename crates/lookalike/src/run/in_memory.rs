@@ -9,6 +9,8 @@ use crate::rng::Key;
 use crate::search::Outcome;
 use crate::table::{self, Table};
 
+use super::audit::broken_rules;
+
 /// A release in memory, and the findings of the audit.
 #[derive(Debug)]
 pub struct Audited {
@@ -79,12 +81,7 @@ pub fn audit_outcome(
 }
 
 fn broken(verdict: &Verdict) -> String {
-    let rules = verdict
-        .rules
-        .iter()
-        .filter(|rule| rule.violations > 0)
-        .map(|rule| format!("{} is broken", rule.rule));
-    match rules.collect::<Vec<_>>().join("; ") {
+    match broken_rules(verdict).collect::<Vec<_>>().join("; ") {
         none if none.is_empty() && !verdict.holds() => {
             "the release does not fit its source".to_string()
         }

@@ -93,7 +93,7 @@ pub(super) fn write<'t>(
                 Product::Plan => Access::Owner,
             };
             let pending = Pending::with_access(&path, run.existing, access)?;
-            let batch = |at| run.cancel.check().and_then(|()| release.batch(at));
+            let batch = |at| release.batch(run, at);
             let (file, schema) = (pending.file()?, release.schema());
             table::write(file, &path, file_type, schema, release.batches(), batch)?;
             ReleasePlace::File { pending, file_type }
@@ -128,7 +128,9 @@ impl Rows {
         }
     }
 
-    fn batch(&self, at: usize) -> Result<RecordBatch> {
+    /// One batch, unless the run was given up.
+    fn batch(&self, run: &Run, at: usize) -> Result<RecordBatch> {
+        run.cancel.check()?;
         match self {
             Rows::Release(release) => release.batch(at),
             Rows::Plan(plan) => plan.batch(at),
@@ -158,7 +160,7 @@ fn planned(run: &Run, found: &FoundRecoding) -> Result<TuplePlan> {
 
 /// All batches, made in parallel.
 fn all_batches(run: &Run, release: &Rows) -> Result<Batches> {
-    let batch = |at| run.cancel.check().and_then(|()| release.batch(at));
+    let batch = |at| release.batch(run, at);
     let made: Vec<_> = (0..release.batches()).into_par_iter().map(batch).collect();
     // Of several faults the first is reported, whichever thread was faster.
     let batches = made.into_iter().collect::<Result<_>>()?;
@@ -170,7 +172,7 @@ const AT_ONCE: usize = 8;
 
 /// Gives all batches to the sink, in order; they are kept where it cannot read them back.
 fn to_sink<'t>(run: &Run, release: &Rows, mut sink: Sink<'t>) -> Result<ReleasePlace<'t>> {
-    let batch = |at| run.cancel.check().and_then(|()| release.batch(at));
+    let batch = |at| release.batch(run, at);
     let mut kept = (!sink.reads_back()).then(Vec::new);
     for start in (0..release.batches()).step_by(AT_ONCE) {
         let end = (start + AT_ONCE).min(release.batches());
