@@ -43,10 +43,27 @@ pub enum Hint {
         /// The columns without a role.
         columns: Vec<String>,
     },
+    /// Count persons in the other reading (`persons`).
+    CountPersons {
+        /// `whole` or `rows`.
+        reading: String,
+    },
     /// Decide for all columns without a role (`rest`).
     SettleRest,
+    /// Name the columns to be kept one by one.
+    KeepByName,
+    /// Do not publish the columns without a role (`rest`).
+    DropRest,
+    /// Publish the columns without a role although many rows are unique on what is published
+    /// (`accept_unique`).
+    AcceptUnique,
     /// Name the quasi-identifiers.
     NameQuasi,
+    /// Name the column that says which person a row is of: then persons are counted.
+    NamePerson {
+        /// The column.
+        column: String,
+    },
     /// Make this column a quasi-identifier.
     MakeQuasi {
         /// The column.
@@ -161,9 +178,16 @@ impl Hint {
             Hint::Plain { words } => words.clone(),
             Hint::DidYouMean { column } => format!("did you mean `{column}`?"),
             Hint::GiveRole { .. } => "give each a role".into(),
+            Hint::CountPersons { reading } => format!("set `persons = \"{reading}\"`"),
             Hint::SettleRest => "set `rest` to \"drop\" or \"keep\" for all of them".into(),
+            Hint::KeepByName => "give the role `keep` to the columns that are needed".into(),
+            Hint::DropRest => "drop the others (`rest = \"drop\"`)".into(),
+            Hint::AcceptUnique => "accept it with `accept_unique = true`".into(),
             Hint::NameQuasi => {
                 "give the role `quasi` to the columns that could be joined with outside data".into()
+            }
+            Hint::NamePerson { column } => {
+                format!("give column `{column}` the role `person`: then persons are counted")
             }
             Hint::MakeQuasi { .. } => "make it a quasi-identifier".into(),
             Hint::DropColumn { .. } => "drop it".into(),

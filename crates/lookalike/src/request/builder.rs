@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::{
-    ColumnRequest, Conflict, HierarchySpec, Kind, Order, Publish, Request, Rest, Role,
+    ColumnRequest, Conflict, HierarchySpec, Kind, Order, Persons, Publish, Request, Rest, Role,
     SensitiveRule, Share, SubsetRule,
 };
 
@@ -71,6 +71,46 @@ impl Request {
         self.with_role(Role::Keep, names)
     }
 
+    /// The columns that name the person of a row, together: rows of one person count as one person.
+    #[must_use]
+    pub fn person(self, names: impl IntoIterator<Item: Into<String>>) -> Request {
+        self.with_role(Role::Person, names)
+    }
+
+    /// The sampling weight of a survey: how many persons of the population a row stands for.
+    #[must_use]
+    pub fn sampling_weight(self, name: impl Into<String>) -> Request {
+        self.with_role(Role::Weight, [name])
+    }
+
+    /// A table of the population with the same quasi-identifiers, for measures of risk.
+    #[must_use]
+    pub fn population(mut self, path: impl Into<PathBuf>) -> Request {
+        self.risk.population = Some(path.into());
+        self
+    }
+
+    /// The share of the population that is in the table, for measures of risk.
+    #[must_use]
+    pub fn sampling_fraction_of(mut self, share: impl Into<Share>) -> Request {
+        self.risk.sampling_fraction = Some(share.into());
+        self
+    }
+
+    /// How the rows of one person are counted.
+    #[must_use]
+    pub fn persons(mut self, persons: Persons) -> Request {
+        self.persons = Some(persons);
+        self
+    }
+
+    /// Publishes a random number for each person in place of the person key.
+    #[must_use]
+    pub fn pseudonyms(mut self) -> Request {
+        self.output.pseudonyms = true;
+        self
+    }
+
     /// The columns without a role are not published.
     #[must_use]
     pub fn drop_others(mut self) -> Request {
@@ -82,6 +122,14 @@ impl Request {
     #[must_use]
     pub fn keep_others(mut self) -> Request {
         self.rest = Some(Rest::Keep);
+        self
+    }
+
+    /// Publishes the columns without a role although many rows are unique on the columns that are
+    /// published unchanged. Only with [`keep_others`](Request::keep_others).
+    #[must_use]
+    pub fn accept_unique(mut self) -> Request {
+        self.accept_unique = true;
         self
     }
 

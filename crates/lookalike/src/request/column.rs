@@ -17,6 +17,12 @@ pub enum Role {
     Identifier,
     /// Insensitive: published unchanged.
     Keep,
+    /// Names the person of each row, alone or with other such columns: rows of one person count as
+    /// one person. Not published, or as a pseudonym.
+    Person,
+    /// The sampling weight of a survey: how many persons of the population a row stands for. For
+    /// the risk; published unchanged, and never counted by a rule.
+    Weight,
 }
 
 impl Role {
@@ -27,6 +33,8 @@ impl Role {
             Role::Sensitive => "sensitive",
             Role::Identifier => "identifier",
             Role::Keep => "keep",
+            Role::Person => "person",
+            Role::Weight => "weight",
         }
     }
 }

@@ -10,8 +10,8 @@ impl Request {
             let why = match column.conflict {
                 None => continue,
                 Some(Conflict::NoRole) => {
-                    "has keys but no role: name it as a quasi-identifier, sensitive, an identifier \
-                     or kept"
+                    "has keys but no role: name it as a quasi-identifier, sensitive, an identifier, \
+                     kept, the person or the weight"
                         .to_string()
                 }
                 Some(Conflict::Roles(one, other)) => format!(
@@ -35,11 +35,15 @@ impl Request {
 /// other. Rules and weights have checks of their own.
 pub(super) fn check_effect(name: &str, column: &ColumnRequest) -> Result<()> {
     let of_role = [
-        ("kind", column.kind.is_some(), &[Role::Quasi, Role::Sensitive, Role::Keep][..]),
+        (
+            "kind",
+            column.kind.is_some(),
+            &[Role::Quasi, Role::Sensitive, Role::Keep, Role::Weight][..],
+        ),
         ("hierarchy", column.hierarchy.is_some(), &[Role::Quasi, Role::Sensitive]),
         ("order", column.order.is_some(), &[Role::Quasi, Role::Sensitive]),
         ("scheme", column.scheme.is_some(), &[Role::Quasi]),
-        ("dependent", column.dependent, &[Role::Sensitive, Role::Keep]),
+        ("dependent", column.dependent, &[Role::Sensitive, Role::Keep, Role::Weight]),
     ];
     for (key, is_set, roles) in of_role {
         if is_set && !roles.contains(&column.role) {

@@ -11,6 +11,7 @@ mod finite;
 mod hierarchy;
 mod json;
 pub mod ratio;
+mod risk;
 mod roles;
 mod rule;
 mod sensitive_rule;
@@ -22,7 +23,8 @@ pub use hierarchy::{
     DateSpec, DateUnit, HierarchySpec, IntervalsSpec, PrefixSpec, RowsSpec, TextSpec,
 };
 pub use ratio::Share;
-pub use roles::Roles;
+pub use risk::RiskRequest;
+pub use roles::{PSEUDONYM, Roles};
 pub(crate) use roles::{did_you_mean, list, list_for};
 pub use rule::{ModelSpec, RuleSpec};
 pub use sensitive_rule::{
@@ -83,6 +85,10 @@ pub struct Request {
     /// The fate of columns without a role; refused when absent and there are some.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rest: Option<Rest>,
+    /// Publish the columns that `rest` keeps although many rows are unique on the columns that are
+    /// published unchanged. Only with [`Rest::Keep`].
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub accept_unique: bool,
     /// Texts that mean "missing" beside the empty cell, such as `?` or `NA`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<String>,
@@ -90,6 +96,10 @@ pub struct Request {
     /// absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub count: Option<String>,
+    /// How the rows of one person are counted; by [`Persons::Whole`] or [`Persons::Rows`], as the
+    /// table suggests, when absent. Only with a column that has the role [`Role::Person`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub persons: Option<Persons>,
     /// The source table and how to read it.
     pub input: Input,
     /// The target of the release and the form of its ranges.
@@ -102,6 +112,9 @@ pub struct Request {
     pub rules: Vec<SubsetRule>,
     /// Limits on suppression, time and loss.
     pub limits: Limits,
+    /// What is known of the population, for measures of risk.
+    #[serde(skip_serializing_if = "RiskRequest::is_empty")]
+    pub risk: RiskRequest,
 }
 
 /// The fate of the columns without a role.
@@ -112,6 +125,28 @@ pub enum Rest {
     Drop,
     /// They are published unchanged.
     Keep,
+}
+
+/// How the rows of one person are counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Persons {
+    /// All rows of a person are in one class. A person counts once, and has a value when one of
+    /// the rows has it.
+    Whole,
+    /// Rows of one person may be in several classes. k counts the persons of a class; rules on
+    /// shares count each row by one over the number of its person's rows.
+    Rows,
+}
+
+impl Persons {
+    /// The name in a request.
+    pub fn name(self) -> &'static str {
+        match self {
+            Persons::Whole => "whole",
+            Persons::Rows => "rows",
+        }
+    }
 }
 
 /// The source table.
@@ -141,6 +176,10 @@ pub struct Output {
     pub snap: bool,
     /// Write text cells that a spreadsheet would run as a formula without the guarding apostrophe.
     pub raw_formulas: bool,
+    /// Publish a random number for each person in place of the person key; new numbers for each
+    /// release. Only where all rows of a person are in one class.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub pseudonyms: bool,
 }
 
 /// How a range of values is written.
@@ -214,6 +253,7 @@ impl Request {
         };
         request.input.path.iter_mut().for_each(from_here);
         request.output.path.iter_mut().for_each(from_here);
+        request.risk.population.iter_mut().for_each(from_here);
         for column in request.columns.values_mut() {
             if let Some(HierarchySpec::File(file)) = &mut column.hierarchy {
                 from_here(file);

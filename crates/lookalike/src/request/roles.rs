@@ -1,7 +1,10 @@
 //! Roles by column name, and messages about names that do not fit the table.
 
-use super::{Request, Rest, Role};
+use super::{Persons, Request, Rest, Role};
 use crate::error::{Error, Hint, Result};
+
+/// The name of the column of pseudonyms where the person key has several columns.
+pub const PSEUDONYM: &str = "person";
 
 /// The columns by role, each list in the table's order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -16,6 +19,10 @@ pub struct Roles {
     pub dropped: Vec<String>,
     /// The column that says for how many rows each row stands; none when each stands for itself.
     pub count: Option<String>,
+    /// The columns that name the person of a row together; none when each row is a person.
+    pub person: Vec<String>,
+    /// The sampling weight of a survey; also among `keep`.
+    pub weight: Option<String>,
 }
 
 impl Request {
@@ -59,11 +66,27 @@ impl Request {
             let list = match (self.columns.get(name).map(|column| column.role), self.rest) {
                 (Some(Role::Quasi), _) => &mut roles.quasi,
                 (Some(Role::Sensitive), _) => &mut roles.sensitive,
+                (Some(Role::Person), _) => &mut roles.person,
+                (Some(Role::Weight), _) if roles.weight.is_some() => {
+                    let reason =
+                        "two columns have the role weight: a table has one sampling weight";
+                    return Err(Error::request("two-weights", reason).about_column(name));
+                }
+                (Some(Role::Weight), _) => {
+                    roles.weight = Some(name.clone());
+                    &mut roles.keep
+                }
                 (Some(Role::Keep), _) | (None, Some(Rest::Keep)) => &mut roles.keep,
                 (Some(Role::Identifier), _) | (None, Some(Rest::Drop)) => &mut roles.dropped,
                 (None, None) => &mut undecided,
             };
             list.push(name.clone());
+        }
+        self.check_persons(&roles.person)?;
+        if self.accept_unique && self.rest != Some(Rest::Keep) {
+            let reason = "`accept_unique` has no effect here: it is about columns that `rest = \
+                          \"keep\"` publishes; remove it";
+            return Err(Error::request("key-without-effect", reason));
         }
         if !undecided.is_empty() {
             let reason = format!("no role for {}", list(&undecided));
@@ -79,6 +102,31 @@ impl Request {
             .hint(Hint::NameQuasi));
         }
         Ok(roles)
+    }
+}
+
+impl Request {
+    /// Refuses what needs a person key and has none, and what persons cannot be.
+    fn check_persons(&self, key: &[String]) -> Result<()> {
+        let refused = |reason: &str| Err(Error::request("bad-persons", reason));
+        if key.is_empty() && (self.persons.is_some() || self.output.pseudonyms) {
+            return refused(
+                "persons and pseudonyms need a column that names the person of each row: give it \
+                 the role person",
+            );
+        }
+        if self.output.pseudonyms && self.persons == Some(Persons::Rows) {
+            return refused(
+                "pseudonyms connect the rows of a person, and by rows these are in several \
+                 classes, whose intersection shows the person: use whole persons, or no pseudonyms",
+            );
+        }
+        if !key.is_empty() && self.non_homogeneous {
+            return refused(
+                "rings need one row for each person: no column can have the role person",
+            );
+        }
+        Ok(())
     }
 }
 

@@ -84,6 +84,8 @@ fn with_every_key() -> Request {
         ),
         ("note", ColumnRequest { dependent: true, ..column(Role::Keep) }),
         ("name", column(Role::Identifier)),
+        ("id", column(Role::Person)),
+        ("wgt", column(Role::Weight)),
     ];
     Request {
         version: Some(1),
@@ -96,8 +98,10 @@ fn with_every_key() -> Request {
         cost: Some("hdm".into()),
         non_homogeneous: true,
         rest: Some(Rest::Keep),
+        accept_unique: true,
         missing: names(&["?", "NA"]),
         count: Some("n".into()),
+        persons: Some(Persons::Whole),
         input: Input { path: Some("a.csv".into()), delimiter: Some(';') },
         output: Output {
             path: Some("b.csv".into()),
@@ -105,10 +109,12 @@ fn with_every_key() -> Request {
             order: Order::Input,
             snap: true,
             raw_formulas: true,
+            pseudonyms: true,
         },
         columns: columns.map(|(name, column)| (name.to_string(), column)).into(),
         rules: vec![SubsetRule { k: 9, columns: names(&["age"]) }],
         limits: Limits { suppress: share(2, 100), time: Some("5m".into()), max_loss: share(3, 10) },
+        risk: RiskRequest { population: Some("all.csv".into()), sampling_fraction: share(5, 100) },
     }
 }
 
@@ -125,8 +131,10 @@ fn every_key_is_parsed_and_written_again() {
          cost = 'hdm'
          non_homogeneous = true
          rest = 'keep'
+         accept_unique = true
          missing = ['?', 'NA']
          count = 'n'
+         persons = 'whole'
          rules = [{ k = 9, columns = ['age'] }]
          [input]
          path = 'a.csv'
@@ -137,10 +145,14 @@ fn every_key_is_parsed_and_written_again() {
          order = 'input'
          snap = true
          raw_formulas = true
+         pseudonyms = true
          [limits]
          suppress = '2%'
          time = '5m'
          max_loss = 0.3
+         [risk]
+         population = 'all.csv'
+         sampling_fraction = '5%'
          [columns.age]
          role = 'quasi'
          kind = 'numeric'
@@ -181,7 +193,11 @@ fn every_key_is_parsed_and_written_again() {
          role = 'keep'
          dependent = true
          [columns.name]
-         role = 'identifier'",
+         role = 'identifier'
+         [columns.id]
+         role = 'person'
+         [columns.wgt]
+         role = 'weight'",
     )
     .unwrap();
     assert_eq!(request, with_every_key());
@@ -223,12 +239,13 @@ fn a_text_that_is_no_request_is_refused() {
 fn paths_are_relative_to_the_folder_of_the_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("request.toml");
-    let toml = "[input]\npath = 'a.csv'\n[output]\npath = '-'\n[columns]\n\
-                a = { role = 'quasi', hierarchy = 'a.tree' }";
+    let toml = "[input]\npath = 'a.csv'\n[output]\npath = '-'\n[risk]\npopulation = 'all.csv'\n\
+                [columns]\na = { role = 'quasi', hierarchy = 'a.tree' }";
     std::fs::write(&path, toml).unwrap();
     let request = Request::read(&path).unwrap();
     assert_eq!(request.input.path, Some(folder.path().join("a.csv")));
     assert_eq!(request.output.path, Some("-".into()));
+    assert_eq!(request.risk.population, Some(folder.path().join("all.csv")));
     let hierarchy = request.columns["a"].hierarchy.clone();
     assert_eq!(hierarchy, Some(HierarchySpec::File(folder.path().join("a.tree"))));
     std::fs::write(&path, "kay = 5").unwrap();
@@ -453,11 +470,14 @@ fn every_key_that_is_a_rule_is_in_the_verdict_of_the_audit() {
         cost: _,
         non_homogeneous: _,
         rest: _,
+        accept_unique: _,
         missing: _,
         count: _,
+        persons: _,
         input: _,
         output: _,
         limits: _,
+        risk: _,
         // These do.
         k: _,
         columns: _,

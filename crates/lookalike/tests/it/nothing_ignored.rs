@@ -6,7 +6,7 @@ use std::path::Path;
 use lookalike::evaluate::disclosure::disclosures;
 use lookalike::evaluate::query::{self, Workload};
 use lookalike::release::{CellFormat, Release};
-use lookalike::request::{ColumnRequest, Input, Limits, Output, Role};
+use lookalike::request::{ColumnRequest, Input, Limits, Output, RiskRequest, Role};
 use lookalike::rng::Key;
 use lookalike::table::{self, Table, Treatment};
 use lookalike::{
@@ -95,13 +95,17 @@ fn every_key_of_a_request_is_heeded_or_refused() {
         k: _,
         scheme: _,
         rest: _,
+        accept_unique: _,
         missing: _,
         count: _,
+        persons: _,
         rules: _,
         columns: _,
         input: Input { path: _, delimiter: _ },
-        output: Output { path: _, publish: _, order: _, snap: _, raw_formulas: _ },
+        output: Output { path: _, publish: _, order: _, snap: _, raw_formulas: _, pseudonyms: _ },
         limits: Limits { suppress: _, time: _, max_loss: _ },
+        // Heeded by the measures of risk, which have tests of their own.
+        risk: RiskRequest { population: _, sampling_fraction: _ },
     } = Request::default();
     let text = text();
     let x = "role = 'quasi'";
@@ -112,6 +116,7 @@ fn every_key_of_a_request_is_heeded_or_refused() {
         ("k", toml("k = 5", "", x)),
         ("scheme", toml("k = 3\nscheme = 'bhs'", "", x)),
         ("rest", toml("k = 3", "", x).replace("'drop'", "'keep'").replace("note", "age ")),
+        ("accept_unique", toml("k = 3\naccept_unique = true", "", x)),
         ("missing", toml("k = 3", "", x).replace("['?']", "['n']")),
         ("rules", toml("k = 3\nrules = [{ k = 20, columns = ['age'] }]", "", x)),
         ("publish", toml("k = 3\noutput.publish = 'set'", "", x)),
@@ -173,14 +178,14 @@ fn every_key_of_a_column_is_heeded_or_refused_in_each_role() {
         ("recursive = { c = 9, l = 2 }", &["sensitive"]),
         ("t = 0.9", &["sensitive"]),
         ("t = 0.9, distance = 'ordered', kind = 'numeric'", &["sensitive"]),
-        ("dependent = true", &["sensitive", "keep"]),
+        ("dependent = true", &["sensitive", "keep", "weight"]),
     ];
     // In it x determines the age: `dependent` decides.
     let determined: String = "age,city,x,note\n".to_string()
-        + &(0..48).map(|row| format!("{0},Ulm,{0},n\n", row % 8)).collect::<String>();
+        + &(0..48).map(|row| format!("{0},Ulm,{0},n\n", 1 + row % 8)).collect::<String>();
     for (keys, heeded) in keys {
         let text = if keys.contains("dependent") { determined.clone() } else { text() };
-        for role in ["quasi", "sensitive", "identifier", "keep"] {
+        for role in ["quasi", "sensitive", "identifier", "keep", "person", "weight"] {
             let without = made(&toml("k = 3", "", &format!("role = '{role}'")), &text);
             let with = made(&toml("k = 3", "", &format!("role = '{role}', {keys}")), &text);
             if heeded.contains(&role) {

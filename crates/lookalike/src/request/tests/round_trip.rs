@@ -81,9 +81,25 @@ fn random(rng: &mut Rng) -> (Request, Request) {
         request.rest = Some(rest);
         built = if rest == Rest::Drop { built.drop_others() } else { built.keep_others() };
     }
+    if rng.below(2) == 0 {
+        request.accept_unique = true;
+        built = built.accept_unique();
+    }
+    if let Some(persons) = maybe(rng, |rng| pick(rng, &[Persons::Whole, Persons::Rows])) {
+        request.persons = Some(persons);
+        built = built.persons(persons);
+    }
+    if rng.below(2) == 0 {
+        request.output.pseudonyms = true;
+        built = built.pseudonyms();
+    }
     if let Some(column) = maybe(rng, text) {
         built = built.count(&column);
         request.count = Some(column);
+    }
+    if let Some(persons) = maybe(rng, |rng| pick(rng, &[Persons::Whole, Persons::Rows])) {
+        request.persons = Some(persons);
+        built = built.persons(persons);
     }
     request.missing = texts(rng);
     built = built.missing(request.missing.clone());
@@ -91,6 +107,18 @@ fn random(rng: &mut Rng) -> (Request, Request) {
         let (k, columns) = (number(rng), texts(rng));
         built = built.k_on(k, columns.clone());
         request.rules.push(SubsetRule { k, columns });
+    }
+    if let Some(persons) = maybe(rng, |rng| pick(rng, &[Persons::Whole, Persons::Rows])) {
+        built = built.persons(persons);
+        request.persons = Some(persons);
+    }
+    if let Some(path) = maybe(rng, text) {
+        built = built.population(&path);
+        request.risk.population = Some(path.into());
+    }
+    if let Some(fraction) = maybe(rng, share) {
+        built = built.sampling_fraction_of(fraction);
+        request.risk.sampling_fraction = Some(fraction);
     }
     built = search(rng, &mut request, built);
     built = output(rng, &mut request, built);
@@ -170,13 +198,19 @@ fn output(rng: &mut Rng, request: &mut Request, mut built: Request) -> Request {
         built = built.raw_formulas();
         request.output.raw_formulas = true;
     }
+    if rng.below(2) == 0 {
+        built = built.pseudonyms();
+        request.output.pseudonyms = true;
+    }
     built
 }
 
 /// A column with any keys, whether they make sense together or not; the role comes first, last or
 /// all at once.
 fn column(rng: &mut Rng, name: &str, mut built: Request) -> (ColumnRequest, Request) {
-    let role = pick(rng, &[Role::Quasi, Role::Sensitive, Role::Identifier, Role::Keep]);
+    let roles =
+        [Role::Quasi, Role::Sensitive, Role::Identifier, Role::Keep, Role::Person, Role::Weight];
+    let role = pick(rng, &roles);
     let mut column = ColumnRequest {
         kind: maybe(rng, |rng| {
             pick(rng, &[Kind::Numeric, Kind::Date, Kind::Ordinal, Kind::Categorical])
@@ -198,6 +232,8 @@ fn column(rng: &mut Rng, name: &str, mut built: Request) -> (ColumnRequest, Requ
         Role::Sensitive => built.sensitive(name, rules),
         Role::Identifier => built.identifiers([name]),
         Role::Keep => built.keep([name]),
+        Role::Person => built.person([name]),
+        Role::Weight => built.sampling_weight(name),
     };
     let with_keys = |mut built: Request| {
         if let Some(kind) = column.kind {
@@ -414,8 +450,8 @@ fn what_a_builder_cannot_mean_is_refused_when_the_request_is_used() {
     );
     assert_eq!(
         refused(&base().weight("b", 2.0)),
-        "column `b` has keys but no role: name it as a quasi-identifier, sensitive, an identifier \
-         or kept"
+        "column `b` has keys but no role: name it as a quasi-identifier, sensitive, an identifier, \
+         kept, the person or the weight"
     );
     assert_eq!(
         refused(&base().column_request("a", ColumnRequest::new(Role::Quasi))),
