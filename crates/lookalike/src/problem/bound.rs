@@ -1,5 +1,7 @@
 //! The lower bound on the loss, and how it came about.
 
+use crate::request::{ColumnRequest, Persons, Request, Role};
+
 /// A lower bound on the loss of every release.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bound {
@@ -8,6 +10,45 @@ pub struct Bound {
     pub value: f64,
     /// How far it can be trusted, and how good it is.
     pub kind: BoundKind,
+}
+
+/// The rules that a bound knows. It depends on the table and on k, so it holds under every further
+/// rule; but a further rule makes a greater loss necessary than the bound says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum BoundScope {
+    /// k on all quasi-identifiers is the only rule: loss over bound is a gap.
+    #[default]
+    AllRules,
+    /// There are further rules: a loss above the bound says nothing about the search.
+    KAlone,
+}
+
+impl BoundScope {
+    /// The scope of a bound under the rules of a request, and the reading of its persons. The bound
+    /// counts whole persons, but by rows it counts rows where k counts persons.
+    pub fn of(request: &Request, persons: Option<Persons>) -> BoundScope {
+        let is_further = |column: &ColumnRequest| {
+            let is_by_rows = column.role == Role::Person && persons != Some(Persons::Whole);
+            column.has_rule() || is_by_rows
+        };
+        match request.rules.is_empty() && !request.columns.values().any(is_further) {
+            true => BoundScope::AllRules,
+            false => BoundScope::KAlone,
+        }
+    }
+
+    /// True when loss over bound is a gap: the bound knows all rules, or the loss has reached it,
+    /// and no further rule makes a loss smaller.
+    pub fn is_gap(self, bound: &Bound, loss: f64) -> bool {
+        let is_certain = !matches!(bound.kind, BoundKind::Estimate { .. });
+        self == BoundScope::AllRules
+            || (is_certain && loss <= bound.value + 1e-9 * bound.value.max(1.0))
+    }
+
+    /// The gap of a release, where there is one: see [`Bound::gap`].
+    pub fn gap(self, bound: Option<&Bound>, loss: f64) -> Option<f64> {
+        bound.filter(|bound| self.is_gap(bound, loss))?.gap(loss)
+    }
 }
 
 /// How a bound came about.
@@ -53,5 +94,41 @@ impl BoundKind {
             BoundKind::Weaker { .. } => "weaker",
             BoundKind::Estimate { .. } => "estimate",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bound_that_does_not_know_the_rules_has_a_gap_only_where_it_is_reached() {
+        let scope = |toml: &str| BoundScope::of(&Request::parse(toml).unwrap(), None);
+        let persons = Request::parse("k = 2\ncolumns.p.role = 'person'").unwrap();
+        assert_eq!(BoundScope::of(&persons, Some(Persons::Whole)), BoundScope::AllRules);
+        assert_eq!(BoundScope::of(&persons, Some(Persons::Rows)), BoundScope::KAlone);
+        let quasi = "k = 2\ncolumns.a.role = 'quasi'";
+        assert_eq!(scope(quasi), BoundScope::AllRules);
+        assert_eq!(scope(&format!("{quasi}\ncolumns.s.role = 'sensitive'")), BoundScope::AllRules);
+        for more in [
+            "columns.s = { role = 'sensitive', l = 2 }",
+            "columns.p.role = 'person'",
+            "rules = [{ k = 5, columns = ['a'] }]",
+        ] {
+            let toml = format!("k = 2\n{}\ncolumns.a.role = 'quasi'", more);
+            assert_eq!(scope(&toml), BoundScope::KAlone, "{more}");
+        }
+        let exact = Bound { value: 150.0, kind: BoundKind::Exact };
+        let sampled =
+            Bound { kind: BoundKind::Estimate { sample: 9, low: 140.0, high: 160.0 }, ..exact };
+        for (bound, loss, of_all, of_k) in [
+            (exact, 300.0, Some(2.0), None),
+            (exact, 150.0, Some(1.0), Some(1.0)),
+            (sampled, 150.0, Some(1.0), None),
+        ] {
+            assert_eq!(BoundScope::AllRules.gap(Some(&bound), loss), of_all);
+            assert_eq!(BoundScope::KAlone.gap(Some(&bound), loss), of_k);
+        }
+        assert_eq!(BoundScope::AllRules.gap(None, 1.0), None);
     }
 }

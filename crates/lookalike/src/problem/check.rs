@@ -7,7 +7,7 @@ use crate::domain::attribute::{Attribute, Domain, Unit};
 use crate::domain::label::ANY;
 use crate::domain::scheme::Scheme;
 use crate::error::{Error, Hint, Result, Warning};
-use crate::request::{Order, Publish, Request, Roles};
+use crate::request::{Order, PSEUDONYM, Publish, Request, Roles};
 use crate::table::Table;
 
 /// Checks the table and the output before any column is encoded.
@@ -17,6 +17,7 @@ pub(super) fn check(table: &Table, roles: &Roles, request: &Request) -> Result<(
     }
     table.check_header()?;
     check_counts(roles, request)?;
+    check_pseudonyms(roles, request)?;
     check_bounds(table, roles, request)?;
     if request.missing.iter().any(|marker| marker.trim() == ANY) {
         return Err(Error::request(
@@ -45,6 +46,21 @@ fn check_counts(roles: &Roles, request: &Request) -> Result<()> {
             "rows that show the same are one row with a count, so the order of the source cannot \
              be kept: remove the order or the count column",
         ));
+    }
+    Ok(())
+}
+
+/// The column of pseudonyms needs a free name.
+fn check_pseudonyms(roles: &Roles, request: &Request) -> Result<()> {
+    let Roles { quasi, sensitive, keep, dropped, count, .. } = roles;
+    let mut others = [quasi, sensitive, keep, dropped].into_iter().flatten().chain(count);
+    let is_named = request.output.pseudonyms && roles.person.len() > 1;
+    if is_named && others.any(|name| name == PSEUDONYM) {
+        let reason = format!(
+            "the pseudonyms of a key of several columns are published as `{PSEUDONYM}`, and the \
+             table has another column of that name: rename it"
+        );
+        return Err(Error::request("pseudonym-name-taken", reason).about_column(PSEUDONYM));
     }
     Ok(())
 }

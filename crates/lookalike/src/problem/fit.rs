@@ -62,6 +62,7 @@ impl Fitted {
         rules: &[RuleSpec],
         request: &Request,
     ) -> Result<Fitted> {
+        refuse_persons(roles)?;
         let quasi: Vec<&QuasiDomain> =
             roles.quasi.iter().map(|name| domain.quasi_of(name)).collect::<Result<_>>()?;
         let maps = quasi
@@ -104,6 +105,7 @@ impl TableDomain {
     /// As [`Problem::new`](crate::Problem::new), where a data row is the number of a value in its
     /// list; when a column is absent, or columns do not have the same number of rows.
     pub fn new(columns: &[ValueCounts], roles: &Roles, request: &Request) -> Result<TableDomain> {
+        refuse_persons(roles)?;
         let rules = request.rules(roles)?;
         let is_ruled = |name: &&String| rules.iter().any(|rule| rule.model.column() == Some(*name));
         let ruled: Vec<&String> = roles.sensitive.iter().filter(is_ruled).collect();
@@ -173,6 +175,7 @@ impl TableDomain {
     /// # Errors
     /// As [`Problem::new`](crate::Problem::new), but for rules that cannot be satisfied.
     pub fn of(table: &Table, roles: &Roles, request: &Request) -> Result<TableDomain> {
+        refuse_persons(roles)?;
         check::check(table, roles, request)?;
         let rules = request.rules(roles)?;
         let coded = |name: &str| table.coded(name);
@@ -195,4 +198,13 @@ impl TableDomain {
             .collect();
         Ok(fitted.domain(of_rows.total(table.rows()), &counts))
     }
+}
+
+/// Parts of a table may share persons, and their distributions count rows.
+fn refuse_persons(roles: &Roles) -> Result<()> {
+    if roles.person.is_empty() {
+        return Ok(());
+    }
+    let reason = "the domain of a whole table counts rows, not persons: solve the table as a whole";
+    Err(Error::request("domain-of-persons", reason).about_column(&roles.person[0]))
 }

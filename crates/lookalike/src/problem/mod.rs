@@ -9,12 +9,14 @@
 //! so a problem has distinct tuples with counts (`tuples`) instead of rows. A row of the table may
 //! itself stand for several (`counts`).
 
+mod assemble;
 pub mod bound;
 mod check;
 mod counts;
 mod fit;
 mod mandatory_suppression;
 pub mod partition;
+mod persons;
 pub mod privacy;
 pub mod recoding;
 pub(crate) mod sensitive_rules;
@@ -25,12 +27,12 @@ mod tuples;
 
 pub(crate) use counts::CountColumn;
 pub use counts::row_count;
+pub use persons::{PersonRows, PersonUnits};
 pub(crate) use stages::Stage;
 pub(crate) use tuples::Numbering;
 
 use std::ops::Range;
-
-use rayon::prelude::*;
+use std::sync::Arc;
 
 use crate::codes::{Code, CodeRange, Codes, RowId};
 use crate::domain::TableDomain;
@@ -40,11 +42,9 @@ use crate::error::{Result, Warning};
 use crate::problem::counts::TupleCounts;
 use crate::problem::fit::Fitted;
 use crate::problem::partition::Piece;
-use crate::problem::privacy::Tally;
-use crate::problem::tuples::{Recoded, Tuples};
-use crate::request::ratio::Ratio;
+use crate::problem::persons::{Extent, NamedColumns};
+use crate::problem::privacy::{Counting, PluralColumn, Tally};
 use crate::request::{Request, Roles};
-use crate::rng::Key;
 use crate::table::{Table, Treatment};
 
 /// A table that is ready to be anonymized: every rule can be satisfied.
@@ -62,6 +62,15 @@ pub struct Problem {
     starts: Vec<u32>,
     /// None when each row of the table stands for itself.
     counts: Option<TupleCounts>,
+    /// The persons, where a column names them. If they are whole, the rows of a tuple are numbers
+    /// of persons.
+    persons: Option<PersonUnits>,
+    /// The quasi-identifiers that change over the rows of whole persons.
+    extents: Vec<Extent>,
+    /// None when each row counts once and has one value in each column.
+    counting: Option<Arc<Counting>>,
+    /// The sensitive column behind each column of a tally.
+    named: NamedColumns,
     stages: Vec<Stage>,
     /// One for each attribute.
     schemes: Vec<Scheme>,
@@ -148,58 +157,6 @@ impl Problem {
         Problem::assemble(fitted, table, roles, request, numbering)
     }
 
-    /// The problem of fitted columns.
-    fn assemble(
-        fitted: Fitted,
-        table: &Table,
-        roles: &Roles,
-        request: &Request,
-        numbering: Numbering,
-    ) -> Result<Problem> {
-        let rules = request.rules(roles)?;
-        let suppress = request.suppress()?;
-        let Fitted { attributes, maps, schemes, sensitive: ruled, totals, warnings } = fitted;
-        let coded = roles.quasi.iter().map(|name| table.coded(name));
-        let mut columns: Vec<Recoded> =
-            coded.zip(&maps).map(|(coded, map)| Recoded::new(coded, map)).collect();
-        let sensitive = ruled.columns.iter();
-        columns
-            .extend(sensitive.map(|column| Recoded::new(table.coded(&column.name), &column.map)));
-        // The guarantee of ring needs draws that cannot be repeated.
-        let key = if request.non_homogeneous { Key::from_system() } else { Key::of(request.seed) };
-        let tuples = Tuples::new(&columns, table.rows(), attributes.len(), numbering, key);
-        let counts = TupleCounts::new(table, roles, &tuples)?;
-        let rows = counts.as_ref().map_or(table.rows() as u64, TupleCounts::total);
-        let mut cells: Vec<Codes> = columns.par_iter().map(|column| tuples.codes(column)).collect();
-        let sensitive = cells.split_off(attributes.len());
-
-        let mut problem = Problem {
-            attributes,
-            cells,
-            sensitive,
-            domains: ruled.columns.iter().map(|column| column.values).collect(),
-            rows: tuples.rows,
-            starts: tuples.starts,
-            counts,
-            stages: Vec::new(),
-            schemes,
-            mandatory: Vec::new(),
-            allowance: allowance(suppress, rows),
-            warnings,
-        };
-        let totals = totals.unwrap_or_else(|| problem.totals());
-        problem.stages = stages::stages(&problem, &rules, &ruled, &totals)?;
-        problem.mandatory = mandatory_suppression::mandatory(&problem, &ruled.names(), key)?;
-        if problem.stages.len() > 1 && problem.allowance > 0 {
-            problem.warnings.push(Warning::new(
-                "few-rows-suppressed",
-                "with rules on several column sets, rows are suppressed only where no release \
-                 could satisfy the rules otherwise",
-            ));
-        }
-        Ok(problem)
-    }
-
     /// The quasi-identifiers, in the table's order.
     pub fn attributes(&self) -> &[Attribute] {
         &self.attributes
@@ -216,23 +173,26 @@ impl Problem {
         self.starts.len() - 1
     }
 
-    /// The number of rows; the sum of all counts where rows stand for several.
+    /// The number of rows; the sum of all counts where rows stand for several. The number of persons
+    /// where they are whole.
     pub fn row_count(&self) -> u64 {
         self.counts.as_ref().map_or(self.rows.len() as u64, TupleCounts::total)
     }
 
-    /// True when a column says for how many rows each row of the table stands.
+    /// True when a column says for how many rows each row of the table stands, and rows are dealt
+    /// out to the classes.
     pub fn is_counted(&self) -> bool {
         self.counts.is_some()
     }
 
-    /// The code of a tuple on an attribute.
+    /// The code of a tuple on an attribute; the middle one where it changes over the rows of a
+    /// person.
     #[inline]
     pub fn code(&self, attribute: usize, tuple: u32) -> Code {
         self.cells[attribute].get(tuple as usize)
     }
 
-    /// The number of rows of a tuple, at least 1.
+    /// The number of rows (or whole persons) of a tuple, at least 1.
     pub fn count(&self, tuple: u32) -> u32 {
         match &self.counts {
             None => self.starts[tuple as usize + 1] - self.starts[tuple as usize],
@@ -240,7 +200,7 @@ impl Problem {
         }
     }
 
-    /// The rows of the table that have this tuple, rising.
+    /// The rows of the table (or the whole persons) that have this tuple, rising.
     pub fn rows_of(&self, tuple: u32) -> &[RowId] {
         &self.rows[self.range_of(tuple)]
     }
@@ -270,7 +230,8 @@ impl Problem {
     pub fn bytes(&self) -> usize {
         let codes: usize = self.cells.iter().chain(&self.sensitive).map(Codes::bytes).sum();
         let counts = self.counts.as_ref().map_or(0, TupleCounts::bytes);
-        codes + counts + 4 * (self.rows.len() + self.starts.len())
+        let extents: usize = self.extents.iter().map(Extent::bytes).sum();
+        codes + counts + extents + 4 * (self.rows.len() + self.starts.len())
     }
 
     /// The greatest k of the request on all quasi-identifiers together; 1 without one.
@@ -315,7 +276,8 @@ impl Problem {
 
     /// An empty tally for classes of this problem.
     pub(crate) fn tally(&self) -> Tally {
-        Tally::new(&self.domains)
+        let plain = || Tally::new(&self.domains);
+        self.counting.as_ref().map_or_else(plain, Tally::of_persons)
     }
 
     /// Counts pieces into a tally.
@@ -339,6 +301,27 @@ impl Problem {
         }
     }
 
+    /// True when a tuple has this value in a column of the tally.
+    pub(crate) fn has_value(&self, column: usize, tuple: u32, value: Code) -> bool {
+        let code = self.sensitive[column].get(tuple as usize);
+        match &self.counting {
+            None => code == value,
+            Some(counting) => counting.columns[column].values_of(&code).contains(&value),
+        }
+    }
+
+    /// The sum of a class's counts of the values that a tuple has in a column of the tally.
+    pub(crate) fn sum_of_values(&self, column: usize, tuple: u32, class: &Tally) -> u64 {
+        let code = self.sensitive[column].get(tuple as usize);
+        match &self.counting {
+            None => class.count(column, code),
+            Some(counting) => {
+                let values = counting.columns[column].values_of(&code).iter();
+                values.map(|&value| class.count(column, value)).sum()
+            }
+        }
+    }
+
     /// The exact range of some pieces on every attribute.
     pub(crate) fn ranges(&self, pieces: &[Piece]) -> Vec<CodeRange> {
         let mut ranges: Vec<CodeRange> = (0..self.attributes.len())
@@ -349,11 +332,24 @@ impl Problem {
                 *range = range.join(CodeRange::one(self.code(at, piece.tuple)));
             }
         }
+        for extent in &self.extents {
+            let range = &mut ranges[extent.attribute];
+            *range = pieces.iter().fold(*range, |all, piece| all.join(extent.range(piece.tuple)));
+        }
         ranges
     }
 
-    /// The number of rows with each sensitive value in the whole table.
+    /// The number of rows with each sensitive value in the whole table; their distribution over
+    /// persons where these count.
     fn totals(&self) -> Vec<Vec<u64>> {
+        if let Some(counting) = &self.counting {
+            let mut whole = self.tally();
+            self.count_into(&mut whole, &self.pieces_without(&[]));
+            let of_column = |(at, column): (usize, &PluralColumn)| {
+                (0u32..).take(column.values).map(|code| whole.shared_of(at, code)).collect()
+            };
+            return counting.columns.iter().enumerate().map(of_column).collect();
+        }
         let mut totals: Vec<Vec<u64>> =
             self.domains.iter().map(|&values| vec![0; values]).collect();
         for tuple in (0u32..).take(self.tuples()) {
@@ -369,7 +365,8 @@ impl Problem {
 /// The treatment of each column by the reader of a table that is to be anonymized.
 pub fn treatments(names: &[String], roles: &Roles) -> Vec<Treatment> {
     let treatment = |name: &String| {
-        if roles.quasi.contains(name) || roles.count.as_ref() == Some(name) {
+        let is_read = roles.quasi.contains(name) || roles.person.contains(name);
+        if is_read || roles.count.as_ref() == Some(name) {
             Treatment::Code
         } else if roles.sensitive.contains(name) {
             Treatment::CodeAndPassThrough
@@ -380,10 +377,4 @@ pub fn treatments(names: &[String], roles: &Roles) -> Vec<Treatment> {
         }
     };
     names.iter().map(treatment).collect()
-}
-
-/// A share of the rows, rounded down: the limit is never exceeded.
-fn allowance(share: Ratio, rows: u64) -> u64 {
-    let allowed = u128::from(share.num()) * u128::from(rows) / u128::from(share.den());
-    u64::try_from(allowed).expect("a share below 1 of a table")
 }

@@ -6,8 +6,7 @@
 //! solved; later stages never touch its attributes, so its own rules stay satisfied.
 
 use super::Problem;
-use super::privacy::Privacy;
-use super::sensitive_rules::SensitiveColumns;
+use super::privacy::{Model, Privacy};
 use crate::error::Result;
 use crate::request::{ModelSpec, RuleSpec};
 
@@ -27,7 +26,7 @@ type RulesOnSet<'a> = (Vec<usize>, Vec<&'a RuleSpec>);
 pub(super) fn stages(
     problem: &Problem,
     rules: &[RuleSpec],
-    sensitive: &SensitiveColumns,
+    models_of: impl Fn(&RuleSpec) -> Result<Vec<Model>>,
     totals: &[Vec<u64>],
 ) -> Result<Vec<Stage>> {
     let sets = chain(problem, rules);
@@ -37,8 +36,9 @@ pub(super) fn stages(
         let attributes =
             sets[at].0.iter().copied().filter(|column| !earlier.contains(column)).collect();
         let own_and_later = sets[at..].iter().flat_map(|(_, rules)| rules.iter());
-        let models =
-            own_and_later.map(|rule| sensitive.model(&rule.model)).collect::<Result<_>>()?;
+        let models: Vec<Vec<Model>> =
+            own_and_later.map(|rule| models_of(rule)).collect::<Result<_>>()?;
+        let models = models.concat();
         stages.push(Stage { attributes, privacy: Privacy::new(models, totals.to_vec()) });
     }
     Ok(stages)

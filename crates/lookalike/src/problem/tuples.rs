@@ -19,8 +19,13 @@ pub(super) struct Recoded<'a> {
 
 impl<'a> Recoded<'a> {
     pub(super) fn new(coded: &'a Coded, map: &'a [Code]) -> Recoded<'a> {
+        Recoded::of(coded.codes(), map)
+    }
+
+    /// Codes under a map of their own.
+    pub(super) fn of(codes: &'a Codes, map: &'a [Code]) -> Recoded<'a> {
         let greatest = map.iter().copied().max().unwrap_or(0);
-        Recoded { codes: coded.codes(), map, bits: u32::BITS - greatest.leading_zeros() }
+        Recoded { codes, map, bits: u32::BITS - greatest.leading_zeros() }
     }
 
     /// Appends the code of each row to its key.
@@ -111,7 +116,7 @@ fn shuffled(quasi: &[Recoded], tuples: &Tuples, key: Key) -> Tuples {
 ///
 /// As many columns as fit are packed into 64 bits and sorted; while columns remain, the number of
 /// the group found so far replaces the packed columns.
-fn distinct(columns: &[Recoded], rows: usize) -> Tuples {
+pub(super) fn distinct(columns: &[Recoded], rows: usize) -> Tuples {
     let rows_u32 = u32::try_from(rows).expect("the reader refuses more rows");
     let mut keyed: Vec<(u64, RowId)> = (0..rows_u32).map(|row| (0, row)).collect();
     let mut rest = columns;

@@ -1,6 +1,7 @@
 //! Which algorithm runs on which rows: stage by stage for local ones, at once for global recodings
 //! and rings.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
@@ -42,6 +43,61 @@ pub(crate) const STAGED: [Algorithm; 5] = [
 
 /// Runs the algorithm on the given pieces, which together satisfy every rule.
 pub(crate) fn run(
+    problem: &Problem,
+    search: SearchOptions,
+    pieces: &[Piece],
+    budget: &Budget,
+) -> RangedClasses {
+    let apart = by_changes(problem, pieces);
+    let [_, _, ..] = apart[..] else { return run_together(problem, search, pieces, budget) };
+    let mut all = RangedClasses::default();
+    let mut left = rows(pieces);
+    for part in apart {
+        let share = real(rows(&part)) / real(left);
+        left -= rows(&part);
+        // The loss of a part is no loss of the release.
+        let RangedClasses { partition, ranges } =
+            run_together(problem, search, &part, &budget.part(share).silent());
+        all.partition.append(partition);
+        all.ranges.extend(ranges);
+    }
+    all
+}
+
+/// The pieces, apart by the quasi-identifiers that change much over the rows of their persons: such
+/// a person costs every other one of the class those values. Parts that do not satisfy the rules
+/// alone are joined; the union of releases is a release.
+fn by_changes(problem: &Problem, pieces: &[Piece]) -> Vec<Vec<Piece>> {
+    if !problem.has_changing_persons() {
+        return Vec::new();
+    }
+    let mut parts: BTreeMap<Vec<usize>, Vec<Piece>> = BTreeMap::new();
+    for &piece in pieces {
+        parts.entry(problem.changes(piece.tuple)).or_default().push(piece);
+    }
+    let privacy = &problem.stages_in_order()[0].privacy;
+    let mut tally = problem.tally();
+    let mut holds = |part: &Vec<Piece>| {
+        tally.clear();
+        problem.count_into(&mut tally, part);
+        privacy.holds(&tally)
+    };
+    let (mut apart, rest): (Vec<Vec<Piece>>, Vec<Vec<Piece>>) =
+        parts.into_values().partition(&mut holds);
+    let mut rest = rest.concat();
+    apart.sort_by_key(|part| rows(part));
+    while !rest.is_empty() && !holds(&rest) {
+        // The largest part takes them; all together satisfy the rules.
+        rest.append(&mut apart.pop().expect("all pieces together satisfy the rules"));
+    }
+    if !rest.is_empty() {
+        rest.sort_unstable();
+        apart.push(rest);
+    }
+    apart
+}
+
+fn run_together(
     problem: &Problem,
     search: SearchOptions,
     pieces: &[Piece],

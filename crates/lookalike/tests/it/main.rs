@@ -9,6 +9,7 @@ mod nothing_ignored;
 mod optimal;
 mod oracle;
 mod papers;
+mod persons;
 mod query;
 mod real;
 mod run;

@@ -14,7 +14,7 @@ impl Privacy {
     /// them. At most 0, up to rounding, for a class that satisfies the rules; the decision is made
     /// by [`Privacy::holds`] alone.
     ///
-    /// - k, distinct: the missing rows or values.
+    /// - k, persons, distinct: the missing rows, persons or values.
     /// - alpha: the rows missing from the other values.
     /// - recursive: the rows missing from the tail, and the values missing before there is a tail.
     /// - entropy: the size times the missing entropy.
@@ -31,6 +31,7 @@ impl Privacy {
     pub(crate) fn least_deficit(&self, class: &Tally) -> u64 {
         let deficits = self.models.iter().map(|model| match model {
             Model::K(k) => k.saturating_sub(class.size()),
+            Model::Persons { column, k } => k.saturating_sub(class.distinct(*column)),
             Model::Alpha { column, alpha, values } => {
                 let most = || class.present(*column).map(|(_, count)| count).max().unwrap_or(0);
                 let part = values
@@ -38,7 +39,13 @@ impl Privacy {
                     .map_or_else(most, |values| count_together(class, *column, values));
                 let size = (u128::from(part) * u128::from(alpha.den()))
                     .div_ceil(u128::from(alpha.num().max(1)));
-                u64::try_from(size).unwrap_or(u64::MAX).saturating_sub(class.size())
+                let weight = u64::try_from(size).unwrap_or(u64::MAX).saturating_sub(class.weight());
+                weight.div_ceil(class.unit())
+            }
+            Model::Distinct { column, l } if class.is_plural(*column) => {
+                // Each further person adds one to the persons, and nothing to the head at best.
+                let counts = class.present(*column).map(|(_, count)| count);
+                (head(*l, counts) + 1).saturating_sub(class.size())
             }
             Model::Distinct { column, l } => l.saturating_sub(class.distinct(*column)),
             Model::Entropy { .. } | Model::Recursive { .. } | Model::Closeness { .. } => 1,
@@ -52,31 +59,44 @@ impl Privacy {
     )]
     fn model_deficit(&self, model: &Model, class: &Tally) -> f64 {
         let counts = |column| class.present(column).map(|(_, count)| count);
-        let size = real(class.size());
+        let (weight, unit) = (real(class.weight()), real(class.unit()));
         match model {
-            Model::K(k) => real(*k) - size,
+            Model::K(k) => real(*k) - real(class.size()),
+            Model::Persons { column, k } => real(*k) - real(class.distinct(*column)),
             Model::Alpha { column, alpha, values: None } => {
-                over(counts(*column).max().unwrap_or(0), *alpha) - size
+                (over(counts(*column).max().unwrap_or(0), *alpha) - weight) / unit
             }
             Model::Alpha { column, alpha, values: Some(values) } => {
-                over(count_together(class, *column, values), *alpha) - size
+                (over(count_together(class, *column, values), *alpha) - weight) / unit
+            }
+            Model::Distinct { column, l } if class.is_plural(*column) => {
+                real(head(*l, counts(*column))) + 1.0 - weight
             }
             Model::Distinct { column, l } => real(*l) - real(class.distinct(*column)),
             Model::Entropy { column, l } => {
-                let least = i128::from(class.size()) * (ln_units(l.to_f64()) - ENTROPY_TOLERANCE);
-                (least - entropy_units(class.size(), counts(*column))) as f64 / LN_UNIT
+                let total = class.shared_total(*column);
+                let shared = class.shared(*column).map(|(_, part)| part);
+                let least = i128::from(total) * (ln_units(l.to_f64()) - ENTROPY_TOLERANCE);
+                let missing = (least - entropy_units(total, shared)) as f64 / LN_UNIT;
+                missing / real(class.shared_unit(*column))
             }
             Model::Recursive { column, c, l } => {
-                let (top, tail) = top_and_tail(*l, counts(*column));
-                over(top, *c) - real(tail) + real((l - 1).saturating_sub(class.distinct(*column)))
+                let (top, tail) = top_and_tail(*l, class.weight(), counts(*column));
+                (over(top, *c) - real(tail)) / unit
+                    + real((l - 1).saturating_sub(class.distinct(*column)))
             }
             Model::Closeness { column, t, ground } => {
                 let (work, longest) = self.distance(*column, ground, class);
                 let distance = if longest > 0 { work as f64 / longest as f64 } else { 0.0 };
-                size * (distance - t.to_f64())
+                weight / unit * (distance - t.to_f64())
             }
         }
     }
+}
+
+/// The sum of the l - 1 greatest counts.
+fn head(l: u64, counts: impl Iterator<Item = u64>) -> u64 {
+    u64::MAX - top_and_tail(l, u64::MAX, counts).1
 }
 
 /// The size of which `part` is this share.

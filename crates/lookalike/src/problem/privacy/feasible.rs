@@ -19,7 +19,7 @@ pub struct Excess {
     pub column: usize,
     /// The value; of several that are counted together, the most frequent.
     pub code: Code,
-    /// The least number of its rows to suppress, never 0.
+    /// The least number of its rows or persons to suppress, never 0.
     pub rows: u64,
 }
 
@@ -38,7 +38,11 @@ impl Privacy {
         if whole.size() == 0 {
             return Err(Error::infeasible("infeasible-rules", "the table has no rows to release"));
         }
+        let of_persons = self.models.iter().any(|model| matches!(model, Model::Persons { .. }));
+        // Where persons are counted, nobody asked for so many rows.
+        let is_asked = |model: &&Model| !(of_persons && matches!(model, Model::K(_)));
         let failing = self.models.iter().filter(|model| !self.model_holds(model, whole));
+        let failing = failing.filter(is_asked);
         let why: Vec<String> = failing.map(|model| nearest(model, whole, names)).collect();
         if why.is_empty() {
             Ok(())
@@ -54,7 +58,9 @@ impl Privacy {
     /// For alpha and recursive, every subset of the table that satisfies the rule is without at
     /// least these rows of this value. For entropy, and for values that are counted together, this
     /// is true of some largest such subset. So suppressing them and asking again, until the answer
-    /// is none, suppresses no row too many for one rule; two rounds for each value suffice.
+    /// is none, suppresses no row too many for one rule; two rounds for each value suffice. Persons
+    /// with several values, and rows that weigh less than a person, take more rounds, and perhaps a
+    /// few persons too many.
     pub fn excess(&self, whole: &Tally) -> Option<Excess> {
         let failing: Vec<&Model> =
             self.models.iter().filter(|model| !self.model_holds(model, whole)).collect();
@@ -67,38 +73,80 @@ impl Privacy {
 
 fn excess(model: &Model, whole: &Tally) -> Option<Excess> {
     match model {
+        Model::Distinct { column, .. } if whole.is_plural(*column) => some_of_most(*column, whole),
+        Model::Recursive { column, .. } | Model::Entropy { column, .. }
+            if is_uneven(whole, *column) =>
+        {
+            some_of_most(*column, whole)
+        }
         // Suppression cannot add rows or values; closeness is measured against all rows, so none of
         // them may be suppressed.
-        Model::K(_) | Model::Distinct { .. } | Model::Closeness { .. } => None,
+        Model::K(_) | Model::Persons { .. } | Model::Distinct { .. } | Model::Closeness { .. } => {
+            None
+        }
         Model::Alpha { column, alpha, values: Some(values) } => {
             let together = count_together(whole, *column, values);
-            if together == whole.size() {
-                return None;
-            }
-            let (num, den, size) =
-                (u128::from(alpha.num()), u128::from(alpha.den()), u128::from(whole.size()));
-            // The least r with (together - r) / (size - r) <= alpha; alpha is below 1, or the rule
-            // would be satisfied.
-            let rows = (u128::from(together) * den - num * size).div_ceil(den - num);
-            let (code, count) =
-                most_frequent(values.iter().map(|&code| (code, whole.count(*column, code))))?;
-            Some(Excess {
-                column: *column,
-                code,
-                rows: u64::try_from(rows).unwrap_or(u64::MAX).min(count),
-            })
+            let named = values.iter().map(|&code| (code, whole.count(*column, code)));
+            above(*column, *alpha, together, most_frequent(named)?, whole)
+        }
+        Model::Alpha { column, alpha, values: None } if is_uneven(whole, *column) => {
+            let most = most_frequent(whole.present(*column))?;
+            above(*column, *alpha, most.1, most, whole)
         }
         Model::Alpha { column, alpha, values: None } => cut(*column, whole, 0, |counts| {
             alpha.at_least_share(counts.iter().copied().max().unwrap_or(0), counts.iter().sum())
         }),
         Model::Recursive { column, c, l } => cut(*column, whole, 0, |counts| {
-            recursive_holds(*c, top_and_tail(*l, counts.iter().copied()))
+            let size = counts.iter().sum();
+            recursive_holds(*c, top_and_tail(*l, size, counts.iter().copied()))
         }),
         // Between two levels some of the greatest counts may stay: see `cut`.
         Model::Entropy { column, l } => cut(*column, whole, 1, |counts| {
             entropy_holds(*l, counts.iter().sum(), counts.iter().copied())
         }),
     }
+}
+
+/// True where persons have several values, or rows weigh less than a person: then no cut through all
+/// counts says which rows to suppress.
+fn is_uneven(whole: &Tally, column: usize) -> bool {
+    whole.is_plural(column) || whole.unit() > 1
+}
+
+/// In so many steps at least the most frequent value is suppressed where no formula says how much of
+/// it.
+const ROUNDS: u64 = 200;
+
+/// Of a value, or values counted together, with a greater share than alpha: the rows of the most
+/// frequent one to suppress.
+fn above(
+    column: usize,
+    alpha: Ratio,
+    together: u64,
+    (code, count): (Code, u64),
+    whole: &Tally,
+) -> Option<Excess> {
+    if together == whole.weight() {
+        return None;
+    }
+    let (num, den, size) =
+        (u128::from(alpha.num()), u128::from(alpha.den()), u128::from(whole.weight()));
+    // The least r with (together - r) / (size - r) <= alpha; alpha is below 1, or the rule would be
+    // satisfied.
+    let weight = (u128::from(together) * den - num * size).div_ceil(den - num);
+    let weight = u64::try_from(weight).unwrap_or(u64::MAX).min(count);
+    Some(some_of(column, code, weight, whole))
+}
+
+/// A small part of the most frequent value; none when everybody has it.
+fn some_of_most(column: usize, whole: &Tally) -> Option<Excess> {
+    let (code, count) = most_frequent(whole.present(column))?;
+    (count < whole.weight()).then(|| some_of(column, code, count / ROUNDS, whole))
+}
+
+/// The rows of a value that have this weight, if each weighs as much as it can.
+fn some_of(column: usize, code: Code, weight: u64, whole: &Tally) -> Excess {
+    Excess { column, code, rows: weight.div_ceil(whole.unit()).max(1) }
 }
 
 /// Cuts all counts down to a common level, the greatest that satisfies the rule, and returns how
@@ -121,11 +169,22 @@ fn most_frequent(counts: impl Iterator<Item = (Code, u64)>) -> Option<(Code, u64
 
 /// The message for a rule that fails on the whole table, with the nearest parameter that does not.
 fn nearest(model: &Model, whole: &Tally, names: &[String]) -> String {
-    let size = whole.size();
+    let (size, rows) = (whole.weight(), whole.counted());
     match model {
-        Model::K(k) => format!(
-            "k = {k} cannot be met: the table has {size} rows, so the largest feasible k is {size}"
-        ),
+        Model::K(k) => {
+            let size = whole.size();
+            format!(
+                "k = {k} cannot be met: the table has {size} {rows}, so the largest feasible k is \
+                 {size}"
+            )
+        }
+        Model::Persons { column, k } => {
+            let persons = whole.distinct(*column);
+            format!(
+                "k = {k} cannot be met: the table has {persons} persons, so the largest feasible k \
+                 is {persons}"
+            )
+        }
         Model::Alpha { column, alpha, values } => {
             let (who, part) = match values {
                 Some(values) => ("the named values fill", count_together(whole, *column, values)),
@@ -135,9 +194,18 @@ fn nearest(model: &Model, whole: &Tally, names: &[String]) -> String {
                 ),
             };
             let divisor = gcd(part, size);
+            // Weights are of no interest to a reader, shares of them are.
+            let filled = if whole.unit() > 1 {
+                format!(
+                    "{} of the weight of the rows",
+                    decimal(millionths(part, size, Rounding::Up))
+                )
+            } else {
+                format!("{part} of {size} {rows}")
+            };
             let mut why = format!(
-                "alpha = {alpha} on column `{}` cannot be met: {who} {part} of {size} rows, so the \
-                 smallest feasible alpha is {}/{} (or {})",
+                "alpha = {alpha} on column `{}` cannot be met: {who} {filled}, so the smallest \
+                 feasible alpha is {}/{} (or {})",
                 names[*column],
                 part / divisor,
                 size / divisor,
@@ -153,8 +221,17 @@ fn nearest(model: &Model, whole: &Tally, names: &[String]) -> String {
             why
         }
         Model::Distinct { column, l } => {
-            let have = whole.distinct(*column);
-            let name = &names[*column];
+            let (name, have) = (&names[*column], whole.distinct(*column));
+            if whole.is_plural(*column) {
+                let counts = || whole.present(*column).map(|(_, count)| count);
+                let has_tail = |l| top_and_tail(l, whole.weight(), counts()).1 > 0;
+                let most = greatest(have, has_tail).unwrap_or(0);
+                return format!(
+                    "distinct l = {l} on column `{name}` cannot be met: persons have several values \
+                     there, and {most} of them may be all that is needed to have one of each \
+                     person, so the greatest feasible l is {most}"
+                );
+            }
             format!(
                 "distinct l = {l} on column `{name}` cannot be met: it has {have} different \
                  values, so the greatest feasible l is {have}"
@@ -189,12 +266,12 @@ fn nearest(model: &Model, whole: &Tally, names: &[String]) -> String {
     reason = "the entropy of 2^32 rows is below 23, and the result is checked before it is returned"
 )]
 fn greatest_entropy_l(column: usize, whole: &Tally) -> u128 {
-    let counts = || whole.present(column).map(|(_, count)| count);
-    let entropy = entropy_units(whole.size(), counts()) as f64 / LN_UNIT / whole.size() as f64;
+    let counts = || whole.shared(column).map(|(_, part)| part);
+    let size = whole.shared_total(column);
+    let entropy = entropy_units(size, counts()) as f64 / LN_UNIT / size as f64;
     let mut best = (entropy.exp() * MILLION as f64).ceil() as u64;
-    let holds = |l| {
-        entropy_holds(Ratio::new(l, MILLION).expect("a million is not 0"), whole.size(), counts())
-    };
+    let holds =
+        |l| entropy_holds(Ratio::new(l, MILLION).expect("a million is not 0"), size, counts());
     while best > MILLION && !holds(best) {
         best -= 1;
     }
@@ -204,17 +281,22 @@ fn greatest_entropy_l(column: usize, whole: &Tally) -> u128 {
 fn recursive_nearest(c: Ratio, l: u64, column: usize, whole: &Tally, name: &str) -> String {
     let counts = || whole.present(column).map(|(_, count)| count);
     let least_c = |l| {
-        let (top, tail) = top_and_tail(l, counts());
+        let (top, tail) = top_and_tail(l, whole.weight(), counts());
         (tail > 0).then(|| {
             let above = decimal(millionths(top, tail, Rounding::Above));
+            let divisor = if whole.unit() > 1 { gcd(top, tail) } else { 1 };
+            let (top, tail) = (top / divisor, tail / divisor);
             format!("with l = {l}, c must be above {top}/{tail}, such as {above}")
         })
     };
     let have = whole.distinct(column);
-    let few = || format!("with l = {l} no c is feasible, as it has {have} different values");
+    let few = || match whole.is_plural(column) {
+        true => format!("with l = {l} no c is feasible, as persons have several values"),
+        false => format!("with l = {l} no c is feasible, as it has {have} different values"),
+    };
     let mut ways = vec![least_c(l).unwrap_or_else(few)];
     // The tail shrinks as l grows, so a table that satisfies one l satisfies all smaller ones.
-    match greatest(have.min(l), |l| recursive_holds(c, top_and_tail(l, counts()))) {
+    match greatest(have.min(l), |l| recursive_holds(c, top_and_tail(l, whole.weight(), counts()))) {
         Some(l) => ways.push(format!("with c = {c} the greatest feasible l is {l}")),
         None if l > 1 => ways.extend(least_c(1)),
         None => {}

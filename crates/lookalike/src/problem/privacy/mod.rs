@@ -33,10 +33,12 @@
 //! Distinct, entropy and recursive l: Machanavajjhala, Gehrke, Kifer, Venkitasubramaniam, ICDE
 //! 2006. t-closeness: Li, Li, Venkatasubramanian, ICDE 2007.
 
+mod counting;
 mod deficit;
 mod feasible;
 mod tally;
 
+pub use counting::{CodeSets, Counting, PERSON_WEIGHT, PluralColumn};
 pub use feasible::Excess;
 pub use tally::Tally;
 
@@ -46,8 +48,15 @@ use crate::request::ratio::Ratio;
 /// A rule on one class. `column` is the index of a sensitive column in the [`Tally`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Model {
-    /// At least this many rows.
+    /// At least this many rows; persons, where all rows of a person are in one class.
     K(u64),
+    /// Rows of at least this many different persons.
+    Persons {
+        /// The column of the tally that has the person of each row.
+        column: usize,
+        /// The least number of persons.
+        k: u64,
+    },
     /// No value, or not these values together, fills more than a share of the class.
     Alpha {
         /// The sensitive column.
@@ -126,24 +135,18 @@ pub struct GroundNode {
 pub struct Privacy {
     models: Vec<Model>,
     /// The count of each value of each sensitive column in the whole table: closeness compares with
-    /// them. Every column sums to `rows`.
+    /// them.
     totals: Vec<Vec<u64>>,
-    rows: u64,
+    /// The sum of each column's counts.
+    sums: Vec<u64>,
 }
 
 impl Privacy {
     /// These models, all of which must be satisfied, on a table with these counts: for each
     /// sensitive column one count for each code. The counts may be empty if no model has a column.
-    ///
-    /// # Panics
-    /// When the columns do not have the same number of rows.
     pub fn new(models: Vec<Model>, totals: Vec<Vec<u64>>) -> Privacy {
-        let rows = totals.first().map_or(0, |column| column.iter().sum());
-        assert!(
-            totals.iter().all(|column| column.iter().sum::<u64>() == rows),
-            "every row has a value in every column"
-        );
-        Privacy { models, totals, rows }
+        let sums = totals.iter().map(|column| column.iter().sum()).collect();
+        Privacy { models, totals, sums }
     }
 
     /// True when the class satisfies every model. An empty class satisfies none.
@@ -154,6 +157,7 @@ impl Privacy {
     /// true:
     ///
     /// - k: sizes add up.
+    /// - persons: a union has every person of both classes.
     /// - alpha: the share in a union lies between the shares in its two classes.
     /// - distinct: a union has every value of both classes.
     /// - entropy: it is concave, so the entropy of a mixture is at least the weighted mean of the
@@ -163,6 +167,14 @@ impl Privacy {
     ///   the two tails.
     /// - closeness: the two transports together are a transport for the union, so the distance is
     ///   at most the weighted mean of the distances.
+    ///
+    /// Persons with several values count for each of them; all their rows are in one class, so the
+    /// persons of a union are those of both classes and every count adds up. Alpha stays a share of
+    /// persons. For distinct and recursive the tail is the persons without the l - 1 most frequent
+    /// values, counted as if nobody had two of these: never more than there are, and for persons of
+    /// one value each just the rarer values. Entropy and closeness look at the distribution in which
+    /// every person weighs the same. Weights of rows are fixed before the search, so they add up
+    /// like counts.
     ///
     /// All models but entropy are decided in integers, for tables of up to 2^32 rows.
     pub fn holds(&self, class: &Tally) -> bool {
@@ -178,7 +190,7 @@ impl Privacy {
     /// A lower bound on the rows of any class that satisfies the rules, at least 1.
     pub fn least_rows(&self) -> u64 {
         let least = self.models.iter().map(|model| match model {
-            Model::K(k) => *k,
+            Model::K(k) | Model::Persons { k, .. } => *k,
             Model::Alpha { alpha, values: None, .. } if alpha.num() > 0 => {
                 alpha.den().div_ceil(alpha.num())
             }
@@ -197,16 +209,23 @@ impl Privacy {
         let counts = |column| class.present(column).map(|(_, count)| count);
         match model {
             Model::K(k) => class.size() >= *k,
+            Model::Persons { column, k } => class.distinct(*column) >= *k,
             Model::Alpha { column, alpha, values: None } => {
-                alpha.at_least_share(counts(*column).max().unwrap_or(0), class.size())
+                alpha.at_least_share(counts(*column).max().unwrap_or(0), class.weight())
             }
             Model::Alpha { column, alpha, values: Some(values) } => {
-                alpha.at_least_share(count_together(class, *column, values), class.size())
+                alpha.at_least_share(count_together(class, *column, values), class.weight())
+            }
+            Model::Distinct { column, l } if class.is_plural(*column) => {
+                top_and_tail(*l, class.weight(), counts(*column)).1 > 0
             }
             Model::Distinct { column, l } => class.distinct(*column) >= *l,
-            Model::Entropy { column, l } => entropy_holds(*l, class.size(), counts(*column)),
+            Model::Entropy { column, l } => {
+                let shared = class.shared(*column).map(|(_, part)| part);
+                entropy_holds(*l, class.shared_total(*column), shared)
+            }
             Model::Recursive { column, c, l } => {
-                recursive_holds(*c, top_and_tail(*l, counts(*column)))
+                recursive_holds(*c, top_and_tail(*l, class.weight(), counts(*column)))
             }
             Model::Closeness { column, t, ground } => {
                 let (work, longest) = self.distance(*column, ground, class);
@@ -222,20 +241,21 @@ impl Privacy {
     /// units of 1 / (n N).
     fn distance(&self, column: usize, ground: &GroundDistance, class: &Tally) -> (u128, u128) {
         let totals = &self.totals[column];
+        let (rows, size) = (self.sums[column], class.shared_total(column));
         let surplus = |count: u64, total: u64| {
-            i128::from(count) * i128::from(self.rows) - i128::from(total) * i128::from(class.size())
+            i128::from(count) * i128::from(rows) - i128::from(total) * i128::from(size)
         };
-        let earth = u128::from(self.rows) * u128::from(class.size());
+        let earth = u128::from(rows) * u128::from(size);
         match ground {
             GroundDistance::Equal => {
                 let too_much =
                     |(code, count)| surplus(count, totals[code as usize]).max(0).unsigned_abs();
-                (class.present(column).map(too_much).sum(), earth)
+                (class.shared(column).map(too_much).sum(), earth)
             }
             GroundDistance::Ordered => {
                 let (mut work, mut carried, mut steps) = (0, 0, 0_u128);
                 for (code, &total) in (0..).zip(totals).filter(|&(_, &total)| total > 0) {
-                    carried += surplus(class.count(column, code), total);
+                    carried += surplus(class.shared_of(column, code), total);
                     work += carried.unsigned_abs();
                     steps += 1;
                 }
@@ -244,7 +264,7 @@ impl Privacy {
             GroundDistance::Hierarchical { nodes } => {
                 let surplus = (0..)
                     .zip(totals)
-                    .map(|(code, &total)| (code, surplus(class.count(column, code), total)));
+                    .map(|(code, &total)| (code, surplus(class.shared_of(column, code), total)));
                 (
                     work_in_tree(nodes, surplus),
                     earth * nodes.last().map_or(0, |root| u128::from(root.height)),
@@ -285,19 +305,20 @@ fn count_together(class: &Tally, column: usize, values: &[Code]) -> u64 {
     values.iter().map(|&code| class.count(column, code)).sum()
 }
 
-/// The greatest count, and the sum of the l-th greatest and all smaller ones.
-fn top_and_tail(l: u64, counts: impl Iterator<Item = u64>) -> (u64, u64) {
+/// The greatest count, and what the l - 1 greatest leave of the weight: for values that exclude each
+/// other, the sum of the l-th greatest and all smaller ones.
+fn top_and_tail(l: u64, weight: u64, counts: impl Iterator<Item = u64>) -> (u64, u64) {
     let mut counts: Vec<u64> = counts.collect();
     let top = counts.iter().copied().max().unwrap_or(0);
-    let tail = match usize::try_from(l.saturating_sub(1)) {
-        Ok(0) => counts.iter().sum(),
+    let head: u64 = match usize::try_from(l.saturating_sub(1)) {
+        Ok(0) => 0,
         Ok(head) if head < counts.len() => {
-            let (_, _, smaller) = counts.select_nth_unstable_by(head - 1, |a, b| b.cmp(a));
-            smaller.iter().sum()
+            let (greater, least, _) = counts.select_nth_unstable_by(head - 1, |a, b| b.cmp(a));
+            greater.iter().sum::<u64>() + *least
         }
-        _ => 0,
+        _ => counts.iter().sum(),
     };
-    (top, tail)
+    (top, weight.saturating_sub(head))
 }
 
 fn recursive_holds(c: Ratio, (top, tail): (u64, u64)) -> bool {

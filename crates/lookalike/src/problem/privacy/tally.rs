@@ -1,5 +1,8 @@
 //! The input of a privacy model: the size of a class and the count of each sensitive value in it.
 
+use std::sync::Arc;
+
+use super::counting::{Counting, PERSON_WEIGHT, PluralColumn, SharedCounting};
 use crate::codes::Code;
 
 /// The counts of one class.
@@ -12,7 +15,10 @@ use crate::codes::Code;
 #[derive(Clone, Debug)]
 pub struct Tally {
     size: u64,
+    /// The size by weight.
+    weight: u64,
     columns: Vec<ColumnCounts>,
+    counting: SharedCounting,
 }
 
 /// The counts of one sensitive column.
@@ -22,6 +28,10 @@ struct ColumnCounts {
     counts: Vec<CodeCount>,
     /// The codes with a count above 0, each once.
     present: Vec<Code>,
+    /// By code, where persons may have several values: the weight of each person shared out among
+    /// the values of the person. Empty elsewhere.
+    shared: Vec<u64>,
+    shared_total: u64,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -34,11 +44,18 @@ struct CodeCount {
 impl Tally {
     /// An empty class; `domains` is the number of values of each sensitive column.
     pub fn new(domains: &[usize]) -> Tally {
-        let empty = |&domain: &usize| ColumnCounts {
-            counts: vec![CodeCount::default(); domain],
-            present: Vec::new(),
+        let columns = domains.iter().map(|&domain| ColumnCounts::new(domain, 0)).collect();
+        Tally { size: 0, weight: 0, columns, counting: None }
+    }
+
+    /// An empty class that counts persons.
+    pub fn of_persons(counting: &Arc<Counting>) -> Tally {
+        let empty = |column: &PluralColumn| {
+            let shared = if column.is_plural() { column.values } else { 0 };
+            ColumnCounts::new(column.values, shared)
         };
-        Tally { size: 0, columns: domains.iter().map(empty).collect() }
+        let columns = counting.columns.iter().map(empty).collect();
+        Tally { size: 0, weight: 0, columns, counting: Some(Arc::clone(counting)) }
     }
 
     /// Adds `count` equal rows with these codes, one for each sensitive column. Panics if the
@@ -46,8 +63,16 @@ impl Tally {
     pub fn add(&mut self, codes: &[Code], count: u32) {
         assert_eq!(codes.len(), self.columns.len(), "a row has one code for each sensitive column");
         self.size += u64::from(count);
-        for (column, &code) in self.columns.iter_mut().zip(codes) {
-            column.add(code, u64::from(count));
+        let weight = self.weight_of(codes, count);
+        self.weight += weight;
+        let Some(counting) = &self.counting else {
+            let columns = self.columns.iter_mut().zip(codes);
+            return columns.for_each(|(column, &code)| column.add(code, weight));
+        };
+        for ((column, plural), code) in self.columns.iter_mut().zip(&counting.columns).zip(codes) {
+            let values = plural.values_of(code);
+            values.iter().for_each(|&value| column.add(value, weight));
+            column.share(values, weight, |all, part| all + part);
         }
     }
 
@@ -56,27 +81,66 @@ impl Tally {
         assert_eq!(codes.len(), self.columns.len(), "a row has one code for each sensitive column");
         self.size =
             self.size.checked_sub(u64::from(count)).expect("a class loses only rows that it has");
-        for (column, &code) in self.columns.iter_mut().zip(codes) {
-            column.remove(code, u64::from(count));
+        let weight = self.weight_of(codes, count);
+        self.weight -= weight;
+        let Some(counting) = &self.counting else {
+            let columns = self.columns.iter_mut().zip(codes);
+            return columns.for_each(|(column, &code)| column.remove(code, weight));
+        };
+        for ((column, plural), code) in self.columns.iter_mut().zip(&counting.columns).zip(codes) {
+            let values = plural.values_of(code);
+            values.iter().for_each(|&value| column.remove(value, weight));
+            column.share(values, weight, |all, part| all - part);
         }
+    }
+
+    /// The weight of equal rows: that of their person, or 1 each.
+    fn weight_of(&self, codes: &[Code], count: u32) -> u64 {
+        let weights = self.counting.as_ref().and_then(|counting| counting.weights.as_ref());
+        let of_row = weights.zip(codes.last()).map_or(1, |(weights, &last)| weights[last as usize]);
+        u64::from(count) * u64::from(of_row)
     }
 
     /// Removes all rows in O(values that occur).
     pub fn clear(&mut self) {
         self.size = 0;
+        self.weight = 0;
         for column in &mut self.columns {
             for code in column.present.drain(..) {
                 column.counts[code as usize].count = 0;
+                if let Some(shared) = column.shared.get_mut(code as usize) {
+                    *shared = 0;
+                }
             }
+            column.shared_total = 0;
         }
     }
 
-    /// Rows of the class.
+    /// Rows of the class; persons, where all rows of a person are in one class.
     pub fn size(&self) -> u64 {
         self.size
     }
 
-    /// Rows of the class with this value.
+    /// The size by weight: what the counts of values are shares of.
+    pub fn weight(&self) -> u64 {
+        self.weight
+    }
+
+    /// The word for what is counted.
+    pub(super) fn counted(&self) -> &'static str {
+        match &self.counting {
+            Some(counting) if !counting.is_weighted() => "persons",
+            _ => "rows",
+        }
+    }
+
+    /// The greatest weight of a row or person.
+    pub fn unit(&self) -> u64 {
+        let counting = self.counting.as_ref();
+        if counting.is_some_and(|counting| counting.is_weighted()) { PERSON_WEIGHT } else { 1 }
+    }
+
+    /// The weight of the rows or persons of the class with this value.
     pub fn count(&self, column: usize, code: Code) -> u64 {
         self.columns[column].counts[code as usize].count
     }
@@ -86,14 +150,65 @@ impl Tally {
         self.columns[column].present.len() as u64
     }
 
+    /// True when a person may have several values of this column: then the counts of the values add
+    /// up to more than the persons.
+    pub fn is_plural(&self, column: usize) -> bool {
+        !self.columns[column].shared.is_empty()
+    }
+
     /// The values that occur with their counts, in no particular order: sort them for output.
     pub fn present(&self, column: usize) -> impl Iterator<Item = (Code, u64)> + Clone + '_ {
         let column = &self.columns[column];
         column.present.iter().map(|&code| (code, column.counts[code as usize].count))
     }
+
+    /// The distribution of the values that occur: each person's weight shared out among the values
+    /// of the person. It adds up to [`Tally::shared_total`].
+    pub fn shared(&self, column: usize) -> impl Iterator<Item = (Code, u64)> + Clone + '_ {
+        let own = &self.columns[column];
+        own.present.iter().map(move |&code| (code, self.shared_of(column, code)))
+    }
+
+    /// The part of a value in the distribution.
+    pub fn shared_of(&self, column: usize, code: Code) -> u64 {
+        let own = &self.columns[column];
+        own.shared.get(code as usize).copied().unwrap_or(own.counts[code as usize].count)
+    }
+
+    /// The sum of the distribution.
+    pub fn shared_total(&self, column: usize) -> u64 {
+        if self.is_plural(column) { self.columns[column].shared_total } else { self.weight }
+    }
+
+    /// The part of one person in the distribution, at most.
+    pub fn shared_unit(&self, column: usize) -> u64 {
+        if self.is_plural(column) { PERSON_WEIGHT } else { self.unit() }
+    }
 }
 
 impl ColumnCounts {
+    fn new(values: usize, shared: usize) -> ColumnCounts {
+        ColumnCounts {
+            counts: vec![CodeCount::default(); values],
+            present: Vec::new(),
+            shared: vec![0; shared],
+            shared_total: 0,
+        }
+    }
+
+    /// Shares so many persons out among their values.
+    fn share(&mut self, values: &[Code], persons: u64, change: impl Fn(u64, u64) -> u64) {
+        if self.shared.is_empty() {
+            return;
+        }
+        let part = persons * (PERSON_WEIGHT / values.len() as u64);
+        for &value in values {
+            let shared = &mut self.shared[value as usize];
+            *shared = change(*shared, part);
+            self.shared_total = change(self.shared_total, part);
+        }
+    }
+
     fn add(&mut self, code: Code, count: u64) {
         let of = &mut self.counts[code as usize];
         if of.count == 0 && count > 0 {

@@ -3,6 +3,7 @@
 use super::*;
 
 mod examples;
+mod persons;
 mod refusals;
 
 /// A small generator of its own, so that the tests mean the same for ever (splitmix64).
@@ -143,6 +144,7 @@ fn margin(model: &Model, counts: &[u64], totals: &[u64]) -> f64 {
     let share = |count: u64| count as f64 / size;
     match model {
         Model::K(k) => size - *k as f64,
+        Model::Persons { .. } => unreachable!("persons have tests of their own"),
         Model::Alpha { alpha, values: None, .. } => {
             counts.iter().map(|&count| alpha.to_f64() - share(count)).fold(f64::INFINITY, f64::min)
         }
@@ -280,7 +282,7 @@ fn each_random_case(
 
 fn kind(model: &Model) -> usize {
     match model {
-        Model::K(_) => 0,
+        Model::K(_) | Model::Persons { .. } => 0,
         Model::Alpha { values: None, .. } => 1,
         Model::Alpha { .. } => 2,
         Model::Distinct { .. } => 3,
