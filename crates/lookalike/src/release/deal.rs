@@ -4,8 +4,10 @@
 //! the choice is random under a key, all choices equally likely; the place of a row in the source
 //! has no influence. A row that stands for several is as many rows as its count says.
 
+use std::cmp::Ordering;
+
 use super::BATCH;
-use super::passthrough::PassedThrough;
+use super::passthrough::{Comparable, PassedThrough};
 use crate::codes::RowId;
 use crate::error::Result;
 use crate::problem::Problem;
@@ -59,7 +61,9 @@ pub fn deal(
     key: Key,
 ) -> Result<Vec<Dealt>> {
     let passed = PassedThrough::new(table, roles);
-    let mut dealt = if problem.is_counted() {
+    let mut dealt = if problem.whole_persons().is_some() {
+        of_persons(problem, recoding, &passed, key)?
+    } else if problem.is_counted() {
         of_units(problem, recoding, &passed, key)?
     } else {
         of_rows(problem, recoding, &passed, key)?
@@ -108,6 +112,23 @@ fn of_rows(
         dealt.extend(rows.iter().map(|&row| Dealt { row, class, count: 1 }));
     }
     Ok(dealt)
+}
+
+/// Deals whole persons, each with all rows.
+pub(super) fn of_persons(
+    problem: &Problem,
+    recoding: &Recoding,
+    passed: &PassedThrough,
+    key: Key,
+) -> Result<Vec<Dealt>> {
+    let persons = problem.persons().expect("the table has persons");
+    let mut dealt = of_rows(problem, recoding, passed, key)?;
+    // So far a person stands for the rows.
+    let rows = |piece: Dealt| {
+        let rows = persons.rows.of(piece.row).iter();
+        rows.map(move |&row| Dealt { row, count: persons.count_of(row), ..piece })
+    };
+    Ok(std::mem::take(&mut dealt).into_iter().flat_map(rows).collect())
 }
 
 /// Deals rows with counts.
@@ -252,7 +273,52 @@ impl Units {
     }
 }
 
-/// The rows of tuples that are split over several classes, each tuple's rows in random order.
+/// The cells of rows or of whole persons, which compare: of a person those of all rows, in order.
+struct UnitCells {
+    cells: Comparable,
+    /// For each person the places of the rows in the order of their cells; none for rows.
+    places: Option<Vec<Vec<usize>>>,
+}
+
+impl UnitCells {
+    /// The cells of some rows, or of some persons; none when no column is passed through.
+    fn new(
+        passed: &PassedThrough,
+        problem: &Problem,
+        units: &[RowId],
+    ) -> Result<Option<UnitCells>> {
+        let Some(persons) = problem.whole_persons() else {
+            let cells = passed.comparable(units)?;
+            return Ok(cells.map(|cells| UnitCells { cells, places: None }));
+        };
+        let rows: Vec<RowId> =
+            units.iter().flat_map(|&person| persons.of(person)).copied().collect();
+        let Some(cells) = passed.comparable(&rows)? else { return Ok(None) };
+        let mut first = 0;
+        let mut places_of = |&person: &RowId| {
+            let end = first + persons.of(person).len();
+            let mut places: Vec<usize> = (first..end).collect();
+            places.sort_unstable_by(|&a, &b| cells.row(a).cmp(&cells.row(b)));
+            first = end;
+            places
+        };
+        let places = Some(units.iter().map(&mut places_of).collect());
+        Ok(Some(UnitCells { cells, places }))
+    }
+
+    fn compared(&self, a: usize, b: usize) -> Ordering {
+        match &self.places {
+            None => self.cells.row(a).cmp(&self.cells.row(b)),
+            Some(places) => {
+                let cells = |unit: usize| places[unit].iter().map(|&place| self.cells.row(place));
+                cells(a).cmp(cells(b))
+            }
+        }
+    }
+}
+
+/// The rows (or whole persons) of tuples that are split over several classes, each tuple's in random
+/// order.
 pub(super) struct RowDeal {
     tuples: Vec<u32>,
     rows: Vec<RowId>,
@@ -275,7 +341,7 @@ impl RowDeal {
             deal.next.push(deal.rows.len());
             deal.rows.extend_from_slice(problem.rows_of(deal.tuples[at]));
             if deal.rows.len() - deal.next[from] >= BATCH || at + 1 == deal.tuples.len() {
-                deal.shuffle(passed, from, &mut draws)?;
+                deal.shuffle(passed, problem, from, &mut draws)?;
                 from = at + 1;
             }
         }
@@ -284,14 +350,20 @@ impl RowDeal {
 
     /// Puts the rows of the tuples from `from` on in random order, each tuple's among themselves.
     /// They are sorted by their cells first, so that the order of the source has no influence.
-    fn shuffle(&mut self, passed: &PassedThrough, from: usize, draws: &mut Draws) -> Result<()> {
+    fn shuffle(
+        &mut self,
+        passed: &PassedThrough,
+        problem: &Problem,
+        from: usize,
+        draws: &mut Draws,
+    ) -> Result<()> {
         let start = self.next[from];
-        let cells = passed.comparable(&self.rows[start..])?;
+        let cells = UnitCells::new(passed, problem, &self.rows[start..])?;
         for (at, &begin) in self.next.iter().enumerate().skip(from) {
             let end = self.next.get(at + 1).copied().unwrap_or(self.rows.len());
             let mut places: Vec<usize> = (begin - start..end - start).collect();
             if let Some(cells) = &cells {
-                places.sort_unstable_by(|&a, &b| cells.row(a).cmp(&cells.row(b)).then(a.cmp(&b)));
+                places.sort_unstable_by(|&a, &b| cells.compared(a, b).then(a.cmp(&b)));
             }
             draws.shuffle(&mut places);
             let dealt: Vec<RowId> = places.iter().map(|&place| self.rows[start + place]).collect();

@@ -6,13 +6,14 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::deal::{self, Dealt, RowDeal};
+use super::pseudonyms::Pseudonyms;
 use super::{BATCH, BYTES, Release};
 use crate::codes::RowId;
 use crate::error::Result;
 use crate::problem::Problem;
 use crate::problem::partition;
 use crate::problem::recoding::Recoding;
-use crate::request::Order;
+use crate::request::{Order, Request};
 use crate::rng::Key;
 
 impl Release {
@@ -21,10 +22,23 @@ impl Release {
         &mut self,
         problem: &Problem,
         recoding: &Recoding,
+        request: &Request,
         key: Key,
     ) -> Result<()> {
         if problem.is_counted() {
             return self.lay_out_counted(deal::of_units(problem, recoding, &self.passed, key)?);
+        }
+        if let Some(persons) = problem.whole_persons() {
+            let mut dealt = deal::of_persons(problem, recoding, &self.passed, key)?;
+            dealt.retain(|piece| piece.class.is_some());
+            if request.output.pseudonyms {
+                let released = dealt.iter().map(|piece| piece.row);
+                self.pseudonyms = Pseudonyms::new(persons, released, request, key);
+            }
+            if self.sources.is_some() {
+                return self.lay_out_counted(dealt);
+            }
+            return self.lay_out_persons(dealt);
         }
         let mut deal = RowDeal::new(&self.passed, problem, recoding, key)?;
         let released = problem.row_count() - partition::rows(recoding.suppressed());
@@ -38,6 +52,18 @@ impl Release {
             }
             self.classes.resize(self.rows.len(), class);
         }
+        self.put_in_batches()
+    }
+
+    /// Lays out the rows of whole persons.
+    fn lay_out_persons(&mut self, mut dealt: Vec<Dealt>) -> Result<()> {
+        dealt.sort_unstable_by_key(|piece| (piece.class, piece.row));
+        self.rows = dealt.iter().map(|piece| piece.row).collect();
+        self.classes = dealt.iter().filter_map(|piece| piece.class).collect();
+        self.put_in_batches()
+    }
+
+    fn put_in_batches(&mut self) -> Result<()> {
         match self.order {
             Order::Canonical => self.cut_classes()?,
             Order::Input => {
@@ -75,11 +101,18 @@ impl Release {
         let cells = self.passed.comparable(&rows)?;
         let compared = |a: usize, b: usize| {
             let by_cells = || cells.as_ref().map(|cells| cells.row(a).cmp(&cells.row(b)));
-            dealt[a].class.cmp(&dealt[b].class).then_with(|| by_cells().unwrap_or(Ordering::Equal))
+            let by_class = dealt[a].class.cmp(&dealt[b].class);
+            let shown = by_class.then_with(|| by_cells().unwrap_or(Ordering::Equal));
+            shown.then_with(|| self.pseudonyms.compared(rows[a], rows[b]))
         };
         let mut order: Vec<usize> = (0..dealt.len()).collect();
         order.par_sort_unstable_by(|&a, &b| compared(a, b).then(a.cmp(&b)));
-        for same in order.chunk_by(|&a, &b| compared(a, b).is_eq()) {
+        let alike: Vec<&[usize]> = order.chunk_by(|&a, &b| compared(a, b).is_eq()).collect();
+        for same in alike {
+            if let Some(sources) = &mut self.sources {
+                let sources_of = same.iter().map(|&at| (dealt[at].row, dealt[at].count));
+                sources.extend(sources_of.map(|(row, count)| (self.rows.len(), row, count)));
+            }
             self.rows.push(dealt[same[0]].row);
             self.classes.extend(dealt[same[0]].class);
             self.counts.push(same.iter().map(|&at| dealt[at].count).sum());
@@ -123,9 +156,11 @@ impl Release {
 
     /// Sorts rows by their passed-through cells.
     fn put_in_order(&mut self, here: Range<usize>) -> Result<()> {
-        let Some(cells) = self.passed.comparable(&self.rows[here.clone()])? else { return Ok(()) };
+        let rows = &self.rows[here.clone()];
+        let cells = self.passed.comparable(rows)?;
         let mut order: Vec<usize> = (0..here.len()).collect();
-        order.par_sort_unstable_by(|&a, &b| cells.row(a).cmp(&cells.row(b)).then(a.cmp(&b)));
+        let compared = |a, b| self.compared(cells.as_ref(), rows, a, b);
+        order.par_sort_unstable_by(|&a, &b| compared(a, b).then(a.cmp(&b)));
         let ordered: Vec<RowId> = order.iter().map(|&at| self.rows[here.start + at]).collect();
         self.rows[here].copy_from_slice(&ordered);
         Ok(())

@@ -9,8 +9,10 @@
 mod deal;
 pub(crate) mod formula_guard;
 mod layout;
+pub mod origins_file;
 mod passthrough;
 pub mod proof;
+mod pseudonyms;
 pub(crate) mod published;
 pub mod recoding_file;
 pub mod tuple_plan;
@@ -18,6 +20,7 @@ pub mod tuple_plan;
 pub use deal::{Dealt, deal};
 pub use published::{PublishedColumn, published_columns};
 
+use std::cmp::Ordering;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
@@ -29,6 +32,8 @@ use arrow_select::take::take;
 
 use self::formula_guard::FormulaGuard;
 use self::passthrough::{Comparable, PassedThrough, passed_through};
+use self::pseudonyms::Pseudonyms;
+use crate::audit::Origin;
 use crate::codes::{Codes, RowId};
 use crate::error::{Error, Result};
 use crate::problem::Problem;
@@ -60,6 +65,11 @@ pub struct Release {
     passed: PassedThrough,
     order: Order,
     guard: FormulaGuard,
+    /// The number of each person that is published in place of the key.
+    pseudonyms: Pseudonyms,
+    /// Where rows that show the same are one row, and persons count: the number of the released
+    /// row, a source row of it, and how many of that row's rows.
+    sources: Option<Vec<(usize, RowId, u32)>>,
     /// For each batch the source rows of its rows, where they are recorded.
     origins: Option<Vec<OnceLock<Vec<RowId>>>>,
 }
@@ -82,6 +92,8 @@ enum ReleasedColumn {
     Passthrough,
     /// The number of rows that each row stands for.
     Count,
+    /// The pseudonym of the person.
+    Pseudonym,
 }
 
 impl Release {
@@ -144,6 +156,10 @@ impl Release {
                     if as_text { text_type(&column.data_type) } else { column.data_type.clone() };
                 fields.push(Field::new(guard.name(&column.name), written, true));
                 columns.push(ReleasedColumn::Passthrough);
+            } else if request.output.pseudonyms && roles.person.first() == Some(&column.name) {
+                let name = guard.name(pseudonyms::name(roles)).to_string();
+                fields.push(Field::new(name, DataType::Int64, true));
+                columns.push(ReleasedColumn::Pseudonym);
             } else if roles.count.as_ref() == Some(&column.name) {
                 fields.push(Field::new(guard.name(&column.name), DataType::Int64, true));
                 columns.push(ReleasedColumn::Count);
@@ -155,7 +171,7 @@ impl Release {
         }
         let passed = PassedThrough::new(table, roles);
         // Rows that show the same are one row: in a text file, an empty text shows nothing.
-        let passed = if as_text && problem.is_counted() { passed.in_text() } else { passed };
+        let passed = if as_text && roles.count.is_some() { passed.in_text() } else { passed };
         let mut release = Release {
             schema: Arc::new(Schema::new(fields)),
             columns,
@@ -166,10 +182,12 @@ impl Release {
             passed,
             order: request.output.order,
             guard,
+            pseudonyms: Pseudonyms::default(),
+            sources: (roles.count.is_some() && problem.persons().is_some()).then(Vec::new),
             origins: None,
         };
         let key = if recoding.is_of_rings() { Key::from_system() } else { key };
-        release.lay_out(problem, recoding, key)?;
+        release.lay_out(problem, recoding, request, key)?;
         Ok(release)
     }
 
@@ -204,6 +222,23 @@ impl Release {
         recorded.filter_map(OnceLock::into_inner).flatten().collect()
     }
 
+    /// For each row of the release the source rows that it stands for, as far as batches were made
+    /// and recorded.
+    pub(crate) fn sources(&mut self) -> Vec<Origin> {
+        let id = |row: usize| RowId::try_from(row).expect("fewer released rows than rows");
+        match self.sources.take() {
+            Some(sources) => {
+                let origin = |(row, source, count)| Origin { released: id(row), source, count };
+                sources.into_iter().map(origin).collect()
+            }
+            None => {
+                let origins = self.origins().into_iter().enumerate();
+                let origin = |(row, source)| Origin { released: id(row), source, count: 1 };
+                origins.map(origin).collect()
+            }
+        }
+    }
+
     /// One batch of the release, by its number, counted from 0. Batches can be made in any order
     /// and at the same time.
     ///
@@ -218,19 +253,15 @@ impl Release {
                 let _ = origins[index].set(order.iter().map(|&at| rows[at]).collect());
             }
         };
-        let mut passed = match self.passed.comparable(rows)? {
-            None => {
-                record(&(0..rows.len()).collect::<Vec<_>>());
-                Vec::new()
-            }
-            Some(cells) => {
-                let order = self.order_within(classes, &cells, is_ordered);
-                record(&order);
-                cells
-                    .converter
-                    .convert_rows(order.iter().map(|&at| cells.row(at)))
-                    .map_err(gathering)?
-            }
+        let cells = self.passed.comparable(rows)?;
+        let order = self.order_within(rows, classes, cells.as_ref(), is_ordered);
+        record(&order);
+        let mut passed = match cells {
+            None => Vec::new(),
+            Some(cells) => cells
+                .converter
+                .convert_rows(order.iter().map(|&at| cells.row(at)))
+                .map_err(gathering)?,
         };
         passed.reverse();
         let mut arrays = Vec::with_capacity(self.columns.len());
@@ -245,6 +276,10 @@ impl Release {
                     let array = passed.pop().expect("one array a passed-through column");
                     as_type(&array, field.data_type())?
                 }
+                ReleasedColumn::Pseudonym => {
+                    let numbers = order.iter().map(|&at| self.pseudonyms.of(rows[at]));
+                    Arc::new(numbers.collect::<Int64Array>())
+                }
                 ReleasedColumn::Count => {
                     let counts = self.counts[here.clone()].iter();
                     Arc::new(counts.map(|&count| i64::from(count)).collect::<Int64Array>())
@@ -256,16 +291,34 @@ impl Release {
     }
 
     /// The order in which the rows of a batch are written.
-    fn order_within(&self, classes: &[u32], cells: &Comparable, is_ordered: bool) -> Vec<usize> {
+    fn order_within(
+        &self,
+        rows: &[RowId],
+        classes: &[u32],
+        cells: Option<&Comparable>,
+        is_ordered: bool,
+    ) -> Vec<usize> {
         let mut order: Vec<usize> = (0..classes.len()).collect();
-        if !is_ordered {
+        if !is_ordered && (cells.is_some() || !self.pseudonyms.is_empty()) {
             // A batch has whole classes, in order: only within a class do the passed-through cells
             // decide.
             for class in order.chunk_by_mut(|&a, &b| classes[a] == classes[b]) {
-                class.sort_unstable_by(|&a, &b| cells.row(a).cmp(&cells.row(b)));
+                class.sort_unstable_by(|&a, &b| self.compared(cells, rows, a, b));
             }
         }
         order
+    }
+
+    /// The order of two rows of a class by what they show: passed-through cells, then pseudonyms.
+    fn compared(&self, cells: Option<&Comparable>, rows: &[RowId], a: usize, b: usize) -> Ordering {
+        let by_cells = cells.map_or(Ordering::Equal, |cells| cells.row(a).cmp(&cells.row(b)));
+        by_cells.then_with(|| self.pseudonyms.compared(rows[a], rows[b]))
+    }
+
+    /// The source rows of the release, the class of each, and the number of rows that each stands
+    /// for; empty where each stands for itself.
+    pub(crate) fn placed(&self) -> (&[RowId], &[u32], &[u32]) {
+        (&self.rows, &self.classes, &self.counts)
     }
 
     /// For each written row, in order, the source row of its passed-through cells, and its class.
@@ -273,10 +326,8 @@ impl Release {
         let mut written = Vec::with_capacity(self.rows.len());
         for (here, is_ordered) in &self.batches {
             let (rows, classes) = (&self.rows[here.clone()], &self.classes[here.clone()]);
-            let order = match self.passed.comparable(rows)? {
-                None => (0..rows.len()).collect(),
-                Some(cells) => self.order_within(classes, &cells, *is_ordered),
-            };
+            let cells = self.passed.comparable(rows)?;
+            let order = self.order_within(rows, classes, cells.as_ref(), *is_ordered);
             written.extend(order.into_iter().map(|at| (rows[at], classes[at])));
         }
         Ok(written)

@@ -196,7 +196,7 @@ fn sets(
         codes_of
             .entry(ranges(class))
             .or_default()
-            .extend(pieces.iter().map(|piece| problem.code(at, piece.tuple)));
+            .extend(pieces.iter().flat_map(|piece| problem.codes(at, piece.tuple)));
     }
     codes_of.values_mut().for_each(|codes| {
         codes.sort_unstable();
