@@ -17,20 +17,20 @@ use crate::table::Table;
 
 /// The faults of one released row, or the numbers of rows with each of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct OriginFaults {
+pub(super) struct OriginFaults {
     /// Its origin is no row of the source, is the origin of another row before it, or is not in the
     /// order that was asked for.
-    origin: u64,
+    pub(super) origin: u64,
     /// Another cell than its origin in a passed-through column.
-    changed: u64,
+    pub(super) changed: u64,
     /// A cell that does not cover the value of its origin.
-    uncovered: u64,
+    pub(super) uncovered: u64,
     /// At least one of these.
-    any: u64,
+    pub(super) any: u64,
 }
 
 impl OriginFaults {
-    fn plus(self, other: OriginFaults) -> OriginFaults {
+    pub(super) fn plus(self, other: OriginFaults) -> OriginFaults {
         OriginFaults {
             origin: self.origin + other.origin,
             changed: self.changed + other.changed,
@@ -110,7 +110,7 @@ fn misplaced(origin: &[RowId], source_rows: usize, order: Order) -> Vec<u64> {
     misplaced
 }
 
-fn conclude(truth: &mut SourceCheck, faults: OriginFaults) {
+pub(super) fn conclude(truth: &mut SourceCheck, faults: OriginFaults) {
     if faults.origin > 0 {
         truth.state(
             Finding::Broken,

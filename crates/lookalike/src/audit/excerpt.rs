@@ -2,8 +2,8 @@
 
 use std::cmp::Ordering;
 
-use super::ClassExcerpt;
 use super::rules::written;
+use super::{ClassExcerpt, CountUnit};
 use crate::request::ModelSpec;
 use crate::request::ratio::Ratio;
 
@@ -16,6 +16,8 @@ pub(super) struct Case {
     /// The number of classes with exactly these numbers.
     pub(super) classes: u64,
     pub(super) size: u64,
+    /// The counts are shares of this: the size, or a sum of weights.
+    pub(super) whole: u64,
     pub(super) measure: f64,
     pub(super) count: Option<u64>,
     pub(super) tail: Option<u64>,
@@ -42,18 +44,22 @@ pub(super) fn keep(worst: &mut Vec<Case>, case: Case, worse: fn(f64, f64) -> boo
 }
 
 /// The report on a class, in numbers and in words.
-pub(super) fn excerpt(model: &ModelSpec, case: &Case) -> ClassExcerpt {
-    let &Case { classes, size, measure, count, tail } = case;
-    ClassExcerpt { classes, size, measure, count, tail, text: in_words(model, case) }
+pub(super) fn excerpt(model: &ModelSpec, case: &Case, unit: CountUnit) -> ClassExcerpt {
+    let &Case { classes, size, whole, measure, count, tail } = case;
+    // A sum of weights is no number of rows or persons.
+    let is_count = whole == size;
+    let (count, tail) = (count.filter(|_| is_count), tail.filter(|_| is_count));
+    ClassExcerpt { classes, size, measure, count, tail, text: in_words(model, case, unit) }
 }
 
-fn in_words(model: &ModelSpec, case: &Case) -> String {
-    let size = case.size;
-    let rows = counted(size, "row");
+fn in_words(model: &ModelSpec, case: &Case, unit: CountUnit) -> String {
+    let (size, whole) = (case.size, case.whole);
+    let rows = unit.counted(size);
     let measure = decimal(case.measure);
     let share = |count: Option<u64>| {
         let count = count.unwrap_or(0);
-        format!("{} ({count} of {size})", percent(count, size))
+        let counts = if whole == size { format!(" ({count} of {size})") } else { String::new() };
+        format!("{}{counts}", percent(count, whole))
     };
     let most = share(case.count);
     match model {
@@ -90,10 +96,6 @@ fn in_words(model: &ModelSpec, case: &Case) -> String {
             format!("{rows}, the distance is {measure}, {} allowed", written(*t))
         }
     }
-}
-
-fn counted(number: u64, one: &str) -> String {
-    format!("{number} {one}{}", if number == 1 { "" } else { "s" })
 }
 
 /// `58.33 %`

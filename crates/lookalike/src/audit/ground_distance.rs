@@ -243,7 +243,7 @@ pub(super) fn distance(
     class: &ClassCounts<'_>,
     sensitive: &Sensitive<'_>,
 ) -> Fraction {
-    let (size, rows) = (i128::from(class.size), i128::from(sensitive.rows));
+    let (size, rows) = (i128::from(class.whole), i128::from(sensitive.rows));
     let total = |value: u32| i128::from(sensitive.totals[value as usize]);
     let count = |value: u32| i128::from(class.counts[value as usize]);
     let (moved, longest) = match ground {

@@ -12,7 +12,7 @@ use super::rules::{ClassCounts, Rule, Sensitive};
 use super::surface::Surface;
 use super::{RuleVerdict, surface};
 use crate::error::{Error, Result};
-use crate::request::{Distance, ModelSpec, Request, RuleSpec, Share};
+use crate::request::{Distance, ModelSpec, Request, Roles, RuleSpec, Share};
 use crate::table::Table;
 
 /// Measures of the equivalence classes of a table, whatever the rules are.
@@ -20,20 +20,61 @@ use crate::table::Table;
 pub struct Measures {
     /// Rows of the table; by their counts where a column has them.
     pub rows: u64,
+    /// Persons of the table, where it has a person key. Then `k`, `histogram`, `uniques`, `risk` and
+    /// `sensitive` count persons; a person with rows in several classes counts by the smallest.
+    pub persons: Option<u64>,
     /// Classes over all quasi-identifiers.
     pub classes: u64,
     /// The size of the smallest class.
     pub k: u64,
     /// Classes by size, small first; bands without a class are omitted.
     pub histogram: Vec<SizeBand>,
-    /// Rows that are alone in their class.
+    /// Rows, or persons, that are alone in their class.
     pub uniques: u64,
-    /// Their share of all rows.
+    /// Their share of all rows, or persons.
     pub uniques_share: f64,
     /// The risk that a person known to be in the table is found.
     pub risk: Risk,
     /// The spread of each sensitive column over the classes.
     pub sensitive: Vec<SensitiveMeasures>,
+}
+
+impl Measures {
+    /// The unit of the class sizes.
+    pub fn unit(&self) -> CountUnit {
+        if self.persons.is_some() { CountUnit::Persons } else { CountUnit::Rows }
+    }
+
+    /// The number of rows, or of persons where these are counted.
+    pub fn size(&self) -> u64 {
+        self.persons.unwrap_or(self.rows)
+    }
+}
+
+/// The members of a class, as they are counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CountUnit {
+    /// Each row counts.
+    Rows,
+    /// Each person counts once, whatever the number of rows.
+    Persons,
+}
+
+impl CountUnit {
+    /// The noun in the plural.
+    pub fn name(self) -> &'static str {
+        match self {
+            CountUnit::Rows => "rows",
+            CountUnit::Persons => "persons",
+        }
+    }
+
+    /// `1 row`, `5 persons`
+    pub(super) fn counted(self, number: u64) -> String {
+        let noun = self.name();
+        format!("{number} {}", if number == 1 { &noun[..noun.len() - 1] } else { noun })
+    }
 }
 
 /// Classes of similar size.
@@ -45,7 +86,7 @@ pub struct SizeBand {
     pub to: Option<u64>,
     /// The number of classes.
     pub classes: u64,
-    /// The number of rows in these classes.
+    /// The number of rows in these classes, or of persons.
     pub rows: u64,
 }
 
@@ -72,7 +113,7 @@ pub struct AtRisk {
 }
 
 /// The thresholds of [`Risk::at_risk`], one over each.
-const THRESHOLDS: [u64; 5] = [2, 3, 5, 11, 20];
+pub(super) const THRESHOLDS: [u64; 5] = [2, 3, 5, 11, 20];
 
 /// The spread of a sensitive column over the classes: for each measure the worst class.
 #[derive(Clone, Debug, Serialize)]
@@ -98,7 +139,8 @@ pub struct SensitiveMeasures {
 }
 
 /// The least class sizes of the bands of the histogram.
-const BANDS: [u64; 14] = [1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1_000, 10_000, 100_000, 1_000_000];
+pub(super) const BANDS: [u64; 14] =
+    [1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1_000, 10_000, 100_000, 1_000_000];
 
 /// Counts the classes anew and evaluates every rule on each of them.
 pub(super) fn evaluate(
@@ -125,27 +167,7 @@ pub(super) fn evaluate(
     let mut measures = sizes(&class_sizes, row_counts.total, request);
     for name in &surface.roles.sensitive {
         let sensitive = Sensitive::new(coded(table, name)?, name, request, &row_counts);
-        let mut rules = Vec::new();
-        for (at, spec) in specs
-            .iter()
-            .enumerate()
-            .filter(|(_, spec)| spec.model.column().is_some_and(|column| column == name))
-        {
-            if spec.columns != surface.roles.quasi {
-                return Err(Error::request(
-                    "rule-on-subset",
-                    format!("a rule on column `{name}` must be on all quasi-identifiers"),
-                )
-                .about_column(name));
-            }
-            let ground = match &spec.model {
-                ModelSpec::Closeness { distance, .. } => {
-                    ground_distance(*distance, name, &sensitive, request)?
-                }
-                _ => GroundDistance::Equal,
-            };
-            rules.push((at, Rule::new(spec, Some(&sensitive), ground, &request.missing)));
-        }
+        let mut rules = rules_on(specs, name, &sensitive, &surface.roles, request)?;
         measures.sensitive.push(spread(
             name,
             &sensitive,
@@ -167,8 +189,37 @@ pub(super) fn evaluate(
     ))
 }
 
+/// The rules on one sensitive column, each with its place among all rules.
+pub(super) fn rules_on<'a>(
+    specs: &'a [RuleSpec],
+    name: &str,
+    sensitive: &Sensitive<'_>,
+    roles: &Roles,
+    request: &Request,
+) -> Result<Vec<(usize, Rule<'a>)>> {
+    let mut rules = Vec::new();
+    let is_on = |spec: &RuleSpec| spec.model.column().is_some_and(|column| column == name);
+    for (at, spec) in specs.iter().enumerate().filter(|(_, spec)| is_on(spec)) {
+        if spec.columns != roles.quasi {
+            return Err(Error::request(
+                "rule-on-subset",
+                format!("a rule on column `{name}` must be on all quasi-identifiers"),
+            )
+            .about_column(name));
+        }
+        let ground = match &spec.model {
+            ModelSpec::Closeness { distance, .. } => {
+                ground_distance(*distance, name, sensitive, request)?
+            }
+            _ => GroundDistance::Equal,
+        };
+        rules.push((at, Rule::new(spec, Some(sensitive), ground, &request.missing)));
+    }
+    Ok(rules)
+}
+
 /// The classes of some quasi-identifiers, by their cells as released.
-fn classes_of(table: &Table, surface: &Surface, names: &[String]) -> Result<RowClasses> {
+pub(super) fn classes_of(table: &Table, surface: &Surface, names: &[String]) -> Result<RowClasses> {
     let quasi = surface.quasi.iter().filter(|quasi| names.iter().any(|name| name == quasi.name()));
     let columns = quasi
         .flat_map(surface::QuasiColumns::columns)
@@ -200,7 +251,7 @@ fn class_sizes<'a>(classes: &'a RowClasses, row_counts: &RowCounts<'_>) -> Cow<'
 fn on_sizes(spec: &RuleSpec, sizes: &[u32], request: &Request) -> RuleVerdict {
     let mut rule = Rule::new(spec, None, GroundDistance::Equal, &request.missing);
     for &size in sizes {
-        rule.evaluate(&ClassCounts { size: u64::from(size), counts: &[], present: &[] }, None);
+        rule.evaluate(&ClassCounts::of_rows(u64::from(size), &[], &[]), None);
     }
     rule.verdict()
 }
@@ -232,6 +283,7 @@ fn sizes(sizes: &[u32], rows: u64, request: &Request) -> Measures {
     };
     Measures {
         rows,
+        persons: None,
         classes: sizes.len() as u64,
         k: smallest,
         histogram,
@@ -243,7 +295,6 @@ fn sizes(sizes: &[u32], rows: u64, request: &Request) -> Measures {
 }
 
 /// Goes through the classes with the counts of one sensitive column.
-#[allow(clippy::cast_precision_loss, reason = "for display")]
 fn spread(
     name: &str,
     sensitive: &Sensitive<'_>,
@@ -252,26 +303,9 @@ fn spread(
     rules: &mut [(usize, Rule<'_>)],
     request: &Request,
 ) -> Result<SensitiveMeasures> {
-    let line = request.column(name);
-    let requested =
-        line.filter(|line| matches!(line.t, Some(Share(_)))).and_then(|line| line.distance);
-    let requested = match requested {
-        Some(distance) if distance != Distance::Equal => {
-            Some(ground_distance(distance, name, sensitive, request)?)
-        }
-        _ => None,
-    };
-    let mut worst = SensitiveMeasures {
-        column: name.to_string(),
-        values: sensitive.values.len() as u64,
-        distinct: u64::MAX,
-        frequency: u64::MAX,
-        entropy: f64::INFINITY,
-        alpha: 0.0,
-        t_equal: 0.0,
-        t: requested.as_ref().map(|_| 0.0),
-    };
-    let mut counts = vec![0u32; sensitive.values.len()];
+    let requested = requested_ground(name, sensitive, request)?;
+    let mut worst = SensitiveMeasures::unseen(name, sensitive, requested.as_ref());
+    let mut counts = vec![0u64; sensitive.values.len()];
     let mut present: Vec<u32> = Vec::new();
     for (class, &size) in class_sizes.iter().enumerate() {
         for &row in rows_of.of(class) {
@@ -279,20 +313,70 @@ fn spread(
             if counts[value as usize] == 0 {
                 present.push(value);
             }
-            counts[value as usize] += row_counts.of(row as usize);
+            counts[value as usize] += u64::from(row_counts.of(row as usize));
         }
-        let tally = ClassCounts { size: u64::from(size), counts: &counts, present: &present };
+        let tally = ClassCounts::of_rows(u64::from(size), &counts, &present);
         rules.iter_mut().for_each(|(_, rule)| rule.evaluate(&tally, Some(sensitive)));
-        worst.distinct = worst.distinct.min(present.len() as u64);
-        worst.frequency = worst.frequency.min(tally.size / tally.most());
-        worst.entropy = worst.entropy.min(tally.entropy().exp());
-        worst.alpha = worst.alpha.max(tally.most() as f64 / tally.size as f64);
-        worst.t_equal =
-            worst.t_equal.max(distance(&GroundDistance::Equal, &tally, sensitive).to_f64());
-        if let (Some(t), Some(ground)) = (&mut worst.t, &requested) {
-            *t = t.max(distance(ground, &tally, sensitive).to_f64());
-        }
+        worst.note(&tally, &tally, sensitive, requested.as_ref());
         present.drain(..).for_each(|value| counts[value as usize] = 0);
     }
     Ok(worst)
+}
+
+/// The ground distance that the request has for a column, if it is another than the equal one.
+pub(super) fn requested_ground(
+    name: &str,
+    sensitive: &Sensitive<'_>,
+    request: &Request,
+) -> Result<Option<GroundDistance>> {
+    let line = request.column(name);
+    let requested =
+        line.filter(|line| matches!(line.t, Some(Share(_)))).and_then(|line| line.distance);
+    match requested {
+        Some(distance) if distance != Distance::Equal => {
+            Ok(Some(ground_distance(distance, name, sensitive, request)?))
+        }
+        _ => Ok(None),
+    }
+}
+
+impl SensitiveMeasures {
+    /// Before any class was seen.
+    pub(super) fn unseen(
+        name: &str,
+        sensitive: &Sensitive<'_>,
+        requested: Option<&GroundDistance>,
+    ) -> SensitiveMeasures {
+        SensitiveMeasures {
+            column: name.to_string(),
+            values: sensitive.values.len() as u64,
+            distinct: u64::MAX,
+            frequency: u64::MAX,
+            entropy: f64::INFINITY,
+            alpha: 0.0,
+            t_equal: 0.0,
+            t: requested.map(|_| 0.0),
+        }
+    }
+
+    /// Notes a class: the counts of its values, and their distribution, which differs from the
+    /// counts where persons have several values.
+    #[allow(clippy::cast_precision_loss, reason = "for display")]
+    pub(super) fn note(
+        &mut self,
+        counts: &ClassCounts<'_>,
+        distribution: &ClassCounts<'_>,
+        sensitive: &Sensitive<'_>,
+        requested: Option<&GroundDistance>,
+    ) {
+        self.distinct = self.distinct.min(counts.distinct());
+        self.frequency = self.frequency.min(counts.whole / counts.most());
+        self.alpha = self.alpha.max(counts.most() as f64 / counts.whole as f64);
+        self.entropy = self.entropy.min(distribution.entropy().exp());
+        let far = |ground: &GroundDistance| distance(ground, distribution, sensitive).to_f64();
+        self.t_equal = self.t_equal.max(far(&GroundDistance::Equal));
+        if let (Some(t), Some(ground)) = (&mut self.t, requested) {
+            *t = t.max(far(ground));
+        }
+    }
 }

@@ -14,6 +14,7 @@ mod along;
 mod classes;
 mod column_order;
 mod cover;
+mod covered_by;
 mod excerpt;
 mod ground_distance;
 mod guard;
@@ -21,6 +22,7 @@ mod join;
 mod matching;
 mod measure;
 mod path;
+mod persons;
 mod placement;
 mod plan;
 mod reading;
@@ -40,12 +42,14 @@ mod tests;
 // recoding file.
 pub(crate) use classes::Fold;
 pub(crate) use cover::first_uncovered;
+pub(crate) use covered_by::covered_by;
 pub(crate) use reading::{number_at, present};
 pub(crate) use released_cell::{Interval, ReleasedCell, ValueScale, cells, interval, members};
 pub(crate) use surface::{QuasiColumns, surface};
 
 pub use guard::unguard;
-pub use measure::{AtRisk, Measures, Risk, SensitiveMeasures, SizeBand};
+pub use measure::{AtRisk, CountUnit, Measures, Risk, SensitiveMeasures, SizeBand};
+pub use persons::{Origin, PersonsVerdict};
 pub use plan::plan_treatments;
 pub use rings::{NonHomogeneous, Proof, ProofRing};
 pub use rules::ENTROPY_TOLERANCE;
@@ -73,13 +77,16 @@ pub struct Verdict {
     /// For a non-homogeneous release its guarantee: the rules are then evaluated on the rows that a
     /// person could be, and not on the classes of equal rows, which `measures` is about.
     pub non_homogeneous: Option<NonHomogeneous>,
+    /// Where the request has a person key: the reading, and its checks. Rules and measures count
+    /// persons then.
+    pub persons: Option<PersonsVerdict>,
 }
 
 impl Serialize for Verdict {
     /// In JSON, rows and classes are also at the top.
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        let Verdict { measures, rules, leaks, truth, non_homogeneous } = self;
-        let mut fields = serializer.serialize_struct("Verdict", 7)?;
+        let Verdict { measures, rules, leaks, truth, non_homogeneous, persons } = self;
+        let mut fields = serializer.serialize_struct("Verdict", 8)?;
         fields.serialize_field("rows", &measures.rows)?;
         fields.serialize_field("classes", &measures.classes)?;
         fields.serialize_field("measures", measures)?;
@@ -87,6 +94,7 @@ impl Serialize for Verdict {
         fields.serialize_field("leaks", leaks)?;
         fields.serialize_field("truth", truth)?;
         fields.serialize_field("non_homogeneous", non_homogeneous)?;
+        fields.serialize_field("persons", persons)?;
         fields.end()
     }
 }
@@ -97,20 +105,23 @@ impl Verdict {
         self.leaks.is_empty()
             && self.rules.iter().all(|rule| rule.violations == 0)
             && self.truth.as_ref().is_none_or(SourceCheck::holds)
+            && self.persons.as_ref().is_none_or(PersonsVerdict::holds)
     }
 }
 
 /// The result of one rule.
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct RuleVerdict {
-    /// The rule in words: `k = 5 on age, zip`.
+    /// The rule in words: `k = 5 on age, zip`, or `k = 5 persons on age, zip`.
     pub rule: String,
     /// The sensitive column it is about, if it is about one.
     pub sensitive: Option<String>,
     /// Classes that break it.
     pub violations: u64,
-    /// Rows in these classes.
+    /// Rows in these classes, or persons.
     pub rows: u64,
+    /// What `rows` and the sizes of the examples count.
+    pub unit: CountUnit,
     /// The name of the measure in `worst`: `smallest class`, `greatest share` and so on.
     pub measure: &'static str,
     /// The measure of the worst class; infinite (null in JSON) when the tail of a recursive rule is
@@ -128,15 +139,15 @@ pub struct RuleVerdict {
 pub struct ClassExcerpt {
     /// Classes that break the rule and have exactly these numbers.
     pub classes: u64,
-    /// Rows of each of them.
+    /// Rows of each of them, or persons.
     pub size: u64,
     /// Its measure under the rule; infinite (null in JSON) when the tail of a recursive rule is
     /// empty.
     pub measure: f64,
-    /// Rows with the most frequent value, or with one of the values that alpha names; none where
-    /// the rule does not depend on it.
+    /// Rows, or persons, with the most frequent value, or with one of the values that alpha names;
+    /// none where the rule does not depend on it, or where rows of persons are weighted.
     pub count: Option<u64>,
-    /// For a recursive rule: rows with the l-th most frequent value or a rarer one.
+    /// For a recursive rule: rows, or persons, without one of the l - 1 most frequent values.
     pub tail: Option<u64>,
     /// The same in words.
     pub text: String,
@@ -164,12 +175,23 @@ pub struct ClassExcerpt {
 ///
 /// # Errors
 /// When the release lacks a quasi-identifier or a sensitive column, a column has no role, or the
-/// request contradicts itself. A broken rule is no error: it is in the verdict.
+/// request contradicts itself. When the request has a person key and no pseudonyms: then only
+/// [`audit_persons`] can count. A broken rule is no error: it is in the verdict.
 pub fn audit(release: &Table, request: &Request) -> Result<Verdict> {
+    if persons::has_key(request)? {
+        return persons::by_pseudonyms(release, None, request);
+    }
     let surface = surface::surface(release, request)?;
     let specs = request.rules(&surface.roles)?;
     let (measures, rules) = measure::evaluate(release, request, &surface, &specs)?;
-    Ok(Verdict { measures, rules, leaks: surface.leaks, truth: None, non_homogeneous: None })
+    Ok(Verdict {
+        measures,
+        rules,
+        leaks: surface.leaks,
+        truth: None,
+        non_homogeneous: None,
+        persons: None,
+    })
 }
 
 /// As [`audit`], and compares the release with the table it was made from.
@@ -196,6 +218,9 @@ pub fn audit(release: &Table, request: &Request) -> Result<Verdict> {
 /// # Errors
 /// As [`audit`], and when the source lacks a quasi-identifier or a hierarchy file cannot be read.
 pub fn audit_against(release: &Table, source: &Table, request: &Request) -> Result<Verdict> {
+    if persons::has_key(request)? {
+        return persons::by_pseudonyms(release, Some(source), request);
+    }
     let mut verdict = audit(release, request)?;
     verdict.truth = Some(source_check::check(release, source, request, source_check::LIMITS)?);
     Ok(verdict)
@@ -237,9 +262,85 @@ pub fn audit_along(
     request: &Request,
     origin: &[RowId],
 ) -> Result<Verdict> {
+    if persons::has_key(request)? {
+        let numbered = (0..).zip(origin);
+        let of = |(released, &source): (RowId, &RowId)| Origin { released, source, count: 1 };
+        return audit_persons(release, source, request, &numbered.map(of).collect::<Vec<_>>());
+    }
     let mut verdict = audit(release, request)?;
     verdict.truth = Some(along::check(release, source, request, origin)?);
     Ok(verdict)
+}
+
+/// Checks a release whose rules count persons, along the origins that the run recorded: which
+/// released row stands for which source row. The source has the person key, the release has not.
+///
+/// The audit believes none of the origins: every released cell must cover the original value, the
+/// passed-through cells must be the same, every released row must have its origins, and no source
+/// row may be used more often than it occurs. Persons are then counted by the key of the source.
+/// By the reading [`Whole`](crate::request::Persons::Whole) all rows of a person must be in one class
+/// and released, or none. Where the request does not say how persons count, this reading is taken
+/// if persons are whole; [`Rows`](crate::request::Persons::Rows) if not, or if that one alone
+/// holds.
+///
+/// With pseudonyms, each must be of one person, and they must not show the key.
+///
+/// The tables must be read with the [`treatments`] of [`AuditView::ReleaseAgainstSource`] and
+/// [`AuditView::Source`].
+///
+/// # Example
+/// ```
+/// use lookalike::{Request, audit::{AuditView, Origin, audit_persons, treatments}, table};
+///
+/// let request = Request::parse(
+///     "k = 2\ncolumns.age.role = 'quasi'\ncolumns.patient.role = 'person'",
+/// )?;
+/// let read = |text: &str, view| {
+///     let source = table::open_text(text.into(), "data.csv".as_ref())?;
+///     source.read_for(|names| treatments(names, &request, view))
+/// };
+/// let source = read("patient,age\nA,34\nA,34\nB,37\n", AuditView::Source)?;
+/// let release = read("age\n[34-37]\n[34-37]\n[34-37]\n", AuditView::ReleaseAgainstSource)?;
+/// let origins = [0, 1, 2].map(|row| Origin { released: row, source: row, count: 1 });
+/// let verdict = audit_persons(&release, &source, &request, &origins)?;
+/// assert!(verdict.holds() && verdict.measures.k == 2); // three rows of two persons
+/// let release = read("age\n34\n34\n37\n", AuditView::ReleaseAgainstSource)?;
+/// assert!(!audit_persons(&release, &source, &request, &origins)?.holds()); // A alone, twice
+/// # Ok::<(), lookalike::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`audit_against`]; when the request has no person key, a row of the source has no person, or
+/// an origin names a row that is in neither table.
+pub fn audit_persons(
+    release: &Table,
+    source: &Table,
+    request: &Request,
+    origins: &[Origin],
+) -> Result<Verdict> {
+    persons::along_origins(release, source, request, origins)
+}
+
+/// As [`audit_persons`], with a source that is freed as soon as it is not needed.
+pub(crate) fn audit_persons_once(
+    release: &Table,
+    source: Table,
+    request: &Request,
+    origins: &[Origin],
+) -> Result<Verdict> {
+    persons::along_origins(release, source, request, origins)
+}
+
+/// Checks the rules on a table as it is, such as a source before any recoding: columns that a
+/// release must not have are no fault, and persons are counted by the person key of the table.
+///
+/// # Errors
+/// As [`audit`]; when the request has a person key that the table lacks, or a row has no person.
+pub fn audit_table(table: &Table, request: &Request) -> Result<Verdict> {
+    if persons::has_key(request)? {
+        return persons::of_table(table, request);
+    }
+    Ok(Verdict { leaks: Vec::new(), ..audit(table, request)? })
 }
 
 /// Checks a plan against the table of counts that it is for.
@@ -278,6 +379,7 @@ pub fn audit_along(
 /// As [`audit`]; when the request has no count column, the plan lacks a column, or a cell of
 /// `first_row`, `last_row`, `suppressed` or the count column cannot be read.
 pub fn audit_plan(plan: &Table, counts: &Table, request: &Request) -> Result<Verdict> {
+    persons::refuse_key(request, "a plan is for rows with counts")?;
     plan::check(plan, counts, request)
 }
 
@@ -319,6 +421,7 @@ pub fn audit_rings(
             "rings need one row for each person: no column can be the count",
         ));
     }
+    persons::refuse_key(request, "rings need one row for each person")?;
     let surface = surface::surface(release, request)?;
     let specs = request.rules(&surface.roles)?;
     let (measures, _) = measure::evaluate(release, request, &surface, &[])?;
@@ -332,14 +435,19 @@ pub fn audit_rings(
         leaks: surface.leaks,
         truth: Some(truth),
         non_homogeneous: Some(sense),
+        persons: None,
     })
 }
 
-/// The sizes, risk and spread of a table's classes; unlike [`audit`] it needs no rule.
+/// The sizes, risk and spread of a table's classes; unlike [`audit`] it needs no rule. Persons are
+/// counted where the table has the person key of the request.
 ///
 /// # Errors
-/// As [`audit`].
+/// As [`audit_table`].
 pub fn measures(table: &Table, request: &Request) -> Result<Measures> {
+    if persons::has_key(request)? {
+        return persons::measures(table, request);
+    }
     let surface = surface::surface(table, request)?;
     Ok(measure::evaluate(table, request, &surface, &[])?.0)
 }

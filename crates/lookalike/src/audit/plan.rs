@@ -264,7 +264,7 @@ fn tuples(
 /// True for an original column that a release shows in some form.
 fn is_published(name: &str, request: &Request) -> bool {
     match request.column(name) {
-        Some(line) => line.role != Role::Identifier,
+        Some(line) => !matches!(line.role, Role::Identifier | Role::Person),
         None => request.rest == Some(Rest::Keep),
     }
 }

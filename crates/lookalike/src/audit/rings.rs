@@ -176,7 +176,7 @@ pub(super) fn by_search(
     }
     let verdict = |spec: &RuleSpec| {
         let mut rule = Rule::new(spec, None, GroundDistance::Equal, &request.missing);
-        rule.evaluate(&ClassCounts { size: candidates, counts: &[], present: &[] }, None);
+        rule.evaluate(&ClassCounts::of_rows(candidates, &[], &[]), None);
         RuleVerdict { measure: CANDIDATES, ..rule.verdict() }
     };
     Ok((NonHomogeneous { candidates, rings: None }, specs.iter().map(verdict).collect(), truth))
@@ -233,7 +233,7 @@ fn fits(proof: &Proof, released: usize, persons: usize) -> Result<()> {
 
 /// The values in a window that slides over a ring row by row.
 struct Bag {
-    counts: Vec<u32>,
+    counts: Vec<u64>,
     /// The values with a count above 0, each once, and the place of each value among them.
     present: Vec<u32>,
     places: Vec<u32>,
@@ -346,9 +346,9 @@ fn on_windows(
             let mut rule = Rule::new(spec, None, GroundDistance::Equal, &request.missing);
             for ring in rings {
                 let size = ring.window as u64;
-                ring.released.iter().for_each(|_| {
-                    rule.evaluate(&ClassCounts { size, counts: &[], present: &[] }, None)
-                });
+                ring.released
+                    .iter()
+                    .for_each(|_| rule.evaluate(&ClassCounts::of_rows(size, &[], &[]), None));
             }
             verdicts.push(of_persons(RuleVerdict { measure: CANDIDATES, ..rule.verdict() }));
             continue;
@@ -374,11 +374,7 @@ fn on_windows(
                 |place| sensitive.of(ring.released[place]),
                 |_, bag| {
                     rule.evaluate(
-                        &ClassCounts {
-                            size: ring.window as u64,
-                            counts: &bag.counts,
-                            present: &bag.present,
-                        },
+                        &ClassCounts::of_rows(ring.window as u64, &bag.counts, &bag.present),
                         Some(&sensitive),
                     );
                 },
@@ -495,9 +491,7 @@ mod tests {
                     let here: Vec<u32> =
                         (0..window).map(|step| values[(place + step) % places]).collect();
                     let count = |value: u32| here.iter().filter(|&&other| other == value).count();
-                    assert!(
-                        (0..6).all(|value| bag.counts[value as usize] as usize == count(value))
-                    );
+                    assert!((0..6).all(|value| bag.counts[value as usize] == count(value) as u64));
                     let mut present = bag.present.clone();
                     present.sort_unstable();
                     assert!(present.iter().copied().eq((0..6).filter(|&value| count(value) > 0)));

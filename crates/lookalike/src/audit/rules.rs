@@ -4,14 +4,16 @@ use std::borrow::Cow;
 
 use rustc_hash::FxHashMap;
 
-use super::RuleVerdict;
 use super::excerpt::{Case, excerpt, keep};
 use super::ground_distance::{Fraction, GroundDistance, distance};
 use super::reading::{exact_number, is_missing, place_of_instant, place_of_number};
 use super::row_counts::RowCounts;
+use super::{CountUnit, RuleVerdict};
 use crate::codes::{Code, RowId};
 use crate::request::ratio::Ratio;
-use crate::request::{ColumnRequest, Distance, HierarchySpec, Kind, ModelSpec, Request, RuleSpec};
+use crate::request::{
+    ColumnRequest, Distance, HierarchySpec, Kind, ModelSpec, Persons, Request, RuleSpec,
+};
 use crate::table::Coded;
 
 /// The tolerance of entropy l-diversity, relative to ln l: logarithms are rounded, and a class of l
@@ -121,14 +123,47 @@ impl Sameness {
 /// One class: its size, the count of every value of the column, and the values that it has.
 #[derive(Debug)]
 pub(super) struct ClassCounts<'a> {
+    /// Its rows, or its persons where these are counted.
     pub(super) size: u64,
-    pub(super) counts: &'a [u32],
+    /// The counts are shares of this: the size, or the sum of weights.
+    pub(super) whole: u64,
+    pub(super) counts: &'a [u64],
     pub(super) present: &'a [u32],
+    /// Persons with one of the values that alpha names; none where that is the sum of their counts.
+    pub(super) named: Option<u64>,
+}
+
+impl<'a> ClassCounts<'a> {
+    /// A class of rows, each with one value.
+    pub(super) fn of_rows(size: u64, counts: &'a [u64], present: &'a [u32]) -> ClassCounts<'a> {
+        ClassCounts { size, whole: size, counts, present, named: None }
+    }
 }
 
 impl ClassCounts<'_> {
     fn counts(&self) -> impl Iterator<Item = u64> + '_ {
-        self.present.iter().map(|&value| u64::from(self.counts[value as usize]))
+        self.present.iter().map(|&value| self.counts[value as usize])
+    }
+
+    /// The counts, greatest first.
+    fn descending(&self) -> Vec<u64> {
+        let mut counts: Vec<u64> = self.counts().collect();
+        counts.sort_unstable_by(|a, b| b.cmp(a));
+        counts
+    }
+
+    /// The number of values. Where persons have several, the least number of the most frequent
+    /// values whose counts add up to the whole: fewer values cannot be those of everybody.
+    pub(super) fn distinct(&self) -> u64 {
+        if self.counts().sum::<u64>() == self.whole {
+            return self.present.len() as u64;
+        }
+        let mut sum = 0;
+        let enough = self.descending().into_iter().position(|count| {
+            sum += count;
+            sum >= self.whole
+        });
+        enough.map_or(self.present.len() as u64, |last| last as u64 + 1)
     }
 
     /// The count of the most frequent value.
@@ -139,7 +174,7 @@ impl ClassCounts<'_> {
     /// The entropy, in natural units.
     #[allow(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
     pub(super) fn entropy(&self) -> f64 {
-        let size = self.size as f64;
+        let size = self.whole as f64;
         -self.counts().map(|count| count as f64 / size).map(|share| share * share.ln()).sum::<f64>()
     }
 }
@@ -199,6 +234,7 @@ impl<'a> Rule<'a> {
             sensitive: spec.model.column().cloned(),
             violations: 0,
             rows: 0,
+            unit: CountUnit::Rows,
             measure: measure_of(&spec.model),
             worst: 0.0,
             limit: limit_of(&spec.model),
@@ -222,8 +258,32 @@ impl<'a> Rule<'a> {
         }
     }
 
+    /// The same rule on persons.
+    pub(super) fn of_persons(mut self, reading: Persons) -> Rule<'a> {
+        self.verdict.unit = CountUnit::Persons;
+        let rule = &self.verdict.rule;
+        self.verdict.rule = match (self.model, reading) {
+            (ModelSpec::K(_), _) => rule.replacen(" on ", " persons on ", 1),
+            (_, Persons::Whole) => format!("{rule}, counting persons"),
+            (_, Persons::Rows) => format!("{rule}, rows weighted by person"),
+        };
+        self
+    }
+
+    /// True for a rule on the distribution of the values: a person with several values adds a part
+    /// to each of them.
+    pub(super) fn needs_distribution(&self) -> bool {
+        matches!(self.model, ModelSpec::Entropy { .. } | ModelSpec::Closeness { .. })
+    }
+
+    /// For alpha on named values: whether each value is among them.
+    pub(super) fn named(&self) -> Option<&[bool]> {
+        (!self.named.is_empty()).then_some(&self.named)
+    }
+
     pub(super) fn verdict(self) -> RuleVerdict {
-        let examples = self.broken.iter().map(|case| excerpt(self.model, case)).collect();
+        let unit = self.verdict.unit;
+        let examples = self.broken.iter().map(|case| excerpt(self.model, case, unit)).collect();
         RuleVerdict { examples, ..self.verdict }
     }
 
@@ -232,8 +292,8 @@ impl<'a> Rule<'a> {
         reason = "measures are for display; decisions are made in integers"
     )]
     fn finding(&self, class: &ClassCounts<'_>, sensitive: Option<&Sensitive<'_>>) -> ClassFinding {
-        let size = class.size;
-        let case = |measure| Case { classes: 1, size, measure, count: None, tail: None };
+        let (size, whole) = (class.size, class.whole);
+        let case = |measure| Case { classes: 1, size, whole, measure, count: None, tail: None };
         let least =
             |holds, measure| ClassFinding { holds, case: case(measure), worse: |a, b| a < b };
         let greatest =
@@ -242,23 +302,25 @@ impl<'a> Rule<'a> {
             ModelSpec::K(k) => least(size >= *k, size as f64),
             ModelSpec::Alpha { alpha, .. } => {
                 let named = || class.present.iter().filter(|&&value| self.named[value as usize]);
-                let part = match &*self.named {
-                    [] => class.most(),
-                    _ => named().map(|&value| u64::from(class.counts[value as usize])).sum(),
+                let part = match (&*self.named, class.named) {
+                    ([], _) => class.most(),
+                    (_, Some(persons)) => persons,
+                    _ => named().map(|&value| class.counts[value as usize]).sum(),
                 };
-                greatest(fraction(part, size).at_most(ratio(*alpha)), part as f64 / size as f64)
+                greatest(fraction(part, whole).at_most(ratio(*alpha)), part as f64 / whole as f64)
                     .counting(part)
             }
             ModelSpec::Frequency { l, .. } => {
                 let most = class.most();
                 least(
-                    u128::from(most) * u128::from(*l) <= u128::from(size),
-                    size as f64 / most as f64,
+                    u128::from(most) * u128::from(*l) <= u128::from(whole),
+                    whole as f64 / most as f64,
                 )
                 .counting(most)
             }
             ModelSpec::Distinct { l, .. } => {
-                least(class.present.len() as u64 >= *l, class.present.len() as f64)
+                let distinct = class.distinct();
+                least(distinct >= *l, distinct as f64)
             }
             ModelSpec::Entropy { l, .. } => {
                 let entropy = class.entropy();
@@ -269,10 +331,10 @@ impl<'a> Rule<'a> {
                     .counting(class.most())
             }
             ModelSpec::Recursive { c, l, .. } => {
-                let mut counts: Vec<u64> = class.counts().collect();
-                counts.sort_unstable_by(|a, b| b.cmp(a));
+                let counts = class.descending();
                 let from = usize::try_from(*l - 1).unwrap_or(usize::MAX).min(counts.len());
-                let tail: u64 = counts[from..].iter().sum();
+                // Where each row has one value, this is the sum of the other counts.
+                let tail = whole.saturating_sub(counts[..from].iter().sum());
                 let below = u128::from(counts[0]) * u128::from(c.den())
                     < u128::from(tail) * u128::from(c.num());
                 let mut finding =

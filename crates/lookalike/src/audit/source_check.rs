@@ -266,7 +266,7 @@ fn suppression(rows: u64, source_rows: u64, allowed: bool) -> Statement {
 /// True for a column of the source that should be passed through, and is not in the release.
 fn is_lost(name: &str, release: &Table, request: &Request) -> bool {
     let kept = match request.column(name) {
-        Some(column) => matches!(column.role, Role::Keep | Role::Sensitive),
+        Some(column) => matches!(column.role, Role::Keep | Role::Sensitive | Role::Weight),
         None => request.rest == Some(Rest::Keep),
     };
     kept && release.column(name).is_none()

@@ -2,6 +2,7 @@
 //! not be there.
 
 use super::guard::unguarded;
+use super::persons::pseudonym_column;
 use crate::codes::RowId;
 use crate::error::{Error, Hint, Result};
 use crate::request::{Request, Rest, Role, Roles, list, list_for};
@@ -44,6 +45,9 @@ fn treatment(name: &str, names: &[String], request: &Request, view: AuditView) -
     if is_count(name, request) {
         return Treatment::Code;
     }
+    if view != AuditView::Source && is_pseudonym(name, request) {
+        return Treatment::Code;
+    }
     match view {
         AuditView::Source
             if role == Some(Role::Identifier)
@@ -51,7 +55,7 @@ fn treatment(name: &str, names: &[String], request: &Request, view: AuditView) -
         {
             Treatment::Skip
         }
-        _ if matches!(role, Some(Role::Quasi | Role::Sensitive)) => Treatment::Code,
+        _ if matches!(role, Some(Role::Quasi | Role::Sensitive | Role::Person)) => Treatment::Code,
         AuditView::Source => Treatment::Compare,
         _ if bounds_of(name, names, request).is_some() => Treatment::Code,
         AuditView::ReleaseAgainstSource => Treatment::Compare,
@@ -62,6 +66,11 @@ fn treatment(name: &str, names: &[String], request: &Request, view: AuditView) -
 /// True for the column that says for how many rows each row stands.
 fn is_count(name: &str, request: &Request) -> bool {
     request.count.as_deref() == Some(name)
+}
+
+/// True for the released column of pseudonyms.
+fn is_pseudonym(name: &str, request: &Request) -> bool {
+    pseudonym_column(request).is_some_and(|column| column == name)
 }
 
 /// The released columns of a quasi-identifier.
@@ -142,7 +151,13 @@ pub(crate) fn surface(release: &Table, request: &Request) -> Result<Surface> {
             (Some(Role::Identifier), _) => {
                 found.leaks.push(format!("identifier `{name}` is in the release"))
             }
-            (Some(Role::Keep), _) => found.roles.keep.push(name.clone()),
+            (Some(Role::Keep | Role::Weight), _) => found.roles.keep.push(name.clone()),
+            (Some(Role::Person) | None, _) if is_pseudonym(name, request) => {
+                found.roles.person.push(name.clone())
+            }
+            (Some(Role::Person), _) => {
+                found.leaks.push(format!("person key `{name}` is in the release"))
+            }
             (None, rest) => match (bounds_of(name, &names, request), rest) {
                 (Some(quasi), _) => found.quasi.extend(bounds_at_first(quasi, name, &names)),
                 (None, Some(Rest::Keep)) => found.roles.keep.push(name.clone()),

@@ -8,6 +8,7 @@ mod cover;
 mod format;
 mod index;
 mod mutations;
+mod persons;
 mod plan;
 mod rings;
 mod rules;

@@ -32,10 +32,7 @@ impl Trial {
             .for_each(|row| counts[sensitive.of(row) as usize] += 1);
         let present: Vec<u32> =
             (0..).zip(&counts).filter(|(_, count)| **count > 0).map(|(value, _)| value).collect();
-        use_it(
-            &sensitive,
-            &ClassCounts { size: self.class as u64, counts: &counts, present: &present },
-        )
+        use_it(&sensitive, &ClassCounts::of_rows(self.class as u64, &counts, &present))
     }
 
     fn count(&self, value: &str) -> f64 {
