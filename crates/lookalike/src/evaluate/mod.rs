@@ -1,6 +1,12 @@
 //! The utility of a release, and the risk that is left in it.
 
+mod dependence;
 pub mod disclosure;
+mod free_text;
 pub mod loss;
+mod person_of_row;
 pub mod profile;
 pub mod query;
+pub mod risk;
+pub mod sampling_weight;
+pub mod uniqueness;

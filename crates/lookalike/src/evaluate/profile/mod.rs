@@ -10,6 +10,7 @@ mod persons;
 mod roles;
 
 pub use persons::{person_columns, repeated_in, repeated_persons};
+pub(super) use roles::person_word;
 
 use std::fmt::Write;
 use std::path::Path;
@@ -20,6 +21,7 @@ use serde::Serialize;
 use crate::codes::RowId;
 use crate::domain::encode;
 use crate::domain::kind::{Guess, guess};
+use crate::domain::parse::number;
 use crate::request::{Kind, Role};
 use crate::table::{Coded, Table};
 
@@ -59,11 +61,19 @@ pub struct ColumnProfile {
 /// # Ok::<(), lookalike::Error>(())
 /// ```
 pub fn profile(table: &Table) -> Vec<ColumnProfile> {
-    table
+    let mut profiles: Vec<ColumnProfile> = table
         .columns()
         .iter()
         .map(|column| column_profile(&column.name, &column.data_type, table.coded(&column.name)))
-        .collect()
+        .collect();
+    // A table has one sampling weight; its replicates would single every row out.
+    let others = profiles.iter_mut().filter(|profile| profile.role == Role::Weight).skip(1);
+    for profile in others {
+        profile.role = Role::Identifier;
+        profile.reason = "another weight of the survey: together they point at one row".to_string();
+    }
+    persons::suggest_key(&mut profiles);
+    profiles
 }
 
 fn column_profile(name: &str, data_type: &DataType, coded: &Coded) -> ColumnProfile {
@@ -83,10 +93,21 @@ fn column_profile(name: &str, data_type: &DataType, coded: &Coded) -> ColumnProf
     let looks = looks(data_type, coded);
     let unique_share = share(alone, rows);
     let commonest = counts.iter().copied().max().unwrap_or(0);
+    let (is_positive, is_no_scale) = positive_numbers(coded);
     let has_calendar = looks == Kind::Date && encode::has_calendar(name, coded);
     let (role, mut reason, hint) = roles::suggest(
         name,
-        &roles::ColumnFacts { rows, missing, distinct, alone, commonest, looks, has_calendar },
+        &roles::ColumnFacts {
+            rows,
+            missing,
+            distinct,
+            alone,
+            commonest,
+            looks,
+            is_positive,
+            is_no_scale,
+            has_calendar,
+        },
     );
     if let Guess::Slip(at) = guess(coded.values()) {
         reason += &format!("; looks numeric, but data row {} has text", coded.first_row()[at] + 1);
@@ -102,6 +123,18 @@ fn column_profile(name: &str, data_type: &DataType, coded: &Coded) -> ColumnProf
         reason,
         hint,
     }
+}
+
+/// Whether all values are numbers above 0, and whether no scale for persons shows them: most have
+/// at least three decimals, and some are below 1 or above 1,000.
+fn positive_numbers(coded: &Coded) -> (bool, bool) {
+    let values = || coded.values().iter().flatten();
+    let numbers = || values().filter_map(|text| number(text));
+    let decimals = |text: &String| text.trim().split_once('.').map_or(0, |(_, part)| part.len());
+    let fine = values().filter(|text| decimals(text) >= 3).count();
+    let is_beyond = numbers().any(|number| !(1.0..=1_000.0).contains(&number));
+    let is_positive = numbers().filter(|number| *number > 0.0).count() == values().count();
+    (is_positive, is_beyond && fine * 2 > values().count())
 }
 
 #[allow(clippy::cast_precision_loss, reason = "a share is for reading")]
@@ -124,13 +157,16 @@ fn looks(data_type: &DataType, coded: &Coded) -> Kind {
     }
 }
 
-/// Uniqueness of the rows of a table in some columns.
+/// Uniqueness of the rows of a table in some columns, or of the persons where a column names them.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Uniqueness {
     /// The columns taken together.
     pub columns: Vec<String>,
     /// Rows of the table.
     pub rows: u64,
+    /// Persons of the table; none where no column names them. Then all further numbers count
+    /// persons; one in several classes counts in each.
+    pub persons: Option<u64>,
     /// Equivalence classes: distinct combinations of values.
     pub classes: u64,
     /// Rows whose combination no other row has.
@@ -143,17 +179,19 @@ pub struct Uniqueness {
     pub below_five: u64,
 }
 
-/// Groups the rows by all these columns at once; a missing value is a value. Panics if a column is
-/// absent or was not coded.
+/// Groups the rows by all these columns at once; a missing value is a value. `person` is the column
+/// that names the person of a row, if there is one. Panics if a column is absent or was not coded.
 ///
 /// Sorts the row numbers by one column after the other, keeping the order so far among equals, then
 /// compares neighbours: exact, and linear in rows.
-pub fn uniqueness(table: &Table, columns: &[String]) -> Uniqueness {
+pub fn uniqueness(table: &Table, columns: &[String], person: Option<&str>) -> Uniqueness {
     let coded: Vec<&Coded> = columns.iter().map(|name| table.coded(name)).collect();
+    let person = person.map(|name| table.coded(name));
     let rows = RowId::try_from(table.rows()).expect("row numbers have 32 bits");
     let mut order: Vec<RowId> = (0..rows).collect();
     let mut sorted = vec![0; table.rows()];
-    for column in &coded {
+    // By person first: the rows of a person are then side by side in each class.
+    for column in person.iter().chain(&coded) {
         // Counting sort, stable: where the rows of each code begin, then every row to its place.
         let mut next = vec![0_usize; column.values().len() + 1];
         column.codes().iter().for_each(|code| next[code as usize + 1] += 1);
@@ -172,16 +210,24 @@ pub fn uniqueness(table: &Table, columns: &[String]) -> Uniqueness {
     };
     let (mut classes, mut uniques, mut below_five, mut smallest) = (0, 0, 0, u64::from(rows));
     for class in order.chunk_by(same) {
-        let size = class.len() as u64;
+        let size = match person {
+            None => class.len() as u64,
+            Some(person) => {
+                let person_of = |row: &RowId| person.codes().get(*row as usize);
+                class.chunk_by(|a, b| person_of(a) == person_of(b)).count() as u64
+            }
+        };
         classes += 1;
         uniques += u64::from(size == 1);
         below_five += if size < 5 { size } else { 0 };
         smallest = smallest.min(size);
     }
-    let share = share(uniques, u64::from(rows));
+    let persons = person.map(|person| person.values().len() as u64);
+    let share = share(uniques, persons.unwrap_or(rows.into()));
     Uniqueness {
         columns: columns.to_vec(),
         rows: rows.into(),
+        persons,
         classes,
         uniques,
         share,
@@ -197,7 +243,9 @@ pub fn to_toml(input: &Path, profiles: &[ColumnProfile]) -> String {
          #   quasi       could be joined with outside data: generalized\n\
          #   sensitive   must not be inferred: published as it is\n\
          #   identifier  names a person: dropped\n\
+         #   person      names the person of each row: k counts persons; dropped\n\
          #   keep        published as it is\n\
+         #   weight      sampling weight of a survey: published as it is\n\
          # A line that begins with #~ is another way to write the line above it.\n\
          version = 1\n\
          k = 5\n\
@@ -320,7 +368,7 @@ mod tests {
         ]);
         for (name, role) in roles(&profile(&adult)) {
             let expected = match name {
-                "fnlwgt" => Role::Identifier,
+                "fnlwgt" => Role::Weight,
                 "capital-gain" | "capital-loss" | "salary-class" => Role::Sensitive,
                 _ => Role::Quasi,
             };
@@ -494,7 +542,14 @@ mod tests {
                     *counts.entry(tuple).or_default() += 1;
                 }
                 let columns: Vec<String> = taken.iter().map(ToString::to_string).collect();
-                let found = uniqueness(&table, &columns);
+                let found = uniqueness(&table, &columns, None);
+                // Whoever has a row of their own is a person.
+                let own: Vec<String> = (0..rows).map(|row| row.to_string()).collect();
+                let id = column("id", own.iter().map(String::as_str));
+                let named = Table::new(table.columns().iter().cloned().chain([id]).collect(), rows);
+                let persons = uniqueness(&named, &columns, Some("id"));
+                let alike = Uniqueness { persons: Some(rows as u64), ..found.clone() };
+                assert_eq!(persons, alike);
                 let below =
                     |limit: u64| counts.values().filter(|&&count| count < limit).sum::<u64>();
                 assert_eq!(

@@ -3,7 +3,7 @@
 
 use super::roles::{find, words};
 use super::{ColumnProfile, roles};
-use crate::error::Warning;
+use crate::error::{Hint, Warning};
 use crate::request::{Request, Role};
 use crate::table::DistinctCount;
 
@@ -61,9 +61,11 @@ fn identifies(name: &str) -> Identifies {
 
 /// The columns whose values should be counted although they are not published: identifiers, and
 /// columns without a line whose name says that they number persons. The most certain first, at most
-/// eight. None where rows stand for several: a value in one row says nothing about persons.
+/// eight. None where rows stand for several: a value in one row says nothing about persons. None
+/// where the request has a person key: then persons are counted.
 pub fn person_columns(names: &[String], request: &Request) -> Vec<String> {
-    if request.count.is_some() {
+    let has_key = request.columns.values().any(|line| line.role == Role::Person);
+    if request.count.is_some() || has_key {
         return Vec::new();
     }
     let mut found: Vec<(Identifies, &String)> = Vec::new();
@@ -87,8 +89,7 @@ pub fn repeated_persons(counted: &DistinctCount) -> Option<Warning> {
     let DistinctCount { name, present, distinct, is_exact } = counted;
     let identifies = identifies(name);
     let repeats = match identifies {
-        // A table of persons may have an entry twice by mistake.
-        Identifies::Surely => distinct * 100 < present * 99,
+        Identifies::Surely => repeats_surely(*distinct, *present),
         Identifies::Mostly => distinct * 2 <= *present,
         // Few values are those of a hospital or a region.
         Identifies::Perhaps => {
@@ -106,17 +107,54 @@ pub fn repeated_persons(counted: &DistinctCount) -> Option<Warning> {
         let reason = format!(
             "rows are counted, not persons: column `{name}` has {about}{} different values in {} \
              rows; {condition}the rows of a class may all be those of one person, who is then not \
-             hidden among others: keep one row a person, or read every k here as a number of \
-             rows",
+             hidden among others",
             thousands(*distinct),
             thousands(*present)
         );
-        Warning::new("rows-not-persons", reason).about_column(name)
+        Warning::new("rows-not-persons", reason)
+            .about_column(name)
+            .hint(Hint::NamePerson { column: name.clone() })
+            .hint(Hint::plain("keep one row a person"))
+            .hint(Hint::plain("read every k here as a number of rows"))
     })
 }
 
-/// The warnings for a profiled table.
+/// True when rows share a value of a column whose values are persons. A table of persons may have
+/// an entry twice by mistake.
+fn repeats_surely(distinct: u64, present: u64) -> bool {
+    distinct * 100 < present * 99
+}
+
+/// Suggests the person key: of the identifiers that surely name persons, have a value in every row
+/// and repeat, the one with a word for people in its name, then the one with the fewest values.
+pub(super) fn suggest_key(profiles: &mut [ColumnProfile]) {
+    let is_key = |profile: &&mut ColumnProfile| {
+        profile.role == Role::Identifier
+            && profile.missing == 0
+            && profile.distinct > FEW_VALUES
+            && identifies(&profile.name) == Identifies::Surely
+            && repeats_surely(profile.distinct, profile.rows)
+    };
+    let is_of_people = |name: &str| find(&words(name), roles::PERSON).is_some();
+    let best = profiles
+        .iter_mut()
+        .filter(is_key)
+        .min_by_key(|profile| (!is_of_people(&profile.name), profile.distinct));
+    if let Some(profile) = best {
+        profile.role = Role::Person;
+        profile.reason = format!(
+            "{} different values in {} rows: several rows a person",
+            thousands(profile.distinct),
+            thousands(profile.rows)
+        );
+    }
+}
+
+/// The warnings for a profiled table; none where it has a person key.
 pub fn repeated_in(profiles: &[ColumnProfile]) -> Vec<Warning> {
+    if profiles.iter().any(|profile| profile.role == Role::Person) {
+        return Vec::new();
+    }
     let counted = |profile: &ColumnProfile| DistinctCount {
         name: profile.name.clone(),
         present: profile.rows - profile.missing,
@@ -159,6 +197,48 @@ mod tests {
             "{said}"
         );
         assert!(!said.contains("if each"), "{said}");
+        assert!(said.contains("give column `patient_id` the role `person`"), "{said}");
+    }
+
+    fn profiled(name: &str, distinct: u64, missing: u64) -> ColumnProfile {
+        ColumnProfile {
+            name: name.into(),
+            rows: 2_000,
+            missing,
+            distinct,
+            unique_share: 0.0,
+            looks: crate::request::Kind::Categorical,
+            role: Role::Identifier,
+            reason: String::new(),
+            hint: None,
+        }
+    }
+
+    #[test]
+    fn one_identifier_that_repeats_is_the_person_key() {
+        for (columns, key) in [
+            (&[("patient_id", 400, 0)][..], Some(0)),
+            (&[("patient_id", 2_000, 0)], None),
+            (&[("patient_id", 400, 3)], None),
+            (&[("patient_id", 10, 0)], None),
+            (&[("token", 400, 0)], None),
+            (&[("first_name", 400, 0), ("mrn", 500, 0)], Some(1)),
+            (&[("mrn", 300, 0), ("patient_id", 400, 0), ("email", 200, 0)], Some(1)),
+            (&[("mrn", 300, 0), ("email", 200, 0)], Some(1)),
+        ] {
+            let mut profiles: Vec<ColumnProfile> = columns
+                .iter()
+                .map(|&(name, distinct, gone)| profiled(name, distinct, gone))
+                .collect();
+            suggest_key(&mut profiles);
+            let found: Vec<usize> =
+                (0..profiles.len()).filter(|&at| profiles[at].role == Role::Person).collect();
+            assert_eq!(found, key.into_iter().collect::<Vec<_>>(), "{columns:?}");
+            assert!(key.is_none() || repeated_in(&profiles).is_empty());
+        }
+        let mut profiles = [profiled("patient_id", 400, 0)];
+        suggest_key(&mut profiles);
+        assert_eq!(profiles[0].reason, "400 different values in 2,000 rows: several rows a person");
     }
 
     #[test]
@@ -190,6 +270,8 @@ mod tests {
              role = \"identifier\" }\nuser = { role = \"keep\" }",
         );
         let names = ["x", "age", "surname", "patient_id", "user", "note", "ward"].map(String::from);
-        assert_eq!(person_columns(&names, &request.unwrap()), ["patient_id", "x"]);
+        let request = request.unwrap();
+        assert_eq!(person_columns(&names, &request), ["patient_id", "x"]);
+        assert!(person_columns(&names, &request.person(["patient_id"])).is_empty());
     }
 }

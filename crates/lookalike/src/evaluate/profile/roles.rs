@@ -12,6 +12,10 @@ pub(super) struct ColumnFacts {
     /// Rows with the most frequent value, which may be the missing one.
     pub(super) commonest: u64,
     pub(super) looks: Kind,
+    /// Every row has a number above 0.
+    pub(super) is_positive: bool,
+    /// No scale for persons shows such values: three decimals, and some below 1 or above 1,000.
+    pub(super) is_no_scale: bool,
     /// Of dates: their calendar days are in the order of time, as a hierarchy of months and years
     /// needs.
     pub(super) has_calendar: bool,
@@ -87,6 +91,29 @@ const NOMINAL: &str = "\
 /// Words for free texts.
 const FREE_TEXT: &str = "comment description freetext memo message narrative note remark";
 
+/// Words for the sampling weight of a survey. Many are names of the column in well-known surveys:
+/// `fnlwgt` (Adult), `pwgtp` (ACS), `perwt` (IPUMS), `wtfinl` (CPS), `anweight` (ESS).
+const SAMPLING_WEIGHT: &str = "\
+    anweight asecwt calibrationweight caseweight designweight dweight expansionfactor finalweight \
+    finalwgt finalwt finlwt fnlwgt grossingfactor hhwt hochrechnungsfaktor hwgt instanceweight \
+    perwt personweight popweight populationweight pspwght pweight pwght pwgt pwgtp respondentweight \
+    sampleweight samplewt samplingweight statisticalweight surveyweight surveywgt surveywt wgtp \
+    wtfinl wtint wtmec";
+
+/// Words that make a weight one of bodies and things.
+const BODY: &str = "\
+    baby birth body cargo child current dry fetal goal gross kg lb lbs maternal net patient \
+    pregnancy previous target usual vehicle";
+
+/// A survey's weight by the name of the column: where rows have positive numbers, and a bare
+/// `weight` only with values that no scale shows.
+fn is_sampling_weight(words: &[String], facts: &ColumnFacts) -> Option<&'static str> {
+    let bare = || find(words, "weight wgt wt weighting").filter(|_| facts.is_no_scale);
+    let bare = || bare().filter(|_| find(words, BODY).is_none());
+    let word = find(words, SAMPLING_WEIGHT).or_else(bare)?;
+    (facts.is_positive && facts.missing == 0 && different(facts) > 1).then_some(word)
+}
+
 /// The role, the reason, and a further key for the column's line.
 pub(super) fn suggest(name: &str, facts: &ColumnFacts) -> (Role, String, Option<String>) {
     let words = words(name);
@@ -98,13 +125,22 @@ pub(super) fn suggest(name: &str, facts: &ColumnFacts) -> (Role, String, Option<
         Role::Sensitive if facts.commonest * 5 <= facts.rows * 2 => Some("alpha = 0.5".to_string()),
         Role::Sensitive if different(facts) > 1 => Some("distinct = 2".to_string()),
         Role::Sensitive => None,
-        Role::Identifier | Role::Keep => None,
+        Role::Identifier | Role::Keep | Role::Person | Role::Weight => None,
     };
     (role, reason, hint)
 }
 
 fn by_name(words: &[String], facts: &ColumnFacts) -> Option<(Role, String)> {
     let found = |list| find(words, list);
+    if let Some(word) = is_sampling_weight(words, facts) {
+        return Some((
+            Role::Weight,
+            format!(
+                "\"{word}\" in its name, and positive numbers: the sampling weight of a survey, \
+                 published as it is"
+            ),
+        ));
+    }
     if let Some(word) = found(IDENTIFIER) {
         return Some((Role::Identifier, format!("\"{word}\" in its name points at one person")));
     }
@@ -144,6 +180,17 @@ fn by_name(words: &[String], facts: &ColumnFacts) -> Option<(Role, String)> {
     let alone = if words.len() == 1 { found(PERSON) } else { None };
     let word = found(PERHAPS_IDENTIFIER).or(alone)?;
     Some((Role::Identifier, format!("\"{word}\" in its name may point at one person")))
+}
+
+/// Words for what a person is called, unless a word beside them says that it is something else
+/// (`country name`).
+const NAMING: &str = "address contact name signature street";
+
+/// The word in a column's name that says that it names persons.
+pub(in crate::evaluate) fn person_word(name: &str) -> Option<&'static str> {
+    let words = words(name);
+    let is_other = [WHEN, SENSITIVE, QUASI].iter().any(|list| find(&words, list).is_some());
+    find(&words, IDENTIFIER).or_else(|| find(&words, NAMING).filter(|_| !is_other))
 }
 
 /// A column with a sensitive name: it is published unchanged, so it must not identify persons.

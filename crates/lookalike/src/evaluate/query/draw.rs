@@ -132,7 +132,7 @@ fn quasi(source: &Table, request: &Request) -> Vec<String> {
 
 fn is_released(name: &str, request: &Request) -> bool {
     match request.column(name).map(|line| line.role) {
-        Some(role) => role != Role::Identifier,
+        Some(role) => !matches!(role, Role::Identifier | Role::Person),
         None => request.rest == Some(Rest::Keep) && request.count.as_deref() != Some(name),
     }
 }
