@@ -14,7 +14,8 @@ use lookalike::{Request, Result, anonymize, table};
 
 fn main() -> Result<()> {
     let request = Request::parse(
-        "k = 2\nseed = 7\nrest = 'keep'\ncolumns.age.role = 'quasi'\ncolumns.sex.role = 'quasi'",
+        "k = 2\nseed = 7\nrest = 'keep'\naccept_unique = true\ncolumns.age.role = 'quasi'\n\
+         columns.sex.role = 'quasi'",
     )?;
 
     // Bytes of CSV, Parquet or Arrow, packed or not: the first ones say which.

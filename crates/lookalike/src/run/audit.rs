@@ -7,9 +7,10 @@ use std::time::Duration;
 
 use arrow_array::RecordBatchIterator;
 
-use crate::audit::{self, AuditView, Finding, Verdict};
+use crate::audit::{self, AuditView, Finding, Origin, Verdict};
 use crate::error::{Error, ErrorKind, Result};
-use crate::request::{Request, Role};
+use crate::release::Release;
+use crate::request::{Persons, Request, Role};
 use crate::table::{self, Format, Source, Table};
 
 use super::input::InputFile;
@@ -44,19 +45,35 @@ pub(super) enum SourceComparison {
     ByMatching(Original),
     /// Along the rings of the proof.
     Rings(Original),
+    /// Along the source rows, whose persons are counted in this reading.
+    Persons(Original, Persons, Vec<Origin>),
     /// A plan is checked against its tuples.
     Plan(Original),
 }
 
 impl SourceComparison {
     pub(super) fn needs_origins(&self) -> bool {
-        matches!(self, SourceComparison::Along(..))
+        matches!(self, SourceComparison::Along(..) | SourceComparison::Persons(..))
     }
 
-    pub(super) fn with_origins(self, origins: Vec<u32>) -> SourceComparison {
+    /// Takes the recorded origins from a release that is written.
+    pub(super) fn with_origins(self, release: &mut Release) -> SourceComparison {
         match self {
-            SourceComparison::Along(original, _) => SourceComparison::Along(original, origins),
+            SourceComparison::Along(original, _) => {
+                SourceComparison::Along(original, release.origins())
+            }
+            SourceComparison::Persons(original, reading, _) => {
+                SourceComparison::Persons(original, reading, release.sources())
+            }
             other => other,
+        }
+    }
+
+    /// The source rows behind each released row, where persons are counted along them.
+    pub(super) fn person_origins(&self) -> Option<&[Origin]> {
+        match self {
+            SourceComparison::Persons(_, _, origins) => Some(origins),
+            _ => None,
         }
     }
 
@@ -66,6 +83,7 @@ impl SourceComparison {
             SourceComparison::Along(original, _)
             | SourceComparison::ByMatching(original)
             | SourceComparison::Rings(original)
+            | SourceComparison::Persons(original, ..)
             | SourceComparison::Plan(original) => Some(original),
         }
     }
@@ -95,6 +113,10 @@ pub(super) fn comparison(
     }
     if found.outcome.rings.is_some() {
         return SourceComparison::Rings(original);
+    }
+    // Who is behind a row can only be seen in the source.
+    if let Some(persons) = found.problem.persons() {
+        return SourceComparison::Persons(original, persons.reading, Vec::new());
     }
     // Rows that stand for several have no origins, and a sink may give rows back in any order.
     let has_origins = run.request.count.is_none() && order == RowOrder::AsWritten;
@@ -178,6 +200,11 @@ fn verdict(run: &Run, written: &mut WrittenRelease) -> Result<Verdict> {
         SourceComparison::Rings(original) => {
             let source = source(original, request, flag)?;
             audit::audit_rings(&release, &source, request, written.proof.as_ref())
+        }
+        SourceComparison::Persons(original, reading, origins) => {
+            let request = Request { persons: Some(*reading), ..request.clone() };
+            let source = source(original, &request, flag)?;
+            audit::audit_persons_once(&release, source, &request, origins)
         }
         SourceComparison::None | SourceComparison::Plan(_) => audit::audit(&release, request),
     }
@@ -283,8 +310,15 @@ fn complaint(verdict: &Verdict) -> String {
     let untrue = truth
         .filter(|statement| statement.finding == Finding::Broken)
         .map(|statement| statement.text.clone());
-    let found: Vec<String> =
-        broken_rules(verdict).chain(verdict.leaks.iter().cloned()).chain(untrue).collect();
+    let persons = verdict.persons.iter().flat_map(|persons| &persons.statements);
+    let not_whole = persons
+        .filter(|statement| statement.finding == Finding::Broken)
+        .map(|statement| statement.text.clone());
+    let found: Vec<String> = broken_rules(verdict)
+        .chain(verdict.leaks.iter().cloned())
+        .chain(not_whole)
+        .chain(untrue)
+        .collect();
     format!("the written release failed the audit and is not published: {}", found.join("; "))
 }
 

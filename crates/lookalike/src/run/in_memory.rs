@@ -51,7 +51,7 @@ pub fn audit_outcome(
     outcome: &Outcome,
     seed: u64,
 ) -> Result<Audited> {
-    let release = Release::new(
+    let mut release = Release::new(
         problem,
         &outcome.recoding,
         table,
@@ -60,6 +60,7 @@ pub fn audit_outcome(
         Key::from_seed(seed),
         CellFormat::Typed,
     )?;
+    release.record_origins();
     let rows = release.rows() as u64;
     if rows == 0 {
         return Ok(Audited { released: None, rows, smallest: 0, broken: String::new() });
@@ -72,7 +73,13 @@ pub fn audit_outcome(
         .map(|rings| proof::proof(problem, rings, &release))
         .transpose()?
     {
-        None => audit::audit(&released, request)?,
+        None => match problem.persons() {
+            None => audit::audit(&released, request)?,
+            Some(persons) => {
+                let request = Request { persons: Some(persons.reading), ..request.clone() };
+                audit::audit_persons(&released, table, &request, &release.sources())?
+            }
+        },
         Some(proof) => audit::audit_rings(&released, table, request, Some(&proof))?,
     };
     let smallest =

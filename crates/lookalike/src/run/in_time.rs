@@ -5,9 +5,11 @@ use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use crate::error::{Error, Hint, Result};
+use crate::numbers::counted;
 use crate::problem::Problem;
+use crate::request::Persons;
 use crate::search::budget::Budget;
-use crate::search::{Outcome, SearchOptions, from_kept, solve};
+use crate::search::{Algorithm, Outcome, SearchOptions, from_kept, solve};
 
 /// A search that is overdue by this much is no longer waited for, if it has kept a release.
 const PATIENCE: Duration = Duration::from_millis(800);
@@ -43,12 +45,16 @@ const PATIENCE_PER_TUPLE: Duration = Duration::from_micros(100);
 /// ```
 ///
 /// # Errors
-/// [`Exhausted`](crate::ErrorKind::Exhausted) when nothing was found until then.
+/// [`Exhausted`](crate::ErrorKind::Exhausted) when nothing was found until then; when a global
+/// recoding is asked for and persons change over their rows.
 pub fn solve_in_time(
     problem: &Arc<Problem>,
     search: SearchOptions,
     budget: &Budget,
 ) -> Result<Outcome> {
+    if search.algorithm.is_global() {
+        refuse_changing(problem)?;
+    }
     let failed = |why: String| {
         Error::exhausted("no-threads", format!("cannot start threads for the search: {why}"))
     };
@@ -95,6 +101,26 @@ pub fn solve_in_time(
             return Err(Error::exhausted("search-hangs", reason).hint(Hint::OtherAlgorithm));
         }
     }
+}
+
+/// Refuses a global recoding of whole persons who change: it publishes every value in one way, so rows
+/// of one person that differ may differ in the release, and would not be in one class.
+///
+/// # Errors
+/// [`Request`](crate::ErrorKind::Request) where some person changes.
+pub fn refuse_changing(problem: &Problem) -> Result<()> {
+    if !problem.has_changing_persons() {
+        return Ok(());
+    }
+    let changing = problem.persons().map_or(0, |persons| persons.changing);
+    let reason = format!(
+        "the quasi-identifiers of {} change from row to row, and a global recoding cannot keep \
+         their rows in one class",
+        counted(changing, "person", "persons")
+    );
+    Err(Error::request("changing-persons", reason)
+        .hint(Hint::UseAlgorithm { names: vec![Algorithm::Auto.name().into()] })
+        .hint(Hint::CountPersons { reading: Persons::Rows.name().into() }))
 }
 
 #[cfg(test)]

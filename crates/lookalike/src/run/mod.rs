@@ -27,12 +27,12 @@ mod write;
 
 pub use audit::{Verify, read_for_audit, verify_plan};
 pub use in_memory::{Audited, audit_outcome};
-pub use in_time::solve_in_time;
+pub use in_time::{refuse_changing, solve_in_time};
 pub use input::Input;
 pub use lower_bound::{Effort, lower_bound, sharper};
 pub use options::{USUAL_TIME, search_options, time_limit};
 pub use read::{headless, roles, without_names};
-pub use report::{Found, Report};
+pub use report::{Found, FoundPersons, Report};
 pub use target::{ReleasedTable, Sink, refuse_overlap};
 pub use warnings::{has_rule, one_row, request_warnings};
 pub use watch::{Cancel, Event, Progress, Stage};
@@ -59,7 +59,7 @@ use self::watch::{Clock, Watch};
 /// # let folder = tempfile::tempdir().unwrap();
 /// # let (data, safe) = (folder.path().join("data.csv"), folder.path().join("safe.csv"));
 /// # std::fs::write(&data, "age,sex,illness\n34,f,flu\n36,f,gout\n51,m,flu\n58,m,cold\n").unwrap();
-/// let request = Request::parse("k = 2\nrest = 'keep'\ncolumns.age.role = 'quasi'")?;
+/// let request = Request::parse("k = 2\nrest = 'drop'\ncolumns.age.role = 'quasi'")?;
 /// let report = anonymize_file(&data, &safe, &request)?;
 /// assert_eq!((report.released(), report.verdict.measures.k), (4, 2));
 /// # Ok::<(), lookalike::Error>(())

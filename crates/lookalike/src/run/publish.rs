@@ -2,9 +2,9 @@
 
 use std::io::Write;
 
-use crate::audit::{Proof, Verdict};
+use crate::audit::{Origin, Proof, Verdict};
 use crate::error::{Error, ErrorKind, Result};
-use crate::release::proof;
+use crate::release::{origins_file, proof};
 use crate::table::{Access, Pending};
 
 use super::Run;
@@ -20,9 +20,10 @@ pub(super) fn publish(
     verdict: Verdict,
     clock: &mut Clock,
 ) -> Result<ReleasedTable> {
-    let WrittenRelease { place, schema, proof, recoding, guarded, found, .. } = written;
+    let WrittenRelease { place, schema, proof, recoding, guarded, found, comparison } = written;
     // Everything is written before anything gets its name.
-    let secret = secret(run, proof.as_ref(), recoding.as_deref())?;
+    let origins = comparison.person_origins();
+    let secret = secret(run, proof.as_ref(), origins, recoding.as_deref())?;
     // There is never a release without the secret that belongs to it.
     let has_secret = secret.is_some();
     secret.map(Pending::publish).transpose()?;
@@ -37,6 +38,11 @@ pub(super) fn publish(
     };
     published.map_err(|error| after_secret(error, has_secret))?;
     clock.end();
+    let mut found = found;
+    // Which rows of whole persons are not there is known now.
+    if found.persons.is_some() {
+        found.suppressed = found.rows - verdict.measures.rows;
+    }
     let report = Report { found, guarded, verdict, times: clock.times() };
     Ok(ReleasedTable { schema, batches, report })
 }
@@ -64,15 +70,21 @@ fn after_secret(error: Error, has_secret: bool) -> Error {
 }
 
 /// The pending file of the proof or of the recoding, if the run asks for one. No release has both.
-fn secret(run: &Run, proof: Option<&Proof>, recoding: Option<&str>) -> Result<Option<Pending>> {
+fn secret(
+    run: &Run,
+    proof: Option<&Proof>,
+    origins: Option<&[Origin]>,
+    recoding: Option<&str>,
+) -> Result<Option<Pending>> {
     let Some(path) = run.proof_file.as_ref().or(run.recoding_file.as_ref()) else {
         return Ok(None);
     };
     let pending = Pending::with_access(path, run.existing, Access::Owner)?;
     let mut file = pending.file()?;
-    match (proof, recoding) {
-        (Some(proof), _) => proof::write(proof, file),
-        (None, recoding) => file.write_all(recoding.unwrap_or_default().as_bytes()),
+    match (proof, origins, recoding) {
+        (Some(proof), ..) => proof::write(proof, file),
+        (None, Some(origins), None) => origins_file::write_origins(origins, file),
+        (None, _, recoding) => file.write_all(recoding.unwrap_or_default().as_bytes()),
     }
     .map_err(|source| Error::io(path, source))?;
     Ok(Some(pending))

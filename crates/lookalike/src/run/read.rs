@@ -72,7 +72,9 @@ pub(super) fn read(run: &mut Run, plan: &RunPlan, input: Input) -> Result<ReadTa
     }
     let original = match file {
         Some(file) => Original::File(file),
-        None if is_kept(run, plan.product, &table) => Original::Kept(Table::default()),
+        None if is_kept(run, plan.product, &table) || !roles.person.is_empty() => {
+            Original::Kept(Table::default())
+        }
         None => Original::Lost,
     };
     let warnings = warnings::request_warnings(request, &counted);
@@ -84,7 +86,7 @@ pub(super) fn forget_absent(request: &mut Request, names: &[String]) {
     let is_needed = |column: &ColumnRequest| match column.role {
         Role::Quasi => true,
         Role::Sensitive => column.has_rule(),
-        Role::Identifier | Role::Keep => false,
+        Role::Identifier | Role::Keep | Role::Person | Role::Weight => false,
     };
     request.columns.retain(|name, column| is_needed(column) || names.contains(name));
 }

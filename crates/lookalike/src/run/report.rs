@@ -8,8 +8,10 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use crate::audit::{Finding, Verdict};
 use crate::error::Warning;
 use crate::evaluate::loss::{GeneralizedShare, Loss};
+use crate::evaluate::uniqueness::UniqueRows;
 use crate::numbers::{count, percent};
-use crate::problem::bound::{Bound, BoundKind};
+use crate::problem::bound::{Bound, BoundKind, BoundScope};
+use crate::request::Persons;
 use crate::search::global::Optimum;
 use crate::search::{Algorithm, Status};
 
@@ -33,8 +35,10 @@ pub struct Report {
 pub struct Found {
     /// Rows of the table.
     pub rows: u64,
-    /// Rows that are not in the release.
+    /// Rows that are not in the release; whole persons, before the release is written.
     pub suppressed: u64,
+    /// The persons of the table; none when no column names them.
+    pub persons: Option<FoundPersons>,
     /// None when the recoding came from a file.
     pub algorithm: Option<Algorithm>,
     /// How the search ended.
@@ -45,6 +49,8 @@ pub struct Found {
     pub generalized: Vec<GeneralizedShare>,
     /// The lower bound on the loss of local recodings.
     pub bound: Option<Bound>,
+    /// The rules that the bound knows.
+    pub bound_scope: BoundScope,
     /// Cost and bound of a global recoding.
     pub optimum: Option<Optimum>,
     /// The quasi-identifiers, in the order of the loss by attribute.
@@ -53,8 +59,40 @@ pub struct Found {
     pub coded_bytes: usize,
     /// Distinct rows on the columns of the rules.
     pub tuples: usize,
+    /// Rows that are unique on the columns published unchanged; none when there are no such
+    /// columns.
+    pub unique: Option<UniqueRows>,
     /// What the user should know before the release is used.
     pub warnings: Vec<Warning>,
+}
+
+/// The persons of a table, and how they are counted.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct FoundPersons {
+    /// The number of persons.
+    pub count: u64,
+    /// How their rows are counted.
+    pub reading: Persons,
+    /// Persons whose rows differ on a quasi-identifier.
+    pub changing: u64,
+    /// Persons that are not in the release, if they are suppressed as a whole.
+    pub suppressed: Option<u64>,
+}
+
+impl FoundPersons {
+    /// What the reading means, in a sentence.
+    pub fn meaning(&self) -> &'static str {
+        match self.reading {
+            Persons::Whole => {
+                "all rows of a person are in one class; each person counts once, and has a value \
+                 if one of the rows has it"
+            }
+            Persons::Rows => {
+                "rows of a person may be in several classes; k counts the persons of a class, and \
+                 a row weighs one over the number of its person's rows"
+            }
+        }
+    }
 }
 
 impl Report {
@@ -63,9 +101,9 @@ impl Report {
         self.verdict.measures.rows
     }
 
-    /// The loss as a multiple of the lower bound; none without a bound above 0.
+    /// The loss as a multiple of the lower bound; none without a bound above 0 that knows all rules.
     pub fn gap(&self) -> Option<f64> {
-        self.found.bound.and_then(|bound| bound.gap(self.found.loss.ncp))
+        self.found.bound_scope.gap(self.found.bound.as_ref(), self.found.loss.ncp)
     }
 
     /// True when every released row was compared with the source, and not the rules alone checked.
@@ -85,7 +123,9 @@ impl fmt::Display for Report {
             None => write!(f, "{}-anonymous", count(verdict.measures.k))?,
         }
         let (released, rows) = (count(self.released()), count(found.rows));
-        write!(f, ", {released} of {rows} rows, loss {} (GCP)", percent(found.loss.gcp))?;
+        let is_all = found.generalized.iter().all(|shown| shown.weight > 0.0);
+        let measure = if is_all { "GCP" } else { "GCP, without columns of weight 0" };
+        write!(f, ", {released} of {rows} rows, loss {} ({measure})", percent(found.loss.gcp))?;
         match self.gap() {
             Some(gap) => write!(f, ", {gap:.2} × the lower bound"),
             None => Ok(()),
@@ -102,18 +142,21 @@ impl Serialize for Report {
         map.serialize_entry("input_rows", &found.rows)?;
         map.serialize_entry("released", &verdict.measures.rows)?;
         map.serialize_entry("suppressed", &found.suppressed)?;
+        map.serialize_entry("persons", &found.persons)?;
         map.serialize_entry("classes", &verdict.measures.classes)?;
         map.serialize_entry("algorithm", &found.algorithm.map(Algorithm::name))?;
         map.serialize_entry("status", found.status_name())?;
         map.serialize_entry("loss", &NamedLoss(found))?;
         map.serialize_entry("shown", &ByName(&found.quasi, &found.generalized))?;
-        let bound = found.bound.as_ref().map(|bound| BoundAndGap(bound, found.loss.ncp));
+        let bound = found.bound.as_ref();
+        let bound = bound.map(|bound| BoundAndGap(bound, found.bound_scope, found.loss.ncp));
         map.serialize_entry("bound", &bound)?;
         map.serialize_entry("optimum", &found.optimum.as_ref().map(OptimumNumbers))?;
         map.serialize_entry("rules", &verdict.rules)?;
         map.serialize_entry("non_homogeneous", &verdict.non_homogeneous)?;
         map.serialize_entry("measures", &verdict.measures)?;
         map.serialize_entry("truth", &verdict.truth)?;
+        map.serialize_entry("unique_rows", &found.unique)?;
         let warnings: Vec<String> = found.warnings.iter().map(ToString::to_string).collect();
         map.serialize_entry("warnings", &warnings)?;
         map.serialize_entry("guarded_cells", guarded)?;
@@ -170,15 +213,16 @@ impl Serialize for NamedLoss<'_> {
 }
 
 /// A bound, and the gap of a loss.
-struct BoundAndGap<'a>(&'a Bound, f64);
+struct BoundAndGap<'a>(&'a Bound, BoundScope, f64);
 
 impl Serialize for BoundAndGap<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        let BoundAndGap(bound, loss) = self;
+        let BoundAndGap(bound, scope, loss) = self;
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("value", &bound.value)?;
         map.serialize_entry("kind", bound.kind.name())?;
-        map.serialize_entry("gap", &bound.gap(*loss))?;
+        map.serialize_entry("knows_rules", &(*scope == BoundScope::AllRules))?;
+        map.serialize_entry("gap", &scope.gap(Some(bound), *loss))?;
         match bound.kind {
             BoundKind::Exact | BoundKind::Tight => {}
             BoundKind::Weaker { rows } => map.serialize_entry("weaker_rows", &rows)?,
@@ -213,17 +257,23 @@ impl Serialize for OptimumNumbers<'_> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::Value;
+
     use super::*;
 
     #[test]
     fn a_bound_for_machines_has_its_kind_and_gap() {
-        let json = |value, kind| {
-            serde_json::to_value(BoundAndGap(&Bound { value, kind }, 300.0)).expect("plain data")
+        let with = |value, kind, scope| {
+            let bound = Bound { value, kind };
+            serde_json::to_value(BoundAndGap(&bound, scope, 300.0)).expect("plain data")
         };
+        let json = |value, kind| with(value, kind, BoundScope::AllRules);
+        let further = with(150.0, BoundKind::Exact, BoundScope::KAlone);
+        assert_eq!((&further["gap"], &further["knows_rules"]), (&Value::Null, &false.into()));
         assert_eq!(json(250.0, BoundKind::Tight)["kind"], "tight");
         assert_eq!(json(150.0, BoundKind::Weaker { rows: 9 })["weaker_rows"], 9);
         let estimate = BoundKind::Estimate { sample: 50, low: 140.0, high: 160.0 };
         assert_eq!(json(150.0, estimate)["gap"], 2.0);
-        assert_eq!(json(0.0, BoundKind::Exact)["gap"], serde_json::Value::Null);
+        assert_eq!(json(0.0, BoundKind::Exact)["gap"], Value::Null);
     }
 }

@@ -6,18 +6,20 @@ use std::time::{Duration, Instant};
 use crate::error::Result;
 use crate::evaluate::disclosure::disclosures;
 use crate::evaluate::loss;
+use crate::evaluate::uniqueness::RowKeys;
 use crate::problem::Problem;
-use crate::problem::bound::Bound;
+use crate::problem::bound::{Bound, BoundScope};
 use crate::problem::partition;
 use crate::release::recoding_file;
-use crate::request::Roles;
+use crate::request::{Request, Roles};
 use crate::search::budget::Budget;
 use crate::search::{Outcome, SearchOptions, Status};
 use crate::table::Table;
 
+use super::in_time::refuse_changing;
 use super::options::{RecodingPlan, RunPlan, USUAL_TIME, time_limit};
 use super::read::{Original, ReadTable};
-use super::report::Found;
+use super::report::{Found, FoundPersons};
 use super::watch::{Clock, Event, Stage};
 use super::{Run, lower_bound, sharper, solve_in_time, warnings};
 
@@ -30,10 +32,19 @@ pub(super) struct FoundRecoding {
     pub(super) roles: Roles,
     pub(super) original: Original,
     pub(super) found: Found,
+    pub(super) unchanged: UnchangedCells,
     /// The time that the reading took.
     pub(super) read_time: Duration,
     /// The time that the search took.
     pub(super) time: Duration,
+}
+
+/// The cells of each row that are published unchanged, and its person, as numbers: to count unique
+/// rows when it is known which row goes to which class.
+pub(super) struct UnchangedCells {
+    /// Empty when no column is published unchanged.
+    pub(super) keys: RowKeys,
+    pub(super) persons: Option<Vec<u32>>,
 }
 
 /// Encodes the table and finds the recoding. The codes of the table are dropped as soon as they are
@@ -48,7 +59,8 @@ pub(super) fn search(
     clock.stage(Stage::Encode);
     run.cancel.check()?;
     let request = &run.request;
-    warnings.extend(disclosures(&table, &roles, request)?);
+    let disclosed = disclosures(&table, &roles, request)?;
+    warnings.extend(disclosed.warnings);
     let problem = Arc::new(Problem::new(&table, &roles, request)?);
     let codes = table.take_codes();
     match &mut original {
@@ -57,6 +69,7 @@ pub(super) fn search(
     }
     warnings.extend_from_slice(problem.warnings());
     warnings.extend(warnings::hopeless(&problem));
+    warnings.extend(warnings::pseudonyms(request));
     warnings.extend(warnings::unused(&plan.recoding, request));
     warnings.iter().for_each(|warning| clock.say(Event::Warning(warning)));
 
@@ -67,6 +80,7 @@ pub(super) fn search(
             (outcome, bound, Some(options.algorithm))
         }
         RecodingPlan::File(file) => {
+            refuse_changing(&problem)?;
             clock.stage(Stage::Apply);
             let recoding = recoding_file::apply(file, &problem, request)?;
             let outcome =
@@ -76,18 +90,27 @@ pub(super) fn search(
     };
     run.cancel.check()?;
     let recoding = &outcome.recoding;
+    let suppressed = partition::rows(recoding.suppressed());
     let mut found = Found {
-        rows: problem.row_count(),
-        suppressed: partition::rows(recoding.suppressed()),
+        rows: rows_of(&problem, &table),
+        suppressed,
+        persons: problem.persons().map(|persons| FoundPersons {
+            count: persons.count(),
+            reading: persons.reading,
+            changing: persons.changing,
+            suppressed: problem.whole_persons().map(|_| suppressed),
+        }),
         algorithm,
         status: outcome.status,
         loss: loss::loss(&problem, recoding),
         generalized: loss::generalized_shares(&problem, recoding),
         bound,
+        bound_scope: scope_of(&problem, request),
         optimum: outcome.optimum.clone(),
         quasi: problem.attributes().iter().map(|attribute| attribute.name.clone()).collect(),
         coded_bytes: problem.bytes(),
         tuples: problem.tuples(),
+        unique: disclosed.unique,
         warnings,
     };
     warnings::refuse_loss(&found, request)?;
@@ -96,7 +119,33 @@ pub(super) fn search(
         found.warnings.push(warning);
     }
     let time = begun.elapsed();
-    Ok(FoundRecoding { problem, outcome, table, roles, original, found, read_time, time })
+    let unchanged = UnchangedCells { keys: disclosed.keys, persons: disclosed.persons };
+    Ok(FoundRecoding {
+        problem,
+        outcome,
+        table,
+        roles,
+        original,
+        found,
+        unchanged,
+        read_time,
+        time,
+    })
+}
+
+fn scope_of(problem: &Problem, request: &Request) -> BoundScope {
+    BoundScope::of(request, problem.persons().map(|persons| persons.reading))
+}
+
+/// The number of rows of the table, by their counts.
+fn rows_of(problem: &Problem, table: &Table) -> u64 {
+    match problem.persons() {
+        Some(persons) if !persons.counts.is_empty() => {
+            persons.counts.iter().map(|&count| u64::from(count)).sum()
+        }
+        Some(_) => table.rows() as u64,
+        None => problem.row_count(),
+    }
 }
 
 /// The search and the lower bound. A long search reports its gap while it runs, so the bound comes
@@ -124,7 +173,9 @@ fn search_with_bound(
     clock.stage(Stage::Search);
     let budget = Budget::new(time, cancel.search_flag());
     let begun = Instant::now();
-    let outcome = clock.during(&budget, bound, || solve_in_time(problem, options, &budget))?;
+    // A bound that does not know all rules shows no gap.
+    let shown = bound.filter(|_| scope_of(problem, &run.request) == BoundScope::AllRules);
+    let outcome = clock.during(&budget, shown, || solve_in_time(problem, options, &budget))?;
     let is_wanted = bound.is_none() || effort != effort.before();
     if is_wanted && !cancel.is_search_ended() {
         clock.stage(Stage::Bound);

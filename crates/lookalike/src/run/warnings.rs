@@ -14,8 +14,11 @@ use crate::table::DistinctCount;
 use super::options::RecodingPlan;
 use super::report::Found;
 
-/// From this share of lost detail on, a column or a release is useless.
+/// From this share of lost detail on, a column is useless.
 const NOTHING_LEFT: f64 = 0.99;
+
+/// From this share of lost detail on, a release is hardly of use.
+const HARDLY_LEFT: f64 = 0.9;
 
 /// Warnings about the request and about columns that identify persons.
 pub fn request_warnings(request: &Request, counted: &[DistinctCount]) -> Vec<Warning> {
@@ -34,6 +37,16 @@ pub fn one_row(request: &Request) -> Option<Warning> {
         let reason = "k = 1 protects nobody: every row is a class of its own and is published \
                       unchanged; use at least 2, better 5";
         Warning::new("k-is-one", reason)
+    })
+}
+
+/// Pseudonyms say more than k does.
+pub(super) fn pseudonyms(request: &Request) -> Option<Warning> {
+    request.output.pseudonyms.then(|| {
+        let reason = "pseudonyms connect the rows of a person: whoever knows how many rows a person \
+                      has, or what some of them say in the columns published unchanged, may find \
+                      the others; publish them only where rows have to be followed";
+        Warning::new("pseudonyms-connect", reason)
     })
 }
 
@@ -68,7 +81,7 @@ pub(super) fn hopeless(problem: &Problem) -> Vec<Warning> {
 pub(super) fn of_release(found: &Found, request: &Request) -> Vec<Warning> {
     let columns = || found.quasi.iter().zip(&found.generalized);
     let lost = columns().filter(|(_, shares)| shares.whole >= NOTHING_LEFT);
-    if found.loss.gcp >= NOTHING_LEFT || lost.clone().count() == found.quasi.len() {
+    if found.loss.gcp >= HARDLY_LEFT || lost.clone().count() == found.quasi.len() {
         let least = columns().map(|(_, shares)| shares.whole).fold(1.0, f64::min);
         return vec![no_detail(found, request, found.loss.gcp.max(least))];
     }

@@ -6,6 +6,7 @@ use rayon::prelude::*;
 
 use crate::audit::Proof;
 use crate::error::Result;
+use crate::evaluate::uniqueness::{PlacedRows, unique_in_classes};
 use crate::release::proof::proof;
 use crate::release::tuple_plan::TuplePlan;
 use crate::release::{Release, recoding_file};
@@ -15,7 +16,7 @@ use crate::table::{self, Access, FileType, Pending};
 use super::audit::{RowOrder, SourceComparison, comparison};
 use super::options::{ReleaseFormat, RunPlan};
 use super::report::Found;
-use super::search::FoundRecoding;
+use super::search::{FoundRecoding, UnchangedCells};
 use super::target::{Sink, Target};
 use super::{Product, Run};
 
@@ -70,6 +71,12 @@ pub(super) fn write<'t>(
         Product::Release => Rows::Release(released(run, plan, &found)?),
         Product::Plan => Rows::Plan(planned(run, &found)?),
     };
+    if let (Rows::Release(release), Some(unique)) = (&release, &mut found.found.unique) {
+        let UnchangedCells { keys, persons } = &found.unchanged;
+        let (rows, classes, counts) = release.placed();
+        let placed = PlacedRows { rows, classes, counts };
+        unique.with_quasi = Some(unique_in_classes(placed, keys, persons.as_deref()));
+    }
     let FoundRecoding { problem, outcome, table, found, .. } = found;
     let recoding = &outcome.recoding;
     let proof = match (outcome.rings, &mut release) {
@@ -101,8 +108,10 @@ pub(super) fn write<'t>(
         (Target::Sink(sink), _) => to_sink(run, &release, sink)?,
         _ => ReleasePlace::Memory { batches: all_batches(run, &release)? },
     };
-    let (origins, guarded) = release.recorded();
-    let comparison = comparison.with_origins(origins);
+    let (comparison, guarded) = match &mut release {
+        Rows::Release(release) => (comparison.with_origins(release), release.guarded()),
+        Rows::Plan(_) => (comparison, 0),
+    };
     let schema = release.schema().clone();
     Ok(WrittenRelease { place, schema, proof, recoding, comparison, guarded, found })
 }
@@ -134,14 +143,6 @@ impl Rows {
         match self {
             Rows::Release(release) => release.batch(at),
             Rows::Plan(plan) => plan.batch(at),
-        }
-    }
-
-    /// The source row of each row, where they were recorded; and the number of guarded cells.
-    fn recorded(&mut self) -> (Vec<u32>, u64) {
-        match self {
-            Rows::Release(release) => (release.origins(), release.guarded()),
-            Rows::Plan(_) => (Vec::new(), 0),
         }
     }
 }
