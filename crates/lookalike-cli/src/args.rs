@@ -5,6 +5,7 @@ mod compare;
 mod hierarchy;
 mod report;
 mod reproduce;
+mod risk;
 mod values;
 
 pub(crate) use compare::CompareArgs;
@@ -13,6 +14,7 @@ pub(crate) use hierarchy::{
 };
 pub(crate) use report::{Edition, ReportArgs};
 pub(crate) use reproduce::ReproduceArgs;
+pub(crate) use risk::RiskArgs;
 pub(crate) use values::{ColumnValue, KOn};
 
 use std::path::PathBuf;
@@ -21,13 +23,13 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand};
 use lookalike::Algorithm;
 use lookalike::request::ratio::Ratio;
-use lookalike::request::{Publish, Rest};
+use lookalike::request::{Persons, Publish, Rest};
 use lookalike::search::global::{Branching, Cost, Techniques};
 use lookalike::synthetic::Synthetic;
 
 use lookalike::run::{Effort, Verify};
 
-use values::{branching, delimiter, effort, publish, rest, verify_effort};
+use values::{branching, delimiter, effort, persons, publish, rest, verify_effort};
 
 const START: &str = "\
 Start here:
@@ -131,6 +133,8 @@ pub(crate) struct CheckArgs {
     pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) request: RequestFlags,
+    #[command(flatten)]
+    pub(crate) risk: RiskArgs,
 }
 
 /// Flags of `anonymize`.
@@ -318,7 +322,8 @@ pub(crate) struct VerifyArgs {
     /// candidates
     #[arg(long, requires = "source")]
     pub(crate) non_homogeneous: bool,
-    /// Proof file from `anonymize --proof`, of a non-homogeneous release
+    /// Proof file from `anonymize --proof`: of a non-homogeneous release, or of one whose rules count
+    /// persons
     #[arg(long, value_name = "FILE", requires = "source")]
     pub(crate) proof: Option<PathBuf>,
     /// Print the results as one JSON object
@@ -409,9 +414,26 @@ pub(crate) struct ColumnArgs {
     /// Insensitive columns: published unchanged
     #[arg(long, value_name = "A,B,..", value_delimiter = ',')]
     pub(crate) keep: Vec<String>,
+    /// Columns that name the person of a row (together): k counts persons, not rows; dropped
+    #[arg(long, value_name = "A,B,..", value_delimiter = ',')]
+    pub(crate) person: Vec<String>,
+    /// How rows of one person count: whole (all in one class; each person counts once) or rows (in
+    /// any classes; k counts persons); default: whole, unless many persons change over their rows
+    #[arg(long, value_name = "HOW", value_parser = persons())]
+    pub(crate) persons: Option<Persons>,
+    /// Publish a random number for each person in place of the person key; new for each release
+    #[arg(long)]
+    pub(crate) pseudonyms: bool,
+    /// Sampling weight of a survey: for the risk; published unchanged
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) sampling_weight: Vec<String>,
     /// Columns without a role: drop them or keep them unchanged
     #[arg(long, value_name = "WHAT", value_parser = rest())]
     pub(crate) rest: Option<Rest>,
+    /// With --rest keep: publish the columns although many rows are unique on those published
+    /// unchanged
+    #[arg(long)]
+    pub(crate) accept_unique: bool,
     /// Kind of a column: numeric, date, ordinal or categorical
     #[arg(long, value_name = "COLUMN=KIND")]
     pub(crate) kind: Vec<ColumnValue>,

@@ -1,6 +1,6 @@
 //! The lower bound on the loss, in words.
 
-use lookalike::problem::bound::{Bound, BoundKind};
+use lookalike::problem::bound::{Bound, BoundKind, BoundScope};
 
 use crate::show::{count, penalty};
 
@@ -10,8 +10,16 @@ pub(crate) fn sign(bound: &Bound) -> &'static str {
 }
 
 /// The bound in words, and the gap of a loss; `is_all` when every column counts in the loss.
-pub(crate) fn words(bound: &Bound, loss: f64, is_all: bool) -> String {
+pub(crate) fn words(bound: &Bound, loss: f64, is_all: bool, scope: BoundScope) -> String {
     let Bound { value, kind } = *bound;
+    if !scope.is_gap(bound, loss) && (value > 0.0 || kind == BoundKind::Exact) {
+        let sign = sign(bound);
+        return format!(
+            "NCP {sign}{} for k alone: no release loses less; further rules may need more, so the \
+             loss is no gap",
+            penalty(value)
+        );
+    }
     let Some(gap) = bound.gap(loss) else {
         return match kind {
             BoundKind::Exact if is_all => "0: no loss is necessary".to_string(),
@@ -49,7 +57,20 @@ mod tests {
 
     #[test]
     fn a_bound_is_written_with_its_kind_and_gap() {
-        let text = |value, kind| words(&Bound { value, kind }, 300.0, true);
+        let text = |value, kind| words(&Bound { value, kind }, 300.0, true, BoundScope::AllRules);
+        let further = |value, kind| words(&Bound { value, kind }, 300.0, true, BoundScope::KAlone);
+        for value in [0.0, 150.0] {
+            assert_eq!(
+                further(value, BoundKind::Exact),
+                format!(
+                    "NCP {value} for k alone: no release loses less; further rules may need more, \
+                     so the loss is no gap"
+                )
+            );
+        }
+        assert!(further(0.0, BoundKind::Weaker { rows: 9 }).contains("--bound full"));
+        // A loss that has reached the bound is the least, whatever the rules are.
+        assert_eq!(further(300.0, BoundKind::Exact), text(300.0, BoundKind::Exact));
         assert_eq!(
             text(150.0, BoundKind::Exact),
             "NCP 150: no release loses less; loss is 2.00 × the lower bound"

@@ -36,6 +36,7 @@ pub(crate) fn words(hint: &Hint) -> String {
         Hint::GiveRole { .. } => "give each a role (--qi, --sensitive, --identifier, --keep, or \
                                   [columns] in the configuration)"
             .into(),
+        Hint::CountPersons { reading } => format!("say --persons {reading}"),
         Hint::SettleRest => "decide for all of them with --rest drop or --rest keep".into(),
         Hint::NameQuasi => {
             "name the columns that could be joined with outside data, --qi a,b,c".into()
@@ -70,6 +71,9 @@ pub(crate) fn words(hint: &Hint) -> String {
         Hint::ChooseQueryColumns => "name some, --on a,b".into(),
         Hint::FewerQueryColumns => "use fewer columns, --on a,b".into(),
         Hint::WriteRequest => "`lookalike init` writes a request".into(),
+        Hint::KeepByName => "name the columns to keep one by one (--keep A,B)".into(),
+        Hint::DropRest => "drop the others (--rest drop)".into(),
+        Hint::AcceptUnique => "accept it with --accept-unique".into(),
         hint => of_run(hint),
     }
 }
@@ -77,6 +81,7 @@ pub(crate) fn words(hint: &Hint) -> String {
 /// A way out of a run that cannot begin, or whose search found too little.
 fn of_run(hint: &Hint) -> String {
     match hint {
+        Hint::NamePerson { column } => format!("count persons instead (--person {column})"),
         Hint::AllowLoss => "allow a greater loss (--max-loss)".into(),
         Hint::MoreTime => "give the search more time (--time 60s)".into(),
         Hint::OtherAlgorithm => "take another --algorithm".into(),
@@ -112,7 +117,12 @@ mod tests {
         let hints = [
             Hint::GiveRole { columns: vec![column()] },
             Hint::SettleRest,
+            Hint::CountPersons { reading: "whole".into() },
+            Hint::KeepByName,
+            Hint::DropRest,
+            Hint::AcceptUnique,
             Hint::NameQuasi,
+            Hint::NamePerson { column: column() },
             Hint::MakeQuasi { column: column() },
             Hint::DropColumn { column: column() },
             Hint::AcceptDependent { column: column() },

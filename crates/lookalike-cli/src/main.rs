@@ -9,6 +9,7 @@ mod hints;
 mod interrupt;
 mod measure;
 mod memory;
+mod persons;
 mod progress;
 mod request;
 mod show;

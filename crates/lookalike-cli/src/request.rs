@@ -55,6 +55,8 @@ impl ColumnArgs {
             ("--sensitive", Role::Sensitive, &self.sensitive),
             ("--identifier", Role::Identifier, &self.identifier),
             ("--keep", Role::Keep, &self.keep),
+            ("--person", Role::Person, &self.person),
+            ("--sampling-weight", Role::Weight, &self.sampling_weight),
         ];
         let mut seen: Vec<(&String, &str)> = Vec::new();
         for (flag, role, names) in given {
@@ -76,12 +78,17 @@ impl ColumnArgs {
         if self.rest.is_some() {
             request.rest = self.rest;
         }
+        request.accept_unique |= self.accept_unique;
         if !self.missing.is_empty() {
             request.missing.clone_from(&self.missing);
         }
         if self.count.is_some() {
             request.count.clone_from(&self.count);
         }
+        if self.persons.is_some() {
+            request.persons = self.persons;
+        }
+        request.output.pseudonyms |= self.pseudonyms;
         for pair in &self.kind {
             line(request, "--kind", pair)?.kind = Some(kind(pair)?);
         }
@@ -364,7 +371,7 @@ mod tests {
     #[test]
     fn flags_say_the_same_as_the_file() {
         let flags = request(
-            "--qi age,zip,edu,when,w --sensitive d --identifier name --keep ward --rest keep -k 10 --k-on 1000:age,zip \
+            "--qi age,zip,edu,when,w --sensitive d --identifier name --keep ward --rest keep --accept-unique -k 10 --k-on 1000:age,zip \
              --kind age=numeric --weight age=2 --hierarchy age=intervals:5,10 --hierarchy zip=prefix:4,3 \
              --hierarchy when=date:month,year --hierarchy w=w.csv --order edu=low,high --missing ? --missing NA --count n --alpha d=0.5 \
              --values d=HIV,Flu --l d=3 --distinct-l d=2 --entropy-l d=2.5 --recursive d=3:2 --t d=0.2 --distance d=ordered \
@@ -374,6 +381,7 @@ mod tests {
             r#"
             k = 10
             rest = "keep"
+            accept_unique = true
             missing = ["?", "NA"]
             count = "n"
             rules = [{ k = 1000, columns = ["age", "zip"] }]

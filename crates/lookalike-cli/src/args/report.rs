@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
-use super::{ReleasedArgs, RequestFlags, effort};
+use super::{ReleasedArgs, RequestFlags, RiskArgs, effort};
 use lookalike::run::Effort;
 
 const EDITIONS: &str = "\
@@ -33,6 +33,9 @@ pub(crate) struct ReportArgs {
     /// Replace output files that exist
     #[arg(long)]
     pub(crate) force: bool,
+    /// Proof file from `anonymize --proof`, of a release whose rules count persons
+    #[arg(long, value_name = "FILE")]
+    pub(crate) proof: Option<PathBuf>,
     /// Readers of the page
     #[arg(long, value_name = "NAME", value_parser = edition(), default_value = "internal")]
     pub(crate) edition: Edition,
@@ -46,6 +49,8 @@ pub(crate) struct ReportArgs {
     pub(crate) released: ReleasedArgs,
     #[command(flatten)]
     pub(crate) request: RequestFlags,
+    #[command(flatten)]
+    pub(crate) risk: RiskArgs,
 }
 
 /// The readers of a page.

@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use lookalike::request::{Publish, Rest};
+use lookalike::request::{Persons, Publish, Rest};
 use lookalike::run::{Effort, Verify};
 use lookalike::search::global::Branching;
 use serde::de::DeserializeOwned;
@@ -76,6 +76,10 @@ pub(super) fn effort() -> impl TypedValueParser<Value = Effort> {
 
 pub(super) fn rest() -> impl TypedValueParser<Value = Rest> {
     PossibleValuesParser::new(["drop", "keep"]).map(known)
+}
+
+pub(super) fn persons() -> impl TypedValueParser<Value = Persons> {
+    PossibleValuesParser::new(["whole", "rows"]).map(known)
 }
 
 pub(super) fn publish() -> impl TypedValueParser<Value = Publish> {

@@ -5,13 +5,16 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use lookalike::audit::{NonHomogeneous, RuleVerdict, Verdict};
-use lookalike::run::{Report, Run};
+use lookalike::request::Persons;
+use lookalike::run::{FoundPersons, Report, Run};
 use lookalike::search::global::Optimum;
 use lookalike::table::{self, Existing};
 use lookalike::{Request, Result, Status, search::tuning::Tuning};
 use serde_json::json;
 
 use crate::args::{AnonymizeArgs, GlobalArgs};
+use crate::cmd::beside;
+use crate::persons::{anonymous, members};
 use crate::progress::RunProgress;
 use crate::request::{self, usage};
 use crate::show::{self, count, counted, percent};
@@ -125,11 +128,19 @@ fn summary(done: &Report, seconds: f64, out: &Path) -> String {
         count(done.found.rows),
         count(verdict.measures.rows)
     );
+    if let Some(persons) = &done.found.persons {
+        text += &persons_lines(persons);
+    }
     text += &format!("{}\n", classes_line(verdict));
     text += &format!("loss      {}\n", loss_line(done));
     if let Some(bound) = &done.found.bound {
+        let scope = done.found.bound_scope;
         let is_all = done.found.generalized.iter().all(|shown| shown.weight > 0.0);
-        text += &format!("bound     {}\n", bounds::words(bound, done.found.loss.ncp, is_all));
+        text +=
+            &format!("bound     {}\n", bounds::words(bound, done.found.loss.ncp, is_all, scope));
+    }
+    if let Some(unique) = &done.found.unique {
+        text += &beside::lines(unique, verdict.measures.rows);
     }
     if let Some(sense) = &verdict.non_homogeneous {
         text += &format!(
@@ -138,7 +149,7 @@ fn summary(done: &Report, seconds: f64, out: &Path) -> String {
         );
     } else if verdict.rules.iter().any(|rule| rule.rule.starts_with("k = ")) {
         text += &show::wrap(
-            &format!("verified  {}-anonymous for these columns: ", verdict.measures.k),
+            &format!("verified  {} for these columns: ", anonymous(&verdict.measures)),
             &done.found.quasi,
         );
         text.push('\n');
@@ -180,6 +191,27 @@ fn summary(done: &Report, seconds: f64, out: &Path) -> String {
     }
     text += &format!("time      {}\n", show::seconds(seconds));
     text += &format!("written   {}\n", show::path(out));
+    text
+}
+
+/// The persons, how they are counted and what that means.
+fn persons_lines(persons: &FoundPersons) -> String {
+    let suppressed = match persons.suppressed {
+        Some(some) if some > 0 => format!(" ({} suppressed)", count(some)),
+        _ => String::new(),
+    };
+    let mut text = format!(
+        "persons   {}{suppressed}, counted by {}: {}\n",
+        count(persons.count),
+        if persons.reading == Persons::Whole { "person" } else { "row" },
+        persons.meaning()
+    );
+    if persons.changing > 0 {
+        text += &format!(
+            "          {} over their rows\n",
+            counted(persons.changing, "person changes", "persons change")
+        );
+    }
     text
 }
 
@@ -231,7 +263,7 @@ pub(crate) fn classes_line(verdict: &Verdict) -> String {
     match &verdict.non_homogeneous {
         None => format!(
             "classes   {classes}, the smallest has {}",
-            counted(verdict.measures.k, "row", "rows")
+            members(verdict.measures.k, verdict.measures.unit())
         ),
         Some(_) => {
             format!("boxes     {classes} (a non-homogeneous release has no classes)")
@@ -257,7 +289,9 @@ pub(crate) fn has_rule(verdict: &Verdict, column: &str) -> bool {
 /// The loss in one line, and the column that loses most.
 pub(crate) fn loss_line(done: &Report) -> String {
     let loss = &done.found.loss;
-    let mut text = format!("{} of the detail (GCP; NCP {:.1})", percent(loss.gcp), loss.ncp);
+    let is_all = done.found.generalized.iter().all(|shown| shown.weight > 0.0);
+    let of = if is_all { "" } else { " of the columns with a weight above 0" };
+    let mut text = format!("{} of the detail{of} (GCP; NCP {:.1})", percent(loss.gcp), loss.ncp);
     let worst = done
         .found
         .quasi
@@ -304,7 +338,7 @@ pub(crate) fn rule_line(rule: &RuleVerdict, quasi: &[String], groups: GroupWords
         broken => format!(
             "BROKEN  {words} by {} with {} ({} {worst})",
             counted(broken, groups.0, groups.1),
-            counted(rule.rows, "row", "rows"),
+            members(rule.rows, rule.unit),
             rule.measure
         ),
     }

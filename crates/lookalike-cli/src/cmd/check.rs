@@ -2,8 +2,11 @@
 
 use std::process::ExitCode;
 
-use lookalike::audit::{self, AuditView, Measures, RuleVerdict};
+use lookalike::audit::{self, AuditView, CountUnit, Measures, PersonsVerdict, RuleVerdict};
 use lookalike::evaluate::profile::person_columns;
+use lookalike::evaluate::risk::{RiskParts, risks};
+use lookalike::evaluate::sampling_weight::sampling_weights;
+use lookalike::evaluate::uniqueness::{UniqueRows, unique_rows};
 use lookalike::request::{Rest, Role};
 use lookalike::run::{has_rule, request_warnings, roles as roles_of};
 use lookalike::{Result, table};
@@ -12,84 +15,142 @@ use serde_json::json;
 use crate::NOT_MET;
 use crate::args::CheckArgs;
 use crate::cmd::anonymize::{CLASSES, ratio, rule_lines};
+use crate::cmd::beside;
+use crate::cmd::risk;
 use crate::hints;
+use crate::persons::{anonymous, members, persons_line, reading_lines};
 use crate::request;
-use crate::show::{self, count, counted, decimal, percent};
+use crate::show::{self, count, decimal, percent};
 
 /// Without a rule the table is measured only.
 pub(crate) fn run(args: &CheckArgs) -> Result<ExitCode> {
     let mut request = args.request.request()?;
+    let is_rest_kept = request.rest == Some(Rest::Keep);
+    args.risk.apply_to(&mut request);
     // Columns without a role are not read, so they need no role.
     request.rest = request.rest.or(Some(Rest::Keep));
     let data = request::data(args.data.as_ref(), &request)?;
     let source = table::open(&data, request.input.delimiter)?;
     // Columns that a release does not have need none either.
     request.columns.retain(|name, line| {
-        matches!(line.role, Role::Quasi | Role::Sensitive) || source.names().contains(name)
+        matches!(line.role, Role::Quasi | Role::Sensitive | Role::Person | Role::Weight)
+            || source.names().contains(name)
     });
     let roles = roles_of(&request, &source)?;
     if has_rule(&request) {
         request.rules(&roles)?;
     }
-    let treatments = audit::treatments(source.names(), &request, AuditView::Release);
+    let mut treatments = audit::treatments(source.names(), &request, AuditView::Release);
+    risk::code_weight(source.names(), &request, &mut treatments);
+    request.sampling_fraction()?;
     let persons = person_columns(source.names(), &request);
     let (table, counted) = source.read_and_count(&treatments, &persons)?;
     let warnings = request_warnings(&request, &counted);
     table.check_header()?;
-    let (measures, rules) = if has_rule(&request) {
-        let verdict = audit::audit(&table, &request)?;
-        (verdict.measures, verdict.rules)
-    } else {
-        (audit::measures(&table, &request)?, Vec::new())
-    };
-    let holds = rules.iter().all(|rule| rule.violations == 0);
+    let population = risk::population(&request, &roles.quasi)?;
+    // Each of the two is busy with one core for most of its time.
+    let (measured, risks) = std::thread::scope(|scope| {
+        let risks = scope.spawn(|| risks(&table, &request, population.as_ref(), RiskParts::All));
+        let measured = if has_rule(&request) {
+            let verdict = audit::audit_table(&table, &request);
+            verdict.map(|verdict| (verdict.measures, verdict.rules, verdict.persons))
+        } else {
+            audit::measures(&table, &request).map(|measures| (measures, Vec::new(), None))
+        };
+        (measured, risks.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+    });
+    let (measures, rules, reading) = measured?;
+    let risks = risks?;
+    let is_published = |name: &&String| is_rest_kept || request.column(name).is_some();
+    let unchanged: Vec<String> =
+        roles.keep.iter().filter(is_published).chain(&roles.sensitive).cloned().collect();
+    let unique = unique_rows(&table, &request, &unchanged)?;
+    if let Some(weight) = &roles.weight {
+        sampling_weights(&table, weight)?;
+    }
+    let holds = rules.iter().all(|rule| rule.violations == 0)
+        && reading.as_ref().is_none_or(PersonsVerdict::holds);
     let code = if holds { 0 } else { NOT_MET };
     let warnings: Vec<String> = warnings.iter().map(hints::warning).collect();
     warnings.iter().for_each(|warning| show::warning(warning));
     let printed = if args.json {
         let holds = (!rules.is_empty()).then_some(holds);
         show::json(
-            &json!({ "version": 1, "holds": holds, "rules": rules, "measures": measures, "warnings": warnings }),
+            &json!({ "version": 1, "holds": holds, "rules": rules, "measures": measures, "persons": reading, "unique_rows": unique, "risk": risks, "warnings": warnings }),
         )
     } else {
-        show::print(&text(&measures, &rules, &roles.quasi))
+        let lines = risk::text(&risks, request.risk.population.as_deref());
+        show::print(&text(
+            &measures,
+            &rules,
+            reading.as_ref(),
+            unique.as_ref(),
+            &roles.quasi,
+            &lines,
+        ))
     };
     show::verdict(printed, code)
 }
 
-fn text(measures: &Measures, rules: &[RuleVerdict], quasi: &[String]) -> String {
-    let mut text = show::wrap(&format!("{}-anonymous for these columns: ", measures.k), quasi);
+fn text(
+    measures: &Measures,
+    rules: &[RuleVerdict],
+    reading: Option<&PersonsVerdict>,
+    unique: Option<&UniqueRows>,
+    quasi: &[String],
+    risk: &str,
+) -> String {
+    let unit = measures.unit();
+    let mut text = show::wrap(&format!("{} for these columns: ", anonymous(measures)), quasi);
     text += &format!(
-        "\n\nrows      {}\nclasses   {}, the smallest has {}\nunique    {} alone in their class, {}\n",
+        "\n\nrows      {}\n{}classes   {}, the smallest has {}\nunique    {} {} alone in their \
+         class, {}\n",
         count(measures.rows),
+        persons_line(measures),
         count(measures.classes),
-        counted(measures.k, "row", "rows"),
-        counted(measures.uniques, "row is", "rows are"),
+        members(measures.k, unit),
+        members(measures.uniques, unit),
+        if measures.uniques == 1 { "is" } else { "are" },
         percent(measures.uniques_share),
     );
     text += &risk_line(measures);
+    text += &unique.map_or(String::new(), |unique| beside::lines(unique, measures.rows));
     text += "\nclasses by size\n";
     text += &show::indent(&histogram(measures));
+    text += risk;
     text += &sensitive(measures);
     if rules.is_empty() {
-        text += "\nno rule was given, so none was checked: -k 5 demands classes of five rows\n";
+        text += &format!(
+            "\nno rule was given, so none was checked: -k 5 demands classes of five {}\n",
+            unit.name()
+        );
     } else {
         text += "\nrules\n";
         text += &show::indent(
             &rules.iter().map(|rule| rule_lines(rule, quasi, CLASSES)).collect::<String>(),
         );
     }
+    text += &reading.map_or(String::new(), reading_lines);
     text
 }
 
 fn risk_line(measures: &Measures) -> String {
     let risk = &measures.risk;
-    let above = risk
-        .above
-        .map_or(String::new(), |share| format!(", above 1/k for {} of the rows", percent(share)));
+    let above = risk.above.map_or(String::new(), |share| {
+        format!(", above 1/k for {} of the {}", percent(share), measures.unit().name())
+    });
+    let meaning = match measures.unit() {
+        CountUnit::Rows => {
+            "the chance to find the row of a person who is known to be in\n          the table, if \
+             each row is one person"
+        }
+        CountUnit::Persons => {
+            "the chance to find a person who is known to be in the table,\n          by the \
+             smallest class of the person"
+        }
+    };
     format!(
-        "risk      highest {}, average {}{above}\n          (prosecutor risk: the chance to find \
-         the row of a person who is known to be in\n          the table, if each row is one person)\n",
+        "risk      highest {}, average {}{above}\n          (prosecutor risk: {meaning})\n",
         percent(risk.highest),
         percent(risk.average)
     )
@@ -106,7 +167,7 @@ pub(crate) fn histogram(measures: &Measures) -> String {
         .histogram
         .iter()
         .map(|band| {
-            let share = ratio(band.rows, measures.rows);
+            let share = ratio(band.rows, measures.size());
             vec![
                 size(band.from, band.to),
                 count(band.classes),
@@ -116,7 +177,9 @@ pub(crate) fn histogram(measures: &Measures) -> String {
             ]
         })
         .collect();
-    show::table(&[">rows in a class", ">classes", ">rows", ">share", ""], &rows)
+    let unit = measures.unit().name();
+    let heads = [&format!(">{unit} in a class"), ">classes", &format!(">{unit}"), ">share", ""];
+    show::table(&heads, &rows)
 }
 
 /// The distribution of sensitive values in the classes.

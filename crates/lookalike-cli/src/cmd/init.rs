@@ -41,7 +41,9 @@ pub(crate) fn run(args: &InitArgs) -> Result<ExitCode> {
         .filter(|column| column.role == Role::Quasi)
         .map(|column| column.name.clone())
         .collect();
-    let mut uniqueness = (!quasi.is_empty()).then(|| profile::uniqueness(&table, &quasi));
+    let person = profiles.iter().find(|column| column.role == Role::Person);
+    let person = person.map(|column| column.name.as_str());
+    let mut uniqueness = (!quasi.is_empty()).then(|| profile::uniqueness(&table, &quasi, person));
     let toml = profile::to_toml(&seen_from(&args.output, &args.data), &profiles);
     let mut profiles = profiles;
     if is_headless {
@@ -100,7 +102,7 @@ fn text(profiles: &[ColumnProfile], uniqueness: Option<&Uniqueness>) -> String {
                 count(column.distinct),
                 count(column.missing),
                 percent(column.unique_share),
-                role(column.role).to_string(),
+                column.role.name().to_string(),
                 column.reason.clone(),
             ]
         })
@@ -112,9 +114,13 @@ fn text(profiles: &[ColumnProfile], uniqueness: Option<&Uniqueness>) -> String {
     if let Some(found) = uniqueness {
         text.push('\n');
         text += &show::wrap("quasi-identifiers together: ", &found.columns);
+        let (of_persons, unit) = match found.persons {
+            None => (String::new(), "rows"),
+            Some(persons) => (format!(" of {} persons", count(persons)), "persons"),
+        };
         text += &format!(
-            "\n  {} different combinations in {} rows; the smallest class has {}\n  {} rows ({}) are \
-             unique; {} have fewer than four lookalikes\n",
+            "\n  {} different combinations in {} rows{of_persons}; the smallest class has {}\n  {} \
+             {unit} ({}) are unique; {} have fewer than four lookalikes\n",
             count(found.classes),
             count(found.rows),
             count(found.smallest),
@@ -132,14 +138,5 @@ fn kind(kind: Kind) -> &'static str {
         Kind::Date => "date",
         Kind::Ordinal => "ordinal",
         Kind::Categorical => "label",
-    }
-}
-
-fn role(role: Role) -> &'static str {
-    match role {
-        Role::Quasi => "quasi",
-        Role::Sensitive => "sensitive",
-        Role::Identifier => "identifier",
-        Role::Keep => "keep",
     }
 }

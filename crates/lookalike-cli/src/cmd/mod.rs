@@ -2,6 +2,7 @@
 
 pub(crate) mod anonymize;
 pub(crate) mod apply;
+pub(crate) mod beside;
 pub(crate) mod check;
 pub(crate) mod compare;
 pub(crate) mod complete;
@@ -12,5 +13,6 @@ pub(crate) mod plan;
 pub(crate) mod query;
 pub(crate) mod report;
 pub(crate) mod reproduce;
+pub(crate) mod risk;
 pub(crate) mod synth;
 pub(crate) mod verify;

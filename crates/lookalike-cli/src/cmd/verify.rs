@@ -1,28 +1,29 @@
 //! `lookalike verify`: checks a release with independent code.
 
-use std::path::Path;
 use std::process::ExitCode;
 
-use lookalike::audit::{self, AuditView, Finding, Proof, Statement, Verdict};
+use lookalike::audit::{self, AuditView, Statement, Verdict};
 use lookalike::request::Role;
 use lookalike::run::{read_for_audit, verify_plan};
 use lookalike::table::{Column, Table};
-use lookalike::{Error, Request, Result, release::proof};
+use lookalike::{Request, Result};
 use serde_json::json;
 
 use crate::NOT_MET;
 use crate::args::VerifyArgs;
 use crate::cmd::anonymize::{classes_line, group_words, in_sense, rule_lines};
+use crate::persons::{ProofFile, anonymous, mark, persons_line, read_proof, reading_lines};
 use crate::request::usage;
 use crate::show::{self, count};
 
 pub(crate) fn run(args: &VerifyArgs) -> Result<ExitCode> {
     let mut request = args.request.request()?;
     args.released.apply_to(&mut request);
-    request.non_homogeneous |= args.non_homogeneous || args.proof.is_some();
+    let proof = args.proof.as_deref().map(|path| read_proof(path, &request)).transpose()?;
+    request.non_homogeneous |= args.non_homogeneous || matches!(proof, Some(ProofFile::Rings(_)));
     let (verdict, quasi) = match &args.plan_of {
         Some(counts) => verify_plan(&args.release, counts, &request)?,
-        None => of_release(args, &request)?,
+        None => of_release(args, &request, proof.as_ref())?,
     };
     let holds = verdict.holds();
     let printed = if args.json {
@@ -37,7 +38,11 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<ExitCode> {
 }
 
 /// The verdict on a release, and its quasi-identifiers.
-fn of_release(args: &VerifyArgs, request: &Request) -> Result<(Verdict, Vec<String>)> {
+fn of_release(
+    args: &VerifyArgs,
+    request: &Request,
+    proof: Option<&ProofFile>,
+) -> Result<(Verdict, Vec<String>)> {
     let view =
         if args.source.is_some() { AuditView::ReleaseAgainstSource } else { AuditView::Release };
     let release = read_for_audit(&args.release, request, view)?;
@@ -48,32 +53,32 @@ fn of_release(args: &VerifyArgs, request: &Request) -> Result<(Verdict, Vec<Stri
             ));
         }
         None => audit::audit(&release, request)?,
-        Some(source) if request.non_homogeneous => {
-            let proof = args.proof.as_deref().map(proof).transpose()?;
-            audit::audit_rings(
-                &release,
-                &read_for_audit(source, request, AuditView::Source)?,
-                request,
-                proof.as_ref(),
-            )?
+        Some(source) => {
+            let source = read_for_audit(source, request, AuditView::Source)?;
+            match proof {
+                Some(ProofFile::Origins(origins)) => {
+                    audit::audit_persons(&release, &source, request, origins)?
+                }
+                Some(ProofFile::Rings(proof)) => {
+                    audit::audit_rings(&release, &source, request, Some(proof))?
+                }
+                None if request.non_homogeneous => {
+                    audit::audit_rings(&release, &source, request, None)?
+                }
+                None => audit::audit_against(&release, &source, request)?,
+            }
         }
-        Some(source) => audit::audit_against(
-            &release,
-            &read_for_audit(source, request, AuditView::Source)?,
-            request,
-        )?,
     };
     Ok((verdict, quasi(&release, request)))
 }
 
-fn proof(path: &Path) -> Result<Proof> {
-    let file = std::fs::File::open(path).map_err(|source| Error::io(path, source))?;
-    proof::read(std::io::BufReader::new(file))
-}
-
 fn text(verdict: &Verdict, quasi: &[String]) -> String {
-    let mut text =
-        format!("rows      {}\n{}\n\nrules\n", count(verdict.measures.rows), classes_line(verdict));
+    let mut text = format!(
+        "rows      {}\n{}{}\n\nrules\n",
+        count(verdict.measures.rows),
+        persons_line(&verdict.measures),
+        classes_line(verdict)
+    );
     text += &show::indent(
         &verdict
             .rules
@@ -85,15 +90,13 @@ fn text(verdict: &Verdict, quasi: &[String]) -> String {
         text += "\nleaks\n";
         verdict.leaks.iter().for_each(|leak| text += &format!("  LEAK    {leak}\n"));
     }
+    if let Some(persons) = &verdict.persons {
+        text += &reading_lines(persons);
+    }
     if let Some(truth) = &verdict.truth {
         text += "\nagainst the source\n";
         for Statement { finding, text: said } in &truth.statements {
-            let mark = match finding {
-                Finding::Ok => "ok    ",
-                Finding::Partly => "partly",
-                Finding::Broken => "BROKEN",
-            };
-            text += &format!("  {mark}  {said}\n");
+            text += &format!("  {}  {said}\n", mark(*finding));
         }
     }
     text.push('\n');
@@ -101,16 +104,16 @@ fn text(verdict: &Verdict, quasi: &[String]) -> String {
         _ if !verdict.holds() => "NOT verified: the release does not satisfy the rules".to_string(),
         _ if undecided(verdict) > 0 => show::wrap(
             &format!(
-                "verified in part: against the source {} of {} rows were NOT decided; {}-anonymous \
-                 for these columns: ",
+                "verified in part: against the source {} of {} rows were NOT decided; {} for these \
+                 columns: ",
                 count(undecided(verdict)),
                 count(verdict.measures.rows),
-                verdict.measures.k
+                anonymous(&verdict.measures)
             ),
             quasi,
         ),
         None => show::wrap(
-            &format!("verified: {}-anonymous for these columns: ", verdict.measures.k),
+            &format!("verified: {} for these columns: ", anonymous(&verdict.measures)),
             quasi,
         ),
         Some(sense) => format!("verified: {}", in_sense(sense, quasi)),

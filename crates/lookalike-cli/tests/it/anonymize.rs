@@ -72,8 +72,10 @@ fn json_has_the_documented_keys_and_no_seed() {
         "times",
         "truth",
         "tuples",
+        "unique_rows",
         "coded_bytes",
         "output",
+        "persons",
     ];
     documented.sort_unstable();
     assert_eq!(keys, documented);

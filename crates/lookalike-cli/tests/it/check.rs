@@ -185,7 +185,17 @@ fn failing_classes_are_explained_by_sizes_and_shares_and_never_by_a_value() {
         let keys: Vec<&String> = on_ill.as_object().unwrap().keys().collect();
         assert_eq!(
             keys,
-            ["examples", "limit", "measure", "rows", "rule", "sensitive", "violations", "worst"]
+            [
+                "examples",
+                "limit",
+                "measure",
+                "rows",
+                "rule",
+                "sensitive",
+                "unit",
+                "violations",
+                "worst"
+            ]
         );
         let classes = on_ill["examples"].as_array().unwrap();
         assert!(!classes.is_empty() && classes.len() <= 5);

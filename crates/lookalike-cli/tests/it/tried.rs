@@ -54,12 +54,11 @@ const REPEATED: &str =
 #[test]
 fn rows_that_are_not_persons_are_said_by_every_command() {
     let dir = visits();
-    let init = dir.succeed("init visits.csv -o v.toml");
-    assert!(init.stderr.contains(REPEATED), "{init:?}");
-    assert!(dir.text("v.toml").starts_with(&format!("# WARNING: {REPEATED}")));
-    warns(&dir, "anonymize -c v.toml -o out.csv --steps 1 --bound none", &[REPEATED]);
-    // A column that nobody named is counted where its name says that it numbers persons.
     let roles = "--qi age,sex,zip --sensitive diagnosis";
+    let named = format!("{roles} --identifier patient_id -k 5");
+    let line = format!("anonymize visits.csv {named} -o out.csv --steps 1 --bound none");
+    warns(&dir, &line, &[REPEATED, "count persons instead (--person patient_id)"]);
+    // A column that nobody named is counted where its name says that it numbers persons.
     warns(
         &dir,
         &format!("anonymize visits.csv {roles} --rest drop -k 5 -o out.csv --steps 1 --bound none"),
@@ -73,9 +72,9 @@ fn rows_that_are_not_persons_are_said_by_every_command() {
             .unwrap()
             .contains(REPEATED)
     );
-    let report = dir.succeed(
-        "report visits.csv out.csv -c v.toml -o r.html --json r.json --bound none --queries 0",
-    );
+    let report = dir.succeed(&format!(
+        "report visits.csv out.csv {named} -o r.html --json r.json --bound none --queries 0"
+    ));
     assert!(report.stderr.contains(REPEATED), "{report:?}");
     assert!(
         dir.text("r.html")
@@ -92,7 +91,9 @@ fn rows_that_are_not_persons_are_said_by_every_command() {
         "{limits}"
     );
     // The public edition names no dropped column and no count of the source.
-    dir.succeed("report visits.csv out.csv -c v.toml -o p.html --edition public --bound none --queries 0 --quiet");
+    dir.succeed(&format!(
+        "report visits.csv out.csv {named} -o p.html --edition public --bound none --queries 0 --quiet"
+    ));
     let public = dir.text("p.html");
     assert!(
         public.contains("Rows are not persons")

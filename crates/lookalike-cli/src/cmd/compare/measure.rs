@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use lookalike::evaluate::loss::{Loss, loss};
 use lookalike::evaluate::query::{self, Query, Workload};
-use lookalike::problem::bound::Bound;
+use lookalike::problem::bound::{Bound, BoundScope};
 use lookalike::request::{Order, Rest, Role, Roles};
 use lookalike::search::global::Techniques;
 use lookalike::table::{Table, Treatment};
@@ -17,7 +17,8 @@ use lookalike::{
 use crate::progress::StageProgress;
 use crate::{hints, interrupt, measure};
 use lookalike::run::{
-    Effort, USUAL_TIME, audit_outcome, lower_bound, search_options, time_limit, without_names,
+    Effort, USUAL_TIME, audit_outcome, lower_bound, refuse_changing, search_options, time_limit,
+    without_names,
 };
 use lookalike_lab::request_for;
 
@@ -65,6 +66,8 @@ pub(super) struct ReleaseNumbers {
     pub(super) status: Status,
     pub(super) loss: Loss,
     pub(super) bound: Option<Bound>,
+    /// The rules that the bound knows.
+    pub(super) scope: BoundScope,
     /// Classes; boxes of a non-homogeneous release.
     pub(super) classes: u64,
     /// Rows of the smallest class; fewest candidates in a non-homogeneous release.
@@ -91,9 +94,9 @@ impl ComparedRun {
 }
 
 impl ReleaseNumbers {
-    /// Loss over bound.
+    /// Loss over bound; none where there are rules that the bound does not know.
     pub(super) fn gap(&self) -> Option<f64> {
-        self.bound.and_then(|bound| bound.gap(self.loss.ncp))
+        self.scope.gap(self.bound.as_ref(), self.loss.ncp)
     }
 }
 
@@ -102,8 +105,9 @@ impl ReleaseNumbers {
 pub(super) fn without_kept(request: &Request, names: &[String]) -> Result<(Request, Roles)> {
     let mut request = Request { rest: request.rest.or(Some(Rest::Drop)), ..request.clone() };
     request.roles(names)?;
-    request.columns.retain(|_, line| line.role != Role::Keep);
+    request.columns.retain(|_, line| !matches!(line.role, Role::Keep | Role::Weight));
     request.rest = Some(Rest::Drop);
+    request.accept_unique = false;
     request.output.order = Order::Canonical;
     let roles = request.roles(names)?;
     Ok((request, roles))
@@ -242,6 +246,9 @@ impl<'a> RuleSetSearch<'a> {
         let request = request_for(request, algorithm, self.plan.seed);
         let search = search_options(&request, self.plan.seed, self.plan.techniques)?;
         let budget = Budget::new(time_limit(&request, search)?, interrupt::cancel());
+        if algorithm.is_global() {
+            refuse_changing(problem)?;
+        }
         let is_measured = reset_peak();
         let begun = Instant::now();
         let outcome = solve(problem, search, &budget);
@@ -251,6 +258,7 @@ impl<'a> RuleSetSearch<'a> {
             status: outcome.status,
             loss: loss(problem, &outcome.recoding),
             bound,
+            scope: BoundScope::of(&request, problem.persons().map(|persons| persons.reading)),
             classes: outcome.recoding.classes().len() as u64,
             smallest: 0,
             released: 0,

@@ -94,8 +94,11 @@ fn cells(run: &ComparedRun) -> Vec<String> {
 
 /// Remarks that the numbers do not show.
 fn note(run: &ComparedRun, numbers: &ReleaseNumbers) -> String {
+    let is_gap = |bound: &Bound| numbers.scope.is_gap(bound, numbers.loss.ncp);
+    let is_of_k_alone = numbers.bound.is_some_and(|bound| !is_gap(&bound));
     let notes = [
         (!numbers.broken.is_empty(), "VIOLATES THE RULES"),
+        (is_of_k_alone, "bound for k alone"),
         (numbers.status == Status::Stopped, "stopped"),
         (numbers.status == Status::Optimal, "optimal"),
         (!run.algorithm.is_homogeneous(), "non-homogeneous"),
@@ -228,6 +231,8 @@ fn object(run: &ComparedRun) -> Value {
 
 #[cfg(test)]
 mod tests {
+    use lookalike::problem::bound::BoundScope;
+
     use super::*;
     use lookalike::Algorithm;
     use lookalike::evaluate::loss::Loss;
@@ -246,6 +251,7 @@ mod tests {
             status,
             loss,
             bound,
+            scope: BoundScope::AllRules,
             classes: 40,
             smallest: 5,
             released: 990,

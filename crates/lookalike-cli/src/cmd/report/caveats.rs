@@ -22,7 +22,11 @@ pub(super) struct Caveat {
 pub(super) fn caveats(found: &ReportInput<'_>, policy: CountPolicy) -> Vec<Caveat> {
     let caveat = |key, title, matters, text: String| Caveat { key, title, text, matters };
     let keep = &found.roles.keep;
-    let mut list = vec![persons(found, policy), attributes(found)];
+    let of_persons = match &found.verdict.persons {
+        Some(verdict) => super::persons::caveat(verdict),
+        None => persons(found, policy),
+    };
+    let mut list = vec![of_persons, attributes(found)];
     list.push(caveat(
         "kept",
         "Columns published unchanged",

@@ -1,10 +1,59 @@
 //! The section of the page about the loss and its lower bound.
 
-use lookalike::problem::bound::BoundKind;
+use lookalike::evaluate::query::{Detail, certainty};
+use lookalike::problem::bound::{Bound, BoundKind, BoundScope};
 use lookalike_lab::plot::escape;
 
-use super::numbers::{LossNumbers, ReportNumbers};
+use super::numbers::{ReportInput, ReportNumbers};
+use crate::cmd::anonymize::ratio;
 use crate::show::{penalty, percent};
+
+/// The loss of the release.
+#[derive(Debug)]
+pub(super) struct LossNumbers {
+    pub(super) ncp: f64,
+    pub(super) gcp: f64,
+    /// The column that loses most.
+    pub(super) costliest: Option<String>,
+    pub(super) bound: Option<BoundNumbers>,
+    /// Columns of weight 0, which the loss does not count, and the share of their cells that cover
+    /// more than one value.
+    pub(super) uncounted: Vec<(String, f64)>,
+}
+
+#[derive(Debug)]
+pub(super) struct BoundNumbers {
+    pub(super) value: f64,
+    pub(super) kind: BoundKind,
+    pub(super) scope: BoundScope,
+    pub(super) gap: Option<f64>,
+}
+
+/// The loss of the released cells, and the bound.
+pub(super) fn loss_numbers(columns: &[Detail], found: &ReportInput<'_>) -> LossNumbers {
+    let lost = certainty(columns, found.before.rows, found.verdict.measures.rows);
+    let costliest = columns
+        .iter()
+        .max_by(|a, b| (a.weight * a.ncp).total_cmp(&(b.weight * b.ncp)))
+        .filter(|_| lost.ncp > 0.0);
+    let bound = found.bound.as_ref().map(|bound| BoundNumbers {
+        value: bound.value,
+        kind: bound.kind,
+        scope: BoundScope::of(found.request, None),
+        gap: BoundScope::of(found.request, None).gap(Some(bound), lost.ncp),
+    });
+    let uncounted = columns.iter().filter(|column| column.weight <= 0.0);
+    let uncounted = uncounted
+        .map(|column| (column.name.clone(), ratio(column.generalized, found.verdict.measures.rows)))
+        .collect();
+    LossNumbers {
+        ncp: lost.ncp,
+        gcp: lost.gcp,
+        costliest: costliest.map(|column| column.name.clone()),
+        bound,
+        uncounted,
+    }
+}
 
 /// The section; empty when nothing is known about the cells.
 pub(super) fn loss(report: &ReportNumbers) -> String {
@@ -53,6 +102,16 @@ fn bound(loss: &LossNumbers) -> String {
         return "The lower bound on the loss was not computed.".to_string();
     };
     let value = penalty(bound.value);
+    let whole = Bound { value: bound.value, kind: bound.kind };
+    let is_found = bound.value > 0.0 || bound.kind == BoundKind::Exact;
+    if is_found && !bound.scope.is_gap(&whole, loss.ncp) {
+        let about = if matches!(bound.kind, BoundKind::Estimate { .. }) { "about " } else { "" };
+        return format!(
+            "Lower bound for k alone: no release of this table with this k that publishes ranges \
+             loses less than {about}NCP {value}. The other rules may need more, so the loss of this \
+             release is not compared with it."
+        );
+    }
     let Some(gap) = bound.gap else {
         return match bound.kind {
             BoundKind::Exact if loss.uncounted.is_empty() => {

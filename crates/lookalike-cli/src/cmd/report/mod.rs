@@ -9,7 +9,10 @@ mod loss;
 mod numbers;
 mod object;
 mod page;
+mod persons;
 mod pictures;
+mod risk;
+mod unchanged;
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -18,6 +21,7 @@ use std::time::Duration;
 use lookalike::audit::{self, AuditView};
 use lookalike::evaluate::profile::person_columns;
 use lookalike::evaluate::query::{self, Workload};
+use lookalike::evaluate::uniqueness::unique_rows;
 use lookalike::table::{self, Access, Existing, Pending};
 use lookalike::{Problem, Request, Result};
 
@@ -25,6 +29,7 @@ use crate::NOT_MET;
 use crate::args::{Edition, GlobalArgs, ReportArgs};
 use crate::cmd::verify::quasi;
 use crate::files;
+use crate::persons::{ProofFile, read_proof};
 use crate::request::usage;
 use crate::{hints, interrupt, measure, show};
 use counts::CountPolicy;
@@ -41,6 +46,8 @@ const SEED: u64 = 1;
 pub(crate) fn run(args: &ReportArgs, global: &GlobalArgs) -> Result<ExitCode> {
     let mut request = args.request.request()?;
     args.released.apply_to(&mut request);
+    args.risk.apply_to(&mut request);
+    request.sampling_fraction()?;
     if request.non_homogeneous {
         return Err(usage(
             "report describes classes, and a non-homogeneous release has none: use lookalike verify",
@@ -59,11 +66,20 @@ pub(crate) fn run(args: &ReportArgs, global: &GlobalArgs) -> Result<ExitCode> {
     let warnings = request_warnings(&request, &counted);
     warnings.iter().for_each(|warning| show::warning(&hints::warning(warning)));
     let release = read_for_audit(&args.release, &request, AuditView::ReleaseAgainstSource)?;
-    let verdict = audit::audit_against(&release, &source, &request)?;
+    let verdict = match args.proof.as_deref().map(|path| read_proof(path, &request)).transpose()? {
+        Some(ProofFile::Origins(origins)) => {
+            audit::audit_persons(&release, &source, &request, &origins)?
+        }
+        Some(ProofFile::Rings(_)) => {
+            return Err(usage("the proof is of a non-homogeneous release: use lookalike verify"));
+        }
+        None => audit::audit_against(&release, &source, &request)?,
+    };
     let policy = match args.edition {
         Edition::Internal => CountPolicy::Exact,
         Edition::Public => CountPolicy::Guarded(request.k.unwrap_or(verdict.measures.k).max(2)),
     };
+    let verdict = persons::disclosed(verdict, &request, policy);
     // A file that violates the rules may have unreadable cells; the page is written anyway.
     let holds = verdict.holds();
     let or_none = |error| if holds { Err(error) } else { Ok(None) };
@@ -84,21 +100,34 @@ pub(crate) fn run(args: &ReportArgs, global: &GlobalArgs) -> Result<ExitCode> {
     // If no release is possible there is no bound; the verdict says so already.
     let problem =
         Problem::new(&source, &roles, &Request { seed: Some(SEED), ..request.clone() }).ok();
+    // The page counts the loss of rows; where persons count, the bound counts these.
     let bound = problem
+        .filter(|problem| problem.persons().is_none())
         .and_then(|problem| lower_bound(&problem, SEED, args.bound, QUICK, interrupt::cancel()));
     let quasi = quasi(&release, &request);
+    let unchanged: Vec<String> = roles.keep.iter().chain(&roles.sensitive).cloned().collect();
+    let unique = match unique_rows(&release, &request, &unchanged) {
+        Err(_) if !holds => None,
+        unique => unique?,
+    };
+    let risk = match policy {
+        CountPolicy::Exact => Some(risk::measured(&source, &release, &roles, &request, holds)?),
+        CountPolicy::Guarded(_) => None,
+    };
     let input = ReportInput {
         verdict,
         before,
         columns,
         errors,
         bound,
+        unique,
         quasi,
         roles,
         counted,
         request: &request,
     };
-    let numbers = numbers::report_numbers(&input, policy, (&args.source, &args.release));
+    let mut numbers = numbers::report_numbers(&input, policy, (&args.source, &args.release));
+    numbers.risk_measures = risk;
     let object = object::object(&numbers);
     // Counts of the source are as secret as the source.
     let access = if policy == CountPolicy::Exact { Access::Owner } else { Access::Usual };
@@ -122,7 +151,9 @@ pub(crate) fn run(args: &ReportArgs, global: &GlobalArgs) -> Result<ExitCode> {
 /// The page must replace neither source nor release, and its numbers not the page.
 fn refuse_outputs(args: &ReportArgs, request: &Request) -> Result<()> {
     let mut reads = files::of_request(&args.request, request);
+    reads.extend(request.risk.population.clone());
     reads.push(args.release.clone());
+    reads.extend(args.proof.clone());
     let json = args.json.iter().map(|path| ("--json", path.as_path()));
     let outputs: Vec<(&str, &Path)> =
         std::iter::once(("-o", args.output.as_path())).chain(json).collect();

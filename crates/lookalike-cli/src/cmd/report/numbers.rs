@@ -3,15 +3,19 @@
 
 use std::path::Path;
 
-use lookalike::audit::{Finding, Measures, RuleVerdict, Verdict};
-use lookalike::evaluate::query::{Detail, Summary, certainty};
+use lookalike::Request;
+use lookalike::audit::{CountUnit, Finding, Measures, RuleVerdict, Verdict};
+use lookalike::evaluate::query::{Detail, Summary};
+use lookalike::evaluate::uniqueness::UniqueRows;
 use lookalike::problem::bound::Bound;
 use lookalike::request::Roles;
 use lookalike::table::DistinctCount;
-use lookalike::{Request, problem::bound::BoundKind};
 
 use super::caveats::{self, Caveat};
 use super::counts::{CountPolicy, SourceCount};
+use super::loss::{LossNumbers, loss_numbers};
+use super::persons::{self, PersonNumbers};
+use super::risk::RiskPair;
 use crate::cmd::anonymize::{CLASSES, has_rule, ratio, rule_line};
 use crate::show::{count, counted};
 
@@ -25,6 +29,8 @@ pub(super) struct ReportInput<'a> {
     pub(super) columns: Option<Vec<Detail>>,
     pub(super) errors: Option<Summary>,
     pub(super) bound: Option<Bound>,
+    /// Unique rows of the release; none when no column is published unchanged.
+    pub(super) unique: Option<UniqueRows>,
     pub(super) quasi: Vec<String>,
     pub(super) roles: Roles,
     /// Columns that may identify persons.
@@ -54,12 +60,20 @@ pub(super) struct ReportNumbers {
     pub(super) bands: Vec<Band>,
     pub(super) classes: (Option<SourceCount>, u64),
     pub(super) risk: Vec<RiskLine>,
+    /// Attackers, the population, columns; none in the public edition.
+    pub(super) risk_measures: Option<RiskPair>,
     /// The share of released cells of quasi-identifiers that cover more than one value.
     pub(super) changed: Option<f64>,
     pub(super) loss: Option<LossNumbers>,
+    /// Counted in the release, so it has no secret of the source.
+    pub(super) unique: Option<UniqueRows>,
     pub(super) distributions: Vec<Distribution>,
     pub(super) errors: Option<Summary>,
     pub(super) caveats: Vec<Caveat>,
+    /// None where rows are counted.
+    pub(super) persons: Option<PersonNumbers>,
+    /// What class sizes and risk count.
+    pub(super) unit: CountUnit,
 }
 
 /// The treatment of a column.
@@ -95,26 +109,6 @@ pub(super) struct RiskLine {
     pub(super) after_rows: Option<u64>,
 }
 
-/// The loss of the release.
-#[derive(Debug)]
-pub(super) struct LossNumbers {
-    pub(super) ncp: f64,
-    pub(super) gcp: f64,
-    /// The column that loses most.
-    pub(super) costliest: Option<String>,
-    pub(super) bound: Option<BoundNumbers>,
-    /// Columns of weight 0, which the loss does not count, and the share of their cells that cover
-    /// more than one value.
-    pub(super) uncounted: Vec<(String, f64)>,
-}
-
-#[derive(Debug)]
-pub(super) struct BoundNumbers {
-    pub(super) value: f64,
-    pub(super) kind: BoundKind,
-    pub(super) gap: Option<f64>,
-}
-
 /// A distribution before and after.
 #[derive(Debug)]
 pub(super) struct Distribution {
@@ -143,7 +137,7 @@ pub(super) fn report_numbers(
     ReportNumbers {
         policy,
         holds: verdict.holds(),
-        verdict: sentences(found, suppressed),
+        verdict: sentences(found, suppressed, policy),
         rules: verdict.rules.clone(),
         rule_lines: verdict
             .rules
@@ -169,13 +163,16 @@ pub(super) fn report_numbers(
             measures.classes,
         ),
         risk: risk(before, measures, policy),
+        risk_measures: None,
         changed: (!columns.is_empty()).then(|| {
             ratio(
                 columns.iter().map(|column| column.generalized).sum(),
                 verdict.measures.rows * columns.len() as u64,
             )
         }),
-        loss: (!columns.is_empty() && policy == CountPolicy::Exact).then(|| loss(columns, found)),
+        loss: (!columns.is_empty() && policy == CountPolicy::Exact)
+            .then(|| loss_numbers(columns, found)),
+        unique: found.unique.clone(),
         distributions: if policy == CountPolicy::Exact {
             columns.iter().map(distribution).collect()
         } else {
@@ -183,6 +180,8 @@ pub(super) fn report_numbers(
         },
         errors: found.errors.as_ref().map(|errors| rough(errors, policy)),
         caveats: caveats::caveats(found, policy),
+        persons: verdict.persons.as_ref().map(|persons| persons::numbers(persons, policy)),
+        unit: measures.unit(),
     }
 }
 
@@ -196,7 +195,7 @@ fn file(path: &Path, policy: CountPolicy) -> String {
     }
 }
 
-fn sentences(found: &ReportInput<'_>, suppressed: SourceCount) -> String {
+fn sentences(found: &ReportInput<'_>, suppressed: SourceCount, policy: CountPolicy) -> String {
     let verdict = &found.verdict;
     let rows = counted(verdict.measures.rows, "row", "rows");
     let suppressed_text = match suppressed {
@@ -207,6 +206,14 @@ fn sentences(found: &ReportInput<'_>, suppressed: SourceCount) -> String {
         SourceCount::About(some) => format!("about {} rows were suppressed", count(some)),
     };
     let columns = found.quasi.join(", ");
+    if let Some(persons) = verdict.persons.as_ref().filter(|_| verdict.holds()) {
+        return persons::sentences(
+            persons,
+            policy,
+            (verdict.measures.k, &columns),
+            suppressed_text,
+        );
+    }
     if verdict.holds() {
         let k = count(verdict.measures.k);
         let others = count(verdict.measures.k.saturating_sub(1));
@@ -281,6 +288,7 @@ fn lines(found: &ReportInput<'_>, policy: CountPolicy) -> Vec<ColumnLine> {
         lines.push(plain(name, "sensitive", how));
     }
     lines.extend(found.roles.keep.iter().map(|name| plain(name, "kept", "unchanged")));
+    lines.extend(persons::column_lines(found, policy));
     let counts = "for how many rows each row stands";
     lines.extend(found.roles.count.iter().map(|name| plain(name, "count", counts)));
     if policy == CountPolicy::Exact {
@@ -293,6 +301,10 @@ fn lines(found: &ReportInput<'_>, policy: CountPolicy) -> Vec<ColumnLine> {
 
 /// The bands of both tables, by rows.
 fn bands(before: &Measures, after: &Measures, policy: CountPolicy) -> Vec<Band> {
+    // Where nobody can count persons in the release, the public edition does not either.
+    if after.histogram.is_empty() {
+        return Vec::new();
+    }
     let mut ends: Vec<(u64, Option<u64>)> =
         before.histogram.iter().chain(&after.histogram).map(|band| (band.from, band.to)).collect();
     ends.sort_unstable();
@@ -327,7 +339,7 @@ fn risk(before: &Measures, after: &Measures, policy: CountPolicy) -> Vec<RiskLin
             // A share of all rows of the source would disclose their number.
             _ if policy != CountPolicy::Exact && before.rows != after.rows => None,
             SourceCount::Exact(rows) | SourceCount::About(rows) => {
-                Some((rows as f64 / before.rows as f64).min(1.0))
+                Some((rows as f64 / before.size() as f64).min(1.0))
             }
             SourceCount::Below(_) => None,
         };
@@ -336,17 +348,22 @@ fn risk(before: &Measures, after: &Measures, policy: CountPolicy) -> Vec<RiskLin
             what,
             before: before_share.map(|share| policy.rough(share)),
             before_rows: Some(was),
-            after: ratio(is, after.rows),
+            after: ratio(is, after.size()),
             after_rows: Some(is),
         }
     };
-    let mut lines = vec![share("uniques", "rows that are unique on these columns".to_string(), 2)];
+    let (members, of_one) = persons::words(after.unit());
+    // Where nobody can count persons in the release, the public edition does not either.
+    let is_known = !after.risk.at_risk.is_empty();
+    let uniques = format!("{members} that are unique on these columns");
+    let mut lines: Vec<RiskLine> =
+        is_known.then(|| share("uniques", uniques, 2)).into_iter().collect();
     // The public edition does not disclose that there are a few unique rows.
     let is_disclosed = policy == CountPolicy::Exact
         || matches!(policy.count(before.uniques), SourceCount::About(_));
     lines.push(RiskLine {
         key: "highest",
-        what: "highest risk of a row, if each row is one person".to_string(),
+        what: format!("highest risk of {of_one}"),
         before: is_disclosed.then_some(before.risk.highest),
         before_rows: None,
         after: after.risk.highest,
@@ -354,7 +371,7 @@ fn risk(before: &Measures, after: &Measures, policy: CountPolicy) -> Vec<RiskLin
     });
     lines.push(RiskLine {
         key: "average",
-        what: "average risk over all rows".to_string(),
+        what: format!("average risk over all {members}"),
         before: (policy == CountPolicy::Exact).then_some(before.risk.average),
         before_rows: None,
         after: after.risk.average,
@@ -367,33 +384,11 @@ fn risk(before: &Measures, after: &Measures, policy: CountPolicy) -> Vec<RiskLin
         ("above_1_11", 11),
         ("above_1_20", 20),
     ] {
-        lines.push(share(key, format!("rows with a risk above 1/{at}"), at));
+        if is_known {
+            lines.push(share(key, format!("{members} with a risk above 1/{at}"), at));
+        }
     }
     lines
-}
-
-fn loss(columns: &[Detail], found: &ReportInput<'_>) -> LossNumbers {
-    let lost = certainty(columns, found.before.rows, found.verdict.measures.rows);
-    let costliest = columns
-        .iter()
-        .max_by(|a, b| (a.weight * a.ncp).total_cmp(&(b.weight * b.ncp)))
-        .filter(|_| lost.ncp > 0.0);
-    let bound = found.bound.as_ref().map(|bound| BoundNumbers {
-        value: bound.value,
-        kind: bound.kind,
-        gap: bound.gap(lost.ncp),
-    });
-    let uncounted = columns.iter().filter(|column| column.weight <= 0.0);
-    let uncounted = uncounted
-        .map(|column| (column.name.clone(), ratio(column.generalized, found.verdict.measures.rows)))
-        .collect();
-    LossNumbers {
-        ncp: lost.ncp,
-        gcp: lost.gcp,
-        costliest: costliest.map(|column| column.name.clone()),
-        bound,
-        uncounted,
-    }
 }
 
 fn distribution(column: &Detail) -> Distribution {

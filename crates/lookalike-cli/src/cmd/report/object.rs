@@ -1,6 +1,6 @@
 //! The numbers of the page as JSON; docs/report.md describes the keys.
 
-use lookalike::problem::bound::BoundKind;
+use lookalike::problem::bound::{BoundKind, BoundScope};
 use serde_json::{Value, json};
 
 use super::counts::{CountPolicy, SourceCount};
@@ -22,6 +22,15 @@ pub(super) fn object(report: &ReportNumbers) -> Value {
         "holds": report.holds,
         "verdict": report.verdict,
         "k": report.k,
+        "unit": report.unit,
+        "persons": report.persons.as_ref().map(|persons| json!({
+            "reading": persons.reading,
+            "meaning": persons.meaning,
+            "source": persons.source.map(count),
+            "released": count(persons.released),
+            "suppressed": persons.suppressed.map(count),
+            "checks": persons.checks.iter().map(|(finding, text)| json!({ "finding": finding, "text": text })).collect::<Vec<_>>(),
+        })),
         "quasi_identifiers": report.quasi,
         "rules": report.rules,
         "leaks": report.leaks,
@@ -47,6 +56,8 @@ pub(super) fn object(report: &ReportNumbers) -> Value {
             "after": line.after,
             "rows_after": line.after_rows,
         }))).collect::<serde_json::Map<_, _>>(),
+        "unique_rows": report.unique,
+        "risk_measures": super::risk::object(report),
         "cells_changed": report.changed,
         "loss": report.loss.as_ref().map(|loss| json!({
             "ncp": loss.ncp,
@@ -54,7 +65,7 @@ pub(super) fn object(report: &ReportNumbers) -> Value {
             "costliest": loss.costliest,
             "uncounted": loss.uncounted.iter().map(|(name, changed)| json!({ "column": name, "changed": changed })).collect::<Vec<_>>(),
             "bound": loss.bound.as_ref().map(|bound| {
-                let mut object = json!({ "value": bound.value, "kind": bound.kind.name(), "gap": bound.gap });
+                let mut object = json!({ "value": bound.value, "kind": bound.kind.name(), "knows_rules": bound.scope == BoundScope::AllRules, "gap": bound.gap });
                 if let BoundKind::Estimate { sample, low, high } = bound.kind {
                     object["sample"] = json!(sample);
                     object["low"] = json!(low);

@@ -4,12 +4,14 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use lookalike::audit::Finding;
+use lookalike::audit::{CountUnit, Finding};
 
 use super::counts::{CountPolicy, SourceCount};
 use super::loss::loss;
 use super::numbers::{Band, Distribution, ReportNumbers, RiskLine};
 use super::pictures::{Bar, bars};
+use super::risk::section as attackers;
+use super::unchanged;
 use crate::show::{count, counted, decimal, percent};
 use lookalike_lab::plot::escape;
 
@@ -31,7 +33,8 @@ pub(super) fn page(report: &ReportNumbers) -> String {
          </head>\n<body>\n",
         escape(&title)
     );
-    for part in [verdict, columns, sizes, risk, loss, distributions, queries, limits, footer] {
+    let parts = [verdict, columns, sizes, risk, unchanged::section, attackers, loss, distributions];
+    for part in parts.into_iter().chain([queries, limits, footer]) {
         out += &part(report);
     }
     // A number and its sign stay on one line.
@@ -69,13 +72,22 @@ fn verdict(report: &ReportNumbers) -> String {
             escape(&caveat.text)
         );
     }
+    if let Some(alarm) = unchanged::alarm(report) {
+        let _ = writeln!(out, "<p class=\"verdict bad\">{}</p>", escape(&alarm));
+    }
     out += "<ul class=\"tiles\">\n";
     let highest =
         report.risk.iter().find(|line| line.key == "highest").map_or(0.0, |line| line.after);
     let mut tile = |number: &str, what: &str| {
         let _ = writeln!(out, "<li><b>{}</b><span>{}</span></li>", escape(number), escape(what));
     };
-    tile(&count(report.k), "rows in the smallest class (k)");
+    tile(&count(report.k), &format!("{} in the smallest class (k)", report.unit.name()));
+    if let Some(persons) = &report.persons {
+        tile(&persons.released.text(), "persons released");
+        if let Some(suppressed) = persons.suppressed {
+            tile(&suppressed.text(), "persons suppressed");
+        }
+    }
     tile(&count(report.released), "rows released");
     tile(&report.suppressed.text(), "rows suppressed");
     match (&report.loss, report.changed) {
@@ -88,7 +100,10 @@ fn verdict(report: &ReportNumbers) -> String {
         (None, Some(changed)) => tile(&percent(changed), "of the cells are a range or a group"),
         (None, None) => {}
     }
-    tile(&percent(highest), "highest remaining risk of a row");
+    tile(&percent(highest), &unchanged::risk_words(report));
+    if let Some((number, what)) = unchanged::tile(report) {
+        tile(&number, &what);
+    }
     out += "</ul>\n<p>Every line was checked in the file itself, by code that is independent of the search:</p>\n<ul class=\"marks\">\n";
     for (rule, line) in report.rules.iter().zip(&report.rule_lines) {
         let (class, mark, text) = match line.strip_prefix("ok      ") {
@@ -109,7 +124,8 @@ fn verdict(report: &ReportNumbers) -> String {
             escape(leak)
         );
     }
-    for (finding, text) in &report.truth {
+    let of_persons = report.persons.iter().flat_map(|persons| &persons.checks);
+    for (finding, text) in of_persons.chain(&report.truth) {
         let (class, mark) = match finding {
             Finding::Ok => ("ok", "true"),
             Finding::Partly => ("partly", "partly"),
@@ -125,7 +141,7 @@ fn verdict(report: &ReportNumbers) -> String {
 }
 
 /// A table with heads; those that begin with `>` are of numbers.
-fn table(heads: &[&str], rows: &[Vec<String>]) -> String {
+pub(super) fn table(heads: &[&str], rows: &[Vec<String>]) -> String {
     let class = |at: usize| if heads[at].starts_with('>') { " class=\"n\"" } else { "" };
     let mut out = "<div class=\"scroll\"><table>\n<thead><tr>".to_string();
     for (at, head) in heads.iter().enumerate() {
@@ -202,7 +218,12 @@ fn size(band: &Band) -> String {
 }
 
 fn sizes(report: &ReportNumbers) -> String {
+    if report.bands.is_empty() {
+        return String::new();
+    }
     let was: f64 = report.bands.iter().map(|band| band.before.length()).sum();
+    let is: u64 = report.bands.iter().map(|band| band.after).sum();
+    let unit = report.unit.name();
     #[allow(clippy::cast_precision_loss, reason = "for display")]
     let bar = |band: &Band| Bar {
         label: match band.to {
@@ -210,7 +231,7 @@ fn sizes(report: &ReportNumbers) -> String {
             _ => size(band),
         },
         before: (share(band.before.length(), was), band.before.text()),
-        after: (share(band.after as f64, report.released as f64), count(band.after)),
+        after: (share(band.after as f64, is as f64), count(band.after)),
     };
     let drawn: Vec<Bar> = report.bands.iter().map(bar).collect();
     let row = |band: &Band| vec![size(band), band.before.text(), count(band.after)];
@@ -225,12 +246,12 @@ fn sizes(report: &ReportNumbers) -> String {
     };
     format!(
         "<h2>Class sizes</h2>\n<p>An equivalence class is all rows with equal values in {}. The bars \
-         are the numbers of rows in classes of each size: in the source, where rows of small classes \
-         stand out, and in the release. {}</p>\n{KEY}{}{}",
+         are the numbers of {unit} in classes of each size: in the source, where {unit} of small \
+         classes stand out, and in the release. {}</p>\n{KEY}{}{}",
         escape(&report.quasi.join(", ")),
         escape(&classes),
-        bars("rows by the size of their class, before and after", &drawn),
-        table(&["class size", ">rows before", ">rows after"], &rows)
+        bars(&format!("{unit} by the size of their class, before and after"), &drawn),
+        table(&["class size", &format!(">{unit} before"), &format!(">{unit} after")], &rows)
     )
 }
 
@@ -240,7 +261,9 @@ fn share(part: f64, whole: f64) -> f64 {
 
 fn risk(report: &ReportNumbers) -> String {
     let before = |line: &RiskLine| match (line.before_rows, line.before) {
-        (Some(rows @ SourceCount::Below(_)), _) => format!("{} rows", rows.text()),
+        (Some(rows @ SourceCount::Below(_)), _) => {
+            format!("{} {}", rows.text(), report.unit.name())
+        }
         (Some(rows), Some(share)) => format!("{} ({})", percent(share), rows.text()),
         (_, Some(share)) => percent(share),
         _ => "hidden".to_string(),
@@ -251,10 +274,20 @@ fn risk(report: &ReportNumbers) -> String {
     };
     let rows: Vec<Vec<String>> =
         report.risk.iter().map(|line| vec![line.what.clone(), before(line), after(line)]).collect();
+    let meaning = match report.unit {
+        CountUnit::Rows => {
+            "The chance that an attacker finds the row of a person, if the attacker knows the \
+             person’s values in these columns and that the person is in the table, and if each row \
+             is one person: one divided by the size of the class."
+        }
+        CountUnit::Persons => {
+            "The chance that an attacker finds a person, if the attacker knows the person’s values \
+             in these columns and that the person is in the table: one divided by the number of \
+             persons in the class; by the smallest class where a person has several."
+        }
+    };
     format!(
-        "<h2>Risk before and after</h2>\n<p>The chance that an attacker finds the row of a person, \
-         if the attacker knows the person’s values in these columns and that the person is in the \
-         table, and if each row is one person: one divided by the size of the class.</p>\n{}",
+        "<h2>Risk before and after</h2>\n<p>{meaning}</p>\n{}",
         table(&["measure", ">before", ">after"], &rows)
     )
 }

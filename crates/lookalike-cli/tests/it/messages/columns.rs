@@ -128,4 +128,36 @@ pub(super) fn published_values(on: &mut Recorder) {
     let times =
         ["00.0000001", "00.0000003"].map(|s| format!("2024-01-01T00:00:{s}Z,1\n").repeat(2));
     on.with("t.csv", format!("a,b\n{}", times.concat()), &format!("{run} --publish bounds"));
+    // Columns that are published unchanged.
+    let line = "anonymize t.csv -o out.csv --bound none -k 2 --qi a";
+    let rows: String = (0..60).map(|i| format!("{},{i},{}\n", i * 7 % 5, i * i % 11)).collect();
+    on.with("t.csv", format!("a,b,c\n{rows}"), &format!("{line} --rest keep"));
+    on.with("t.csv", "a,b\n1,1\n1,2\n1,3\n", &format!("{line} --rest keep"));
+    on.fails(&format!("{line} --keep b --rest drop --accept-unique"));
+    let rows: String = (0..60).map(|i| format!("{0},{0}.5\n", i % 5)).collect();
+    on.with("t.csv", format!("a,b\n{rows}"), &format!("{line} --sampling-weight b"));
+    // The warnings of a run that is refused for its loss.
+    let row = |i: u32| {
+        let (age, is_child) = (i * i % 47, i.is_multiple_of(3));
+        let (marital, home) = if is_child { (0, 9) } else { (i % 4, i * 7 % 5 % 2) };
+        let text = format!("Dr. Ann N{} said it", i * 13 % 229);
+        format!("{age},{marital},{home},N{},{text},{}.5\n", i * i % 31, 10 + i.min(200))
+    };
+    let rows: String = (0..700).map(row).collect();
+    on.with(
+        "t.csv",
+        format!("a,marital,home,surname,finding,w\n{rows}"),
+        "anonymize t.csv -o out.csv --bound none -k 30 --steps 1 --seed 1 --qi a,marital --keep home,surname \
+         --sensitive finding --sampling-weight w --max-loss 0%",
+    );
+    for cell in ["", "x", "-1"] {
+        let rows = format!("a,b\n1,2.5\n1,{cell}\n");
+        on.with("t.csv", rows, &format!("{line} --sampling-weight b"));
+    }
+    on.fails(&format!("{line} --sampling-weight b,c"));
+    on.with(
+        "t.csv",
+        "a,b,c\n1,1,1\n1,1,1\n",
+        &format!("{line} --sampling-weight b --sampling-weight c"),
+    );
 }

@@ -118,7 +118,7 @@ pub(super) fn outputs(on: &mut Recorder) {
     );
     on.script_fails(
         "set -o pipefail; trap '' PIPE; $0 synth hospital --rows 3000 -o big.csv && $0 anonymize \
-         big.csv -o - --qi age --rest keep --accept-dependent zip -k 2 --algorithm mondrian --bound \
+         big.csv -o - --qi age --rest keep --accept-unique --accept-dependent zip -k 2 --algorithm mondrian --bound \
          none | head -c 1 > first",
     );
     on.fails("synth census --rows 3000000 --max-memory 1MB -o out.parquet");

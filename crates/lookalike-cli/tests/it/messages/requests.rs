@@ -19,6 +19,7 @@ pub(super) fn flags(on: &mut Recorder) {
         "-k 2 --recursive diagnosis=3",
         "-k 2 --keep age",
         "-k 2 --accept-dependent note",
+        "-k 2 --accept-unique",
         "-k 2 --delimiter xx",
         "-k 2 --hierarchy age=intervals:x",
         "-k 2 --hierarchy zip=prefix:x",
