@@ -31,9 +31,14 @@ class Case:
 
 
 def prepare(case):
-    """Writes the table, the hierarchies and the request; gives the words of the command."""
-    request = requests.make(case.rng)
-    case.request = request
+    """Makes the request and writes it with its table and hierarchies."""
+    case.request = requests.make(case.rng)
+    write_case(case)
+
+
+def write_case(case):
+    """Writes the table, the hierarchies and the request; `case.said` has the words of the command."""
+    request = case.request
     case.input = "in." + request.input
     write_input(case, case.input, list(range(request.rows)))
     for column in request.of("quasi"):

@@ -21,8 +21,15 @@ def flags(request):
     join("sensitive", "--sensitive")
     join("keep", "--keep")
     join("identifier", "--identifier")
-    for column in request.of("keep"):
-        words += ["--dependent", column.name]
+    join("person", "--person")
+    for column in request.of("keep") + request.of("sensitive"):
+        words += ["--accept-dependent", column.name]
+    for column in request.of("count"):
+        words += ["--count", column.name]
+    if request.reading:
+        words += ["--persons", request.reading]
+    if request.pseudonyms:
+        words.append("--pseudonyms")
     words += ["-k", str(request.k)]
     for k, columns in request.k_on:
         words += ["--k-on", f"{k}:{','.join(c.name for c in columns)}"]
@@ -66,10 +73,17 @@ def toml(request):
     if request.k_on:
         rules = [f"{{ k = {k}, columns = [{', '.join(toml_text(c.name) for c in columns)}] }}" for k, columns in request.k_on]
         lines.append(f"rules = [{', '.join(rules)}]")
+    lines += [f"count = {toml_text(column.name)}" for column in request.of("count")]
+    if request.reading:
+        lines.append(f'persons = "{request.reading}"')
+    if request.pseudonyms:
+        lines += ["[output]", "pseudonyms = true"]
     lines.append("[columns]")
     for column in request.columns:
+        if column.role == "count":
+            continue
         parts = [f'role = "{column.role}"']
-        if column.role == "keep":
+        if column.role in ("keep", "sensitive"):
             parts.append("dependent = true")
         if column.role == "quasi" and column.kind == "ordinal":
             parts.append(f"order = [{', '.join(toml_text(label) for label in column.order)}]")

@@ -16,7 +16,7 @@ from .released import Broken
 from .run import RECORD, Hang
 from .tables import WITHOUT
 
-SECTIONS = {"conformance": 300, "optimum": 100, "kills": 20, "signals": 20, "delays": 20, "faults": 54, "damage": 50}
+SECTIONS = {"conformance": 300, "persons": 100, "optimum": 100, "kills": 20, "signals": 20, "delays": 20, "faults": 54, "damage": 50}
 STORMS = {"kills", "signals", "delays"}
 # How many cases a worker takes at once.
 CHUNK = 5

@@ -34,6 +34,7 @@ class Request:
         self.seed, self.threads = None, 1
         self.by_flags, self.delimiter, self.schemes = False, None, {}
         self.weights = {}
+        self.reading, self.pseudonyms = None, False  # how persons count; see persons.py
 
     def of(self, role):
         return [column for column in self.columns if column.role == role]
@@ -294,6 +295,12 @@ def make(rng):
     random_rules(rng, request)
     random_search(rng, request)
     request.output = rng.choice(OUTPUTS)
+    spell(rng, request)
+    return request
+
+
+def spell(rng, request):
+    """How the request and its files are written."""
     if request.needs_binary_output and request.output not in ("parquet", "arrow"):
         request.output = rng.choice(["parquet", "parquet", "arrow"])
     texts = [column.name for column in request.columns]
@@ -312,4 +319,3 @@ def make(rng):
     request.line_ending = rng.choice(["\n", "\n", "\r\n"])
     request.always_quoted = rng.random() < 0.1
     request.row_group = rng.choice([1, 3, 50, 1000])
-    return request

@@ -104,7 +104,7 @@ class Verifier:
         """The names that the release must have, and where each quasi-identifier's cells stand."""
         names, places = [], {}
         for column in self.request.columns:
-            if column.role == "identifier":
+            if column.role in ("identifier", "person"):
                 continue
             start = len(names)
             if column.role == "quasi" and self.publish == "bounds" and column.kind != "categorical":
