@@ -6,7 +6,6 @@ use std::path::Path;
 
 use lookalike::audit::{CountUnit, Finding, Measures, Origin, PersonsVerdict, Proof, Statement};
 use lookalike::release::{origins_file, proof};
-use lookalike::request::Role;
 use lookalike::{Error, Request, Result};
 
 use crate::show::{self, count, counted};
@@ -33,12 +32,11 @@ pub(crate) fn read_proof(path: &Path, request: &Request) -> Result<ProofFile> {
         .take(FIRST_LINE)
         .read_until(b'\n', &mut first)
         .map_err(|source| Error::io(path, source))?;
-    let has_key = request.columns.values().any(|line| line.role == Role::Person);
     let is_of_persons = std::str::from_utf8(&first).is_ok_and(origins_file::is_header);
     let is_of_rings = first.starts_with(b"ring,");
     let whole = first.as_slice().chain(reader);
     // A file that is neither is refused by the reader that was meant.
-    if is_of_persons || (has_key && !is_of_rings) {
+    if is_of_persons || (request.has_persons() && !is_of_rings) {
         origins_file::read_origins(whole).map(ProofFile::Origins)
     } else {
         proof::read(whole).map(ProofFile::Rings)

@@ -2,7 +2,6 @@
 //! not be there.
 
 use super::guard::unguarded;
-use super::persons::pseudonym_column;
 use crate::codes::RowId;
 use crate::error::{Error, Hint, Result};
 use crate::request::{Request, Rest, Role, Roles, list, list_for};
@@ -70,7 +69,7 @@ fn is_count(name: &str, request: &Request) -> bool {
 
 /// True for the released column of pseudonyms.
 fn is_pseudonym(name: &str, request: &Request) -> bool {
-    pseudonym_column(request).is_some_and(|column| column == name)
+    request.pseudonym_column().is_some_and(|column| column == name)
 }
 
 /// The released columns of a quasi-identifier.

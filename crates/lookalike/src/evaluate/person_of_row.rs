@@ -2,19 +2,14 @@
 //! rows without any key are then one person, which is the safe count.
 
 use crate::audit::{Fold, present};
-use crate::request::{PSEUDONYM, Request, Role};
+use crate::request::Request;
 use crate::table::{Coded, Table};
 
 /// For each row the number of its person, by the key or by pseudonyms; none without them, and where
 /// the table was not read with them.
 pub(super) fn person_of_row(table: &Table, request: &Request) -> Option<Vec<u32>> {
-    let is_key = |name: &&String| request.columns[*name].role == Role::Person;
-    let key: Vec<String> = request.columns.keys().filter(is_key).cloned().collect();
-    let by_pseudonym = || {
-        let is_shown = request.output.pseudonyms && !key.is_empty();
-        is_shown.then(|| by_key(table, &[PSEUDONYM.to_string()], &request.missing))?
-    };
-    by_key(table, &key, &request.missing).or_else(by_pseudonym)
+    let of = |key: &[String]| by_key(table, key, &request.missing);
+    of(&request.person_key()).or_else(|| of(&[request.pseudonym_column()?]))
 }
 
 fn by_key(table: &Table, key: &[String], missing: &[String]) -> Option<Vec<u32>> {

@@ -82,7 +82,7 @@ impl Request {
             };
             list.push(name.clone());
         }
-        self.check_persons(&roles.person)?;
+        self.check_persons()?;
         if self.accept_unique && self.rest != Some(Rest::Keep) {
             let reason = "`accept_unique` has no effect here: it is about columns that `rest = \
                           \"keep\"` publishes; remove it";
@@ -106,10 +106,31 @@ impl Request {
 }
 
 impl Request {
+    /// The columns that name the person of a row together, in the order of their names.
+    pub fn person_key(&self) -> Vec<String> {
+        let of_key = self.columns.iter().filter(|(_, column)| column.role == Role::Person);
+        of_key.map(|(name, _)| name.clone()).collect()
+    }
+
+    /// True when a column names the person of each row.
+    pub fn has_persons(&self) -> bool {
+        self.columns.values().any(|column| column.role == Role::Person)
+    }
+
+    /// The released column of pseudonyms; none when the request wants none.
+    pub fn pseudonym_column(&self) -> Option<String> {
+        let key = if self.output.pseudonyms { self.person_key() } else { Vec::new() };
+        match &key[..] {
+            [] => None,
+            [one] => Some(one.clone()),
+            _ => Some(PSEUDONYM.to_string()),
+        }
+    }
+
     /// Refuses what needs a person key and has none, and what persons cannot be.
-    fn check_persons(&self, key: &[String]) -> Result<()> {
+    pub(crate) fn check_persons(&self) -> Result<()> {
         let refused = |reason: &str| Err(Error::request("bad-persons", reason));
-        if key.is_empty() && (self.persons.is_some() || self.output.pseudonyms) {
+        if !self.has_persons() && (self.persons.is_some() || self.output.pseudonyms) {
             return refused(
                 "persons and pseudonyms need a column that names the person of each row: give it \
                  the role person",
@@ -121,7 +142,7 @@ impl Request {
                  classes, whose intersection shows the person: use whole persons, or no pseudonyms",
             );
         }
-        if !key.is_empty() && self.non_homogeneous {
+        if self.has_persons() && self.non_homogeneous {
             return refused(
                 "rings need one row for each person: no column can have the role person",
             );

@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::error::{Error, Hint, Result};
 use crate::release::CellFormat;
 use crate::release::recoding_file::RecodingFile;
-use crate::request::{ColumnRequest, Order, Publish, Request, Role};
+use crate::request::{ColumnRequest, Order, Publish, Request};
 use crate::rng::{self, Key};
 use crate::search::global::{Cost, Techniques};
 use crate::search::{Algorithm, SearchOptions};
@@ -87,7 +87,7 @@ pub(super) fn plan<'a>(
 
 /// A plan needs counts, and is made of rows that stand for others.
 fn refuse_plan(run: &Run) -> Result<()> {
-    if has_persons(&run.request) {
+    if run.request.has_persons() {
         let reason = "a plan has tuples without persons, so nobody could count these: remove the \
                       role person, or make a release of the rows";
         return Err(Error::request("plan-of-persons", reason));
@@ -232,14 +232,9 @@ fn refuse_ring(request: &Request, algorithm: Algorithm, target: &Target) -> Resu
     Ok(())
 }
 
-/// True when a column names the person of each row.
-fn has_persons(request: &Request) -> bool {
-    request.columns.values().any(|column| column.role == Role::Person)
-}
-
 /// Persons are counted along the order in which the rows were written.
 fn refuse_persons(request: &Request, target: &Target) -> Result<()> {
-    if has_persons(request) && matches!(target, Target::Sink(sink) if sink.reads_back()) {
+    if request.has_persons() && matches!(target, Target::Sink(sink) if sink.reads_back()) {
         let reason = "the persons of a release are counted along the order of its rows, which a \
                       sink that reads them back may change";
         return Err(Error::request("order-of-persons", reason));
@@ -249,7 +244,7 @@ fn refuse_persons(request: &Request, target: &Target) -> Result<()> {
 
 /// Proof and recoding exist for some algorithms only, and are as secret as the table.
 fn refuse_secrets(run: &Run, algorithm: Algorithm) -> Result<()> {
-    let is_provable = !algorithm.is_homogeneous() || has_persons(&run.request);
+    let is_provable = !algorithm.is_homogeneous() || run.request.has_persons();
     if run.proof_file.is_some() && !is_provable {
         let reason = format!("there is no proof: a release of {algorithm} is verified without one");
         return Err(Error::request("no-proof", reason));

@@ -4,26 +4,7 @@ use crate::audit::classes::{Fold, RowClasses};
 use crate::audit::coded;
 use crate::audit::reading::present;
 use crate::error::{Error, Result};
-use crate::request::{PSEUDONYM, Request, Role};
 use crate::table::Table;
-
-/// The columns that name the person of a row, together.
-pub(in crate::audit) fn key_columns(request: &Request) -> Vec<String> {
-    let of_key = request.columns.iter().filter(|(_, column)| column.role == Role::Person);
-    of_key.map(|(name, _)| name.clone()).collect()
-}
-
-/// The released column of pseudonyms; none when the request wants none.
-pub(in crate::audit) fn pseudonym_column(request: &Request) -> Option<String> {
-    if !request.output.pseudonyms {
-        return None;
-    }
-    match &*key_columns(request) {
-        [] => None,
-        [one] => Some(one.clone()),
-        _ => Some(PSEUDONYM.to_string()),
-    }
-}
 
 /// The person of every row; persons are numbered by their first row. Two rows are of one person
 /// when they have the same texts in all these columns; a missing cell is a text of its own.

@@ -20,8 +20,6 @@ mod key;
 mod origins;
 mod pseudonyms;
 
-pub(super) use key::{key_columns, pseudonym_column};
-
 use std::borrow::Borrow;
 
 use serde::Serialize;
@@ -137,21 +135,8 @@ fn meaning(reading: Persons, k: u64) -> String {
 /// # Errors
 /// When it asks for persons or pseudonyms without a key, or for what persons cannot be.
 pub(super) fn has_key(request: &Request) -> Result<bool> {
-    let refused = |reason: &str| Err(Error::request("bad-persons", reason));
-    let has_key = !key_columns(request).is_empty();
-    if !has_key && (request.persons.is_some() || request.output.pseudonyms) {
-        return refused(
-            "persons and pseudonyms need a column that names the person of each row: give it the \
-             role person",
-        );
-    }
-    if request.output.pseudonyms && request.persons == Some(Persons::Rows) {
-        return refused(
-            "pseudonyms connect the rows of a person, and by rows these are in several classes, \
-             whose intersection shows the person: use whole persons, or no pseudonyms",
-        );
-    }
-    Ok(has_key)
+    request.check_persons()?;
+    Ok(request.has_persons())
 }
 
 /// Refuses a person key where rows are counted.
@@ -265,8 +250,8 @@ pub(super) fn by_pseudonyms(
     source: Option<&Table>,
     request: &Request,
 ) -> Result<Verdict> {
-    let key = key_columns(request);
-    let Some(column) = pseudonym_column(request) else { return Err(need_proof(&key)) };
+    let key = request.person_key();
+    let Some(column) = request.pseudonym_column() else { return Err(need_proof(&key)) };
     let pseudonyms = pseudonyms::of_release(release, &column, request)?;
     let rules = |surface: &super::surface::Surface| request.rules(&surface.roles);
     let mut verdict = by_columns(release, request, &[column], rules)?;
@@ -356,7 +341,7 @@ pub(super) fn along_origins(
     let specs = request.rules(&surface.roles)?;
     origins::refuse_others(origins, release, source)?;
     let truth = origins::check(release, source, request, origins)?;
-    let persons = key::persons_of(source, &key_columns(request), &request.missing)?;
+    let persons = key::persons_of(source, &request.person_key(), &request.missing)?;
     let source_counts = RowCounts::new(source, request)?;
     let (rows_of, source_rows) = (rows_of(&persons, &source_counts), source_counts.total);
     // From here on the source is only needed to look for leaks in pseudonyms. It is the largest table
@@ -389,7 +374,7 @@ pub(super) fn along_origins(
     })?;
     verdict.leaks = surface.leaks;
     if let (Some(source), Some(column), Some(found)) =
-        (&source, pseudonym_column(request), &mut verdict.persons)
+        (&source, request.pseudonym_column(), &mut verdict.persons)
     {
         let shown = pseudonyms::of_release(release, &column, request)?;
         if let Some(of_person) = pseudonyms::one_to_one(&shown, &persons, origins, found) {
@@ -417,10 +402,10 @@ pub(super) fn measures(table: &Table, request: &Request) -> Result<Measures> {
 
 /// The columns of a table that name persons: its key, or pseudonyms.
 fn own_columns(table: &Table, request: &Request) -> Result<Vec<String>> {
-    let key = key_columns(request);
+    let key = request.person_key();
     if key.iter().all(|name| table.column(name).is_some()) {
         return Ok(key);
     }
-    let pseudonyms = pseudonym_column(request).filter(|name| table.column(name).is_some());
+    let pseudonyms = request.pseudonym_column().filter(|name| table.column(name).is_some());
     pseudonyms.map(|name| vec![name]).ok_or_else(|| need_proof(&key))
 }

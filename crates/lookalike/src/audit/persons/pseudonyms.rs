@@ -1,6 +1,6 @@
 //! Pseudonyms against the source: one for each person, and none that shows the person key.
 
-use super::key::{key_columns, persons_of};
+use super::key::persons_of;
 use super::{Origin, PersonsVerdict};
 use crate::audit::classes::RowClasses;
 use crate::audit::reading::{exact_number, place_of_number};
@@ -97,7 +97,7 @@ pub(super) fn leaks(
     let shown = texts(release, column, &released, request)?;
     let mut keys = Vec::new();
     let mut leaks = Vec::new();
-    for name in key_columns(request) {
+    for name in request.person_key() {
         let cells = texts(source, &name, &originals, request)?;
         let same =
             cells.iter().zip(&shown).filter(|(cell, shown)| is_same(**cell, **shown)).count();

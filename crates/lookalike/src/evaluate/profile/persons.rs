@@ -64,8 +64,7 @@ fn identifies(name: &str) -> Identifies {
 /// eight. None where rows stand for several: a value in one row says nothing about persons. None
 /// where the request has a person key: then persons are counted.
 pub fn person_columns(names: &[String], request: &Request) -> Vec<String> {
-    let has_key = request.columns.values().any(|line| line.role == Role::Person);
-    if request.count.is_some() || has_key {
+    if request.count.is_some() || request.has_persons() {
         return Vec::new();
     }
     let mut found: Vec<(Identifies, &String)> = Vec::new();
