@@ -8,7 +8,7 @@
 use rustc_hash::FxHashMap;
 
 use super::uniqueness::RowOwners;
-use crate::codes::{Code, real};
+use crate::codes::{Code, RowId, real};
 use crate::table::Coded;
 
 /// The least number of disagreements expected by chance: only then does their absence count as
@@ -74,14 +74,16 @@ pub(super) struct Dependence {
 }
 
 /// Groups the rows by the numbers of a column's cells, and looks at each quasi-identifier.
+/// `by_person` are the rows with those of a person side by side, where rows have persons.
 pub(super) fn dependence(
     keys: &[u64],
     quasi: &[QuasiValues<'_>],
     owners: &RowOwners<'_>,
+    by_person: Option<&[RowId]>,
 ) -> Dependence {
     let mut found = Dependence { values: 0, checked: 0, determines: None, near: Vec::new() };
     for (block, part) in quasi.chunks(BLOCK).enumerate() {
-        let groups = groups(keys, part, owners);
+        let groups = groups(keys, part, owners, by_person);
         found.values = groups.sizes.len() as u64;
         found.checked = groups.sizes.iter().sum();
         let repeats = real(found.checked - found.values);
@@ -110,16 +112,20 @@ struct ValueGroups {
     certain: Vec<u64>,
 }
 
-fn groups(keys: &[u64], quasi: &[QuasiValues<'_>], owners: &RowOwners<'_>) -> ValueGroups {
+fn groups(
+    keys: &[u64],
+    quasi: &[QuasiValues<'_>],
+    owners: &RowOwners<'_>,
+    by_person: Option<&[RowId]>,
+) -> ValueGroups {
     let all = u64::MAX >> (BLOCK - quasi.len());
     let mut found = ValueGroups::default();
     let mut group_of: FxHashMap<u64, u32> = FxHashMap::default();
     let mut first: Vec<Code> = Vec::new();
     // Person by person, so that the groups that a person has been counted in are at hand.
-    let by_person = owners.by_person();
     let (mut last, mut counted): (Option<u32>, Vec<usize>) = (None, Vec::new());
     for at in 0..keys.len() {
-        let row = by_person.as_ref().map_or(at, |rows| rows[at] as usize);
+        let row = by_person.map_or(at, |rows| rows[at] as usize);
         let key = keys[row];
         let next = u32::try_from(found.sizes.len()).expect("fewer values than rows");
         let is_checked = found.sizes.len() < ALL_VALUES || key >> 60 == 0;

@@ -48,8 +48,6 @@ pub struct Disclosures {
     /// For each row a number that is equal for equal cells in all these columns; empty when there
     /// are none.
     pub(crate) keys: RowKeys,
-    /// For each row a number of its person, where there is a person key.
-    pub(crate) persons: Option<Vec<u32>>,
 }
 
 /// Checks every kept and every sensitive column, and pairs of them, and counts the rows that are
@@ -81,6 +79,7 @@ pub fn disclosures(table: &Table, roles: &Roles, request: &Request) -> Result<Di
     let rows = owners.total(table.rows());
     let quasi = roles.quasi.iter().map(|name| QuasiValues::new(name, table.coded(name), &owners));
     let quasi: Vec<QuasiValues<'_>> = quasi.collect();
+    let by_person = owners.by_person();
     let mut found = Disclosures::default();
     let mut alone = Vec::new();
     // Of the columns that the request names one by one.
@@ -91,7 +90,7 @@ pub fn disclosures(table: &Table, roles: &Roles, request: &Request) -> Result<Di
         let Some(column) = table.column(name) else { continue };
         let is_accepted = request.column(name).is_some_and(|line| line.dependent);
         let keys = cell_keys(column)?;
-        let dependence = dependence(&keys, &quasi, &owners);
+        let dependence = dependence(&keys, &quasi, &owners, by_person.as_deref());
         let determines = dependence.determines.map(|at| quasi[at].name);
         if let (Some(quasi), false) = (determines, is_accepted) {
             return Err(dependent(name, how, quasi));
@@ -120,13 +119,15 @@ pub fn disclosures(table: &Table, roles: &Roles, request: &Request) -> Result<Di
     }
     found.warnings.extend(pairs(table, &single, &quasi, &owners)?);
     if !alone.is_empty() {
-        let together = unique(&all, &owners);
+        let together = match &alone[..] {
+            [one] => one.unique,
+            _ => unique(&all, &owners),
+        };
         found.keys = RowKeys::new(all);
         let counted = UniqueRows { rows, alone, together, with_quasi: None };
         refuse_rest(&counted, unique(&named, &owners), request)?;
         found.unique = Some(counted);
     }
-    found.persons = owners.into_persons();
     Ok(found)
 }
 

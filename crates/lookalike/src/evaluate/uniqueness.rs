@@ -17,7 +17,7 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 use serde::Serialize;
 
 use crate::audit::surface;
-use crate::codes::{RowId, real};
+use crate::codes::{RowId, real, rows_by_number};
 use crate::error::{Error, Result};
 use crate::evaluate::person_of_row::person_of_row;
 use crate::problem::CountColumn;
@@ -140,21 +140,8 @@ impl<'t> RowOwners<'t> {
     pub(super) fn by_person(&self) -> Option<Vec<RowId>> {
         let persons = self.persons.as_ref()?;
         let people = persons.iter().max().map_or(0, |&last| last as usize + 1);
-        let mut next = vec![0u32; people + 1];
-        persons.iter().for_each(|&person| next[person as usize + 1] += 1);
-        (0..people).for_each(|person| next[person + 1] += next[person]);
-        let mut rows = vec![0; persons.len()];
-        for (row, &person) in (0u32..).zip(persons) {
-            let place = &mut next[person as usize];
-            rows[*place as usize] = row;
-            *place += 1;
-        }
+        let (_, rows) = rows_by_number(persons.len(), people, |row| persons[row] as usize);
         Some(rows)
-    }
-
-    /// The persons alone, without the table.
-    pub(crate) fn into_persons(self) -> Option<Vec<u32>> {
-        self.persons
     }
 }
 
@@ -476,7 +463,8 @@ mod tests {
                     let classes: Vec<u32> = placed.iter().map(|placed| placed.1).collect();
                     let counts: Vec<u32> = placed.iter().map(|placed| placed.2).collect();
                     let all = PlacedRows { rows: &rows, classes: &classes, counts: &counts };
-                    let in_classes = unique_in_classes(all, &run.keys, run.persons.as_deref());
+                    let persons = person_of_row(&table, &request);
+                    let in_classes = unique_in_classes(all, &run.keys, persons.as_deref());
                     assert_eq!(Some(in_classes), found.with_quasi, "{seed} {by:?}");
                     placed.sort_by_key(|placed| placed.1);
                 }

@@ -14,7 +14,7 @@ use super::privacy::{Counting, Model, PluralColumn};
 use super::sensitive_rules::SensitiveColumns;
 use super::tuples::{Recoded, Tuples, distinct};
 use super::{CountColumn, Problem};
-use crate::codes::{Code, CodeRange, Codes, RowId};
+use crate::codes::{Code, CodeRange, Codes, RowId, rows_by_number};
 use crate::error::{Error, Hint, Result};
 use crate::request::{ModelSpec, Order, Persons, Request, Roles, RuleSpec};
 use crate::table::{Coded, Table};
@@ -64,27 +64,13 @@ impl PersonRows {
         let columns: Vec<Recoded> =
             key.iter().zip(&ranks).map(|(column, ranks)| Recoded::new(column, ranks)).collect();
         if let [column] = &columns[..] {
-            return Ok(Some(PersonRows::by_rank(column, ranks[0].len(), table.rows())));
+            // No cell is missing, so the ranks are 1 to the number of values.
+            let person = |row: usize| column.code(row) as usize - 1;
+            let (starts, rows) = rows_by_number(table.rows(), ranks[0].len(), person);
+            return Ok(Some(PersonRows { rows, starts }));
         }
         let Tuples { rows, starts } = distinct(&columns, table.rows());
         Ok(Some(PersonRows { rows, starts }))
-    }
-
-    /// The rows of a key of one column, whose ranks are 1 to its number of values: counted, not
-    /// sorted.
-    fn by_rank(column: &Recoded, values: usize, rows: usize) -> PersonRows {
-        let person = |row: usize| column.code(row) as usize - 1;
-        let mut starts = vec![0u32; values + 1];
-        (0..rows).for_each(|row| starts[person(row) + 1] += 1);
-        (0..values).for_each(|at| starts[at + 1] += starts[at]);
-        let mut next = starts.clone();
-        let mut sorted = vec![0; rows];
-        for (id, row) in (0u32..).zip(0..rows) {
-            let place = &mut next[person(row)];
-            sorted[*place as usize] = id;
-            *place += 1;
-        }
-        PersonRows { rows: sorted, starts }
     }
 
     /// The number of persons.

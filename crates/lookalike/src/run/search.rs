@@ -32,19 +32,13 @@ pub(super) struct FoundRecoding {
     pub(super) roles: Roles,
     pub(super) original: Original,
     pub(super) found: Found,
-    pub(super) unchanged: UnchangedCells,
+    /// The cells of each row that are published unchanged, as a number: to count unique rows when it
+    /// is known which row goes to which class.
+    pub(super) unchanged: RowKeys,
     /// The time that the reading took.
     pub(super) read_time: Duration,
     /// The time that the search took.
     pub(super) time: Duration,
-}
-
-/// The cells of each row that are published unchanged, and its person, as numbers: to count unique
-/// rows when it is known which row goes to which class.
-pub(super) struct UnchangedCells {
-    /// Empty when no column is published unchanged.
-    pub(super) keys: RowKeys,
-    pub(super) persons: Option<Vec<u32>>,
 }
 
 /// Encodes the table and finds the recoding. The codes of the table are dropped as soon as they are
@@ -119,7 +113,6 @@ pub(super) fn search(
         found.warnings.push(warning);
     }
     let time = begun.elapsed();
-    let unchanged = UnchangedCells { keys: disclosed.keys, persons: disclosed.persons };
     Ok(FoundRecoding {
         problem,
         outcome,
@@ -127,7 +120,7 @@ pub(super) fn search(
         roles,
         original,
         found,
-        unchanged,
+        unchanged: disclosed.keys,
         read_time,
         time,
     })

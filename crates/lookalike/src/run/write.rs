@@ -16,7 +16,7 @@ use crate::table::{self, Access, FileType, Pending};
 use super::audit::{RowOrder, SourceComparison, comparison};
 use super::options::{ReleaseFormat, RunPlan};
 use super::report::Found;
-use super::search::{FoundRecoding, UnchangedCells};
+use super::search::FoundRecoding;
 use super::target::{Sink, Target};
 use super::{Product, Run};
 
@@ -72,10 +72,11 @@ pub(super) fn write<'t>(
         Product::Plan => Rows::Plan(planned(run, &found)?),
     };
     if let (Rows::Release(release), Some(unique)) = (&release, &mut found.found.unique) {
-        let UnchangedCells { keys, persons } = &found.unchanged;
+        let persons = found.problem.persons().map(|persons| persons.rows.of_rows());
+        let persons: Option<Vec<u32>> = persons.map(|persons| persons.iter().collect());
         let (rows, classes, counts) = release.placed();
         let placed = PlacedRows { rows, classes, counts };
-        unique.with_quasi = Some(unique_in_classes(placed, keys, persons.as_deref()));
+        unique.with_quasi = Some(unique_in_classes(placed, &found.unchanged, persons.as_deref()));
     }
     let FoundRecoding { problem, outcome, table, found, .. } = found;
     let recoding = &outcome.recoding;
