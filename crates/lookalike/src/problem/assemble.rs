@@ -98,7 +98,6 @@ impl Problem {
             persons,
             extents,
             counting: counting.map(Arc::new),
-            named,
             stages: Vec::new(),
             schemes,
             mandatory: Vec::new(),
@@ -106,10 +105,10 @@ impl Problem {
             warnings,
         };
         let totals = totals.unwrap_or_else(|| problem.totals());
-        let models = |rule: &RuleSpec| problem.models_of(ruled.model(&rule.model)?);
+        let models = |rule: &RuleSpec| Ok(problem.models_of(named.of(ruled.model(&rule.model)?)));
         problem.stages = stages::stages(&problem, &rules, models, &totals)?;
         let names: Vec<String> = (0..problem.sensitive.len())
-            .map(|column| ruled.columns.get(problem.named.behind(column)))
+            .map(|column| ruled.columns.get(named.behind(column)))
             .map(|column| column.map_or(String::new(), |column| column.name.clone()))
             .collect();
         problem.mandatory = mandatory_suppression::mandatory(&problem, &names, key)?;
@@ -123,17 +122,16 @@ impl Problem {
         Ok(problem)
     }
 
-    /// The models of a rule where rows are not persons: k counts persons too, and named values are
-    /// counted once a person.
-    fn models_of(&self, model: Model) -> Result<Vec<Model>> {
+    /// The models of a rule: by rows of persons, k counts persons too.
+    fn models_of(&self, model: Model) -> Vec<Model> {
         let by_rows = self.persons.as_ref().is_some_and(|own| own.reading == Persons::Rows);
-        Ok(match model {
+        match model {
             Model::K(k) if by_rows => {
                 let column = self.sensitive.len() - 1;
                 vec![Model::K(k), Model::Persons { column, k }]
             }
-            model => vec![self.named.of(model)],
-        })
+            model => vec![model],
+        }
     }
 }
 

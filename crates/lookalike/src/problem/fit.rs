@@ -54,6 +54,14 @@ impl Fitted {
         Ok(Fitted { attributes, maps, schemes, sensitive, totals: None, warnings })
     }
 
+    /// The domain of a table at hand, which is checked first.
+    pub(super) fn of(table: &Table, roles: &Roles, request: &Request) -> Result<Fitted> {
+        check::check(table, roles, request)?;
+        let rules = request.rules(roles)?;
+        let coded = |name: &str| table.coded(name);
+        Fitted::new(coded, roles, &rules, request, |attribute| check::keep_zone(attribute, table))
+    }
+
     /// Looks the values of a part up in the domain of the whole.
     pub(super) fn within(
         domain: &TableDomain,
@@ -176,19 +184,14 @@ impl TableDomain {
     /// As [`Problem::new`](crate::Problem::new), but for rules that cannot be satisfied.
     pub fn of(table: &Table, roles: &Roles, request: &Request) -> Result<TableDomain> {
         refuse_persons(roles)?;
-        check::check(table, roles, request)?;
-        let rules = request.rules(roles)?;
-        let coded = |name: &str| table.coded(name);
-        let fitted = Fitted::new(coded, roles, &rules, request, |attribute| {
-            check::keep_zone(attribute, table);
-        })?;
+        let fitted = Fitted::of(table, roles, request)?;
         let of_rows = CountColumn::new(table, roles.count.as_ref())?;
         let counts: Vec<Vec<u64>> = fitted
             .sensitive
             .columns
             .iter()
             .map(|column| {
-                let coded = coded(&column.name);
+                let coded = table.coded(&column.name);
                 let mut counts = vec![0; coded.values().len()];
                 for (row, code) in coded.codes().iter().enumerate() {
                     counts[code as usize] += of_rows.of(row);

@@ -42,7 +42,7 @@ use crate::error::{Result, Warning};
 use crate::problem::counts::TupleCounts;
 use crate::problem::fit::Fitted;
 use crate::problem::partition::Piece;
-use crate::problem::persons::{Extent, NamedColumns};
+use crate::problem::persons::Extent;
 use crate::problem::privacy::{Counting, PluralColumn, Tally};
 use crate::request::{Request, Roles};
 use crate::table::{Table, Treatment};
@@ -69,8 +69,6 @@ pub struct Problem {
     extents: Vec<Extent>,
     /// None when each row counts once and has one value in each column.
     counting: Option<Arc<Counting>>,
-    /// The sensitive column behind each column of a tally.
-    named: NamedColumns,
     stages: Vec<Stage>,
     /// One for each attribute.
     schemes: Vec<Scheme>,
@@ -114,12 +112,7 @@ impl Problem {
         request: &Request,
         numbering: Numbering,
     ) -> Result<Problem> {
-        check::check(table, roles, request)?;
-        let rules = request.rules(roles)?;
-        let coded = |name: &str| table.coded(name);
-        let fitted = Fitted::new(coded, roles, &rules, request, |attribute| {
-            check::keep_zone(attribute, table);
-        })?;
+        let fitted = Fitted::of(table, roles, request)?;
         Problem::assemble(fitted, table, roles, request, numbering)
     }
 
