@@ -122,13 +122,13 @@ pub(super) fn of_persons(
     key: Key,
 ) -> Result<Vec<Dealt>> {
     let persons = problem.persons().expect("the table has persons");
-    let mut dealt = of_rows(problem, recoding, passed, key)?;
-    // So far a person stands for the rows.
+    // A person stands for the rows at first.
+    let dealt = of_rows(problem, recoding, passed, key)?;
     let rows = |piece: Dealt| {
         let rows = persons.rows.of(piece.row).iter();
         rows.map(move |&row| Dealt { row, count: persons.count_of(row), ..piece })
     };
-    Ok(std::mem::take(&mut dealt).into_iter().flat_map(rows).collect())
+    Ok(dealt.into_iter().flat_map(rows).collect())
 }
 
 /// Deals rows with counts.

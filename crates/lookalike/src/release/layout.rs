@@ -8,6 +8,7 @@ use rayon::prelude::*;
 use super::deal::{self, Dealt, RowDeal};
 use super::pseudonyms::Pseudonyms;
 use super::{BATCH, BYTES, Release};
+use crate::audit::Origin;
 use crate::codes::RowId;
 use crate::error::Result;
 use crate::problem::Problem;
@@ -110,8 +111,11 @@ impl Release {
         let alike: Vec<&[usize]> = order.chunk_by(|&a, &b| compared(a, b).is_eq()).collect();
         for same in alike {
             if let Some(sources) = &mut self.sources {
-                let sources_of = same.iter().map(|&at| (dealt[at].row, dealt[at].count));
-                sources.extend(sources_of.map(|(row, count)| (self.rows.len(), row, count)));
+                let released = RowId::try_from(self.rows.len()).expect("no more rows than a table");
+                sources.extend(same.iter().map(|&at| {
+                    let Dealt { row: source, count, .. } = dealt[at];
+                    Origin { released, source, count }
+                }));
             }
             self.rows.push(dealt[same[0]].row);
             self.classes.extend(dealt[same[0]].class);

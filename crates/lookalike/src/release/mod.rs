@@ -67,9 +67,8 @@ pub struct Release {
     guard: FormulaGuard,
     /// The number of each person that is published in place of the key.
     pseudonyms: Pseudonyms,
-    /// Where rows that show the same are one row, and persons count: the number of the released
-    /// row, a source row of it, and how many of that row's rows.
-    sources: Option<Vec<(usize, RowId, u32)>>,
+    /// Where rows that show the same are one row, and persons count: the source rows of each.
+    sources: Option<Vec<Origin>>,
     /// For each batch the source rows of its rows, where they are recorded.
     origins: Option<Vec<OnceLock<Vec<RowId>>>>,
 }
@@ -134,6 +133,8 @@ impl Release {
         let as_text = cells == CellFormat::Text;
         let mut fields = Vec::new();
         let mut columns = Vec::new();
+        let pseudonym = request.pseudonym_column();
+        let is_first_of_key = |name: &String| roles.person.first() == Some(name);
         for column in table.columns() {
             if let Some(at) = roles.quasi.iter().position(|name| *name == column.name) {
                 for PublishedColumn { field, cells, of_class } in
@@ -156,9 +157,9 @@ impl Release {
                     if as_text { text_type(&column.data_type) } else { column.data_type.clone() };
                 fields.push(Field::new(guard.name(&column.name), written, true));
                 columns.push(ReleasedColumn::Passthrough);
-            } else if request.output.pseudonyms && roles.person.first() == Some(&column.name) {
-                let name = guard.name(pseudonyms::name(roles)).to_string();
-                fields.push(Field::new(name, DataType::Int64, true));
+            } else if let Some(name) = pseudonym.as_ref().filter(|_| is_first_of_key(&column.name))
+            {
+                fields.push(Field::new(guard.name(name), DataType::Int64, true));
                 columns.push(ReleasedColumn::Pseudonym);
             } else if roles.count.as_ref() == Some(&column.name) {
                 fields.push(Field::new(guard.name(&column.name), DataType::Int64, true));
@@ -225,18 +226,10 @@ impl Release {
     /// For each row of the release the source rows that it stands for, as far as batches were made
     /// and recorded.
     pub(crate) fn sources(&mut self) -> Vec<Origin> {
-        let id = |row: usize| RowId::try_from(row).expect("fewer released rows than rows");
-        match self.sources.take() {
-            Some(sources) => {
-                let origin = |(row, source, count)| Origin { released: id(row), source, count };
-                sources.into_iter().map(origin).collect()
-            }
-            None => {
-                let origins = self.origins().into_iter().enumerate();
-                let origin = |(row, source)| Origin { released: id(row), source, count: 1 };
-                origins.map(origin).collect()
-            }
-        }
+        self.sources.take().unwrap_or_else(|| {
+            let origins = (0..).zip(self.origins());
+            origins.map(|(released, source)| Origin { released, source, count: 1 }).collect()
+        })
     }
 
     /// One batch of the release, by its number, counted from 0. Batches can be made in any order

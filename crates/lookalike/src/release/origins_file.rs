@@ -3,9 +3,9 @@
 
 use std::io::{Read, Write};
 
+use super::proof::{each_line, row_from_1};
 use crate::audit::Origin;
-use crate::codes::RowId;
-use crate::error::{Error, Place, Result};
+use crate::error::Result;
 
 const HEADER: [&str; 3] = ["released_row", "source_row", "rows"];
 
@@ -47,36 +47,21 @@ pub fn write_origins(origins: &[Origin], file: impl Write) -> std::io::Result<()
 /// # Errors
 /// When they are not such a file; the message names the line.
 pub fn read_origins(file: impl Read) -> Result<Vec<Origin>> {
-    let mut reader = csv::Reader::from_reader(file);
-    let is_proof = reader.headers().is_ok_and(|header| header.iter().eq(HEADER));
-    if !is_proof {
-        return Err(Error::data(
-            "not-a-proof",
-            format!("this is not a proof for persons: its first line is not {}", HEADER.join(",")),
-        ));
-    }
     let mut origins = Vec::new();
-    for (line, record) in (2u64..).zip(reader.records()) {
-        let fault = || {
-            let reason = format!("line {line} of the proof is not three whole numbers from 1");
-            Error::data("bad-proof", reason).about(Place { line: Some(line), ..Place::default() })
-        };
-        let record = record.map_err(|_| fault())?;
-        let cells: Option<Vec<u64>> = record.iter().map(|cell| cell.parse().ok()).collect();
-        let [released, source, count] =
-            cells.and_then(|cells| cells.try_into().ok()).ok_or_else(fault)?;
-        let row = |cell: u64| {
-            cell.checked_sub(1).and_then(|row| RowId::try_from(row).ok()).ok_or_else(fault)
-        };
-        let count = u32::try_from(count).ok().filter(|count| *count > 0).ok_or_else(fault)?;
-        origins.push(Origin { released: row(released)?, source: row(source)?, count });
-    }
+    let numbers = "three whole numbers from 1";
+    each_line(file, "a proof for persons", HEADER, numbers, |[released, source, count]| {
+        let count = u32::try_from(count).ok().filter(|count| *count > 0)?;
+        let (released, source) = (row_from_1(released)?, row_from_1(source)?);
+        origins.push(Origin { released, source, count });
+        Some(())
+    })?;
     Ok(origins)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::codes::RowId;
 
     #[test]
     fn origins_are_read_as_they_were_written() {

@@ -99,45 +99,57 @@ pub fn write(proof: &Proof, file: impl Write) -> std::io::Result<()> {
 /// # Errors
 /// When it is not a proof; the message names the line.
 pub fn read(file: impl Read) -> Result<Proof> {
-    let mut reader = csv::Reader::from_reader(file);
-    let is_proof = reader.headers().is_ok_and(|header| header.iter().eq(HEADER));
-    if !is_proof {
-        return Err(Error::data(
-            "not-a-proof",
-            format!("this is not a proof: its first line is not {}", HEADER.join(",")),
-        ));
-    }
     let mut proof = Proof::default();
     let mut number = 0;
-    for (line, record) in (2u64..).zip(reader.records()) {
-        let fault = || {
-            Error::data(
-                "bad-proof",
-                format!("line {line} of the proof is not four whole numbers of a proof"),
-            )
-            .about(Place { line: Some(line), ..Place::default() })
-        };
-        let record = record.map_err(|_| fault())?;
-        let cells: Option<Vec<u64>> = record.iter().map(|cell| cell.parse().ok()).collect();
-        let [ring, window, person, released] =
-            cells.and_then(|cells| cells.try_into().ok()).ok_or_else(fault)?;
-        let row = |cell: u64| {
-            cell.checked_sub(1).and_then(|row| RowId::try_from(row).ok()).ok_or_else(fault)
-        };
-        let window = usize::try_from(window).map_err(|_| fault())?;
+    each_line(file, "a proof", HEADER, "four whole numbers of a proof", |cells| {
+        let [ring, window, person, released] = cells;
+        let window = usize::try_from(window).ok()?;
         if proof.rings.is_empty() || ring != number {
             proof.rings.push(ProofRing { places: 0, window });
             number = ring;
         }
         let last = proof.rings.last_mut().expect("a ring was pushed above");
-        if last.window != window {
-            return Err(fault());
-        }
         last.places += 1;
-        proof.persons.push(row(person)?);
-        proof.released.push(row(released)?);
-    }
+        proof.persons.push(row_from_1(person)?);
+        proof.released.push(row_from_1(released)?);
+        (last.window == window).then_some(())
+    })?;
     Ok(proof)
+}
+
+/// Reads a file of whole numbers below a header, and takes the numbers of each line.
+///
+/// # Errors
+/// When it has another header, and with the first line that is not so many numbers, or of which
+/// `take` makes nothing.
+pub(super) fn each_line<const N: usize>(
+    file: impl Read,
+    what: &str,
+    header: [&str; N],
+    numbers: &str,
+    mut take: impl FnMut([u64; N]) -> Option<()>,
+) -> Result<()> {
+    let mut reader = csv::Reader::from_reader(file);
+    if !reader.headers().is_ok_and(|found| found.iter().eq(header)) {
+        let reason = format!("this is not {what}: its first line is not {}", header.join(","));
+        return Err(Error::data("not-a-proof", reason));
+    }
+    for (line, record) in (2u64..).zip(reader.records()) {
+        let cells = record.ok().and_then(|record| {
+            let cells: Option<Vec<u64>> = record.iter().map(|cell| cell.parse().ok()).collect();
+            cells?.try_into().ok()
+        });
+        cells.and_then(&mut take).ok_or_else(|| {
+            let reason = format!("line {line} of the proof is not {numbers}");
+            Error::data("bad-proof", reason).about(Place { line: Some(line), ..Place::default() })
+        })?;
+    }
+    Ok(())
+}
+
+/// A row by its number, counted from 1.
+pub(super) fn row_from_1(number: u64) -> Option<RowId> {
+    number.checked_sub(1).and_then(|row| RowId::try_from(row).ok())
 }
 
 const HEADER: [&str; 4] = ["ring", "window", "source_row", "released_row"];

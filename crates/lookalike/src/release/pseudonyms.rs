@@ -10,7 +10,7 @@ use rustc_hash::FxBuildHasher;
 
 use crate::codes::RowId;
 use crate::problem::PersonRows;
-use crate::request::{PSEUDONYM, Request, Roles};
+use crate::request::Request;
 use crate::rng::{Key, PSEUDONYMS};
 
 /// The pseudonym of each row's person; empty where none are published.
@@ -55,13 +55,5 @@ impl Pseudonyms {
     pub(super) fn compared(&self, one: RowId, other: RowId) -> Ordering {
         let of = |row: RowId| self.of_row.get(row as usize);
         of(one).cmp(&of(other))
-    }
-}
-
-/// The name of the column of pseudonyms: that of the key, if it has one column.
-pub(super) fn name(roles: &Roles) -> &str {
-    match &roles.person[..] {
-        [one] => one,
-        _ => PSEUDONYM,
     }
 }
