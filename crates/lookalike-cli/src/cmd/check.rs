@@ -5,7 +5,6 @@ use std::process::ExitCode;
 use lookalike::audit::{self, AuditView, CountUnit, Measures, PersonsVerdict, RuleVerdict};
 use lookalike::evaluate::profile::person_columns;
 use lookalike::evaluate::risk::{RiskParts, risks};
-use lookalike::evaluate::sampling_weight::sampling_weights;
 use lookalike::evaluate::uniqueness::{UniqueRows, unique_rows};
 use lookalike::request::{Rest, Role};
 use lookalike::run::{has_rule, request_warnings, roles as roles_of};
@@ -65,9 +64,6 @@ pub(crate) fn run(args: &CheckArgs) -> Result<ExitCode> {
     let unchanged: Vec<String> =
         roles.keep.iter().filter(is_published).chain(&roles.sensitive).cloned().collect();
     let unique = unique_rows(&table, &request, &unchanged)?;
-    if let Some(weight) = &roles.weight {
-        sampling_weights(&table, weight)?;
-    }
     let holds = rules.iter().all(|rule| rule.violations == 0)
         && reading.as_ref().is_none_or(PersonsVerdict::holds);
     let code = if holds { 0 } else { NOT_MET };
