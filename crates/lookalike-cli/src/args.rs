@@ -12,7 +12,7 @@ pub(crate) use compare::CompareArgs;
 pub(crate) use hierarchy::{
     HierarchyArgs, HierarchyCheckArgs, HierarchyCommand, HierarchyNew, HierarchyOutputArgs,
 };
-pub(crate) use report::{Edition, ReportArgs};
+pub(crate) use report::ReportArgs;
 pub(crate) use reproduce::ReproduceArgs;
 pub(crate) use risk::RiskArgs;
 pub(crate) use values::{ColumnValue, KOn};

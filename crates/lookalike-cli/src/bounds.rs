@@ -1,19 +1,15 @@
 //! The lower bound on the loss, in words.
 
 use lookalike::problem::bound::{Bound, BoundKind, BoundScope};
+use lookalike_report::words::bound_sign;
 
 use crate::show::{count, penalty};
-
-/// The sign before a number that is estimated.
-pub(crate) fn sign(bound: &Bound) -> &'static str {
-    if matches!(bound.kind, BoundKind::Estimate { .. }) { "~" } else { "" }
-}
 
 /// The bound in words, and the gap of a loss; `is_all` when every column counts in the loss.
 pub(crate) fn words(bound: &Bound, loss: f64, is_all: bool, scope: BoundScope) -> String {
     let Bound { value, kind } = *bound;
     if !scope.is_gap(bound, loss) && (value > 0.0 || kind == BoundKind::Exact) {
-        let sign = sign(bound);
+        let sign = bound_sign(bound);
         return format!(
             "NCP {sign}{} for k alone: no release loses less; further rules may need more, so the \
              loss is no gap",

@@ -67,6 +67,8 @@ pub(crate) fn words(hint: &Hint) -> String {
             "verify it with the proof that was kept when it was made (--proof FILE)".into()
         }
         Hint::CheckSource => "check with lookalike verify RELEASE --source SOURCE".into(),
+        Hint::GiveSource => "add --source DATA".into(),
+        Hint::VerifyInstead => "use lookalike verify".into(),
         Hint::MakeRecoding => "make the file anew (anonymize --recoding FILE)".into(),
         Hint::ChooseQueryColumns => "name some, --on a,b".into(),
         Hint::FewerQueryColumns => "use fewer columns, --on a,b".into(),
@@ -147,6 +149,7 @@ mod tests {
             Hint::Overwrite,
             Hint::UseProof,
             Hint::CheckSource,
+            Hint::GiveSource,
             Hint::MakeRecoding,
             Hint::ChooseQueryColumns,
             Hint::FewerQueryColumns,

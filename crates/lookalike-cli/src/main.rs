@@ -7,7 +7,6 @@ mod cmd;
 mod files;
 mod hints;
 mod interrupt;
-mod measure;
 mod memory;
 mod persons;
 mod progress;

@@ -5,8 +5,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use lookalike::run::{Event, Progress, Stage};
+use lookalike_report::words::bound_sign;
 
-use crate::{bounds, hints, interrupt, show};
+use crate::{hints, interrupt, show};
 
 /// Watches a run of the library: prints its stages and warnings, and says what Ctrl-C does.
 #[derive(Debug)]
@@ -60,7 +61,7 @@ impl RunProgress {
 /// The line of progress while a search runs.
 fn search_line(progress: &Progress) -> String {
     let gap = progress.bound.zip(progress.gap).map_or(String::new(), |(bound, gap)| {
-        format!(", bound {}{:.0}, gap {gap:.2}", bounds::sign(&bound), bound.value)
+        format!(", bound {}{:.0}, gap {gap:.2}", bound_sign(&bound), bound.value)
     });
     let left = progress
         .left

@@ -4,8 +4,8 @@ use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
+pub(crate) use lookalike::numbers::{count, counted, decimal, penalty, percent, seconds};
 use lookalike::{Error, Result};
-pub(crate) use lookalike_lab::numbers::{count, counted, decimal, penalty, percent, seconds};
 use unicode_width::UnicodeWidthStr;
 
 /// Writes a line to standard error. A closed standard error is no reason to stop.

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use crate::figure::RunSeries;
-use crate::numbers;
+use lookalike::numbers;
 
 /// "About" and "comparable": neither more nor less than by these factors.
 pub(crate) const ABOUT: f64 = 1.5;

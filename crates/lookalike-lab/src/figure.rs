@@ -3,8 +3,8 @@
 
 use std::fmt::Write;
 
-use crate::plot::{Axis, AxisScale, Plot, PlotPoint, Series, svg};
 use crate::store::RunNumbers;
+use lookalike_report::plot::{Axis, AxisScale, Plot, PlotPoint, Series, svg};
 
 /// One figure of a paper.
 #[derive(Debug)]

@@ -16,7 +16,7 @@ use crate::claims::{
 use crate::data::{self, Data, SURVEY};
 use crate::figure::{Figure, Quantity, RunSeries, SECONDS};
 use crate::lab::{Experiment, Lab, Outcomes, SEED};
-use crate::plot::AxisScale;
+use lookalike_report::plot::AxisScale;
 
 const PAPER: &str = "he2012";
 const METHODS: [(&str, Algorithm); 2] =

@@ -19,6 +19,8 @@ use lookalike::{
     Algorithm, Budget, Error, ErrorKind, Outcome, Problem, Request, SearchOptions, Status, solve,
 };
 
+use lookalike_report::compare::request_for;
+
 use crate::Event;
 use crate::data::Data;
 use crate::store::{RunNumbers, Store};
@@ -248,17 +250,6 @@ impl<'a> Lab<'a> {
         let queries = query::draw(&experiment.data.table, request, workload)?;
         self.drawn.borrow_mut().insert(key, queries.clone());
         Ok(queries)
-    }
-}
-
-/// The same request for one of the algorithms, with a seed: a measurement can be repeated.
-pub fn request_for(request: &Request, algorithm: Algorithm, seed: u64) -> Request {
-    let non_homogeneous = !algorithm.is_homogeneous();
-    Request {
-        algorithm: Some(algorithm.name().to_string()),
-        non_homogeneous,
-        seed: Some(seed),
-        ..request.clone()
     }
 }
 

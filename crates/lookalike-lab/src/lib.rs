@@ -2,9 +2,7 @@
 //!
 //! The crate knows no terminal. A caller (`lookalike reproduce` is one) says what to run with
 //! [`Reproduction`], then calls [`prepare`], [`run`] and [`write()`]; [`Event`]s report
-//! progress, and a flag ends a search. [`plot`], [`numbers`] and [`file`] serve other
-//! commands too.
-//!
+//! progress, and a flag ends a search.
 
 pub mod claims;
 mod data;
@@ -12,20 +10,19 @@ mod figure;
 mod he2012;
 mod lab;
 mod li2008;
-pub use lookalike::numbers;
 mod page;
-pub mod plot;
 mod store;
 mod taxonomies;
 mod wong2006;
 mod xu2006;
 
-pub use lab::{Outcomes, Stop, request_for};
+pub use lab::{Outcomes, Stop};
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use lookalike::numbers;
 use lookalike::table::{self, Access, Existing, Pending};
 use lookalike::{Error, Hint, Result};
 

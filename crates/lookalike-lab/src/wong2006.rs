@@ -11,9 +11,9 @@ use crate::claims::{Claim, ClaimCheck, Remarks, Trend, all, at_most, claim, move
 use crate::data::{self, AdultRows, Data, FETCH, NINE};
 use crate::figure::{Figure, Quantity, RunSeries, SECONDS};
 use crate::lab::{Experiment, Lab, Outcomes, SEED};
-use crate::plot::AxisScale;
 use crate::store::RunNumbers;
 use crate::taxonomies::{self, Family};
+use lookalike_report::plot::AxisScale;
 
 const PAPER: &str = "wong2006";
 const METHODS: [(&str, Algorithm); 2] = [

@@ -7,6 +7,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use super::{ReleasedArgs, RequestFlags, RiskArgs, effort};
 use lookalike::run::Effort;
+use lookalike_report::report::Edition;
 
 const EDITIONS: &str = "\
 The internal edition has counts of the source: keep it as confidential as the source.
@@ -51,15 +52,6 @@ pub(crate) struct ReportArgs {
     pub(crate) request: RequestFlags,
     #[command(flatten)]
     pub(crate) risk: RiskArgs,
-}
-
-/// The readers of a page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Edition {
-    /// People who may see the source.
-    Internal,
-    /// Everyone who gets the release.
-    Public,
 }
 
 fn edition() -> impl TypedValueParser<Value = Edition> {

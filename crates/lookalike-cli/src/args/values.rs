@@ -56,22 +56,19 @@ pub(super) fn branching() -> impl TypedValueParser<Value = Branching> {
 
 /// The effort of the audit.
 pub(super) fn verify_effort() -> impl TypedValueParser<Value = Verify> {
-    let known = |name: String| match name.as_str() {
-        "rules" => Verify::Rules,
-        "source" => Verify::Source,
-        "full" => Verify::Full,
-        _ => Verify::Auto,
-    };
-    PossibleValuesParser::new(["auto", "rules", "source", "full"]).map(known)
+    one_of(Verify::ALL.map(Verify::name))
 }
 
 pub(super) fn effort() -> impl TypedValueParser<Value = Effort> {
-    PossibleValuesParser::new(["none", "quick", "full", "tight"]).map(|text| match text.as_str() {
-        "none" => Effort::None,
-        "full" => Effort::Full,
-        "tight" => Effort::Tight,
-        _ => Effort::Quick,
-    })
+    one_of(Effort::ALL.map(Effort::name))
+}
+
+/// One of these names of a closed set.
+fn one_of<T, const N: usize>(names: [&'static str; N]) -> impl TypedValueParser<Value = T>
+where
+    T: FromStr<Err = lookalike::Error> + Clone + Send + Sync + 'static,
+{
+    PossibleValuesParser::new(names).try_map(|name| name.parse::<T>())
 }
 
 pub(super) fn rest() -> impl TypedValueParser<Value = Rest> {

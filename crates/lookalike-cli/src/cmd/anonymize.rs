@@ -10,11 +10,12 @@ use lookalike::run::{FoundPersons, Report, Run};
 use lookalike::search::global::Optimum;
 use lookalike::table::{self, Existing};
 use lookalike::{Request, Result, Status, search::tuning::Tuning};
+use lookalike_report::words::{CLASSES, GroupWords, has_rule, members, ratio, rule_line};
 use serde_json::json;
 
 use crate::args::{AnonymizeArgs, GlobalArgs};
 use crate::cmd::beside;
-use crate::persons::{anonymous, members};
+use crate::persons::anonymous;
 use crate::progress::RunProgress;
 use crate::request::{self, usage};
 use crate::show::{self, count, counted, percent};
@@ -282,10 +283,6 @@ pub(crate) fn in_sense(sense: &NonHomogeneous, quasi: &[String]) -> String {
     )
 }
 
-pub(crate) fn has_rule(verdict: &Verdict, column: &str) -> bool {
-    verdict.rules.iter().any(|rule| rule.sensitive.as_deref() == Some(column))
-}
-
 /// The loss in one line, and the column that loses most.
 pub(crate) fn loss_line(done: &Report) -> String {
     let loss = &done.found.loss;
@@ -318,33 +315,12 @@ pub(crate) fn loss_line(done: &Report) -> String {
     text
 }
 
-/// The groups of rows that a rule is checked on, in the singular and the plural.
-pub(crate) type GroupWords = (&'static str, &'static str);
-
-pub(crate) const CLASSES: GroupWords = ("class", "classes");
-
 /// Classes; in a non-homogeneous release, the windows of rows that one person could be.
 pub(crate) fn group_words(verdict: &Verdict) -> GroupWords {
     if verdict.non_homogeneous.is_some() { ("window", "windows") } else { CLASSES }
 }
 
-/// The result of a rule. A rule on all quasi-identifiers does not name them again.
-pub(crate) fn rule_line(rule: &RuleVerdict, quasi: &[String], groups: GroupWords) -> String {
-    let worst = show::decimal(rule.worst);
-    let on_all = format!(" on {}", quasi.join(", "));
-    let words = rule.rule.strip_suffix(&on_all).unwrap_or(&rule.rule);
-    match rule.violations {
-        0 => format!("ok      {words} ({} {worst})", rule.measure),
-        broken => format!(
-            "BROKEN  {words} by {} with {} ({} {worst})",
-            counted(broken, groups.0, groups.1),
-            members(rule.rows, rule.unit),
-            rule.measure
-        ),
-    }
-}
-
-/// The same, and below it the worst classes that violate the rule: sizes and shares, no value.
+/// The result of a rule, and below it the worst classes that violate it: sizes and shares, no value.
 pub(crate) fn rule_lines(rule: &RuleVerdict, quasi: &[String], groups: GroupWords) -> String {
     let mut text = rule_line(rule, quasi, groups) + "\n";
     for class in &rule.examples {
@@ -360,9 +336,4 @@ pub(crate) fn rule_lines(rule: &RuleVerdict, quasi: &[String], groups: GroupWord
         more => text += &format!("        and {} not listed\n", counted(more, groups.0, groups.1)),
     }
     text
-}
-
-#[allow(clippy::cast_precision_loss, reason = "for display")]
-pub(crate) fn ratio(part: u64, whole: u64) -> f64 {
-    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }

@@ -1,32 +1,17 @@
 //! Rows that are unique on the columns published unchanged, in words: `anonymize` and `check`.
 
 use lookalike::evaluate::uniqueness::UniqueRows;
+use lookalike_report::words::{MANY_UNIQUE, UNIQUE_MEANING, ratio, unchanged_columns};
 
-use super::anonymize::ratio;
 use crate::show::{clean, count, counted, percent};
-
-/// From this share of unique rows on, it is said what that means.
-pub(crate) const MANY: f64 = 0.05;
-
-/// What an attacker can do with unique rows.
-pub(crate) const MEANING: &str =
-    "whoever knows these values of a person finds the row, whatever k is";
 
 /// So many columns are named with their own unique rows.
 const NAMED: usize = 3;
 
-/// The columns, as in `column age` or `the 30 columns`.
-pub(crate) fn columns(found: &UniqueRows) -> String {
-    match found.alone.as_slice() {
-        [only] => format!("column {}", only.column),
-        all => format!("the {} columns", all.len()),
-    }
-}
-
 /// The numbers in lines of a summary; `rows` rows are in the release, or in the table that is
 /// measured.
 pub(crate) fn lines(found: &UniqueRows, rows: u64) -> String {
-    let columns = columns(found);
+    let columns = unchanged_columns(found);
     let share = |part: u64, whole: u64| percent(ratio(part, whole));
     let mut lines = vec![format!(
         "{} of {} ({}) are unique on {columns} published unchanged",
@@ -52,8 +37,8 @@ pub(crate) fn lines(found: &UniqueRows, rows: u64) -> String {
         let share = share(unique, rows);
         lines.push(format!("with the quasi-identifiers: {} ({share})", count(unique)));
     }
-    if found.share() > MANY {
-        lines.push(MEANING.to_string());
+    if found.share() > MANY_UNIQUE {
+        lines.push(UNIQUE_MEANING.to_string());
     }
     format!("beside    {}\n", clean(&lines.join("\n          ")))
 }

@@ -2,100 +2,41 @@
 
 use std::process::ExitCode;
 
-use lookalike::audit::{self, AuditView, CountUnit, Measures, PersonsVerdict, RuleVerdict};
-use lookalike::evaluate::profile::person_columns;
-use lookalike::evaluate::risk::{RiskParts, risks};
-use lookalike::evaluate::uniqueness::{UniqueRows, unique_rows};
-use lookalike::request::{Rest, Role};
-use lookalike::run::{has_rule, request_warnings, roles as roles_of};
+use lookalike::audit::{CountUnit, Measures};
 use lookalike::{Result, table};
-use serde_json::json;
+use lookalike_report::check::{Check, check};
+use lookalike_report::words::{CLASSES, members, ratio};
 
 use crate::NOT_MET;
 use crate::args::CheckArgs;
-use crate::cmd::anonymize::{CLASSES, ratio, rule_lines};
+use crate::cmd::anonymize::rule_lines;
 use crate::cmd::beside;
 use crate::cmd::risk;
 use crate::hints;
-use crate::persons::{anonymous, members, persons_line, reading_lines};
+use crate::persons::{anonymous, persons_line, reading_lines};
 use crate::request;
 use crate::show::{self, count, decimal, percent};
 
 /// Without a rule the table is measured only.
 pub(crate) fn run(args: &CheckArgs) -> Result<ExitCode> {
     let mut request = args.request.request()?;
-    let is_rest_kept = request.rest == Some(Rest::Keep);
     args.risk.apply_to(&mut request);
-    // Columns without a role are not read, so they need no role.
-    request.rest = request.rest.or(Some(Rest::Keep));
     let data = request::data(args.data.as_ref(), &request)?;
     let source = table::open(&data, request.input.delimiter)?;
-    // Columns that a release does not have need none either.
-    request.columns.retain(|name, line| {
-        matches!(line.role, Role::Quasi | Role::Sensitive | Role::Person | Role::Weight)
-            || source.names().contains(name)
-    });
-    let roles = roles_of(&request, &source)?;
-    if has_rule(&request) {
-        request.rules(&roles)?;
-    }
-    let mut treatments = audit::treatments(source.names(), &request, AuditView::Release);
-    risk::code_weight(source.names(), &request, &mut treatments);
-    request.sampling_fraction()?;
-    let persons = person_columns(source.names(), &request);
-    let (table, counted) = source.read_and_count(&treatments, &persons)?;
-    let warnings = request_warnings(&request, &counted);
-    table.check_header()?;
-    let population = risk::population(&request, &roles.quasi)?;
-    // Each of the two is busy with one core for most of its time.
-    let (measured, risks) = std::thread::scope(|scope| {
-        let risks = scope.spawn(|| risks(&table, &request, population.as_ref(), RiskParts::All));
-        let measured = if has_rule(&request) {
-            let verdict = audit::audit_table(&table, &request);
-            verdict.map(|verdict| (verdict.measures, verdict.rules, verdict.persons))
-        } else {
-            audit::measures(&table, &request).map(|measures| (measures, Vec::new(), None))
-        };
-        (measured, risks.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-    });
-    let (measures, rules, reading) = measured?;
-    let risks = risks?;
-    let is_published = |name: &&String| is_rest_kept || request.column(name).is_some();
-    let unchanged: Vec<String> =
-        roles.keep.iter().filter(is_published).chain(&roles.sensitive).cloned().collect();
-    let unique = unique_rows(&table, &request, &unchanged)?;
-    let holds = rules.iter().all(|rule| rule.violations == 0)
-        && reading.as_ref().is_none_or(PersonsVerdict::holds);
-    let code = if holds { 0 } else { NOT_MET };
-    let warnings: Vec<String> = warnings.iter().map(hints::warning).collect();
-    warnings.iter().for_each(|warning| show::warning(warning));
+    let found = check(source, &request)?;
+    let code = if found.holds() { 0 } else { NOT_MET };
+    found.warnings.iter().for_each(|warning| show::warning(&hints::warning(warning)));
     let printed = if args.json {
-        let holds = (!rules.is_empty()).then_some(holds);
-        show::json(
-            &json!({ "version": 1, "holds": holds, "rules": rules, "measures": measures, "persons": reading, "unique_rows": unique, "risk": risks, "warnings": warnings }),
-        )
+        show::json(&found.json(hints::words))
     } else {
-        let lines = risk::text(&risks, request.risk.population.as_deref());
-        show::print(&text(
-            &measures,
-            &rules,
-            reading.as_ref(),
-            unique.as_ref(),
-            &roles.quasi,
-            &lines,
-        ))
+        let lines = risk::text(&found.risk, request.risk.population.as_deref());
+        show::print(&text(&found, &lines))
     };
     show::verdict(printed, code)
 }
 
-fn text(
-    measures: &Measures,
-    rules: &[RuleVerdict],
-    reading: Option<&PersonsVerdict>,
-    unique: Option<&UniqueRows>,
-    quasi: &[String],
-    risk: &str,
-) -> String {
+fn text(found: &Check, risk: &str) -> String {
+    let Check { measures, rules, quasi, .. } = found;
     let unit = measures.unit();
     let mut text = show::wrap(&format!("{} for these columns: ", anonymous(measures)), quasi);
     text += &format!(
@@ -110,6 +51,7 @@ fn text(
         percent(measures.uniques_share),
     );
     text += &risk_line(measures);
+    let unique = found.unique_rows.as_ref();
     text += &unique.map_or(String::new(), |unique| beside::lines(unique, measures.rows));
     text += "\nclasses by size\n";
     text += &show::indent(&histogram(measures));
@@ -126,7 +68,7 @@ fn text(
             &rules.iter().map(|rule| rule_lines(rule, quasi, CLASSES)).collect::<String>(),
         );
     }
-    text += &reading.map_or(String::new(), reading_lines);
+    text += &found.persons.as_ref().map_or(String::new(), reading_lines);
     text
 }
 

@@ -7,9 +7,10 @@ use lookalike::run::Run;
 use lookalike::synthetic::Synthetic;
 use lookalike::table::{Access, Coded, Existing, Table, Treatment};
 use lookalike::{Error, Request, Result, table};
+use lookalike_report::words::{CLASSES, rule_line};
 
 use crate::args::{DemoArgs, GlobalArgs};
-use crate::cmd::anonymize::{CLASSES, loss_line, rule_line};
+use crate::cmd::anonymize::loss_line;
 use crate::cmd::check::histogram;
 use crate::cmd::synth;
 use crate::interrupt;

@@ -3,11 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use lookalike::evaluate::profile::{self, ColumnProfile, Uniqueness};
-use lookalike::request::{Kind, Role};
+use lookalike::evaluate::profile::{ColumnProfile, Uniqueness};
+use lookalike::request::Kind;
 use lookalike::run::refuse_overlap;
-use lookalike::table::{Access, Existing, Treatment};
-use lookalike::{Error, Result, table};
+use lookalike::table::{Access, Existing};
+use lookalike::{Result, table};
+use lookalike_report::suggest::{header_warning, suggest};
 
 use crate::args::InitArgs;
 use crate::hints;
@@ -21,43 +22,23 @@ pub(crate) fn run(args: &InitArgs) -> Result<ExitCode> {
         drop(table::Pending::beside(&args.output, Existing::overwrite_if(args.force))?);
     }
     let source = table::open(&args.data, args.reading.delimiter)?;
-    let is_headless = source.is_headless();
-    if is_headless {
-        show::warning(
-            "the first line may be a row, not the header (a name is a number or a date, or equals a \
-             cell below it): if so, add a header line",
-        );
-    }
-    let all = vec![Treatment::Code; source.names().len()];
-    let table = source.read(&all)?;
-    if table.rows() == 0 {
-        let why = "the table has no rows: there is nothing to profile";
-        return Err(Error::data("no-rows", why));
-    }
-    table.check_header()?;
-    let profiles = profile::profile(&table);
-    let quasi: Vec<String> = profiles
-        .iter()
-        .filter(|column| column.role == Role::Quasi)
-        .map(|column| column.name.clone())
-        .collect();
-    let person = profiles.iter().find(|column| column.role == Role::Person);
-    let person = person.map(|column| column.name.as_str());
-    let mut uniqueness = (!quasi.is_empty()).then(|| profile::uniqueness(&table, &quasi, person));
-    let toml = profile::to_toml(&seen_from(&args.output, &args.data), &profiles);
-    let mut profiles = profiles;
-    if is_headless {
-        hide_names(&mut profiles, uniqueness.as_mut());
-    }
-    let warnings = profile::repeated_in(&profiles);
-    warnings.iter().for_each(|warning| show::warning(&hints::warning(warning)));
+    // Before the table is read: it may have an error.
+    let header = header_warning(&source);
+    header.iter().for_each(|warning| show::warning(&hints::warning(warning)));
+    let found = suggest(source, Some(&seen_from(&args.output, &args.data)))?;
+    found.warnings.iter().for_each(|warning| show::warning(&hints::warning(warning)));
     if to_stdout {
         // The configuration is the result; the profile goes to standard error.
-        show::say(text(&profiles, uniqueness.as_ref()).trim_end());
-        show::print(&toml)?;
+        show::say(text(&found.columns, found.quasi.as_ref()).trim_end());
+        show::print(&found.toml)?;
     } else {
-        table::write_text(&args.output, Existing::overwrite_if(args.force), Access::Usual, &toml)?;
-        let mut text = text(&profiles, uniqueness.as_ref());
+        table::write_text(
+            &args.output,
+            Existing::overwrite_if(args.force),
+            Access::Usual,
+            &found.toml,
+        )?;
+        let mut text = text(&found.columns, found.quasi.as_ref());
         text += &format!(
             "\nwrote {}: check and correct the roles, then run\n  lookalike anonymize -c {} -o \
              safe.csv\n",
@@ -67,18 +48,6 @@ pub(crate) fn run(args: &InitArgs) -> Result<ExitCode> {
         show::print(&text)?;
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// Columns by their numbers: their names may be cells, which belong into the configuration alone.
-fn hide_names(profiles: &mut [ColumnProfile], uniqueness: Option<&mut Uniqueness>) {
-    let number = |at: usize| format!("(column {})", at + 1);
-    if let Some(found) = uniqueness {
-        for name in &mut found.columns {
-            let at = profiles.iter().position(|profile| profile.name == *name);
-            *name = number(at.expect("a column of the table"));
-        }
-    }
-    profiles.iter_mut().enumerate().for_each(|(at, profile)| profile.name = number(at));
 }
 
 /// Paths in a configuration are relative to its folder: elsewhere the path of the table is absolute.

@@ -1,42 +1,35 @@
 //! `lookalike query`: estimates of counts and sums from a release, and the true answers.
 
-use std::collections::BTreeMap;
 use std::process::ExitCode;
 
-use lookalike::audit::AuditView;
-use lookalike::evaluate::query::{self, Answer, Condition, Summary, Workload};
-use lookalike::problem::row_count;
-use lookalike::run::read_for_audit;
-use lookalike::table::Table;
-use lookalike::{Request, Result};
-use serde_json::{Value, json};
+use lookalike::Result;
+use lookalike::evaluate::query::{Condition, read};
+use lookalike_report::query::{
+    AnsweredQuery, NoSums, QueryChoice, QueryDetail, QueryGroup, RandomQueries, query,
+};
 
 use crate::args::{GlobalArgs, QueryArgs};
 use crate::request::usage;
 use crate::show::{self, count, counted, decimal, percent};
-
-/// Counts, or sums of one column, with their answers.
-struct QueryGroup<'a> {
-    sum: Option<&'a str>,
-    answered: Vec<(usize, &'a query::Query, Answer)>,
-    summary: Summary,
-}
 
 pub(crate) fn run(args: &QueryArgs, global: &GlobalArgs) -> Result<ExitCode> {
     let mut request = args.request.request()?;
     args.released.apply_to(&mut request);
     refuse_number(args)?;
     // The file of queries first: an error in it is reported before large tables are read.
-    let own = args.queries.as_deref().map(query::read).transpose()?;
-    let source = read_for_audit(&args.source, &request, AuditView::Source)?;
-    let release = read_for_audit(&args.release, &request, AuditView::ReleaseAgainstSource)?;
-    let seed = own.is_none().then_some(args.seed);
-    let queries = match own {
-        Some(queries) => queries,
-        None => random(args, &source, &request, global)?,
+    let choice = match args.queries.as_deref() {
+        Some(path) => QueryChoice::Own(read(path)?),
+        None => QueryChoice::Random(RandomQueries {
+            queries: args.random,
+            seed: args.seed,
+            on: args.on.clone(),
+            sum: args.sum.clone(),
+        }),
     };
-    let answers = query::answer(&source, &release, &request, &queries)?;
-    let groups = groups(&queries, &answers);
+    let found = query(&args.source, &args.release, &request, choice)?;
+    if let Some(why) = found.no_sums.as_ref().filter(|_| !global.quiet) {
+        show::say(&no_sums(why));
+    }
     if args.each {
         show::warning(
             "the true answers below are counted in the source: keep this list as confidential as the \
@@ -44,21 +37,15 @@ pub(crate) fn run(args: &QueryArgs, global: &GlobalArgs) -> Result<ExitCode> {
         );
     }
     if args.json {
-        let workloads: Vec<Value> = groups.iter().map(|group| object(group, args.each)).collect();
-        show::json(&json!({
-            "version": 1,
-            "source_rows": row_count(&source, &request)?,
-            "released_rows": row_count(&release, &request)?,
-            "seed": seed,
-            "workloads": workloads,
-        }))?;
+        let detail = if args.each { QueryDetail::Each } else { QueryDetail::Summary };
+        show::json(&found.json(detail))?;
     } else {
-        let rows = |table: &Table| Ok(counted(row_count(table, &request)?, "row", "rows"));
-        let (source, release): (Result<String>, Result<String>) = (rows(&source), rows(&release));
-        let mut text = format!("source    {}\nrelease   {}\n\n", source?, release?);
-        text += &errors(&groups);
+        let rows = |number: u64| counted(number, "row", "rows");
+        let (source, release) = (rows(found.source_rows), rows(found.released_rows));
+        let mut text = format!("source    {source}\nrelease   {release}\n\n");
+        text += &errors(&found.groups);
         if args.each {
-            groups.iter().for_each(|group| text += &list(group));
+            found.groups.iter().for_each(|group| text += &list(group));
         }
         show::print(&text)?;
     }
@@ -77,74 +64,22 @@ fn refuse_number(args: &QueryArgs) -> Result<()> {
     }
 }
 
-/// Counts over all columns, and sums of one over the others where there is one.
-fn random(
-    args: &QueryArgs,
-    source: &Table,
-    request: &Request,
-    global: &GlobalArgs,
-) -> Result<Vec<query::Query>> {
-    let counts = Workload { queries: args.random, seed: args.seed, sum: None, on: args.on.clone() };
-    let mut queries = query::draw(source, request, &counts)?;
-    let sum = match &args.sum {
-        Some(column) => Some(column.clone()),
-        None => query::summable(source, request)?,
-    };
-    // Sums have conditions on other columns than the summed one.
-    let others = queries
-        .first()
-        .is_some_and(|query| query.conditions.keys().any(|column| Some(column) != sum.as_ref()));
-    match sum {
-        Some(_) if others || args.sum.is_some() => {
-            queries.extend(query::draw(source, request, &Workload { sum, ..counts })?);
-        }
-        _ if global.quiet => {}
-        Some(column) => show::say(&format!(
+fn no_sums(why: &NoSums) -> String {
+    match why {
+        NoSums::OnlyColumn(column) => format!(
             "no sums: `{column}` is the only column, and a sum needs a condition on another column"
-        )),
-        None => {
-            show::say("no sums: no quasi-identifier is numeric (name another column with --sum)")
+        ),
+        NoSums::NoNumber => {
+            "no sums: no quasi-identifier is numeric (name another column with --sum)".to_string()
         }
     }
-    Ok(queries)
 }
 
-/// Counts first, then the sums of each column.
-fn groups<'a>(queries: &'a [query::Query], answers: &[Answer]) -> Vec<QueryGroup<'a>> {
-    let mut by_sum: BTreeMap<Option<&str>, Vec<(usize, &query::Query, Answer)>> = BTreeMap::new();
-    for ((number, query), answer) in (1..).zip(queries).zip(answers) {
-        by_sum.entry(query.sum.as_deref()).or_default().push((number, query, *answer));
-    }
-    let group = |(sum, answered): (_, Vec<(usize, &'a query::Query, Answer)>)| {
-        let answers: Vec<Answer> = answered.iter().map(|(_, _, answer)| *answer).collect();
-        QueryGroup { sum, answered, summary: query::summarize(&answers) }
-    };
-    by_sum.into_iter().map(group).collect()
-}
-
-fn object(group: &QueryGroup<'_>, each: bool) -> Value {
-    let mut object = json!(group.summary);
-    object["sum"] = json!(group.sum);
-    if each {
-        let one = |(number, query, answer): &(usize, &query::Query, Answer)| {
-            json!({
-                "query": number,
-                "where": query.conditions,
-                "truth": answer.truth,
-                "estimate": answer.estimate,
-                "error": answer.error(),
-            })
-        };
-        object["each"] = group.answered.iter().map(one).collect();
-    }
-    object
-}
-
-fn errors(groups: &[QueryGroup<'_>]) -> String {
+fn errors(groups: &[QueryGroup]) -> String {
     let share = |error: Option<f64>| error.map_or("none".to_string(), percent);
-    let row = |QueryGroup { sum, summary, .. }: &QueryGroup<'_>| {
+    let row = |QueryGroup { sum, summary, .. }: &QueryGroup| {
         vec![
-            sum.map_or("count".to_string(), |column| format!("sum of {column}")),
+            workload(sum),
             count(summary.queries as u64),
             share(summary.mean_error),
             share(summary.median_error),
@@ -168,8 +103,13 @@ fn errors(groups: &[QueryGroup<'_>]) -> String {
     text
 }
 
-fn list(group: &QueryGroup<'_>) -> String {
-    let row = |(number, query, answer): &(usize, &query::Query, Answer)| {
+/// `count`, or `sum of age`.
+fn workload(sum: &Option<String>) -> String {
+    sum.as_ref().map_or("count".to_string(), |column| format!("sum of {column}"))
+}
+
+fn list(group: &QueryGroup) -> String {
+    let row = |AnsweredQuery { number, query, answer }: &AnsweredQuery| {
         vec![
             count(*number as u64),
             decimal(answer.truth),
@@ -179,7 +119,7 @@ fn list(group: &QueryGroup<'_>) -> String {
         ]
     };
     let rows: Vec<Vec<String>> = group.answered.iter().map(row).collect();
-    let what = group.sum.map_or("count".to_string(), |column| format!("sum of {column}"));
+    let what = workload(&group.sum);
     format!(
         "\n{what}\n{}",
         show::indent(&show::table(&[">query", ">truth", ">estimate", ">error", "where"], &rows))

@@ -1,58 +1,15 @@
-//! Measures of risk for `check` and `report`: what they are measured on, and their lines.
+//! The lines of `check` on risk.
 
 use std::path::Path;
 
 use lookalike::evaluate::risk::{
-    AttackerRisk, ColumnUniqueness, Individuals, PopulationMatch, RiskMeasures, SampleRisk,
-    SampledBy, SpecialUniques, population_treatments,
+    AttackerRisk, PopulationMatch, RiskMeasures, SampleRisk, SampledBy, SpecialUniques,
 };
-use lookalike::request::Role;
-use lookalike::table::{self, Table, Treatment};
-use lookalike::{Request, Result};
+use lookalike_report::words::{
+    COLUMN_HEADS, about, column_lead, column_rows, individuals as unit, ratio,
+};
 
-use crate::cmd::anonymize::ratio;
 use crate::show::{self, count, decimal, percent};
-
-/// The table of the population, if the request names one.
-pub(crate) fn population(request: &Request, quasi: &[String]) -> Result<Option<Table>> {
-    let Some(path) = &request.risk.population else { return Ok(None) };
-    let source = table::open(path, request.input.delimiter)?;
-    let treatments = population_treatments(source.names(), quasi, request)
-        .map_err(|error| error.at_file(path))?;
-    let table = source.read(&treatments)?;
-    table.check_header().map_err(|error| error.at_file(path))?;
-    Ok(Some(table))
-}
-
-/// Codes the sampling weight, which no audit needs.
-pub(crate) fn code_weight(names: &[String], request: &Request, treatments: &mut [Treatment]) {
-    let is_weight =
-        |name: &String| request.column(name).is_some_and(|line| line.role == Role::Weight);
-    for (_, treatment) in names.iter().zip(treatments).filter(|(name, _)| is_weight(name)) {
-        *treatment = Treatment::Code;
-    }
-}
-
-/// The unit of the numbers.
-pub(crate) fn unit(counted: Individuals) -> &'static str {
-    match counted {
-        Individuals::Rows => "rows",
-        Individuals::Persons => "persons",
-    }
-}
-
-/// An estimated number of persons: whole, or with a decimal where it is small.
-pub(crate) fn about(number: f64) -> String {
-    if number < 10.0 {
-        return decimal((number * 10.0).round() / 10.0);
-    }
-    #[allow(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "rounded, at least 10, and fewer than there are people"
-    )]
-    count(number.round() as u64)
-}
 
 /// The lines of `check`.
 pub(crate) fn text(found: &RiskMeasures, population: Option<&Path>) -> String {
@@ -185,42 +142,6 @@ fn population_lines(found: &RiskMeasures, matched: &PopulationMatch, path: &Path
         );
     }
     text
-}
-
-/// The columns that make people unique, those that add most first.
-pub(crate) fn column_rows(found: &RiskMeasures, special: &SpecialUniques) -> Vec<Vec<String>> {
-    let of_all =
-        |number: u64| format!("{} ({})", count(number), percent(ratio(number, found.individuals)));
-    let mut columns: Vec<_> = special.columns.iter().collect();
-    columns.sort_by(|a, b| a.without.cmp(&b.without).then(b.score_share.total_cmp(&a.score_share)));
-    let row = |column: &&ColumnUniqueness| {
-        vec![
-            column.column.clone(),
-            percent(column.score_share),
-            of_all(column.alone),
-            column.without.map_or("not counted".to_string(), of_all),
-        ]
-    };
-    columns.iter().map(row).collect()
-}
-
-/// The heads of [`column_rows`].
-pub(crate) const COLUMN_HEADS: [&str; 4] =
-    ["column", ">part in the score", ">unique on it alone", ">unique without it"];
-
-/// What the rows of columns are about, in one sentence.
-pub(crate) fn column_lead(found: &RiskMeasures, special: &SpecialUniques) -> String {
-    let sets = match special.largest {
-        1 => "one column".to_string(),
-        largest => format!("up to {largest} columns"),
-    };
-    let limited = if special.is_limited { " (more would take too long here)" } else { "" };
-    format!(
-        "{} {} are unique on all columns, {} of them on {sets} already{limited}",
-        count(special.uniques),
-        unit(found.counted),
-        count(special.special),
-    )
 }
 
 fn columns(found: &RiskMeasures, special: &SpecialUniques) -> String {

@@ -61,7 +61,7 @@ fn columns_that_nobody_named_need_a_conscious_yes_where_many_rows_are_unique() {
     let line = format!("anonymize census.csv -o out.csv {QUASI} --rest keep");
     let refused = dir.run(&line);
     assert_eq!(refused.code, Some(2), "{refused:?}");
-    let number = format!("{} of 1,500 rows (", lookalike_lab::numbers::count(together));
+    let number = format!("{} of 1,500 rows (", lookalike::numbers::count(together));
     for words in [&number, "unique on the 19 columns that are", "--accept-unique", "--keep A,B"] {
         assert!(refused.stderr.contains(words), "{words}: {}", refused.stderr);
     }

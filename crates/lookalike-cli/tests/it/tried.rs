@@ -165,7 +165,7 @@ fn a_column_of_weight_0_is_not_called_lossless() {
 fn the_mark_of_a_broken_rule_has_room() {
     // The browser test measures it; here that its place does not depend on a width that BROKEN
     // exceeds.
-    let css = include_str!("../../src/cmd/report/page.css");
+    let css = include_str!("../../../lookalike-report/src/report/page.css");
     assert!(
         css.contains(".marks li { display: flex; gap:")
             && !css.contains("4.7rem; position: relative")

@@ -14,9 +14,9 @@ use crate::PaperResults;
 use crate::data::{self, AdultRows, Data, NINE};
 use crate::figure::{BY_K, Figure, Quantity, RunSeries, SECONDS};
 use crate::lab::{Experiment, Lab, Outcomes, SEED};
-use crate::plot::AxisScale;
 use crate::store::RunNumbers;
 use crate::taxonomies::{self, Family};
+use lookalike_report::plot::AxisScale;
 
 const PAPER: &str = "li2008";
 const FOUR: [&str; 4] = ["age", "marital-status", "race", "sex"];

@@ -13,9 +13,9 @@ use crate::PaperResults;
 use crate::data::{self, AdultRows, Data};
 use crate::figure::{BY_K, C_DM, Figure, NCP, Quantity, RunSeries, SECONDS};
 use crate::lab::{Experiment, Lab, Outcomes, SEED};
-use crate::plot::AxisScale;
 use crate::store::RunNumbers;
 use crate::taxonomies::{self, EDUCATION, Family};
+use lookalike_report::plot::AxisScale;
 
 const PAPER: &str = "xu2006";
 const METHODS: [Algorithm; 3] = [Algorithm::Mondrian, Algorithm::BottomUp, Algorithm::TopDown];

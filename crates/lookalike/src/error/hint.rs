@@ -156,6 +156,10 @@ pub enum Hint {
     UseProof,
     /// Check that a release was made from this source.
     CheckSource,
+    /// Give the source of the release too.
+    GiveSource,
+    /// Verify the release: no page describes it.
+    VerifyInstead,
     /// Make a new recoding file.
     MakeRecoding,
     /// Choose the columns that random queries have conditions on.
@@ -229,6 +233,8 @@ impl Hint {
             Hint::Overwrite => "allow that it is overwritten".into(),
             Hint::UseProof => "verify it with the proof that was kept when it was made".into(),
             Hint::CheckSource => "verify the release against the source".into(),
+            Hint::GiveSource => "give its source too".into(),
+            Hint::VerifyInstead => "verify it instead".into(),
             Hint::MakeRecoding => "make the recoding file anew".into(),
             Hint::ChooseQueryColumns => "name some".into(),
             Hint::FewerQueryColumns => "use fewer columns".into(),

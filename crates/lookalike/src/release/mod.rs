@@ -6,6 +6,7 @@
 //! a class, the choice is random under a key, all choices equally likely; their place in the source
 //! has no influence.
 
+mod categories;
 mod deal;
 pub(crate) mod formula_guard;
 mod layout;
@@ -15,6 +16,7 @@ pub mod proof;
 mod pseudonyms;
 pub(crate) mod published;
 pub mod recoding_file;
+pub(crate) mod text_cells;
 pub mod tuple_plan;
 
 pub use deal::{Dealt, deal};
@@ -30,6 +32,7 @@ use arrow_cast::{CastOptions, can_cast_types, cast_with_options};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use arrow_select::take::take;
 
+use self::categories::Categories;
 use self::formula_guard::FormulaGuard;
 use self::passthrough::{Comparable, PassedThrough, passed_through};
 use self::pseudonyms::Pseudonyms;
@@ -81,12 +84,17 @@ pub enum CellFormat {
     Text,
     /// The types of the source, for Parquet, Arrow and memory.
     Typed,
+    /// The same, but columns of labels are ordered Arrow dictionaries, in memory: the labels of the
+    /// released rows in the order of the domain, the same for every batch.
+    Categories,
 }
 
 #[derive(Debug)]
 enum ReleasedColumn {
     /// The distinct published cells, and for each class which of them it has.
     Quasi { cells: ArrayRef, of_class: Codes },
+    /// Labels as a dictionary.
+    Labels(Categories),
     /// The source's cells.
     Passthrough,
     /// The number of rows that each row stands for.
@@ -133,13 +141,22 @@ impl Release {
         let as_text = cells == CellFormat::Text;
         let mut fields = Vec::new();
         let mut columns = Vec::new();
+        let mut labels: Vec<(usize, PublishedColumn)> = Vec::new();
         let pseudonym = request.pseudonym_column();
         let is_first_of_key = |name: &String| roles.person.first() == Some(name);
         for column in table.columns() {
             if let Some(at) = roles.quasi.iter().position(|name| *name == column.name) {
-                for PublishedColumn { field, cells, of_class } in
-                    published_columns(problem, recoding, at, request)?
-                {
+                for column in published_columns(problem, recoding, at, request)? {
+                    if cells == CellFormat::Categories
+                        && *column.field.data_type() == DataType::Utf8
+                    {
+                        fields.push(categories::field(column.field.name()));
+                        // Which labels there are is known when the rows are laid out.
+                        labels.push((columns.len(), column));
+                        columns.push(ReleasedColumn::Passthrough);
+                        continue;
+                    }
+                    let PublishedColumn { field, cells, of_class, .. } = column;
                     let cells = if as_text {
                         as_type(&cells, &text_type(cells.data_type()))?
                     } else {
@@ -189,6 +206,11 @@ impl Release {
         };
         let key = if recoding.is_of_rings() { Key::from_system() } else { key };
         release.lay_out(problem, recoding, request, key)?;
+        let mut is_released = vec![false; recoding.classes().len()];
+        release.classes.iter().for_each(|&class| is_released[class as usize] = true);
+        for (at, column) in labels {
+            release.columns[at] = ReleasedColumn::Labels(Categories::new(&column, &is_released));
+        }
         Ok(release)
     }
 
@@ -265,6 +287,7 @@ impl Release {
                         classes.iter().map(|&class| of_class.get(class as usize)).collect();
                     take(cells, &indices, None).map_err(gathering)?
                 }
+                ReleasedColumn::Labels(labels) => labels.of_classes(classes)?,
                 ReleasedColumn::Passthrough => {
                     let array = passed.pop().expect("one array a passed-through column");
                     as_type(&array, field.data_type())?

@@ -30,6 +30,9 @@ pub struct PublishedColumn {
     pub cells: ArrayRef,
     /// For each class of the recoding the number of its cell.
     pub of_class: Codes,
+    /// For each cell its place in the order of the domain: by the least value it stands for, then by
+    /// the greatest. Cells of bounds that are equal have the same place.
+    pub places: Vec<u32>,
 }
 
 impl PublishedColumn {
@@ -76,22 +79,46 @@ pub fn published_columns(
     if let (Publish::Bounds, Domain::Ordered(ordered)) = (publish, &attribute.domain) {
         let (ranges, of_class) = ranges(recoding, at);
         let columns = bounds(attribute, ordered, &ranges)?.into_iter();
+        // In this order: the least value, the greatest, and whether one is missing.
+        let missing = Code::try_from(ordered.values().len()).expect("fewer values than rows");
+        let places: [fn(&CodeRange, Code) -> u32; 3] = [
+            |range, _| range.lo,
+            |range, _| range.hi,
+            |range, missing| u32::from(range.hi == missing) + u32::from(range.lo == missing),
+        ];
         return Ok(columns
-            .map(|(field, cells)| PublishedColumn { field, cells, of_class: of_class.clone() })
+            .zip(places)
+            .map(|((field, cells), place)| PublishedColumn {
+                field,
+                cells,
+                of_class: of_class.clone(),
+                places: ranges.iter().map(|range| place(range, missing)).collect(),
+            })
             .collect());
     }
-    let (cells, of_class) = labels(problem, recoding, at, publish);
+    let (cells, of_class, places) = labels(problem, recoding, at, publish);
     check(&attribute.name, &cells, &request.missing)?;
-    Ok(vec![PublishedColumn { field: text(&attribute.name), cells: Arc::new(cells), of_class }])
+    let (field, cells) = (text(&attribute.name), Arc::new(cells));
+    Ok(vec![PublishedColumn { field, cells, of_class, places }])
 }
 
-/// The label of each generalization of an attribute, and for each class which of them it has.
+/// For each key its place among all of them, ascending.
+fn ranked<K: Ord>(keys: &[K]) -> Vec<u32> {
+    let mut order: Vec<usize> = (0..keys.len()).collect();
+    order.sort_by_key(|&at| &keys[at]);
+    let mut places = vec![0; keys.len()];
+    (0u32..).zip(order).for_each(|(place, at)| places[at] = place);
+    places
+}
+
+/// The label of each generalization of an attribute, for each class which of them it has, and for
+/// each label its place in the order of the domain.
 fn labels(
     problem: &Problem,
     recoding: &Recoding,
     at: usize,
     publish: Publish,
-) -> (StringArray, Codes) {
+) -> (StringArray, Codes, Vec<u32>) {
     let attribute = &problem.attributes()[at];
     match (publish, &attribute.domain) {
         _ if let Some(all) = recoding.published() => {
@@ -106,7 +133,8 @@ fn labels(
                 .classes()
                 .iter()
                 .map(|class| block_of(class).expect("every value that occurs has a block"));
-            (labels.collect(), of_class.collect())
+            let ends: Vec<CodeRange> = blocks.blocks.iter().map(|block| block.ends).collect();
+            (labels.collect(), of_class.collect(), ranked(&ends))
         }
         (Publish::Set, Domain::Tree(tree)) if tree.is_flat() && !recoding.is_of_rings() => {
             sets(problem, recoding, at, tree)
@@ -116,7 +144,7 @@ fn labels(
             let labels = ranges
                 .iter()
                 .map(|&range| Some(attribute.label(range)).filter(|label| !label.is_empty()));
-            (labels.collect(), of_class)
+            (labels.collect(), of_class, ranked(&ranges))
         }
     }
 }
@@ -181,9 +209,10 @@ fn sets(
     recoding: &Recoding,
     at: usize,
     tree: &Taxonomy,
-) -> (StringArray, Codes) {
+) -> (StringArray, Codes, Vec<u32>) {
     let mut known: FxHashMap<Vec<Code>, Code> = FxHashMap::default();
     let mut cells: Vec<Option<String>> = Vec::new();
+    let mut listed: Vec<Vec<Code>> = Vec::new();
     let mut of_class = Codes::new();
     // Where a rule is on fewer columns, the classes of those columns must stay indistinguishable:
     // they publish one set.
@@ -208,11 +237,12 @@ fn sets(
         let index = *known.entry(codes).or_insert_with_key(|codes| {
             let cell = set_label(codes.iter().map(|&code| tree.leaf_label(code)));
             cells.push(Some(cell).filter(|cell| !cell.is_empty()));
+            listed.push(codes.clone());
             next
         });
         of_class.push(index);
     }
-    (StringArray::from(cells), of_class)
+    (StringArray::from(cells), of_class, ranked(&listed))
 }
 
 /// `age_min`, `age_max`, and where the column has missing values `age_missing`: no, yes, or maybe
@@ -252,6 +282,14 @@ pub(crate) fn bounds(
             .at_column(&attribute.name));
         }
     }
+    if ordered.unit() == Unit::Decimal && ordered.texts().iter().any(|text| is_rounded(text)) {
+        return Err(Error::data(
+            "bounds-rounded",
+            "a whole number is too large for a typed column of bounds, which would round it; \
+             publish labels",
+        )
+        .at_column(&attribute.name));
+    }
     let mut columns = Vec::new();
     for (suffix, cells) in [
         ("min", typed(ordered, &lows, OutwardRounding::Down)),
@@ -272,6 +310,16 @@ pub(crate) fn bounds(
         columns.push((text(&format!("{}_missing", attribute.name)), Arc::new(cells)));
     }
     Ok(columns)
+}
+
+/// True for a whole number that no number with a fraction of 64 bits equals.
+#[allow(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    reason = "that is the question"
+)]
+fn is_rounded(text: &str) -> bool {
+    text.trim().parse::<i128>().is_ok_and(|whole| whole as f64 as i128 != whole)
 }
 
 /// Times are rounded to microseconds outwards, so that the bounds still include every value.

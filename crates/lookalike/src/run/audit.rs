@@ -1,6 +1,5 @@
 //! Audit: the written release is read back and checked by independent code.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -9,15 +8,16 @@ use arrow_array::RecordBatchIterator;
 
 use crate::audit::{self, AuditView, Finding, Origin, Verdict};
 use crate::error::{Error, ErrorKind, Result};
+use crate::names::names;
 use crate::release::Release;
 use crate::request::{Persons, Request, Role};
 use crate::table::{self, Format, Source, Table};
 
-use super::input::InputFile;
+use super::input::{Input, InputFile};
 use super::read::{Original, forget_absent};
 use super::search::FoundRecoding;
 use super::write::{ReleasePlace, WrittenRelease};
-use super::{Product, Run};
+use super::{Product, Run, dictionaries};
 
 /// How much the audit of a written release checks. The rules are always checked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -35,6 +35,13 @@ pub enum Verify {
     /// found anew.
     Full,
 }
+
+names!(Verify, "audit", {
+    Auto => "auto",
+    Rules => "rules",
+    Source => "source",
+    Full => "full",
+});
 
 /// The comparison of a release with its source.
 #[derive(Debug)]
@@ -179,6 +186,11 @@ fn verdict(run: &Run, written: &mut WrittenRelease) -> Result<Verdict> {
     };
     let flag = run.cancel.run_flag();
     let is_guarded = matches!(written.place, ReleasePlace::File { .. });
+    if let ReleasePlace::Memory { batches } | ReleasePlace::Sink { batches: Some(batches), .. } =
+        &written.place
+    {
+        dictionaries::check(&batches.batches)?;
+    }
     let rows = read_back(&mut written.place)?.with_cancel(Arc::clone(&flag));
     if let SourceComparison::Plan(original) = &mut written.comparison {
         let plan = rows.read_for(|names| audit::plan_treatments(names, request))?;
@@ -242,17 +254,28 @@ fn source(original: &mut Original, request: &Request, cancel: Arc<AtomicBool>) -
     }
 }
 
-/// Reads a table from a file for the audit. The delimiter of the request is that of the source;
-/// the name of a release says its own.
+/// Reads a table for the audit, from a path or an opened source. The delimiter of the request is
+/// that of the source; the name of a release says its own. Only a release in a text file has
+/// apostrophes before formulas.
 ///
 /// # Errors
 /// As [`table::open`] and [`Source::read`].
-pub fn read_for_audit(path: &Path, request: &Request, view: AuditView) -> Result<Table> {
-    let between = match view {
-        AuditView::Source => request.input.delimiter,
-        _ => table::file_type(path).ok().and_then(|file_type| delimiter(file_type.format)),
+pub fn read_for_audit(
+    input: impl Into<Input>,
+    request: &Request,
+    view: AuditView,
+) -> Result<Table> {
+    let opened = match view {
+        AuditView::Source => input.into().open(request.input.delimiter)?,
+        _ => open_release(input.into())?,
     };
-    read_opened(table::open(path, between)?, request, view)
+    read_opened(opened, request, view)
+}
+
+/// Opens a release, whose name says its delimiter.
+fn open_release(release: Input) -> Result<Source> {
+    let named = release.path().and_then(|path| table::file_type(path).ok());
+    release.open(named.and_then(|file_type| delimiter(file_type.format)))
 }
 
 /// Verifies a plan against the table of tuples that it was made from; returns the verdict, and the
@@ -261,26 +284,25 @@ pub fn read_for_audit(path: &Path, request: &Request, view: AuditView) -> Result
 /// # Errors
 /// As [`table::open`] and [`audit::audit_plan`].
 pub fn verify_plan(
-    plan: &Path,
-    counts: &Path,
+    plan: impl Into<Input>,
+    counts: impl Into<Input>,
     request: &Request,
 ) -> Result<(Verdict, Vec<String>)> {
     let mut request = request.clone();
-    let tuples = table::open(counts, request.input.delimiter)?;
+    let tuples = counts.into().open(request.input.delimiter)?;
     forget_absent(&mut request, tuples.names());
     let is_quasi =
         |name: &&String| request.column(name).is_some_and(|column| column.role == Role::Quasi);
     let quasi = tuples.names().iter().filter(is_quasi).cloned().collect();
     let tuples = read_opened(tuples, &request, AuditView::Source)?;
-    let between = table::file_type(plan).ok().and_then(|file_type| delimiter(file_type.format));
-    let plan = table::open(plan, between)?;
+    let plan = open_release(plan.into())?;
     let plan = plan.read_for(|names| audit::plan_treatments(names, &request))?;
     Ok((audit::audit_plan(&plan, &tuples, &request)?, quasi))
 }
 
 /// Reads an opened table for the audit. Only a release in a text file has apostrophes before
 /// formulas, unless the request turned them off.
-fn read_opened(opened: Source, request: &Request, view: AuditView) -> Result<Table> {
+pub(super) fn read_opened(opened: Source, request: &Request, view: AuditView) -> Result<Table> {
     let is_guarded = view != AuditView::Source && opened.is_csv() && !request.output.raw_formulas;
     let treatments = audit::treatments(opened.names(), request, view);
     let mut table = opened.read(&treatments)?;
@@ -291,7 +313,7 @@ fn read_opened(opened: Source, request: &Request, view: AuditView) -> Result<Tab
 }
 
 /// The delimiter of a text file; none for the other formats.
-fn delimiter(format: Format) -> Option<char> {
+pub(super) fn delimiter(format: Format) -> Option<char> {
     match format {
         Format::Csv { delimiter } => Some(char::from(delimiter)),
         Format::Parquet | Format::Arrow => None,
@@ -305,7 +327,7 @@ pub(super) fn broken_rules(verdict: &Verdict) -> impl Iterator<Item = String> {
 }
 
 /// The faults of a release, without any value of a cell.
-fn complaint(verdict: &Verdict) -> String {
+pub(super) fn complaint(verdict: &Verdict) -> String {
     let truth = verdict.truth.iter().flat_map(|truth| &truth.statements);
     let untrue = truth
         .filter(|statement| statement.finding == Finding::Broken)
@@ -324,6 +346,8 @@ fn complaint(verdict: &Verdict) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
 
     #[test]

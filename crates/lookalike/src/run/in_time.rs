@@ -11,6 +11,8 @@ use crate::request::Persons;
 use crate::search::budget::Budget;
 use crate::search::{Algorithm, Outcome, SearchOptions, from_kept, solve};
 
+use super::watch::Cancel;
+
 /// A search that is overdue by this much is no longer waited for, if it has kept a release.
 const PATIENCE: Duration = Duration::from_millis(800);
 
@@ -52,6 +54,20 @@ pub fn solve_in_time(
     search: SearchOptions,
     budget: &Budget,
 ) -> Result<Outcome> {
+    solve_for_run(problem, search, budget, &Cancel::default())
+}
+
+/// The same for a run, which nobody waits for any more once it was given up: the search is left to
+/// itself, and ends when it looks at its budget.
+///
+/// # Errors
+/// As [`solve_in_time`], and [`Interrupted`](crate::ErrorKind::Interrupted) then.
+pub(super) fn solve_for_run(
+    problem: &Arc<Problem>,
+    search: SearchOptions,
+    budget: &Budget,
+    cancel: &Cancel,
+) -> Result<Outcome> {
     if search.algorithm.is_global() {
         refuse_changing(problem)?;
     }
@@ -84,7 +100,7 @@ pub fn solve_in_time(
             Err(mpsc::RecvTimeoutError::Disconnected) => {
                 return Err(failed("one of them ended".into()));
             }
-            Err(mpsc::RecvTimeoutError::Timeout) => {}
+            Err(mpsc::RecvTimeoutError::Timeout) => cancel.check()?,
         }
         let Some(overdue) = budget.overdue(&mut since).filter(|&overdue| overdue > PATIENCE) else {
             continue;
@@ -188,6 +204,29 @@ mod tests {
         let (problem, found, took) = endless("", None, flag);
         holds(&problem, &found.unwrap());
         assert!(took >= PATIENCE && took < Duration::from_secs(10), "{took:?}");
+    }
+
+    #[test]
+    fn a_run_that_was_given_up_does_not_wait_for_a_step_without_end() {
+        let toml = "k = 3\nrest = 'drop'\n[columns]\nage = { role = 'quasi' }\ncity = { role = 'quasi' }\n";
+        let problem = Arc::new(testing::problem(&testing::random_table(5, 90), toml).unwrap());
+        let (cancel, begun) = (Cancel::default(), Instant::now());
+        let abandoned = cancel.clone();
+        std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(200));
+            abandoned.abandon();
+        });
+        let options = SearchOptions {
+            tuning: Tuning::tiny(),
+            ..SearchOptions::new(Algorithm::Auto, ENDLESS)
+        };
+        let budget = Budget::new(None, cancel.search_flag());
+        let error = solve_for_run(&problem, options, &budget, &cancel).unwrap_err();
+        assert_eq!(error.kind(), crate::ErrorKind::Interrupted);
+        // Sooner than for a search that was only ended.
+        let took = begun.elapsed();
+        assert!(took >= Duration::from_millis(200), "{took:?}");
+        assert!(took < Duration::from_millis(200) + PATIENCE, "{took:?}");
     }
 
     #[test]

@@ -69,7 +69,11 @@ impl Input {
         self.path().filter(|path| std::fs::metadata(path).is_ok_and(|about| about.is_file()))
     }
 
-    pub(super) fn open(self, delimiter: Option<char>) -> Result<Source> {
+    /// Opens the table; the delimiter is for a path alone, where it is guessed when absent.
+    ///
+    /// # Errors
+    /// As [`table::open`].
+    pub fn open(self, delimiter: Option<char>) -> Result<Source> {
         match self.0 {
             InputPlace::Path(path) => table::open(&path, delimiter),
             InputPlace::Source(source) => Ok(*source),

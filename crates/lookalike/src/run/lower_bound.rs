@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use crate::names::names;
 use crate::problem::Problem;
 use crate::problem::bound::{Bound, BoundKind};
 use crate::search::Algorithm;
@@ -24,6 +25,13 @@ pub enum Effort {
     /// The same, then the sharper dual bound: slow.
     Tight,
 }
+
+names!(Effort, "effort", {
+    None => "none",
+    Quick => "quick",
+    Full => "full",
+    Tight => "tight",
+});
 
 impl Effort {
     /// The effort that is valid for the releases of an algorithm: those that are not homogeneous

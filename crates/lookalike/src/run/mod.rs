@@ -7,10 +7,14 @@
 //! | target | a file, standard output ([`Run::to_file`]), memory ([`Run::in_memory`]), a [`Sink`] of the caller |
 //! | watcher | a function that gets every [`Event`], and a [`Cancel`] to end the search or the run |
 //!
+//! A release in memory can have its labels as ordered dictionaries ([`Run::categories`]), and can be
+//! written to a file later ([`ReleasedTable::to_file`]).
+//!
 //! [`table::open_reader`]: crate::table::open_reader
 //! [`table::from_batches`]: crate::table::from_batches
 
 mod audit;
+mod dictionaries;
 mod in_memory;
 mod in_time;
 mod input;
@@ -20,6 +24,7 @@ mod publish;
 mod read;
 mod report;
 mod search;
+mod table_to_file;
 mod target;
 mod warnings;
 mod watch;
@@ -115,8 +120,9 @@ pub struct Run<'a> {
     bound: Effort,
     techniques: Techniques,
     tuning: Tuning,
-    proof_file: Option<PathBuf>,
-    recoding_file: Option<PathBuf>,
+    labels: LabelFormat,
+    proof: Option<SecretTarget>,
+    recoding_copy: Option<SecretTarget>,
     existing: Existing,
     verify: Verify,
     reads: Vec<PathBuf>,
@@ -138,6 +144,31 @@ enum Product {
     Plan,
 }
 
+/// The form of the labels in batches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum LabelFormat {
+    Texts,
+    /// Ordered dictionaries.
+    Categories,
+}
+
+/// Where a proof or a recoding goes, which is as secret as the table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum SecretTarget {
+    File(PathBuf),
+    /// Beside the release in memory.
+    Text,
+}
+
+impl SecretTarget {
+    fn path(&self) -> Option<&Path> {
+        match self {
+            SecretTarget::File(path) => Some(path),
+            SecretTarget::Text => None,
+        }
+    }
+}
+
 /// The source of the recoding.
 #[derive(Clone, Copy, Debug)]
 enum RecodingSource<'a> {
@@ -154,8 +185,9 @@ impl<'a> Run<'a> {
             bound: Effort::default(),
             techniques: Techniques::default(),
             tuning: Tuning::default(),
-            proof_file: None,
-            recoding_file: None,
+            labels: LabelFormat::Texts,
+            proof: None,
+            recoding_copy: None,
             existing: Existing::Keep,
             verify: Verify::default(),
             reads: Vec::new(),
@@ -187,12 +219,57 @@ impl<'a> Run<'a> {
 
     /// Writes the proof of a release of `ring` to a file that only its owner can read.
     pub fn proof(self, path: impl Into<PathBuf>) -> Run<'a> {
-        Run { proof_file: Some(path.into()), ..self }
+        Run { proof: Some(SecretTarget::File(path.into())), ..self }
+    }
+
+    /// The release in memory has the text of that file in [`ReleasedTable::proof`].
+    pub fn proof_text(self) -> Run<'a> {
+        Run { proof: Some(SecretTarget::Text), ..self }
     }
 
     /// Writes the global recoding to a file that only its owner can read, for later rows.
     pub fn recoding(self, path: impl Into<PathBuf>) -> Run<'a> {
-        Run { recoding_file: Some(path.into()), ..self }
+        Run { recoding_copy: Some(SecretTarget::File(path.into())), ..self }
+    }
+
+    /// The release in memory has the text of that file in [`ReleasedTable::recoding`].
+    ///
+    /// # Example
+    /// ```
+    /// use lookalike::{Request, release::recoding_file, run::Run, table};
+    ///
+    /// let request = Request::parse("k = 2\nalgorithm = 'incognito'\ncolumns.age.role = 'quasi'")?;
+    /// let source = table::open_text("age\n34\n36\n51\n58\n".into(), "ages".as_ref())?;
+    /// let released = Run::new(&request).recoding_text().in_memory(source)?;
+    /// let recoding = recoding_file::parse(&released.recoding.expect("asked for"), &request)?;
+    /// let later = table::open_text("age\n35\n35\n".into(), "ages".as_ref())?;
+    /// assert_eq!(Run::new(&request).apply(&recoding).in_memory(later)?.report.released(), 2);
+    /// # Ok::<(), lookalike::Error>(())
+    /// ```
+    pub fn recoding_text(self) -> Run<'a> {
+        Run { recoding_copy: Some(SecretTarget::Text), ..self }
+    }
+
+    /// Columns of labels are ordered Arrow dictionaries, in memory and for a sink: every label of a
+    /// released row once, in the order of the domain, the same dictionary in every batch. A missing
+    /// cell has no key. Files have texts all the same.
+    ///
+    /// # Example
+    /// ```
+    /// use arrow_array::cast::AsArray;
+    /// use lookalike::{Request, run::Run, table};
+    ///
+    /// let request = Request::parse("k = 2\ncolumns.age.role = 'quasi'")?;
+    /// let source = table::open_text("age\n9\n9\n10\n12\n".into(), "ages".as_ref())?;
+    /// let released = Run::new(&request).categories().in_memory(source)?;
+    /// assert_eq!(released.schema.field(0).dict_is_ordered(), Some(true));
+    /// let ages = released.batches[0].column(0).as_any_dictionary();
+    /// let labels: Vec<_> = ages.values().as_string::<i32>().iter().flatten().collect();
+    /// assert_eq!(labels, ["9", "[10-12]"]);
+    /// # Ok::<(), lookalike::Error>(())
+    /// ```
+    pub fn categories(self) -> Run<'a> {
+        Run { labels: LabelFormat::Categories, ..self }
     }
 
     /// What happens to output files that are already there; they are kept, and the run refused,
@@ -301,6 +378,7 @@ impl<'a> Run<'a> {
     /// The one run, whatever comes in and wherever it goes.
     fn make(mut self, input: Input, target: Target, product: Product) -> Result<ReleasedTable> {
         let plan = options::plan(&self, &input, &target, product)?;
+        self.reads.extend(input.path().map(Path::to_path_buf));
         let mut clock = Clock::new(self.watch);
         clock.stage(Stage::Read);
         let read = read::read(&mut self, &plan, input)?;
@@ -311,6 +389,6 @@ impl<'a> Run<'a> {
         let verdict = audit::audit(&self, &mut written)?;
         self.cancel.check()?;
         clock.stage(Stage::Publish);
-        publish::publish(&self, written, verdict, &mut clock)
+        publish::publish(self, product, written, verdict, &mut clock)
     }
 }

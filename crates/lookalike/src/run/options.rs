@@ -15,7 +15,7 @@ use crate::table::{self, FileType, Pending};
 
 use super::input::Input;
 use super::target::{Target, refuse_overlap};
-use super::{Product, RecodingSource, Run};
+use super::{LabelFormat, Product, RecodingSource, Run, SecretTarget};
 
 /// The time limit of `auto` when nobody sets one.
 pub const USUAL_TIME: Duration = Duration::from_secs(10);
@@ -34,7 +34,7 @@ pub(super) struct RunPlan<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum ReleaseFormat {
     File(FileType),
-    Batches,
+    Batches(LabelFormat),
 }
 
 impl ReleaseFormat {
@@ -44,6 +44,7 @@ impl ReleaseFormat {
             ReleaseFormat::File(FileType { format: table::Format::Csv { .. }, .. }) => {
                 CellFormat::Text
             }
+            ReleaseFormat::Batches(LabelFormat::Categories) => CellFormat::Categories,
             _ => CellFormat::Typed,
         }
     }
@@ -75,7 +76,7 @@ pub(super) fn plan<'a>(
         }
         Target::Memory | Target::Sink(_) => {
             refuse_outputs(run, input, None)?;
-            ReleaseFormat::Batches
+            ReleaseFormat::Batches(run.labels)
         }
     };
     run.request.suppress()?;
@@ -101,8 +102,9 @@ fn refuse_plan(run: &Run) -> Result<()> {
 
 /// No output may replace a file that is read, or another output.
 fn refuse_outputs(run: &Run, input: &Input, output: Option<&Path>) -> Result<()> {
-    let secrets = [("the proof", &run.proof_file), ("the recoding", &run.recoding_file)];
-    let secrets = secrets.into_iter().filter_map(|(what, path)| Some((what, path.as_deref()?)));
+    let secrets = [("the proof", &run.proof), ("the recoding", &run.recoding_copy)];
+    let secrets =
+        secrets.into_iter().filter_map(|(what, secret)| Some((what, secret.as_ref()?.path()?)));
     let outputs: Vec<(&str, &Path)> =
         output.map(|path| ("the release", path)).into_iter().chain(secrets).collect();
     let mut reads = run.reads.clone();
@@ -136,7 +138,7 @@ fn recoding<'a>(run: &Run<'a>, target: &Target, seed: u64) -> Result<RecodingPla
         }
         RecodingSource::File(file) => {
             refuse_persons(&run.request, target)?;
-            if run.proof_file.is_some() || run.recoding_file.is_some() {
+            if run.proof.is_some() || run.recoding_copy.is_some() {
                 let reason = "a release from a recoding file has neither a proof nor a recoding of \
                               its own";
                 return Err(Error::request("no-recoding", reason));
@@ -245,11 +247,11 @@ fn refuse_persons(request: &Request, target: &Target) -> Result<()> {
 /// Proof and recoding exist for some algorithms only, and are as secret as the table.
 fn refuse_secrets(run: &Run, algorithm: Algorithm) -> Result<()> {
     let is_provable = !algorithm.is_homogeneous() || run.request.has_persons();
-    if run.proof_file.is_some() && !is_provable {
+    if run.proof.is_some() && !is_provable {
         let reason = format!("there is no proof: a release of {algorithm} is verified without one");
         return Err(Error::request("no-proof", reason));
     }
-    if run.recoding_file.is_some() && !algorithm.is_global() {
+    if run.recoding_copy.is_some() && !algorithm.is_global() {
         let global = Algorithm::ALL.into_iter().filter(|other| other.is_global());
         let names = global.map(|algorithm| algorithm.name().to_string()).collect();
         let reason = format!(
@@ -258,8 +260,8 @@ fn refuse_secrets(run: &Run, algorithm: Algorithm) -> Result<()> {
         );
         return Err(Error::request("no-recoding", reason).hint(Hint::UseAlgorithm { names }));
     }
-    for (what, path) in [("proof", &run.proof_file), ("recoding", &run.recoding_file)] {
-        let Some(path) = path else { continue };
+    for (what, secret) in [("proof", &run.proof), ("recoding", &run.recoding_copy)] {
+        let Some(path) = secret.as_ref().and_then(SecretTarget::path) else { continue };
         if path == Path::new("-") {
             let reason = format!("the {what} is as secret as the table: name a file for it");
             return Err(Error::request("secret-to-stream", reason));

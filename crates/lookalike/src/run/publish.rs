@@ -1,21 +1,24 @@
 //! Publish: outputs get their names when everything is written and verified.
 
+use std::fs::File;
 use std::io::Write;
+use std::path::Path;
 
 use crate::audit::{Origin, Proof, Verdict};
 use crate::error::{Error, ErrorKind, Result};
 use crate::release::{origins_file, proof};
 use crate::table::{Access, Pending};
 
-use super::Run;
 use super::report::Report;
-use super::target::ReleasedTable;
+use super::target::{MadeBy, ReleasedTable};
 use super::watch::Clock;
 use super::write::{Batches, ReleasePlace, WrittenRelease};
+use super::{Product, Run, SecretTarget};
 
 /// Publishes a release that passed the audit.
 pub(super) fn publish(
-    run: &Run,
+    run: Run,
+    product: Product,
     written: WrittenRelease,
     verdict: Verdict,
     clock: &mut Clock,
@@ -23,10 +26,20 @@ pub(super) fn publish(
     let WrittenRelease { place, schema, proof, recoding, guarded, found, comparison } = written;
     // Everything is written before anything gets its name.
     let origins = comparison.person_origins();
-    let secret = secret(run, proof.as_ref(), origins, recoding.as_deref())?;
-    // There is never a release without the secret that belongs to it.
-    let has_secret = secret.is_some();
-    secret.map(Pending::publish).transpose()?;
+    let proof = ProofOf { rings: proof.as_ref(), origins: origins.unwrap_or_default() };
+    let mut pending = Vec::new();
+    if let Some(SecretTarget::File(path)) = &run.proof {
+        pending.push(pending_secret(&run, path, |file| proof.write(file))?);
+    }
+    if let (Some(SecretTarget::File(path)), Some(text)) = (&run.recoding_copy, &recoding) {
+        pending.push(pending_secret(&run, path, |mut file| file.write_all(text.as_bytes()))?);
+    }
+    let is_text = |target: &Option<SecretTarget>| *target == Some(SecretTarget::Text);
+    let proof = is_text(&run.proof).then(|| proof.text()).transpose()?;
+    let recoding = recoding.filter(|_| is_text(&run.recoding_copy));
+    // There is never a release without the secrets that belong to it.
+    let has_secret = !pending.is_empty();
+    pending.into_iter().try_for_each(Pending::publish)?;
     let mut batches = Vec::new();
     let published = match place {
         ReleasePlace::File { pending, .. } => pending.publish().map_err(incomplete),
@@ -44,11 +57,18 @@ pub(super) fn publish(
         found.suppressed = found.rows - verdict.measures.rows;
     }
     let report = Report { found, guarded, verdict, times: clock.times() };
-    Ok(ReleasedTable { schema, batches, report })
+    Ok(ReleasedTable {
+        schema,
+        batches,
+        report,
+        recoding,
+        proof,
+        run: MadeBy { product, request: run.request, reads: run.reads },
+    })
 }
 
 /// A closed standard output is no error for messages, but it is for a release.
-fn incomplete(error: Error) -> Error {
+pub(super) fn incomplete(error: Error) -> Error {
     if !error.is_closed_output() {
         return error;
     }
@@ -69,23 +89,35 @@ fn after_secret(error: Error, has_secret: bool) -> Error {
     Error::io(path, std::io::Error::new(kind, why))
 }
 
-/// The pending file of the proof or of the recoding, if the run asks for one. No release has both.
-fn secret(
+/// The file of a secret, before it has its name.
+fn pending_secret(
     run: &Run,
-    proof: Option<&Proof>,
-    origins: Option<&[Origin]>,
-    recoding: Option<&str>,
-) -> Result<Option<Pending>> {
-    let Some(path) = run.proof_file.as_ref().or(run.recoding_file.as_ref()) else {
-        return Ok(None);
-    };
+    path: &Path,
+    write: impl FnOnce(File) -> std::io::Result<()>,
+) -> Result<Pending> {
     let pending = Pending::with_access(path, run.existing, Access::Owner)?;
-    let mut file = pending.file()?;
-    match (proof, origins, recoding) {
-        (Some(proof), ..) => proof::write(proof, file),
-        (None, Some(origins), None) => origins_file::write_origins(origins, file),
-        (None, _, recoding) => file.write_all(recoding.unwrap_or_default().as_bytes()),
+    write(pending.file()?).map_err(|source| Error::io(path, source))?;
+    Ok(pending)
+}
+
+/// The proof of a release.
+struct ProofOf<'a> {
+    rings: Option<&'a Proof>,
+    /// Where persons are counted.
+    origins: &'a [Origin],
+}
+
+impl ProofOf<'_> {
+    fn write(&self, to: impl Write) -> std::io::Result<()> {
+        match self.rings {
+            Some(proof) => proof::write(proof, to),
+            None => origins_file::write_origins(self.origins, to),
+        }
     }
-    .map_err(|source| Error::io(path, source))?;
-    Ok(Some(pending))
+
+    fn text(&self) -> Result<String> {
+        let mut bytes = Vec::new();
+        self.write(&mut bytes).map_err(|source| Error::io("memory", source))?;
+        Ok(String::from_utf8(bytes).expect("numbers and commas"))
+    }
 }

@@ -16,12 +16,12 @@ use crate::search::budget::Budget;
 use crate::search::{Outcome, SearchOptions, Status};
 use crate::table::Table;
 
-use super::in_time::refuse_changing;
+use super::in_time::{refuse_changing, solve_for_run};
 use super::options::{RecodingPlan, RunPlan, USUAL_TIME, time_limit};
 use super::read::{Original, ReadTable};
 use super::report::{Found, FoundPersons};
 use super::watch::{Clock, Event, Stage};
-use super::{Run, lower_bound, sharper, solve_in_time, warnings};
+use super::{Run, lower_bound, sharper, warnings};
 
 /// A recoding and what a release needs to be written.
 pub(super) struct FoundRecoding {
@@ -55,7 +55,9 @@ pub(super) fn search(
     let request = &run.request;
     let disclosed = disclosures(&table, &roles, request)?;
     warnings.extend(disclosed.warnings);
+    run.cancel.check()?;
     let problem = Arc::new(Problem::new(&table, &roles, request)?);
+    run.cancel.check()?;
     let codes = table.take_codes();
     match &mut original {
         Original::Kept(kept) => *kept = codes,
@@ -163,12 +165,14 @@ fn search_with_bound(
             cancel.resume();
         }
     }
+    cancel.check()?;
     clock.stage(Stage::Search);
     let budget = Budget::new(time, cancel.search_flag());
     let begun = Instant::now();
     // A bound that does not know all rules shows no gap.
     let shown = bound.filter(|_| scope_of(problem, &run.request) == BoundScope::AllRules);
-    let outcome = clock.during(&budget, shown, || solve_in_time(problem, options, &budget))?;
+    let outcome =
+        clock.during(&budget, shown, || solve_for_run(problem, options, &budget, cancel))?;
     let is_wanted = bound.is_none() || effort != effort.before();
     if is_wanted && !cancel.is_search_ended() {
         clock.stage(Stage::Bound);

@@ -7,8 +7,10 @@ use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 
 use crate::error::{Error, Place, Result};
+use crate::request::Request;
 use crate::table::{self, Source};
 
+use super::Product;
 use super::report::Report;
 
 /// The target of a run.
@@ -29,6 +31,22 @@ pub struct ReleasedTable {
     pub batches: Vec<RecordBatch>,
     /// The numbers of the run.
     pub report: Report,
+    /// The text of the recoding file, where the run was asked for it and recodes globally. It lists
+    /// values of the table.
+    pub recoding: Option<String>,
+    /// The text of the proof, where the run was asked for it. It is as secret as the table.
+    pub proof: Option<String>,
+    pub(super) run: MadeBy,
+}
+
+/// The run that made a table.
+#[derive(Debug)]
+pub(super) struct MadeBy {
+    pub(super) product: Product,
+    /// As the run understood it.
+    pub(super) request: Request,
+    /// The files that the run read, and those of its request: none may be replaced.
+    pub(super) reads: Vec<PathBuf>,
 }
 
 /// A place of the caller for the release, such as a table of a database: it gets the batches in

@@ -88,7 +88,7 @@ pub(super) fn write<'t>(
         }
         _ => None,
     };
-    let global = recoding.published().filter(|_| run.recoding_file.is_some());
+    let global = recoding.published().filter(|_| run.recoding_copy.is_some());
     let recoding = global.map(|found| recoding_file::text(problem.attributes(), found));
     // The largest tables of the run are not needed any more.
     drop((problem, outcome.recoding, table));

@@ -7,7 +7,7 @@ use std::sync::mpsc::{channel, sync_channel};
 use std::thread;
 
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_array::{AnyDictionaryArray, Array, ArrayRef, RecordBatch};
 use arrow_cast::can_cast_types;
 use arrow_schema::{DataType, Field, SchemaRef};
 use rayon::prelude::*;
@@ -66,7 +66,7 @@ impl Source {
         count: &[String],
     ) -> Result<(Table, Vec<DistinctCount>)> {
         assert_eq!(treatments.len(), self.names.len(), "one treatment a column");
-        let buffers = self.decoder.buffers();
+        let (buffers, is_csv) = (self.decoder.buffers(), self.is_csv());
         let batch_rows = (BATCH_CELLS / self.names.len()).clamp(64, BATCH_ROWS);
         let mut places = Vec::new();
         let mut columns = Vec::new();
@@ -93,7 +93,8 @@ impl Source {
         let read = columns
             .into_iter()
             .filter(|column| column.interner.is_some() || column.passthrough.is_some());
-        Ok((Table::new(read.map(Growing::finish).collect(), rows), counted))
+        let table = Table::new(read.map(Growing::finish).collect(), rows);
+        Ok((if is_csv { table.with_header_line() } else { table }, counted))
     }
 }
 
@@ -286,6 +287,17 @@ impl Growing {
             Error::data("cannot-cast", why).about_column(name)
         };
         let count = array.len();
+        if let (Some(interner), None, None) = (&mut self.interner, &self.passthrough, &self.counter)
+            && let Some(dictionary) = texts_by_key(&array)
+        {
+            let texts = cast(dictionary.values(), &DataType::Utf8);
+            let texts = texts.map_err(|_| failed("shown as text", count))?;
+            let nulls = dictionary.keys().nulls();
+            let keys = dictionary.normalized_keys().into_iter().enumerate();
+            let keys = keys.map(|(row, key)| nulls.is_none_or(|n| n.is_valid(row)).then_some(key));
+            interner.extend_keys(texts.as_string::<i32>(), keys, first);
+            return Ok(());
+        }
         let mut array = unpack(array).map_err(|_| failed("unpacked", count))?;
         if let Some(counter) = &mut self.counter {
             counter.extend(&array).map_err(|_| failed("counted", count))?;
@@ -335,6 +347,15 @@ impl Growing {
             passthrough: self.passthrough,
         }
     }
+}
+
+/// A dictionary of texts that are fewer than its rows.
+fn texts_by_key(array: &ArrayRef) -> Option<&dyn AnyDictionaryArray> {
+    let dictionary = array.as_any_dictionary_opt()?;
+    let values = dictionary.values();
+    let is_text =
+        matches!(values.data_type(), DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View);
+    (is_text && !values.is_empty() && values.len() <= array.len()).then_some(dictionary)
 }
 
 #[cfg(test)]

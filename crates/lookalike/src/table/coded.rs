@@ -155,6 +155,34 @@ impl Interner {
         self.batch = codes;
     }
 
+    /// The same for the keys of a dictionary of texts; none where a cell is missing. Texts that no
+    /// row has are not looked at.
+    pub(super) fn extend_keys(
+        &mut self,
+        texts: &StringArray,
+        keys: impl Iterator<Item = Option<usize>>,
+        first: usize,
+    ) {
+        let mut known: Vec<Option<Code>> = vec![None; texts.len()];
+        let mut codes = std::mem::take(&mut self.batch);
+        codes.extend((first..).zip(keys).map(|(row, key)| {
+            match key.filter(|&key| texts.is_valid(key)) {
+                None => self.missing_code(row),
+                Some(key) => *known[key].get_or_insert_with(|| {
+                    let text = texts.value(key).as_bytes();
+                    if text.len() <= SHORT {
+                        self.short_code(short_key(text, 0, text.len()), text, row)
+                    } else {
+                        self.long_code(hash(text), text, row)
+                    }
+                }),
+            }
+        }));
+        self.coded.codes.append(&codes);
+        codes.clear();
+        self.batch = codes;
+    }
+
     pub(super) fn finish(mut self) -> Coded {
         self.coded.codes.shrink_to_fit();
         self.coded.values.shrink_to_fit();
@@ -240,6 +268,33 @@ mod tests {
         assert_eq!(coded.values, [value("b"), None, value("a"), value("c")]);
         assert_eq!(coded.first_row, [0, 1, 2, 5]);
         assert_eq!(coded.codes.iter().collect::<Vec<_>>(), [0, 1, 2, 0, 1, 3, 3, 2]);
+    }
+
+    #[test]
+    fn keys_are_coded_as_their_texts_are() {
+        let texts = StringArray::from(vec![
+            Some("unused"),
+            Some("a long text of many bytes"),
+            None,
+            Some("a"),
+            Some(""),
+            Some("a"),
+        ]);
+        let keys = [Some(3), None, Some(1), Some(5), Some(2), Some(4), Some(1), Some(3)];
+        let (mut by_key, mut by_text) = (Interner::new(), Interner::new());
+        let cells: StringArray = keys
+            .iter()
+            .map(|key| key.filter(|&key| texts.is_valid(key)).map(|key| texts.value(key)))
+            .collect();
+        for first in [0, keys.len()] {
+            by_key.extend_keys(&texts, keys.into_iter(), first);
+            by_text.extend_array(&cells, first);
+        }
+        let (by_key, by_text) = (by_key.finish(), by_text.finish());
+        assert_eq!(by_key.values(), by_text.values());
+        assert_eq!(by_key.first_row(), by_text.first_row());
+        assert!(by_key.codes().iter().eq(by_text.codes().iter()));
+        assert_eq!(by_key.values().len(), 4);
     }
 
     #[test]

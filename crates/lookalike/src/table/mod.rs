@@ -74,6 +74,8 @@ pub struct DistinctCount {
 pub struct Table {
     columns: Vec<Column>,
     rows: usize,
+    /// Its names were a line of text, not part of a schema.
+    has_header_line: bool,
 }
 
 impl Table {
@@ -89,7 +91,12 @@ impl Table {
             let is_whole = coded.into_iter().chain(passthrough).all(|length: usize| length == rows);
             assert!(is_whole, "all columns of a table have its number of rows");
         }
-        Table { columns, rows }
+        Table { columns, rows, has_header_line: false }
+    }
+
+    /// The same table, whose names were a line of text: it may be a row.
+    pub(crate) fn with_header_line(self) -> Table {
+        Table { has_header_line: true, ..self }
     }
 
     /// The columns, in file order.
@@ -116,7 +123,7 @@ impl Table {
             coded: column.coded.take(),
             passthrough: column.passthrough.clone(),
         };
-        Table { columns: self.columns.iter_mut().map(with_codes).collect(), rows: self.rows }
+        Table { columns: self.columns.iter_mut().map(with_codes).collect(), ..*self }
     }
 
     /// The column of that name.
@@ -124,8 +131,8 @@ impl Table {
         self.columns.iter().find(|column| column.name == name)
     }
 
-    /// Refuses a table whose header is a row: the names of most coded columns are cells of those
-    /// columns.
+    /// Refuses a text file whose header is a row: the names of most coded columns are cells of those
+    /// columns. The names of all other tables are part of a schema.
     ///
     /// # Errors
     /// [`Data`](crate::ErrorKind::Data) then.
@@ -134,7 +141,7 @@ impl Table {
         let is_cell = |(column, coded): &(&Column, &Coded)| {
             coded.values().iter().flatten().any(|value| *value == column.name)
         };
-        if 2 * coded.clone().filter(is_cell).count() <= coded.count() {
+        if !self.has_header_line || 2 * coded.clone().filter(is_cell).count() <= coded.count() {
             return Ok(());
         }
         Err(Error::data(

@@ -89,7 +89,9 @@ fn documented() -> Vec<(String, String)> {
 #[test]
 fn the_page_of_errors_has_every_code_once_under_its_kind() {
     let mut used: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
-    for (path, text) in sources(&["lookalike", "lookalike-lab", "lookalike-cli"]) {
+    for (path, text) in
+        sources(&["lookalike", "lookalike-report", "lookalike-lab", "lookalike-cli"])
+    {
         let (codes, without) = codes_in(&text);
         // The one place that keeps the code of an error and says more.
         let keeps = path.ends_with("pipeline/publish.rs");
@@ -184,7 +186,7 @@ impl<'ast> Visit<'ast> for Flags {
 #[test]
 fn no_message_of_the_library_names_a_flag_or_a_command() {
     let mut found = Vec::new();
-    for (path, _) in sources(&["lookalike"]) {
+    for (path, _) in sources(&["lookalike", "lookalike-report"]) {
         let mut flags = Flags::default();
         let text = std::fs::read_to_string(&path).unwrap();
         flags.visit_file(&syn::parse_file(&text).expect("the compiler has read it"));

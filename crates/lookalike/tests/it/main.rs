@@ -2,6 +2,7 @@
 //! whom.
 
 mod architecture;
+mod categories;
 mod contract;
 mod draws;
 mod errors;
@@ -13,4 +14,6 @@ mod persons;
 mod query;
 mod real;
 mod run;
+mod streams;
 mod support;
+mod table_to_file;

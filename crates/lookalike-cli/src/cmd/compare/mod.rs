@@ -1,26 +1,26 @@
 //! `lookalike compare`: algorithms, k and rules on one table; prints a table, writes files and plots.
 
-mod measure;
-mod output;
-mod plots;
+mod table;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::str::FromStr;
 
-use lookalike::problem::row_count;
 use lookalike::run::{refuse_overlap, search_options};
-use lookalike::table::{self, Access, Existing, Pending};
+use lookalike::table::{Access, Existing, Pending, open, write_text};
 use lookalike::{Algorithm, Error, Request, Result};
+use lookalike_report::Event;
+use lookalike_report::compare::{
+    ComparePlan, ComparedRun, Comparison, RuleSet, check_sets, compare, plot_names, plots, read,
+    usual_algorithms,
+};
 
 use crate::args::{CompareArgs, GlobalArgs};
 use crate::files;
 use crate::progress::StageProgress;
 use crate::request::{self, usage};
-use crate::{BUG, INTERRUPTED, NOT_MET, interrupt, show};
-use lookalike_lab::request_for;
-use measure::{ComparePlan, ComparedRun, RuleSet};
-use output::TableColumns;
+use crate::{BUG, INTERRUPTED, NOT_MET, hints, interrupt, show};
+use table::TableColumns;
 
 /// The default seed: nothing is published that it could disclose.
 const SEED: u64 = 1;
@@ -34,27 +34,34 @@ pub(crate) fn run(args: &CompareArgs, global: &GlobalArgs) -> Result<ExitCode> {
         seed: args.seed.or(sets[0].request.seed).unwrap_or(SEED),
         queries: args.queries,
     };
-    for set in &sets {
-        check(set, &plan)?;
-    }
+    check_sets(&sets, &plan)?;
     let data = data(args, &sets)?;
-    let plots = plots::names(args.plots.as_deref(), &sets);
-    refuse(args, &sets, &data, &plots)?;
+    refuse(args, &sets, &data)?;
 
     let mut progress = StageProgress::new(global.quiet);
     progress.stage("read");
-    let table = measure::read(table::open(&data, sets[0].request.input.delimiter)?, &sets)?;
+    let table = read(open(&data, sets[0].request.input.delimiter)?, &sets)?;
     if let Some(folder) = &args.plots {
         std::fs::create_dir_all(folder).map_err(|source| Error::io(folder, source))?;
     }
     progress.stage("compare");
-    let runs = interrupt::during_search(interrupt::COMPARISON, || {
-        measure::measure(&table, &sets, &plan, &progress)
+    let found = interrupt::during_search(interrupt::COMPARISON, || {
+        compare(&table, &sets, &plan, interrupt::of_run(), &|event| watch(&progress, event))
     })?;
     progress.end();
-    let rows = row_count(&table, &sets[0].request)?;
-    let printed = output(args, &sets, &plan, &runs, rows);
-    show::verdict(printed, ended(&runs))
+    let printed = output(args, &sets, &plan, &found);
+    show::verdict(printed, ended(&found.runs))
+}
+
+/// Shows the search that runs, and warnings.
+fn watch(progress: &StageProgress, event: Event<'_>) {
+    if let Event::Search(step) = event {
+        let k = step.k.map_or(String::new(), |k| format!(", k = {k}"));
+        progress.at(&format!("{} of {}: {}{k}", step.number, step.searches, step.algorithm));
+    }
+    if let Some((_, message)) = event.warning(hints::words) {
+        progress.warn(&message);
+    }
 }
 
 /// Writes the files, and prints the table, CSV or JSON.
@@ -62,26 +69,25 @@ fn output(
     args: &CompareArgs,
     sets: &[RuleSet],
     plan: &ComparePlan,
-    runs: &[ComparedRun],
-    rows: u64,
+    found: &Comparison,
 ) -> Result<()> {
     let csv = args.csv.as_deref();
     let existing = Existing::overwrite_if(args.force);
     if let Some(path) = csv {
-        table::write_text(path, existing, Access::Owner, &output::csv(runs))?;
+        write_text(path, existing, Access::Owner, &found.csv(hints::words))?;
     }
     if let Some(folder) = &args.plots {
-        for (name, plot) in plots::draw(sets, &plan.algorithms, runs) {
-            table::write_text(&folder.join(name), existing, Access::Owner, &plot)?;
+        for (name, plot) in plots(sets, plan, found) {
+            write_text(&folder.join(name), existing, Access::Owner, &plot)?;
         }
     }
     if args.json {
-        show::json(&output::json(runs, rows, plan.queries))
+        show::json(&found.json(hints::words))
     } else if csv == Some(Path::new("-")) {
         Ok(())
     } else {
         let columns = TableColumns { rules: sets.len() > 1, query_error: plan.queries > 0 };
-        show::print(&output::table(runs, columns))
+        show::print(&table::table(&found.runs, columns))
     }
 }
 
@@ -167,9 +173,7 @@ fn algorithms(args: &CompareArgs, sets: &[RuleSet], global: &GlobalArgs) -> Resu
         if is_all {
             algorithm.is_homogeneous() || allows_others
         } else if args.algorithms.is_empty() {
-            algorithm.is_homogeneous()
-                && !algorithm.is_global()
-                && !algorithm.name().ends_with("-row")
+            usual_algorithms().contains(algorithm)
         } else {
             args.algorithms.iter().any(|name| Algorithm::from_str(name) == Ok(*algorithm))
         }
@@ -210,28 +214,17 @@ fn algorithms(args: &CompareArgs, sets: &[RuleSet], global: &GlobalArgs) -> Resu
     }
 }
 
-/// Refuses requests that make no sense before anything is read.
-fn check(set: &RuleSet, plan: &ComparePlan) -> Result<()> {
-    set.request.suppress()?;
-    set.request.time()?;
-    for &algorithm in &plan.algorithms {
-        search_options(
-            &request_for(&set.request, algorithm, plan.seed),
-            plan.seed,
-            plan.techniques,
-        )?;
-    }
-    Ok(())
-}
-
 /// Refuses outputs that could not be written in the end.
-fn refuse(args: &CompareArgs, sets: &[RuleSet], data: &Path, plots: &[PathBuf]) -> Result<()> {
+fn refuse(args: &CompareArgs, sets: &[RuleSet], data: &Path) -> Result<()> {
     if args.json && args.csv.as_deref() == Some(Path::new("-")) {
         return Err(usage(
             "--json and --csv - would both go to standard output: name a file for the CSV, --csv FILE",
         ));
     }
     let reads = files::read_by(&args.config, &args.columns, sets.iter().map(|set| &set.request));
+    let names = plot_names(sets);
+    let plots: Vec<PathBuf> =
+        args.plots.iter().flat_map(|folder| names.iter().map(|name| folder.join(name))).collect();
     let plots = plots
         .iter()
         .filter(|path| path.parent().is_some_and(Path::exists))

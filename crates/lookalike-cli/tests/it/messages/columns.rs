@@ -128,6 +128,9 @@ pub(super) fn published_values(on: &mut Recorder) {
     let times =
         ["00.0000001", "00.0000003"].map(|s| format!("2024-01-01T00:00:{s}Z,1\n").repeat(2));
     on.with("t.csv", format!("a,b\n{}", times.concat()), &format!("{run} --publish bounds"));
+    let large =
+        "a,b\n9007199254740993,1\n9007199254740993,1\n9007199254740997,1\n9007199254740997,1\n";
+    on.with("t.csv", large, &format!("{run} --publish bounds"));
     // Columns that are published unchanged.
     let line = "anonymize t.csv -o out.csv --bound none -k 2 --qi a";
     let rows: String = (0..60).map(|i| format!("{},{i},{}\n", i * 7 % 5, i * i % 11)).collect();

@@ -46,11 +46,11 @@ pub(super) struct MessageSite {
     pub(super) fragments: Vec<String>,
 }
 
-/// All messages of library, laboratory and command line.
+/// All messages of library, reports, laboratory and command line.
 pub(super) fn message_sites() -> Vec<MessageSite> {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let mut files = Vec::new();
-    for name in ["lookalike", "lookalike-lab", "lookalike-cli"] {
+    for name in ["lookalike", "lookalike-report", "lookalike-lab", "lookalike-cli"] {
         list(&crates.join(name).join("src"), &mut files);
     }
     files.sort();

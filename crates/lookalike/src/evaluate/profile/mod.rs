@@ -237,7 +237,8 @@ pub fn uniqueness(table: &Table, columns: &[String], person: Option<&str>) -> Un
 }
 
 /// A configuration with a role for every column, and reasons and alternatives as comments.
-pub fn to_toml(input: &Path, profiles: &[ColumnProfile]) -> String {
+/// `input` is the path of the table, where it has one.
+pub fn to_toml(input: Option<&Path>, profiles: &[ColumnProfile]) -> String {
     let mut text = format!(
         "# Suggested roles: read each reason and decide.\n\
          #   quasi       could be joined with outside data: generalized\n\
@@ -250,11 +251,10 @@ pub fn to_toml(input: &Path, profiles: &[ColumnProfile]) -> String {
          version = 1\n\
          k = 5\n\
          \n\
-         [input]\n\
-         path = {}\n\
-         \n\
-         [columns]\n",
-        quoted(&input.to_string_lossy())
+         {}[columns]\n",
+        input.map_or(String::new(), |path| {
+            format!("[input]\npath = {}\n\n", quoted(&path.to_string_lossy()))
+        })
     );
     for warning in repeated_in(profiles) {
         text.insert_str(0, &format!("# WARNING: {warning}\n"));
@@ -597,7 +597,7 @@ mod tests {
         );
         let profiles = profile(&table);
         let path = Path::new("C:\\my \"data\".csv");
-        let text = to_toml(path, &profiles);
+        let text = to_toml(Some(path), &profiles);
         let request = Request::parse(&text).unwrap();
         assert_eq!(
             (request.version, request.k, request.input.path.as_deref()),
@@ -629,7 +629,7 @@ mod tests {
                 .into_iter()
                 .filter(|column| column.hint.as_ref().is_some_and(|hint| hint.contains("order"))),
         );
-        let text = to_toml(Path::new("x.csv"), &columns);
+        let text = to_toml(Some(Path::new("x.csv")), &columns);
         let mut lines: Vec<String> = Vec::new();
         for line in text.lines() {
             if let Some(better) = line.strip_prefix("#~ ") {
@@ -673,7 +673,7 @@ mod tests {
             ("y", |row| format!("CANARY{row}")),
             ("education", |row| format!("CANARY{}", row % 9)),
         ]));
-        assert!(!to_toml(Path::new("in.csv"), &profiles).contains("CANARY"));
+        assert!(!to_toml(Some(Path::new("in.csv")), &profiles).contains("CANARY"));
     }
 
     /// The first thousand rows of a made-up table.

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::mpsc::SyncSender;
 
 use arrow_array::{RecordBatch, RecordBatchReader};
-use arrow_schema::ArrowError;
+use arrow_schema::{ArrowError, DataType, Fields};
 
 use super::{Batch, Decoder, Source};
 use crate::error::{Error, Result};
@@ -36,6 +36,23 @@ pub(crate) type Batches = Box<dyn RecordBatchReader + Send>;
 /// When the columns have no distinct names.
 pub fn from_batches(reader: impl RecordBatchReader + Send + 'static) -> Result<Source> {
     Source::new(Decoder::Batches(Box::new(reader)))
+}
+
+/// The batches of a stream; an error for one that has not the columns of the stream.
+pub(super) fn of_schema(
+    reader: Batches,
+) -> impl Iterator<Item = std::result::Result<RecordBatch, ArrowError>> {
+    let schema = reader.schema();
+    reader.map(move |batch| {
+        let batch = batch?;
+        let types = |fields: &Fields| -> Vec<DataType> {
+            fields.iter().map(|field| field.data_type().clone()).collect()
+        };
+        if types(batch.schema().fields()) == types(schema.fields()) {
+            return Ok(batch);
+        }
+        Err(ArrowError::SchemaError("a batch has not the columns of its stream".into()))
+    })
 }
 
 /// Sends the rows on in batches, with only the columns at these places; stops when nobody listens

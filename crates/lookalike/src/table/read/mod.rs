@@ -225,7 +225,8 @@ impl Decoder {
         match self {
             Decoder::Csv(csv) => csv.records().send(batch_rows, to, used),
             Decoder::Batches(reader) => {
-                batches::send(reader, columns, batch_rows, to, batches::stream_failed)
+                let batches = batches::of_schema(reader);
+                batches::send(batches, columns, batch_rows, to, batches::stream_failed)
             }
             #[cfg(feature = "parquet")]
             Decoder::Parquet(file) => file.send(columns, batch_rows, to),

@@ -11,13 +11,14 @@ use lookalike::problem::bound::Bound;
 use lookalike::request::Roles;
 use lookalike::table::DistinctCount;
 
+use super::TableNames;
 use super::caveats::{self, Caveat};
 use super::counts::{CountPolicy, SourceCount};
 use super::loss::{LossNumbers, loss_numbers};
 use super::persons::{self, PersonNumbers};
 use super::risk::RiskPair;
-use crate::cmd::anonymize::{CLASSES, has_rule, ratio, rule_line};
-use crate::show::{count, counted};
+use crate::words::{CLASSES, has_rule, ratio, rule_line};
+use lookalike::numbers::{count, counted};
 
 /// The measurements that a report is made of.
 #[derive(Debug)]
@@ -123,7 +124,7 @@ pub(super) struct Distribution {
 pub(super) fn report_numbers(
     found: &ReportInput<'_>,
     policy: CountPolicy,
-    files: (&Path, &Path),
+    names: &TableNames,
 ) -> ReportNumbers {
     let ReportInput { verdict, before, .. } = found;
     let measures = &verdict.measures;
@@ -146,7 +147,7 @@ pub(super) fn report_numbers(
             .collect(),
         truth: truth(verdict, policy),
         leaks: verdict.leaks.clone(),
-        files: (file(files.0, policy), file(files.1, policy)),
+        files: (file(&names.source, policy), file(&names.release, policy)),
         k: measures.k,
         quasi: found.quasi.clone(),
         source_rows,
@@ -186,12 +187,12 @@ pub(super) fn report_numbers(
 }
 
 /// A file as the edition may name it.
-fn file(path: &Path, policy: CountPolicy) -> String {
+fn file(name: &str, policy: CountPolicy) -> String {
     match policy {
-        CountPolicy::Exact => path.display().to_string(),
-        CountPolicy::Guarded(_) => {
-            path.file_name().map_or(String::new(), |name| name.to_string_lossy().into_owned())
-        }
+        CountPolicy::Exact => name.to_string(),
+        CountPolicy::Guarded(_) => Path::new(name)
+            .file_name()
+            .map_or(String::new(), |name| name.to_string_lossy().into_owned()),
     }
 }
 

@@ -10,9 +10,10 @@ use serde_json::{Value, json};
 
 use super::numbers::ReportNumbers;
 use super::page::table;
-use crate::cmd::risk::{COLUMN_HEADS, about, column_lead, column_rows, population, unit};
-use crate::show::{count, percent};
-use lookalike_lab::plot::escape;
+use crate::plot::escape;
+use crate::risk::population;
+use crate::words::{COLUMN_HEADS, about, column_lead, column_rows, individuals as unit};
+use lookalike::numbers::{count, percent};
 
 /// The measures of both tables.
 #[derive(Debug)]

@@ -1,19 +1,17 @@
 //! The plots: loss by k, gap by k, time by loss; three for each set of rules.
 
-use std::path::{Path, PathBuf};
-
 use lookalike::Algorithm;
 
-use super::measure::{ComparedRun, ReleaseNumbers, RuleSet};
-use crate::bounds;
-use lookalike_lab::plot::{Axis, AxisScale, Plot, PlotPoint, Series, svg};
+use super::RuleSet;
+use super::measure::{ComparedRun, ReleaseNumbers};
+use crate::plot::{Axis, AxisScale, Plot, PlotPoint, Series, svg};
+use crate::words::bound_sign;
 
 const NAMES: [&str; 3] = ["loss-by-k.svg", "gap-by-k.svg", "time-by-loss.svg"];
 
-/// The files that may be written.
-pub(super) fn names(folder: Option<&Path>, sets: &[RuleSet]) -> Vec<PathBuf> {
-    let Some(folder) = folder else { return Vec::new() };
-    (0..sets.len()).flat_map(|at| NAMES.map(|name| folder.join(file(sets, at, name)))).collect()
+/// The names of all plots that there may be.
+pub(super) fn names(sets: &[RuleSet]) -> Vec<String> {
+    (0..sets.len()).flat_map(|at| NAMES.map(|name| file(sets, at, name))).collect()
 }
 
 /// With several sets of rules the name of the set goes first, without characters that a file name
@@ -127,7 +125,7 @@ fn bounds(found: &[(&ComparedRun, &ReleaseNumbers)]) -> Series {
 }
 
 fn is_estimate(found: &ReleaseNumbers) -> bool {
-    found.bound.is_some_and(|bound| !bounds::sign(&bound).is_empty())
+    found.bound.is_some_and(|bound| !bound_sign(&bound).is_empty())
 }
 
 /// Logarithmic where the largest gap would press the others together.

@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use lookalike_lab::plot::escape;
+use crate::plot::escape;
 
 /// One bin.
 #[derive(Debug)]

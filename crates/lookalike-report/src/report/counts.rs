@@ -1,6 +1,6 @@
 //! Counts of the source, as an edition may publish them.
 
-use crate::show::count;
+use lookalike::numbers::count;
 
 /// The precision of counts of the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

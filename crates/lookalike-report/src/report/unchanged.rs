@@ -5,9 +5,8 @@ use lookalike::audit::CountUnit;
 
 use super::numbers::ReportNumbers;
 use super::page::table;
-use crate::cmd::anonymize::ratio;
-use crate::cmd::beside::{MANY, MEANING, columns};
-use crate::show::{count, percent};
+use crate::words::{MANY_UNIQUE, UNIQUE_MEANING, ratio, unchanged_columns as columns};
+use lookalike::numbers::{count, percent};
 
 /// Number and words of the tile; none when no column is published unchanged.
 pub(super) fn tile(report: &ReportNumbers) -> Option<(String, String)> {
@@ -28,9 +27,9 @@ pub(super) fn risk_words(report: &ReportNumbers) -> String {
 
 /// The alarm at the head of the page; none when few rows are unique.
 pub(super) fn alarm(report: &ReportNumbers) -> Option<String> {
-    let found = report.unique.as_ref().filter(|found| found.share() > MANY)?;
+    let found = report.unique.as_ref().filter(|found| found.share() > MANY_UNIQUE)?;
     Some(format!(
-        "{} of {} rows are unique on {} published unchanged: {MEANING}.",
+        "{} of {} rows are unique on {} published unchanged: {UNIQUE_MEANING}.",
         count(found.together),
         count(found.rows),
         columns(found)

@@ -12,8 +12,8 @@ use super::numbers::{Band, Distribution, ReportNumbers, RiskLine};
 use super::pictures::{Bar, bars};
 use super::risk::section as attackers;
 use super::unchanged;
-use crate::show::{count, counted, decimal, percent};
-use lookalike_lab::plot::escape;
+use crate::plot::escape;
+use lookalike::numbers::{count, counted, decimal, percent};
 
 const STYLE: &str = include_str!("page.css");
 

@@ -9,8 +9,11 @@ use std::fmt::Write;
 /// A plot as plain data.
 #[derive(Clone, Debug)]
 pub struct Plot {
+    /// Above the picture.
     pub title: String,
+    /// From left to right.
     pub x_axis: Axis,
+    /// From bottom to top.
     pub y_axis: Axis,
     /// The place in this list decides how a series looks: pictures that belong together list the
     /// same series, also those without points.
@@ -20,7 +23,9 @@ pub struct Plot {
 /// The x or y axis.
 #[derive(Clone, Debug)]
 pub struct Axis {
+    /// The quantity, with its unit.
     pub label: String,
+    /// From values to lengths.
     pub scale: AxisScale,
     /// Where values are written; round ones are chosen when there are none.
     pub ticks: Vec<f64>,
@@ -40,16 +45,20 @@ pub enum AxisScale {
 /// Points that belong together.
 #[derive(Clone, Debug)]
 pub struct Series {
+    /// Its name in the legend.
     pub name: String,
     /// Whether a line goes through them, in their order.
     pub is_joined: bool,
+    /// In the order of the line.
     pub points: Vec<PlotPoint>,
 }
 
 /// A marker at `(x, y)`.
 #[derive(Clone, Debug)]
 pub struct PlotPoint {
+    /// On the x axis.
     pub x: f64,
+    /// On the y axis.
     pub y: f64,
     /// Written beside the marker where there is room; may be empty.
     pub label: String,
@@ -75,6 +84,17 @@ const DASHES: [&str; 5] = ["", "7 3", "2 3", "9 3 2 3", "5 2"];
 const MARKERS: u32 = 6;
 
 /// Draws the plot.
+///
+/// # Example
+/// ```
+/// use lookalike_report::plot::{Axis, AxisScale, Plot, PlotPoint, Series, svg};
+///
+/// let axis = |label: &str| Axis { label: label.into(), scale: AxisScale::Linear, ticks: vec![] };
+/// let points = vec![PlotPoint { x: 2.0, y: 0.1, label: String::new() }];
+/// let series = vec![Series { name: "loss".into(), is_joined: true, points }];
+/// let plot = Plot { title: "Loss by k".into(), x_axis: axis("k"), y_axis: axis("loss"), series };
+/// assert!(svg(&plot).starts_with("<svg "));
+/// ```
 pub fn svg(plot: &Plot) -> String {
     let numbered =
         plot.series.iter().enumerate().map(|(at, series)| (at, series, drawable(plot, series)));
@@ -430,12 +450,12 @@ fn number(value: f64) -> String {
         clippy::cast_sign_loss,
         reason = "between 1,000 and 2^53"
     )]
-    let whole = |value: f64| crate::numbers::count(value.round() as u64);
+    let whole = |value: f64| lookalike::numbers::count(value.round() as u64);
     match value.abs() {
         0.0 => "0".to_string(),
         size if !(1e-4..9e15).contains(&size) => format!("{value:e}"),
         size if size >= 1_000.0 => format!("{}{}", if value < 0.0 { "-" } else { "" }, whole(size)),
-        _ => crate::numbers::decimal(value),
+        _ => lookalike::numbers::decimal(value),
     }
 }
 

@@ -1,12 +1,12 @@
 //! The section of the page about the loss and its lower bound.
 
+use crate::plot::escape;
 use lookalike::evaluate::query::{Detail, certainty};
 use lookalike::problem::bound::{Bound, BoundKind, BoundScope};
-use lookalike_lab::plot::escape;
 
 use super::numbers::{ReportInput, ReportNumbers};
-use crate::cmd::anonymize::ratio;
-use crate::show::{penalty, percent};
+use crate::words::ratio;
+use lookalike::numbers::{penalty, percent};
 
 /// The loss of the release.
 #[derive(Debug)]

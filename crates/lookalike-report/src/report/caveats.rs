@@ -5,8 +5,8 @@ use lookalike::request::Order;
 
 use super::counts::CountPolicy;
 use super::numbers::ReportInput;
-use crate::cmd::anonymize::has_rule;
-use crate::show::{decimal, percent};
+use crate::words::has_rule;
+use lookalike::numbers::{decimal, percent};
 
 /// One limit of the protection.
 #[derive(Debug)]

@@ -7,7 +7,7 @@ use lookalike::request::Persons;
 use super::caveats::Caveat;
 use super::counts::{CountPolicy, SourceCount};
 use super::numbers::{ColumnLine, ReportInput};
-use crate::show::count;
+use lookalike::numbers::count;
 
 /// Persons before and after; none where rows are counted.
 #[derive(Debug)]

@@ -1,91 +1,82 @@
 //! The searches, one after the other, and the numbers of each.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::time::Instant;
 
 use lookalike::evaluate::loss::{Loss, loss};
 use lookalike::evaluate::query::{self, Query, Workload};
 use lookalike::problem::bound::{Bound, BoundScope};
 use lookalike::request::{Order, Rest, Role, Roles};
-use lookalike::search::global::Techniques;
-use lookalike::table::{Table, Treatment};
+use lookalike::table::{Source, Table, Treatment};
 use lookalike::{
-    Algorithm, Budget, Outcome, Problem, Request, Result, Status, problem, problem::partition,
-    solve, table,
+    Algorithm, Budget, Error, Outcome, Problem, Request, Result, Status, problem,
+    problem::partition, solve,
 };
 
-use crate::progress::StageProgress;
-use crate::{hints, interrupt, measure};
 use lookalike::run::{
-    Effort, USUAL_TIME, audit_outcome, lower_bound, refuse_changing, search_options, time_limit,
-    without_names,
+    Cancel, Effort, USUAL_TIME, audit_outcome, lower_bound, refuse_changing, search_options,
+    time_limit, without_names,
 };
-use lookalike_lab::request_for;
 
-/// One set of rules.
-#[derive(Debug)]
-pub(super) struct RuleSet {
-    /// Its name in the rows of the table.
-    pub(super) name: String,
-    pub(super) request: Request,
-    /// The values of k; none for a set without the rule k.
-    pub(super) ks: Vec<Option<u64>>,
-}
-
-/// The searches to make for every set of rules.
-#[derive(Debug)]
-pub(super) struct ComparePlan {
-    pub(super) algorithms: Vec<Algorithm>,
-    pub(super) techniques: Techniques,
-    pub(super) bound: Effort,
-    pub(super) seed: u64,
-    pub(super) queries: u64,
-}
+use super::{ComparePlan, RuleSet, request_for};
+use crate::random_queries::random_queries;
+use crate::{Event, SearchStep};
 
 /// One search and its result.
-#[derive(Debug)]
-pub(super) struct ComparedRun {
-    pub(super) rules: String,
-    pub(super) k: Option<u64>,
-    pub(super) algorithm: Algorithm,
-    pub(super) result: RunResult,
+#[derive(Clone, Debug)]
+pub struct ComparedRun {
+    /// The name of its set of rules.
+    pub rules: String,
+    /// The value of k; none for rules without k.
+    pub k: Option<u64>,
+    /// The algorithm.
+    pub algorithm: Algorithm,
+    /// What the search found.
+    pub result: RunResult,
 }
 
 /// The result of a search.
-#[derive(Debug)]
-pub(super) enum RunResult {
+#[derive(Clone, Debug)]
+pub enum RunResult {
     /// A release satisfies the rules.
     Met(Box<ReleaseNumbers>),
     /// The reason why no release can satisfy the rules.
-    NotMet(String),
+    NotMet(Arc<Error>),
 }
 
 /// A release in numbers.
-#[derive(Debug)]
-pub(super) struct ReleaseNumbers {
-    pub(super) status: Status,
-    pub(super) loss: Loss,
-    pub(super) bound: Option<Bound>,
+#[derive(Clone, Debug)]
+pub struct ReleaseNumbers {
+    /// How the search ended.
+    pub status: Status,
+    /// The loss in several measures.
+    pub loss: Loss,
+    /// The lower bound on the NCP; none without effort, and for global recodings.
+    pub bound: Option<Bound>,
     /// The rules that the bound knows.
-    pub(super) scope: BoundScope,
+    pub scope: BoundScope,
     /// Classes; boxes of a non-homogeneous release.
-    pub(super) classes: u64,
+    pub classes: u64,
     /// Rows of the smallest class; fewest candidates in a non-homogeneous release.
-    pub(super) smallest: u64,
-    pub(super) released: u64,
-    pub(super) suppressed: u64,
+    pub smallest: u64,
+    /// Released rows.
+    pub released: u64,
+    /// Suppressed rows.
+    pub suppressed: u64,
     /// The median relative error of the queries.
-    pub(super) error: Option<f64>,
+    pub error: Option<f64>,
     /// Seconds of the search alone.
-    pub(super) seconds: f64,
+    pub seconds: f64,
     /// Peak memory of the program during the search, in bytes, if the system reports it.
-    pub(super) peak: Option<u64>,
-    /// The rules that the audit found violated; empty unless this program has a bug.
-    pub(super) broken: String,
+    pub peak: Option<u64>,
+    /// The rules that the audit found violated; empty unless this library has a bug.
+    pub broken: String,
 }
 
 impl ComparedRun {
-    pub(super) fn numbers(&self) -> Option<&ReleaseNumbers> {
+    /// The numbers of the release; none when no release can satisfy the rules.
+    pub fn numbers(&self) -> Option<&ReleaseNumbers> {
         match &self.result {
             RunResult::Met(numbers) => Some(numbers),
             RunResult::NotMet(_) => None,
@@ -95,7 +86,7 @@ impl ComparedRun {
 
 impl ReleaseNumbers {
     /// Loss over bound; none where there are rules that the bound does not know.
-    pub(super) fn gap(&self) -> Option<f64> {
+    pub fn gap(&self) -> Option<f64> {
         self.scope.gap(self.bound.as_ref(), self.loss.ncp)
     }
 }
@@ -114,7 +105,10 @@ pub(super) fn without_kept(request: &Request, names: &[String]) -> Result<(Reque
 }
 
 /// Reads the columns that any of the sets needs.
-pub(super) fn read(source: table::Source, sets: &[RuleSet]) -> Result<Table> {
+///
+/// # Errors
+/// When a set does not fit the table, or the table cannot be read.
+pub fn read(source: Source, sets: &[RuleSet]) -> Result<Table> {
     let mut all = vec![Treatment::Skip; source.names().len()];
     for set in sets {
         let (request, roles) = without_kept(&set.request, source.names())
@@ -133,21 +127,24 @@ pub(super) fn read(source: table::Source, sets: &[RuleSet]) -> Result<Table> {
     source.read(&all)
 }
 
-/// Makes all searches, until the user stops them.
+/// Makes all searches, until they are ended.
 pub(super) fn measure(
     table: &Table,
     sets: &[RuleSet],
     plan: &ComparePlan,
-    progress: &StageProgress,
+    cancel: &Cancel,
+    notify: &dyn Fn(Event<'_>),
 ) -> Result<Vec<ComparedRun>> {
     let names: Vec<String> = table.columns().iter().map(|column| column.name.clone()).collect();
     let mut searches_of = Vec::new();
     for set in sets {
-        searches_of.push(RuleSetSearch::new(table, set, plan, &names, progress)?);
+        searches_of.push(RuleSetSearch::new(table, set, plan, &names, cancel, notify)?);
     }
     // An error of a later set is reported before the searches of the first.
     for (set, search_of) in sets.iter().zip(&searches_of).skip(1) {
-        drop(search_of.problem(set.ks[0])?);
+        if let Some(&k) = set.ks.first() {
+            drop(search_of.problem(k)?);
+        }
     }
     let searches: usize = sets.iter().map(|set| set.ks.len() * plan.algorithms.len()).sum();
     let (mut runs, mut warned) = (Vec::new(), BTreeSet::new());
@@ -161,31 +158,32 @@ pub(super) fn measure(
                     runs.extend(
                         plan.algorithms
                             .iter()
-                            .map(|&algorithm| run(algorithm, RunResult::NotMet(why.clone()))),
+                            .map(|&algorithm| run(algorithm, RunResult::NotMet(Arc::clone(&why)))),
                     );
                     continue;
                 }
             };
-            let warnings = problem.warnings().iter().map(hints::warning);
-            let new: Vec<String> =
-                warnings.filter(|warning| warned.insert(warning.clone())).collect();
-            new.iter().for_each(|warning| progress.warn(warning));
+            for warning in problem.warnings() {
+                if warned.insert(warning.to_string()) {
+                    notify(Event::Warning(warning));
+                }
+            }
             let quick = request.time()?.unwrap_or(USUAL_TIME);
             let mut known: Vec<(Effort, Option<Bound>)> = Vec::new();
             for &algorithm in &plan.algorithms {
-                if interrupt::is_cancelled() {
+                if is_ended(cancel)? {
                     return Ok(runs);
                 }
-                let k = k.map_or(String::new(), |k| format!(", k = {k}"));
-                progress.at(&format!("{} of {searches}: {algorithm}{k}", runs.len() + 1));
+                let number = runs.len() + 1;
+                notify(Event::Search(SearchStep { number, searches, algorithm, k }));
                 let effort = plan.bound.with(algorithm);
                 if known.iter().all(|known| known.0 != effort) {
                     known.push((
                         effort,
-                        lower_bound(&problem, plan.seed, effort, quick, interrupt::cancel()),
+                        lower_bound(&problem, plan.seed, effort, quick, cancel.search_flag()),
                     ));
                 }
-                if interrupt::is_cancelled() {
+                if is_ended(cancel)? {
                     return Ok(runs);
                 }
                 let bound = known.iter().find(|known| known.0 == effort).and_then(|known| known.1);
@@ -197,10 +195,16 @@ pub(super) fn measure(
     Ok(runs)
 }
 
+/// True when the searches were ended, and what they found is wanted.
+fn is_ended(cancel: &Cancel) -> Result<bool> {
+    if cancel.is_abandoned() { Err(Error::interrupted()) } else { Ok(cancel.is_search_ended()) }
+}
+
 /// Table, request and queries of all searches under one set of rules.
 struct RuleSetSearch<'a> {
     table: &'a Table,
     plan: &'a ComparePlan,
+    cancel: &'a Cancel,
     request: Request,
     roles: Roles,
     queries: Vec<Query>,
@@ -212,7 +216,8 @@ impl<'a> RuleSetSearch<'a> {
         set: &RuleSet,
         plan: &'a ComparePlan,
         names: &[String],
-        progress: &StageProgress,
+        cancel: &'a Cancel,
+        notify: &dyn Fn(Event<'_>),
     ) -> Result<RuleSetSearch<'a>> {
         // Columns that no set needs were not read.
         let mut request = set.request.clone();
@@ -221,17 +226,20 @@ impl<'a> RuleSetSearch<'a> {
         let workload = Workload { queries: plan.queries, seed: plan.seed, ..Workload::default() };
         let queries = match plan.queries {
             0 => Vec::new(),
-            _ => measure::queries(table, &request, &workload, |why| progress.warn(why))?,
+            _ => random_queries(table, &request, &workload, notify)?,
         };
-        Ok(RuleSetSearch { table, plan, request, roles, queries })
+        Ok(RuleSetSearch { table, plan, cancel, request, roles, queries })
     }
 
     /// The problem under this k, or why it has no solution.
-    fn problem(&self, k: Option<u64>) -> Result<std::result::Result<(Request, Problem), String>> {
+    fn problem(
+        &self,
+        k: Option<u64>,
+    ) -> Result<std::result::Result<(Request, Problem), Arc<Error>>> {
         let request = Request { k, seed: Some(self.plan.seed), ..self.request.clone() };
         match Problem::new(self.table, &self.roles, &request) {
             Ok(problem) => Ok(Ok((request, problem))),
-            Err(error) if error.is_infeasible() => Ok(Err(hints::error(&error))),
+            Err(error) if error.is_infeasible() => Ok(Err(Arc::new(error))),
             Err(error) => Err(error),
         }
     }
@@ -245,7 +253,7 @@ impl<'a> RuleSetSearch<'a> {
     ) -> Result<ReleaseNumbers> {
         let request = request_for(request, algorithm, self.plan.seed);
         let search = search_options(&request, self.plan.seed, self.plan.techniques)?;
-        let budget = Budget::new(time_limit(&request, search)?, interrupt::cancel());
+        let budget = Budget::new(time_limit(&request, search)?, self.cancel.search_flag());
         if algorithm.is_global() {
             refuse_changing(problem)?;
         }

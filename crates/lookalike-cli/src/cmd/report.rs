@@ -1,0 +1,75 @@
+//! `lookalike report`: one page about a release, and the same numbers as JSON.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use lookalike::run::refuse_overlap;
+use lookalike::table::{self, Access, Existing, Pending};
+use lookalike::{Request, Result};
+use lookalike_report::proof::read_proof;
+use lookalike_report::report::{Edition, ReportOptions, TableNames, check_request, report};
+
+use crate::NOT_MET;
+use crate::args::{GlobalArgs, ReportArgs};
+use crate::files;
+use crate::{hints, interrupt, show};
+
+pub(crate) fn run(args: &ReportArgs, global: &GlobalArgs) -> Result<ExitCode> {
+    let mut request = args.request.request()?;
+    args.released.apply_to(&mut request);
+    args.risk.apply_to(&mut request);
+    check_request(&request)?;
+    refuse_outputs(args, &request)?;
+    // Outputs that cannot be written are refused before large tables are read.
+    for path in [Some(&args.output), args.json.as_ref()].into_iter().flatten() {
+        drop(Pending::beside(path, Existing::overwrite_if(args.force))?);
+    }
+    let options = ReportOptions {
+        names: TableNames {
+            source: args.source.display().to_string(),
+            release: args.release.display().to_string(),
+        },
+        proof: args.proof.as_deref().map(|path| read_proof(path, &request)).transpose()?,
+        edition: args.edition,
+        queries: args.queries,
+        bound: args.bound,
+    };
+    let page =
+        report(&args.source, &args.release, &request, &options, interrupt::of_run(), &|event| {
+            if let Some((_, message)) = event.warning(hints::words) {
+                show::warning(&message);
+            }
+        })?;
+    // Counts of the source are as secret as the source.
+    let access = match args.edition {
+        Edition::Internal => Access::Owner,
+        Edition::Public => Access::Usual,
+    };
+    let existing = Existing::overwrite_if(args.force);
+    if let Some(path) = &args.json {
+        table::write_text(path, existing, access, &format!("{:#}\n", page.numbers))?;
+    }
+    table::write_text(&args.output, existing, access, &page.html)?;
+    if !global.quiet {
+        show::say(&format!("{}\nwritten   {}", page.verdict, show::path(&args.output)));
+        if args.edition == Edition::Internal {
+            show::say(
+                "note      this edition has counts of the source: keep it as confidential as the \
+                 source, or use --edition public",
+            );
+        }
+    }
+    Ok(if page.holds { ExitCode::SUCCESS } else { ExitCode::from(NOT_MET) })
+}
+
+/// The page must replace neither source nor release, and its numbers not the page.
+fn refuse_outputs(args: &ReportArgs, request: &Request) -> Result<()> {
+    let mut reads = files::of_request(&args.request, request);
+    reads.extend(request.risk.population.clone());
+    reads.push(args.release.clone());
+    reads.extend(args.proof.clone());
+    let json = args.json.iter().map(|path| ("--json", path.as_path()));
+    let outputs: Vec<(&str, &Path)> =
+        std::iter::once(("-o", args.output.as_path())).chain(json).collect();
+    refuse_overlap(Some(&args.source), &reads, &outputs)
+}

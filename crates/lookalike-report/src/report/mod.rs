@@ -1,0 +1,224 @@
+//! One page about a release, and the same numbers as JSON.
+//!
+//! No number on the page comes from the run that made the release: the audit reads the release and
+//! its source, and every number is counted again.
+
+mod caveats;
+mod counts;
+mod loss;
+mod numbers;
+mod object;
+mod page;
+mod persons;
+mod pictures;
+mod risk;
+mod unchanged;
+
+use std::time::Duration;
+
+use lookalike::audit::{self, AuditView};
+use lookalike::evaluate::profile::person_columns;
+use lookalike::evaluate::query::{self, Workload};
+use lookalike::evaluate::uniqueness::unique_rows;
+use lookalike::run::{
+    Cancel, Effort, Input, lower_bound, read_for_audit, request_warnings, roles as roles_of,
+};
+use lookalike::{Error, Hint, Problem, Request, Result};
+use serde_json::Value;
+
+use crate::Event;
+use crate::proof::ProofFile;
+use crate::random_queries::random_queries;
+use crate::verify::quasi;
+use counts::CountPolicy;
+use numbers::ReportInput;
+
+/// The time for a quick lower bound.
+const QUICK: Duration = Duration::from_secs(5);
+/// The seed of the random counts.
+const SEED: u64 = 1;
+
+/// The readers of a page.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Edition {
+    /// People who may see the source: exact counts of it, as confidential as the source.
+    #[default]
+    Internal,
+    /// Everyone who gets the release: no value that is not in the release, counts of the source
+    /// rounded, and hidden below k.
+    Public,
+}
+
+/// The names of the two tables on the page: paths, or any other names. The public edition shows
+/// the last part of a path alone.
+#[derive(Clone, Debug)]
+pub struct TableNames {
+    /// The source.
+    pub source: String,
+    /// The release.
+    pub release: String,
+}
+
+/// What a report has, and for whom.
+#[derive(Debug)]
+pub struct ReportOptions {
+    /// The names of the tables on the page.
+    pub names: TableNames,
+    /// The proof of a release whose rules count persons.
+    pub proof: Option<ProofFile>,
+    /// The readers.
+    pub edition: Edition,
+    /// The number of random counts; 0 for none.
+    pub queries: u64,
+    /// The effort for the lower bound on the loss.
+    pub bound: Effort,
+}
+
+/// The internal edition without a proof, 1,000 counts and a quick bound; the tables are called
+/// `source` and `release`.
+impl Default for ReportOptions {
+    fn default() -> ReportOptions {
+        ReportOptions {
+            names: TableNames { source: "source".to_string(), release: "release".to_string() },
+            proof: None,
+            edition: Edition::default(),
+            queries: 1_000,
+            bound: Effort::default(),
+        }
+    }
+}
+
+/// A page about a release, and its numbers.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// The page: one HTML file without scripts that loads nothing.
+    pub html: String,
+    /// The numbers of the page as a JSON object; docs/report.md describes the keys.
+    pub numbers: Value,
+    /// The verdict in two sentences.
+    pub verdict: String,
+    /// True when the release satisfies every rule and is a true release of its source.
+    pub holds: bool,
+}
+
+/// Refuses requests that no report can be made of, before tables are read.
+///
+/// # Errors
+/// [`Request`](lookalike::ErrorKind::Request) then.
+pub fn check_request(request: &Request) -> Result<()> {
+    request.sampling_fraction()?;
+    if request.non_homogeneous {
+        let why = "report describes classes, and a non-homogeneous release has none";
+        return Err(Error::request("report-without-classes", why).hint(Hint::VerifyInstead));
+    }
+    Ok(())
+}
+
+/// Audits a release against its source and describes it. `notify` gets warnings as they arise;
+/// `cancel` ends the lower bound early.
+///
+/// # Example
+/// ```
+/// use lookalike::{Request, table};
+/// use lookalike_report::report::{ReportOptions, TableNames, report};
+///
+/// let request = Request::new(2).quasi_identifiers(["age"]);
+/// let open = |text: &str| table::open_text(text.to_string(), "t".as_ref());
+/// let (source, release) = (open("age\n34\n36\n")?, open("age\n[34-36]\n[34-36]\n")?);
+/// let names = TableNames { source: "patients".into(), release: "safe".into() };
+/// let options = ReportOptions { names, queries: 0, ..ReportOptions::default() };
+/// let page = report(source, release, &request, &options, &Default::default(), &|_| {})?;
+/// assert!(page.holds && page.html.starts_with("<!DOCTYPE html>"));
+/// assert_eq!(page.numbers["rows"]["released"], 2);
+/// # Ok::<(), lookalike::Error>(())
+/// ```
+///
+/// # Errors
+/// When a table cannot be read or does not fit the request. A release that breaks a rule is no
+/// error: the page says so.
+pub fn report(
+    source: impl Into<Input>,
+    release: impl Into<Input>,
+    request: &Request,
+    options: &ReportOptions,
+    cancel: &Cancel,
+    notify: &dyn Fn(Event<'_>),
+) -> Result<Report> {
+    check_request(request)?;
+    let opened = source.into().open(request.input.delimiter)?;
+    let roles = roles_of(request, &opened)?;
+    let persons = person_columns(opened.names(), request);
+    let treatments = audit::treatments(opened.names(), request, AuditView::Source);
+    let (source, counted) = opened.read_and_count(&treatments, &persons)?;
+    let warnings = request_warnings(request, &counted);
+    warnings.iter().for_each(|warning| notify(Event::Warning(warning)));
+    let release = read_for_audit(release, request, AuditView::ReleaseAgainstSource)?;
+    let verdict = match &options.proof {
+        Some(ProofFile::Origins(origins)) => {
+            audit::audit_persons(&release, &source, request, origins)?
+        }
+        Some(ProofFile::Rings(_)) => {
+            let why = "the proof is of a non-homogeneous release";
+            return Err(Error::request("report-without-classes", why).hint(Hint::VerifyInstead));
+        }
+        None => audit::audit_against(&release, &source, request)?,
+    };
+    let policy = match options.edition {
+        Edition::Internal => CountPolicy::Exact,
+        Edition::Public => CountPolicy::Guarded(request.k.unwrap_or(verdict.measures.k).max(2)),
+    };
+    let verdict = persons::disclosed(verdict, request, policy);
+    // A release that violates the rules may have unreadable cells; the page is made anyway.
+    let holds = verdict.holds();
+    let or_none = |error| if holds { Err(error) } else { Ok(None) };
+    let columns = query::columns(&source, &release, request).map(Some).or_else(or_none)?;
+    // The public edition has no query errors when rows were suppressed.
+    let before = audit::measures(&source, request)?;
+    let is_hidden = policy != CountPolicy::Exact && before.rows != verdict.measures.rows;
+    let errors = if options.queries == 0 || columns.is_none() || is_hidden {
+        None
+    } else {
+        let counts = Workload { queries: options.queries, seed: SEED, ..Workload::default() };
+        let queries = random_queries(&source, request, &counts, notify)?;
+        (!queries.is_empty())
+            .then(|| query::answer(&source, &release, request, &queries))
+            .transpose()?
+            .map(|found| query::summarize(&found))
+    };
+    // If no release is possible there is no bound; the verdict says so already.
+    let problem =
+        Problem::new(&source, &roles, &Request { seed: Some(SEED), ..request.clone() }).ok();
+    // The page counts the loss of rows; where persons count, the bound counts these.
+    let bound = problem.filter(|problem| problem.persons().is_none()).and_then(|problem| {
+        lower_bound(&problem, SEED, options.bound, QUICK, cancel.search_flag())
+    });
+    let quasi = quasi(&release, request);
+    let unchanged: Vec<String> = roles.keep.iter().chain(&roles.sensitive).cloned().collect();
+    let unique = match unique_rows(&release, request, &unchanged) {
+        Err(_) if !holds => None,
+        unique => unique?,
+    };
+    let risk = match policy {
+        CountPolicy::Exact => Some(risk::measured(&source, &release, &roles, request, holds)?),
+        CountPolicy::Guarded(_) => None,
+    };
+    if cancel.is_abandoned() {
+        return Err(Error::interrupted());
+    }
+    let input = ReportInput {
+        verdict,
+        before,
+        columns,
+        errors,
+        bound,
+        unique,
+        quasi,
+        roles,
+        counted,
+        request,
+    };
+    let mut numbers = numbers::report_numbers(&input, policy, &options.names);
+    numbers.risk_measures = risk;
+    let (html, object) = (page::page(&numbers), object::object(&numbers));
+    Ok(Report { html, numbers: object, verdict: numbers.verdict, holds })
+}

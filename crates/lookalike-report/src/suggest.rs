@@ -1,0 +1,124 @@
+//! A first request for a table: the profile of its columns, a role for each, and the reason.
+
+use std::path::Path;
+
+use lookalike::evaluate::profile::{self, ColumnProfile, Uniqueness};
+use lookalike::request::Role;
+use lookalike::table::{Source, Treatment};
+use lookalike::{Error, Hint, Result, Warning};
+use serde_json::{Value, json};
+
+/// Suggested roles, and the numbers that they come from.
+#[derive(Debug)]
+pub struct Suggestion {
+    /// The columns with their roles, in the order of the table. Where the first line may be a row,
+    /// their names are numbers: `(column 1)`.
+    pub columns: Vec<ColumnProfile>,
+    /// Uniqueness on the suggested quasi-identifiers; none without any.
+    pub quasi: Option<Uniqueness>,
+    /// The request as TOML, with reasons as comments.
+    pub toml: String,
+    /// Set where the first line may be a row, not the header.
+    pub header: Option<Warning>,
+    /// Further warnings.
+    pub warnings: Vec<Warning>,
+}
+
+impl Suggestion {
+    /// As a JSON object with `toml`, `columns`, `quasi` and `warnings`; `words` writes hints.
+    pub fn json(&self, words: impl Fn(&Hint) -> String) -> Value {
+        let warnings = self.header.iter().chain(&self.warnings);
+        let warnings: Vec<String> = warnings.map(|warning| warning.message(&words)).collect();
+        json!({
+            "version": 1,
+            "toml": self.toml,
+            "columns": self.columns,
+            "quasi": self.quasi,
+            "warnings": warnings,
+        })
+    }
+}
+
+/// The warning for a table whose first line may be a row.
+pub fn header_warning(source: &Source) -> Option<Warning> {
+    source.is_headless().then(|| {
+        Warning::new(
+            "header-may-be-row",
+            "the first line may be a row, not the header (a name is a number or a date, or equals \
+             a cell below it): if so, add a header line",
+        )
+    })
+}
+
+/// Profiles every column and suggests a role for each. `path` is the path of the table in the
+/// request, where it has one.
+///
+/// # Example
+/// ```
+/// use lookalike::{request::Role, table};
+/// use lookalike_report::suggest::suggest;
+///
+/// let csv = "surname,age,diagnosis\nLee,34,flu\nKim,36,flu\nRoy,34,gout\n";
+/// let found = suggest(table::open_text(csv.into(), "t".as_ref())?, None)?;
+/// assert_eq!(found.columns[0].role, Role::Identifier);
+/// assert!(found.toml.contains("[columns]\nsurname   = { role = \"identifier\" }"));
+/// assert!(!found.toml.contains("path"), "the table has none");
+/// # Ok::<(), lookalike::Error>(())
+/// ```
+///
+/// # Errors
+/// When the table cannot be read, has no rows, or its first line is a row.
+pub fn suggest(source: Source, path: Option<&Path>) -> Result<Suggestion> {
+    let header = header_warning(&source);
+    let all = vec![Treatment::Code; source.names().len()];
+    let table = source.read(&all)?;
+    if table.rows() == 0 {
+        let why = "the table has no rows: there is nothing to profile";
+        return Err(Error::data("no-rows", why));
+    }
+    table.check_header()?;
+    let mut columns = profile::profile(&table);
+    let is_quasi = |column: &&ColumnProfile| column.role == Role::Quasi;
+    let names: Vec<String> =
+        columns.iter().filter(is_quasi).map(|column| column.name.clone()).collect();
+    let person = columns.iter().find(|column| column.role == Role::Person);
+    let person = person.map(|column| column.name.as_str());
+    let mut quasi = (!names.is_empty()).then(|| profile::uniqueness(&table, &names, person));
+    let toml = profile::to_toml(path, &columns);
+    if header.is_some() {
+        hide_names(&mut columns, quasi.as_mut());
+    }
+    let warnings = profile::repeated_in(&columns);
+    Ok(Suggestion { columns, quasi, toml, header, warnings })
+}
+
+/// Columns by their numbers: their names may be cells, which belong into the request alone.
+fn hide_names(profiles: &mut [ColumnProfile], uniqueness: Option<&mut Uniqueness>) {
+    let number = |at: usize| format!("(column {})", at + 1);
+    if let Some(found) = uniqueness {
+        for name in &mut found.columns {
+            let at = profiles.iter().position(|profile| profile.name == *name);
+            *name = number(at.expect("a column of the table"));
+        }
+    }
+    profiles.iter_mut().enumerate().for_each(|(at, profile)| profile.name = number(at));
+}
+
+#[cfg(test)]
+mod tests {
+    use lookalike::table;
+
+    use super::*;
+
+    #[test]
+    fn names_that_may_be_cells_are_in_the_toml_alone() {
+        let csv = "Lee,34,x\nKim,36,y\nRoy,51,y\nFox,58,x\n";
+        let found = suggest(table::open_text(csv.into(), Path::new("t")).unwrap(), None).unwrap();
+        assert!(found.header.is_some() && found.toml.contains("Lee"), "{}", found.toml);
+        let mut object = found.json(Hint::words);
+        assert_eq!(object["columns"][1]["name"], "(column 2)");
+        assert_eq!(object["warnings"].as_array().unwrap().len(), 1);
+        object["toml"] = Value::Null;
+        assert!(!object.to_string().contains("Lee"), "{object}");
+    }
+}
