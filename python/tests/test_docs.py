@@ -1,0 +1,66 @@
+"""Documents are executed: doctests by pytest itself, the page and the notebook here."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def blocks(text: str) -> list[str]:
+    return re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize("name", ["docs/python.md", "README.md"])
+def test_the_blocks_of_a_page_run(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("polars")
+    pytest.importorskip("duckdb")
+    monkeypatch.chdir(tmp_path)
+    found = blocks((ROOT / name).read_text(encoding="utf-8"))
+    assert found, "a page without a block tests nothing"
+    scope: dict[str, Any] = {"__name__": name}
+    for number, block in enumerate(found, 1):
+        exec(compile(block, f"{name}, block {number}", "exec"), scope)
+
+
+def test_the_page_has_ten_tasks() -> None:
+    text = (ROOT / "docs/python.md").read_text(encoding="utf-8")
+    tasks = re.findall(r"^\*\*(\d+)\. ", text, re.MULTILINE)
+    assert tasks == [str(number) for number in range(1, 11)]
+
+
+def test_the_codes_of_the_package_are_listed() -> None:
+    package = Path(__file__).resolve().parents[1] / "lookalike"
+    listed = (ROOT / "docs/python.md").read_text() + (ROOT / "docs/errors.md").read_text()
+    codes = set()
+    for module in package.glob("*.py"):
+        codes |= set(re.findall(r'code="([a-z-]+)"', module.read_text(encoding="utf-8")))
+    assert len(codes) > 8
+    for code in codes:
+        assert f"`{code}`" in listed, code
+
+
+def test_the_notebook_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    nbformat = pytest.importorskip("nbformat")
+    nbclient = pytest.importorskip("nbclient")
+    pytest.importorskip("sklearn")
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
+    notebook = nbformat.read(ROOT / "docs/pipeline.ipynb", as_version=4)
+    client = nbclient.NotebookClient(
+        notebook,
+        timeout=180,
+        kernel_name="python3",
+        resources={"metadata": {"path": str(tmp_path)}},
+    )
+    client.execute()
+    outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
+    assert outputs
+    assert not [output for output in outputs if output.get("output_type") == "error"]
