@@ -51,10 +51,14 @@ class Display(Protocol):
     def end(self) -> None: ...
 
 
+AFTER_SEARCH = ("bound", "write", "verify")
+"""Stages before which much memory was freed; earlier ones would only take it again."""
+
+
 class Watch:
     """Turns the events of the native module into calls of a listener, if there is one.
 
-    `warnings` are those that came as events. Between two stages freed memory is given back.
+    `warnings` are those that came as events. After the search freed memory is given back.
     """
 
     __slots__ = ("_display", "_listener", "_stage", "warnings")
@@ -82,7 +86,8 @@ class Watch:
         match event["event"]:
             case "stage":
                 self._stage = event["stage"]
-                _memory.give_back()
+                if self._stage in AFTER_SEARCH:
+                    _memory.give_back()
             case "search":  # one of several, of a comparison
                 self._stage = f"{event['algorithm']}, k = {event['k']}"
                 event["share"] = (event["number"] - 1) / event["searches"]
