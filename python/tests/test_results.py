@@ -267,6 +267,7 @@ def test_a_recoding_is_applied_to_further_rows(df: pd.DataFrame, tmp_path: Path)
     for recoding in (first, first.recoding, path, str(path)):
         config = None if recoding is first else la.Config(**wish)
         out = la.apply(recoding, more, config, k=2, suppress="50%")
+        assert out.frame["age"].cat.ordered, "labels as in any release"
         assert out.status == "applied" and out.verdict.k >= 2 and not out.warnings
         assert set(out.frame["age"]) <= set(first.frame["age"]) and out.rows > 100
     with pytest.raises(la.ConfigError, match="no recoding"):

@@ -4,11 +4,16 @@ use std::any::Any;
 use std::error::Error as _;
 use std::io;
 
-use lookalike::{Error, ErrorKind};
+use lookalike::{Error, ErrorKind, Result};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 
 use crate::hints;
+
+/// A result of the library for Python.
+pub(crate) fn raise<T>(py: Python<'_>, found: Result<T>) -> PyResult<T> {
+    found.map_err(|error| exception(py, &error))
+}
 
 /// The exception for an error of the library.
 pub(crate) fn exception(py: Python<'_>, error: &Error) -> PyErr {

@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 use pyo3::wrap_pyfunction;
 use serde_json::Value;
 
-use crate::errors::exception;
+use crate::errors::raise;
 use crate::hints;
 use crate::options::Options;
 use crate::tables::{Release, TableInput};
@@ -40,11 +40,6 @@ pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     Ok(())
 }
 
-/// A result of the library for Python.
-fn raise<T>(py: Python<'_>, found: Result<T>) -> PyResult<T> {
-    found.map_err(|error| exception(py, &error))
-}
-
 #[pyfunction]
 fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
@@ -64,7 +59,7 @@ fn anonymize(
     let (is_recoding_wanted, is_proof_wanted) = (options.recoding, options.with_proof);
     let input = TableInput::new(data)?;
     work(py, &options, watch, move |worker| {
-        let mut run = run(&request, worker).bound(bound).verify(verify).categories();
+        let mut run = run(&request, worker).bound(bound).verify(verify);
         if is_recoding_wanted {
             run = run.recoding_text();
         }
@@ -120,9 +115,9 @@ fn asked(request: &str, options: &str) -> Result<(Request, Options)> {
     Ok((Request::from_json(request)?, Options::parse(options)?))
 }
 
-/// A run of this request by a worker.
+/// A run of this request by a worker, whose labels are ordered categories.
 fn run<'a>(request: &Request, worker: &Worker<'a>) -> Run<'a> {
-    Run::new(request).cancel(&worker.cancel).watch(worker.watch)
+    Run::new(request).categories().cancel(&worker.cancel).watch(worker.watch)
 }
 
 #[pyfunction]

@@ -20,7 +20,7 @@ use pyo3::types::PyCapsule;
 use serde_json::{Value, json};
 
 use crate::options::Options;
-use crate::{hints, work};
+use crate::{errors, hints, work};
 
 /// A table of the caller.
 pub(crate) enum TableInput {
@@ -72,7 +72,7 @@ fn no_arrow_type(py: Python<'_>, error: PyErr) -> PyErr {
     }
     let reason =
         "a column of the table has a type that Arrow does not know: convert it, or drop it";
-    let raised = crate::errors::exception(py, &Error::data("no-arrow-type", reason));
+    let raised = errors::exception(py, &Error::data("no-arrow-type", reason));
     raised.set_cause(py, Some(error));
     raised
 }
@@ -136,8 +136,7 @@ impl Release {
 
     /// Written, synced, read back, audited, renamed.
     fn write(&self, py: Python<'_>, path: PathBuf, options: &str) -> PyResult<()> {
-        let options =
-            Options::parse(options).map_err(|error| crate::errors::exception(py, &error))?;
+        let options = errors::raise(py, Options::parse(options))?;
         let released = Arc::clone(&self.released);
         let existing = Existing::overwrite_if(options.force);
         work::work(py, &options, None, move |worker| {
