@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use lookalike::domain::TableDomain;
 use lookalike::release::recoding_file;
 use lookalike::run::{Event, Run, Stage};
 use lookalike::{Algorithm, Error, Request, Result};
@@ -13,6 +14,7 @@ use pyo3::prelude::*;
 use pyo3::wrap_pyfunction;
 use serde_json::Value;
 
+use crate::cells;
 use crate::errors::raise;
 use crate::hints;
 use crate::options::Options;
@@ -24,6 +26,9 @@ pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
         wrap_pyfunction!(version, module)?,
         wrap_pyfunction!(anonymize, module)?,
         wrap_pyfunction!(plan, module)?,
+        wrap_pyfunction!(cells::domain, module)?,
+        wrap_pyfunction!(cells::cuts, module)?,
+        wrap_pyfunction!(cells::merge_cells, module)?,
         wrap_pyfunction!(apply, module)?,
         wrap_pyfunction!(check, module)?,
         wrap_pyfunction!(verify, module)?,
@@ -82,10 +87,18 @@ fn plan(
 ) -> PyResult<Release> {
     let (request, options) = raise(py, asked(request, options))?;
     let bound = raise(py, options.bound())?;
+    let domain = raise(py, options.domain.as_deref().map(TableDomain::from_json).transpose())?;
     let input = TableInput::new(counts)?;
+    let is_numbered = options.numbered;
     work(py, &options, watch, move |worker| {
-        let released = run(&request, worker).bound(bound).plan_in_memory(input.input()?)?;
-        Ok(Release::new(released))
+        let mut run = run(&request, worker).bound(bound);
+        if is_numbered {
+            run = run.numbered();
+        }
+        if let Some(domain) = &domain {
+            run = run.within(domain);
+        }
+        Ok(Release::new(run.plan_in_memory(input.input()?)?))
     })
 }
 
@@ -111,7 +124,7 @@ fn apply(
 }
 
 /// The request and the options of a call.
-fn asked(request: &str, options: &str) -> Result<(Request, Options)> {
+pub(crate) fn asked(request: &str, options: &str) -> Result<(Request, Options)> {
     Ok((Request::from_json(request)?, Options::parse(options)?))
 }
 

@@ -6,9 +6,11 @@
 //! |---|---|
 //! | `work` | threads of its own for every call, signals, events, a way to end it |
 //! | `tables` | what comes in, and a release as it goes out |
+//! | `cells` | parts of a table under the domain of the whole |
 //! | `options` | the options of a call |
 //! | `errors`, `hints` | errors as the exceptions of `lookalike._errors`, in the words of Python |
 
+mod cells;
 mod errors;
 mod functions;
 mod hints;

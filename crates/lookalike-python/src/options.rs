@@ -38,6 +38,14 @@ pub(crate) struct Options {
     pub(crate) force: bool,
     /// The release is a plan.
     pub(crate) plan: bool,
+    /// A plan names each tuple by its row in the table of counts.
+    pub(crate) numbered: bool,
+    /// The text of the domain of the whole table.
+    pub(crate) domain: Option<String>,
+    /// The most tuples of a cell, about.
+    pub(crate) tuples: Option<u64>,
+    /// The tuples of the whole table.
+    pub(crate) whole: Option<u64>,
     pub(crate) k: Vec<u64>,
     pub(crate) algorithms: Vec<String>,
     pub(crate) edition: EditionName,

@@ -10,7 +10,7 @@ use super::ground_distance::{GroundDistance, distance, ground_distance};
 use super::row_counts::RowCounts;
 use super::rules::{ClassCounts, Rule, Sensitive};
 use super::surface::Surface;
-use super::{RuleVerdict, surface};
+use super::{RuleVerdict, WholeDistribution, surface};
 use crate::error::{Error, Result};
 use crate::request::{Distance, ModelSpec, Request, Roles, RuleSpec, Share};
 use crate::table::Table;
@@ -148,6 +148,7 @@ pub(super) fn evaluate(
     request: &Request,
     surface: &Surface,
     specs: &[RuleSpec],
+    whole: &[WholeDistribution],
 ) -> Result<(Measures, Vec<RuleVerdict>)> {
     let row_counts = RowCounts::new(table, request)?;
     let classes = classes_of(table, surface, &surface.roles.quasi)?;
@@ -166,7 +167,10 @@ pub(super) fn evaluate(
     }
     let mut measures = sizes(&class_sizes, row_counts.total, request);
     for name in &surface.roles.sensitive {
-        let sensitive = Sensitive::new(coded(table, name)?, name, request, &row_counts);
+        let mut sensitive = Sensitive::new(coded(table, name)?, name, request, &row_counts);
+        if let Some(whole) = whole.iter().find(|whole| whole.column == *name) {
+            sensitive.compare_with(whole, &request.missing);
+        }
         let mut rules = rules_on(specs, name, &sensitive, &surface.roles, request)?;
         measures.sensitive.push(spread(
             name,

@@ -25,6 +25,7 @@ mod path;
 mod persons;
 mod placement;
 mod plan;
+mod plan_tuples;
 mod reading;
 mod released_cell;
 mod rings;
@@ -52,7 +53,7 @@ pub use measure::{AtRisk, CountUnit, Measures, Risk, SensitiveMeasures, SizeBand
 pub use persons::{Origin, PersonsVerdict};
 pub use plan::plan_treatments;
 pub use rings::{NonHomogeneous, Proof, ProofRing};
-pub use rules::ENTROPY_TOLERANCE;
+pub use rules::{ENTROPY_TOLERANCE, WholeDistribution};
 pub use source_check::{Finding, Method, SourceCheck, Statement};
 pub use surface::{AuditView, treatments};
 
@@ -181,9 +182,14 @@ pub fn audit(release: &Table, request: &Request) -> Result<Verdict> {
     if persons::has_key(request)? {
         return persons::by_pseudonyms(release, None, request);
     }
+    audit_part(release, request, &[])
+}
+
+/// As [`audit`], without persons, for a part of a release whose whole has these distributions.
+fn audit_part(release: &Table, request: &Request, whole: &[WholeDistribution]) -> Result<Verdict> {
     let surface = surface::surface(release, request)?;
     let specs = request.rules(&surface.roles)?;
-    let (measures, rules) = measure::evaluate(release, request, &surface, &specs)?;
+    let (measures, rules) = measure::evaluate(release, request, &surface, &specs, whole)?;
     Ok(Verdict {
         measures,
         rules,
@@ -380,7 +386,25 @@ pub fn audit_table(table: &Table, request: &Request) -> Result<Verdict> {
 /// `first_row`, `last_row`, `suppressed` or the count column cannot be read.
 pub fn audit_plan(plan: &Table, counts: &Table, request: &Request) -> Result<Verdict> {
     persons::refuse_key(request, "a plan is for rows with counts")?;
-    plan::check(plan, counts, request)
+    plan::check(plan, counts, request, &[])
+}
+
+/// As [`audit_plan`], for the plan of a part of a table: t-closeness compares with the distributions
+/// of the whole table, those of the part alone where none is given for a column.
+///
+/// The audit cannot see the whole, so it believes these numbers; that the whole release satisfies
+/// the rule, its own audit shows.
+///
+/// # Errors
+/// As [`audit_plan`].
+pub fn audit_plan_of_part(
+    plan: &Table,
+    counts: &Table,
+    request: &Request,
+    whole: &[WholeDistribution],
+) -> Result<Verdict> {
+    persons::refuse_key(request, "a plan is for rows with counts")?;
+    plan::check(plan, counts, request, whole)
 }
 
 /// Checks a non-homogeneous release (algorithm `ring`) against the table it was made from, by the
@@ -424,7 +448,7 @@ pub fn audit_rings(
     persons::refuse_key(request, "rings need one row for each person")?;
     let surface = surface::surface(release, request)?;
     let specs = request.rules(&surface.roles)?;
-    let (measures, _) = measure::evaluate(release, request, &surface, &[])?;
+    let (measures, _) = measure::evaluate(release, request, &surface, &[], &[])?;
     let (sense, rules, truth) = match proof {
         Some(proof) => rings::by_proof(release, source, request, &specs, proof)?,
         None => rings::by_search(release, source, request, &specs)?,
@@ -449,7 +473,7 @@ pub fn measures(table: &Table, request: &Request) -> Result<Measures> {
         return persons::measures(table, request);
     }
     let surface = surface::surface(table, request)?;
-    Ok(measure::evaluate(table, request, &surface, &[])?.0)
+    Ok(measure::evaluate(table, request, &surface, &[], &[])?.0)
 }
 
 /// The codes of a column that the reader should have coded.

@@ -1,8 +1,9 @@
 //! The audit of a plan: the release of a table of counts, said piece by piece.
 //!
 //! A plan says for the rows of every tuple what is published for them. Its columns: the original
-//! columns of the counts under their own names, the published ones after `published_`, `first_row`
-//! and `last_row` (which of the tuple's rows, counted from 1, both included) and `suppressed`. Both
+//! columns of the counts under their own names or `tuple` (the row of the counts, from 1), the
+//! published ones after `published_`, `first_row` and `last_row` (which of the tuple's rows, counted
+//! from 1, both included) and `suppressed`. Both
 //! tables are read anew, and nothing of the plan is believed: each tuple must have pieces from 1 to
 //! its count without gap or overlap, every published value must cover the original one, and the
 //! rules are evaluated on the published values, each piece with the number of its rows.
@@ -12,22 +13,24 @@ use arrow_schema::DataType;
 use super::coded;
 use super::cover::Cover;
 use super::guard::unguarded;
+use super::plan_tuples::tuples;
 use super::released_cell::cells;
 use super::row_counts::{RowCounts, whole};
-use super::source_check::{Finding, Method, Passthrough, SourceCheck, alike, number_together};
-use super::source_match::by_passthrough;
+use super::source_check::{Finding, Method, SourceCheck, alike, number_together};
 use super::surface::{QuasiColumns, surface};
-use super::{Verdict, audit};
+use super::{Verdict, WholeDistribution, audit_part};
 use crate::codes::{Codes, RowId};
 use crate::error::{Error, Hint, Result};
-use crate::request::{Request, Rest, Role, list};
+use crate::request::{Request, Role};
 use crate::table::{Coded, Column, Table, Treatment};
 
 /// What the names of published columns begin with in a plan.
-const PUBLISHED: &str = "published_";
-const FIRST: &str = "first_row";
-const LAST: &str = "last_row";
-const SUPPRESSED: &str = "suppressed";
+pub(super) const PUBLISHED: &str = "published_";
+pub(super) const FIRST: &str = "first_row";
+pub(super) const LAST: &str = "last_row";
+pub(super) const SUPPRESSED: &str = "suppressed";
+/// The row of the table of counts, where a plan has no original cells.
+pub(super) const TUPLE: &str = "tuple";
 
 /// The treatment of each column when a plan, or its table of counts, is read for an audit. Every
 /// column is read: the original cells say which tuple a piece is of.
@@ -53,7 +56,9 @@ pub fn plan_treatments(names: &[String], request: &Request) -> Vec<Treatment> {
     };
     // Names may be guarded, which only the cells can show.
     let of = |name: &String| {
-        if is_coded(name) || is_coded(unguarded(name)) {
+        if name == TUPLE && request.column(name).is_none() {
+            Treatment::PassThrough
+        } else if is_coded(name) || is_coded(unguarded(name)) {
             Treatment::Code
         } else {
             Treatment::Compare
@@ -64,11 +69,11 @@ pub fn plan_treatments(names: &[String], request: &Request) -> Vec<Treatment> {
 
 /// The faults of a plan: numbers of pieces, and of tuples.
 #[derive(Clone, Copy, Debug, Default)]
-struct PlanFaults {
+pub(super) struct PlanFaults {
     /// Pieces of no tuple.
-    strange: u64,
+    pub(super) strange: u64,
     /// Pieces whose first row is behind their last.
-    reversed: u64,
+    pub(super) reversed: u64,
     /// Pieces with a cell that does not cover its original.
     uncovered: u64,
     /// Pieces with another published cell in a passed-through column than the original.
@@ -76,15 +81,15 @@ struct PlanFaults {
     /// Suppressed pieces with a published cell.
     shown: u64,
     /// Tuples that the counts have more than once.
-    doubled: u64,
+    pub(super) doubled: u64,
     /// Tuples whose pieces are not 1 to their count, without gap or overlap.
-    gaps: u64,
+    pub(super) gaps: u64,
 }
 
 /// Which of a tuple's rows a piece is about, and whether they are published.
-struct Pieces {
-    first: Vec<u32>,
-    last: Vec<u32>,
+pub(super) struct Pieces {
+    pub(super) first: Vec<u32>,
+    pub(super) last: Vec<u32>,
     is_suppressed: Vec<bool>,
 }
 
@@ -125,7 +130,12 @@ fn each<T: Copy>(
     Ok(column.codes().iter().map(|code| values[code as usize]).collect())
 }
 
-pub(super) fn check(plan: &Table, counts: &Table, request: &Request) -> Result<Verdict> {
+pub(super) fn check(
+    plan: &Table,
+    counts: &Table,
+    request: &Request,
+    whole: &[WholeDistribution],
+) -> Result<Verdict> {
     if request.count.is_none() {
         let reason = "a plan is of a table of counts";
         return Err(Error::request("no-count", reason).hint(Hint::NameCount));
@@ -136,12 +146,12 @@ pub(super) fn check(plan: &Table, counts: &Table, request: &Request) -> Result<V
     number_together(plan, counts)?;
     let row_counts = RowCounts::new(counts, request)?;
     let pieces = Pieces::read(plan)?;
-    let released = released(plan, request, &pieces)?;
     let mut faults = PlanFaults::default();
     let tuple = tuples(plan, counts, request, &row_counts, &pieces, &mut faults)?;
+    let released = released(plan, counts, request, (&tuple, &pieces))?;
     let quasi = surface(&released, request)?.quasi;
     cover(plan, counts, request, &quasi, (&tuple, &pieces), &mut faults)?;
-    let mut verdict = audit(&released, request)?;
+    let mut verdict = audit_part(&released, request, whole)?;
     let rows = |is_suppressed: bool| {
         let of = (0..plan.rows()).filter(|&piece| pieces.is_suppressed[piece] == is_suppressed);
         of.map(|piece| u64::from(pieces.rows(piece))).sum::<u64>()
@@ -165,11 +175,16 @@ pub(super) fn check(plan: &Table, counts: &Table, request: &Request) -> Result<V
 
 /// The table that the plan publishes: the pieces that are not suppressed, each with the number of
 /// its rows in the count column.
-fn released(plan: &Table, request: &Request, pieces: &Pieces) -> Result<Table> {
+fn released(
+    plan: &Table,
+    counts: &Table,
+    request: &Request,
+    (tuple, pieces): (&[Option<RowId>], &Pieces),
+) -> Result<Table> {
     let shown: Vec<usize> =
         (0..plan.rows()).filter(|&piece| !pieces.is_suppressed[piece]).collect();
-    let column = |name: &str, coded: &Coded| {
-        let codes: Codes = shown.iter().map(|&piece| coded.codes().get(piece)).collect();
+    let column = |name: &str, coded: &Coded, row: &dyn Fn(usize) -> usize| {
+        let codes: Codes = shown.iter().map(|&piece| coded.codes().get(row(piece))).collect();
         // The rows of the plan are named in messages.
         let parts = (coded.values().to_vec(), coded.first_row().to_vec());
         let coded = Some(Coded::from_parts(parts.0, parts.1, codes));
@@ -178,7 +193,13 @@ fn released(plan: &Table, request: &Request, pieces: &Pieces) -> Result<Table> {
     let mut columns = Vec::new();
     for (name, line) in &request.columns {
         if line.role == Role::Sensitive {
-            columns.push(column(name, coded(plan, name)?));
+            // A piece that names its tuple by number has the cells of the tuple; one of no tuple is
+            // a fault, whatever its cells are.
+            let of_tuple = |piece: usize| tuple[piece].map_or(0, |row| row as usize);
+            columns.push(match plan.column(name) {
+                Some(_) => column(name, coded(plan, name)?, &|piece| piece),
+                None => column(name, coded(counts, name)?, &of_tuple),
+            });
         }
     }
     for original in plan.columns() {
@@ -186,7 +207,7 @@ fn released(plan: &Table, request: &Request, pieces: &Pieces) -> Result<Table> {
         // A passed-through column is compared with its original.
         let is_new = columns.iter().all(|column| column.name != name);
         if is_new && request.count.as_deref() != Some(name) {
-            columns.push(column(name, coded(plan, &original.name)?));
+            columns.push(column(name, coded(plan, &original.name)?, &|piece| piece));
         }
     }
     let texts: Vec<String> = shown.iter().map(|&piece| pieces.rows(piece).to_string()).collect();
@@ -202,84 +223,6 @@ fn column_of_counts(request: &Request, counted: Coded) -> Column {
         coded: Some(counted),
         passthrough: None,
     }
-}
-
-/// For each piece the row of the counts that it is of; none where there is no such tuple. Notes
-/// tuples that are there twice or not cut into pieces from 1 to their count.
-fn tuples(
-    plan: &Table,
-    counts: &Table,
-    request: &Request,
-    row_counts: &RowCounts<'_>,
-    pieces: &Pieces,
-    faults: &mut PlanFaults,
-) -> Result<Vec<Option<RowId>>> {
-    let mut shared: Vec<Passthrough<'_>> = Vec::new();
-    let mut lost = Vec::new();
-    for original in counts.columns() {
-        let name = &original.name;
-        if request.count.as_ref() == Some(name) {
-            continue;
-        }
-        if [FIRST, LAST, SUPPRESSED].contains(&name.as_str()) || name.starts_with(PUBLISHED) {
-            let reason =
-                format!("the table of counts has a column `{name}`, which a plan uses for itself");
-            return Err(Error::request("name-taken", reason).about_column(name));
-        }
-        match plan.column(name) {
-            // Tuples differ where their texts do, whatever means missing.
-            Some(column) => shared.push(alike(column, original, &[])?),
-            None if is_published(name, request) => lost.push(name.clone()),
-            None => {}
-        }
-    }
-    if !lost.is_empty() {
-        let reason = format!("the plan lacks columns of the table of counts: {}", list(&lost));
-        return Err(Error::data("table-lacks-column", reason));
-    }
-    let classes = by_passthrough(&shared, (plan.rows(), counts.rows()));
-    let members = classes.rows();
-    let mut tuple = vec![None; plan.rows()];
-    for class in 0..classes.sizes.len() {
-        let all = members.of(class);
-        let (tuples, of_plan) =
-            all.split_at(all.partition_point(|&row| (row as usize) < counts.rows()));
-        let mut ends: Vec<(u32, u32)> = Vec::with_capacity(of_plan.len());
-        for &row in of_plan {
-            let piece = row as usize - counts.rows();
-            tuple[piece] = tuples.first().copied();
-            ends.push((pieces.first[piece], pieces.last[piece]));
-        }
-        faults.reversed += ends.iter().filter(|(first, last)| first > last).count() as u64;
-        let Some(&first) = tuples.first() else {
-            faults.strange += of_plan.len() as u64;
-            continue;
-        };
-        faults.doubled += u64::from(tuples.len() > 1);
-        faults.gaps += u64::from(!is_whole(&mut ends, row_counts.of(first as usize)));
-    }
-    Ok(tuple)
-}
-
-/// True for an original column that a release shows in some form.
-fn is_published(name: &str, request: &Request) -> bool {
-    match request.column(name) {
-        Some(line) => !matches!(line.role, Role::Identifier | Role::Person),
-        None => request.rest == Some(Rest::Keep),
-    }
-}
-
-/// True when the pieces are 1 to the count, without gap or overlap.
-fn is_whole(ends: &mut [(u32, u32)], count: u32) -> bool {
-    ends.sort_unstable();
-    let mut next = Some(1u32);
-    for &mut (first, last) in ends {
-        if next != Some(first) || last < first {
-            return false;
-        }
-        next = last.checked_add(1);
-    }
-    next == count.checked_add(1)
 }
 
 /// Notes pieces whose published cells do not cover the originals, differ from the originals where

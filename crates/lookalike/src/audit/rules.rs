@@ -20,6 +20,15 @@ use crate::table::Coded;
 /// equally frequent values must satisfy the rule.
 pub const ENTROPY_TOLERANCE: f64 = 1e-9;
 
+/// The distribution of a sensitive column in a whole table, for the audit of a part of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WholeDistribution {
+    /// The name of the column.
+    pub column: String,
+    /// Each value, none for the missing one, with its rows in the whole table.
+    pub values: Vec<(Option<String>, u64)>,
+}
+
 /// A sensitive column; all spellings of one value are one value.
 #[derive(Debug)]
 pub(super) struct Sensitive<'a> {
@@ -69,6 +78,29 @@ impl<'a> Sensitive<'a> {
         }
         all.rows = row_counts.total;
         all
+    }
+
+    /// Takes the distribution of the whole table for that of its part. A value that the part has
+    /// and the whole has not counts no rows there.
+    pub(super) fn compare_with(&mut self, whole: &WholeDistribution, missing: &[String]) {
+        let sameness = self.sameness;
+        let present =
+            |text: &Option<String>| text.clone().filter(|text| !is_missing(text, missing));
+        let one = |text: Option<String>| text.map(|text| sameness.of(&text).into_owned());
+        let values = self.values.iter().cloned();
+        let mut numbers: FxHashMap<Option<String>, usize> = values.map(one).zip(0..).collect();
+        self.totals.fill(0);
+        self.rows = 0;
+        for (text, rows) in &whole.values {
+            let number = *numbers.entry(one(present(text))).or_insert_with(|| {
+                self.values.push(present(text));
+                self.first_row.push(0);
+                self.totals.push(0);
+                self.values.len() - 1
+            });
+            self.totals[number] += rows;
+            self.rows += rows;
+        }
     }
 
     /// The number of a row's value.

@@ -83,6 +83,16 @@ pub(crate) fn spelling(kind: Kind, text: &str) -> String {
     one.unwrap_or_else(|| text.to_string())
 }
 
+/// A text of the number or instant that has this [`spelling`].
+pub(crate) fn respelt(kind: Kind, spelling: &str) -> String {
+    let instant = |text: &str| jiff::Timestamp::from_nanosecond(text.parse().ok()?).ok();
+    match kind {
+        Kind::Numeric => spelling.replace(' ', "e"),
+        Kind::Date => instant(spelling).map_or(spelling.to_string(), |instant| instant.to_string()),
+        Kind::Ordinal | Kind::Categorical => spelling.to_string(),
+    }
+}
+
 /// A decimal as its digits without zeros at either end, and the power of ten of the last one.
 fn decimal(text: &str) -> Option<String> {
     number(text)?;

@@ -136,7 +136,7 @@ impl Problem {
 }
 
 /// A share of the rows, rounded down: the limit is never exceeded.
-fn allowance(share: Ratio, rows: u64) -> u64 {
+pub(super) fn allowance(share: Ratio, rows: u64) -> u64 {
     let allowed = u128::from(share.num()) * u128::from(rows) / u128::from(share.den());
     u64::try_from(allowed).expect("a share below 1 of a table")
 }

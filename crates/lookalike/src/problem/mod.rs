@@ -15,6 +15,7 @@ mod check;
 mod counts;
 mod fit;
 mod mandatory_suppression;
+mod part_rules;
 pub mod partition;
 mod persons;
 pub mod privacy;
@@ -27,6 +28,7 @@ mod tuples;
 
 pub(crate) use counts::CountColumn;
 pub use counts::row_count;
+pub(crate) use part_rules::{PartCounts, PartRules, ruled_columns};
 pub use persons::{PersonRows, PersonUnits};
 pub(crate) use stages::Stage;
 pub(crate) use tuples::Numbering;

@@ -4,6 +4,7 @@
 //! One row a piece: the original cells, the published ones, and which of the tuple's rows by
 //! number. A plan is as secret as the table.
 
+use std::hash::{DefaultHasher, Hasher};
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
@@ -13,6 +14,7 @@ use arrow_row::{OwnedRow, RowConverter, SortField};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use arrow_select::interleave::interleave;
 
+use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 
 use super::deal::{Dealt, deal};
@@ -33,6 +35,8 @@ const PUBLISHED: &str = "published_";
 const FIRST: &str = "first_row";
 /// The number of its last row.
 const LAST: &str = "last_row";
+/// The row of the table of tuples, where a plan has no original cells.
+const TUPLE: &str = "tuple";
 /// True where the rows of a piece are not released.
 const SUPPRESSED: &str = "suppressed";
 
@@ -47,6 +51,17 @@ pub struct TuplePlan {
     published: Vec<PublishedColumn>,
     /// In the order of the table.
     pieces: Vec<PlannedPiece>,
+    name: TupleName,
+}
+
+/// How a plan names the tuple of a piece.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TupleName {
+    /// By its original cells.
+    #[default]
+    Cells,
+    /// By its row in the table of tuples, from 1, in the column `tuple`.
+    Number,
 }
 
 /// Some rows of a tuple.
@@ -72,8 +87,12 @@ impl TuplePlan {
         roles: &Roles,
         request: &Request,
         key: Key,
+        name: TupleName,
     ) -> Result<TuplePlan> {
-        let columns: Vec<_> = originals(table, roles).collect();
+        let columns: Vec<_> = match name {
+            TupleName::Cells => originals(table, roles).collect(),
+            TupleName::Number => Vec::new(),
+        };
         let mut published = Vec::new();
         for at in 0..problem.attributes().len() {
             published.extend(published_columns(problem, recoding, at, request)?);
@@ -81,6 +100,9 @@ impl TuplePlan {
         let original = |name: &str, data_type: &DataType| Field::new(name, data_type.clone(), true);
         let mut fields: Vec<Field> =
             columns.iter().map(|(column, _)| original(&column.name, &column.data_type)).collect();
+        if name == TupleName::Number {
+            fields.push(Field::new(TUPLE, DataType::Int64, false));
+        }
         let prefixed = |column: &PublishedColumn| {
             let name = format!("{PUBLISHED}{}", column.field.name());
             Field::new(name, column.cells.data_type().clone(), true)
@@ -100,6 +122,7 @@ impl TuplePlan {
             starts,
             published,
             pieces,
+            name,
         })
     }
 
@@ -125,13 +148,22 @@ impl TuplePlan {
     pub fn batch(&self, index: usize) -> Result<RecordBatch> {
         let start = index * BATCH;
         let pieces = &self.pieces[start..(start + BATCH).min(self.pieces.len())];
+        let numbers = |number: fn(&PlannedPiece) -> i64| -> ArrayRef {
+            Arc::new(pieces.iter().map(number).collect::<Int64Array>())
+        };
+        let mut arrays = Vec::with_capacity(self.schema.fields().len());
+        if self.name == TupleName::Number {
+            arrays.push(numbers(|piece| i64::from(piece.row) + 1));
+        }
         let place = |piece: &PlannedPiece| {
             let row = piece.row as usize;
             let chunk = self.starts.partition_point(|&start| start <= row) - 1;
             (chunk, row - self.starts[chunk])
         };
-        let places: Vec<(usize, usize)> = pieces.iter().map(place).collect();
-        let mut arrays = Vec::with_capacity(self.schema.fields().len());
+        let places: Vec<(usize, usize)> = match &self.originals[..] {
+            [] => Vec::new(),
+            _ => pieces.iter().map(place).collect(),
+        };
         for chunks in &self.originals {
             let chunks: Vec<&dyn Array> = chunks.iter().map(AsRef::as_ref).collect();
             arrays.push(interleave(&chunks, &places).map_err(gathering)?);
@@ -139,9 +171,6 @@ impl TuplePlan {
         for column in &self.published {
             arrays.push(column.of_classes(pieces.iter().map(|piece| piece.class))?);
         }
-        let numbers = |number: fn(&PlannedPiece) -> i64| -> ArrayRef {
-            Arc::new(pieces.iter().map(number).collect::<Int64Array>())
-        };
         arrays.push(numbers(|piece| piece.first));
         arrays.push(numbers(|piece| piece.last));
         let suppressed: BooleanArray =
@@ -159,8 +188,9 @@ impl TuplePlan {
 /// [`Request`](crate::ErrorKind::Request) with the column.
 pub fn check_tuples(table: &Table, roles: &Roles) -> Result<()> {
     let columns: Vec<_> = originals(table, roles).collect();
-    let is_own =
-        |name: &str| [FIRST, LAST, SUPPRESSED].contains(&name) || name.starts_with(PUBLISHED);
+    let is_own = |name: &str| {
+        [TUPLE, FIRST, LAST, SUPPRESSED].contains(&name) || name.starts_with(PUBLISHED)
+    };
     if let Some((taken, _)) = columns.iter().find(|(column, _)| is_own(&column.name)) {
         let name = &taken.name;
         let reason =
@@ -170,24 +200,83 @@ pub fn check_tuples(table: &Table, roles: &Roles) -> Result<()> {
     let types =
         columns.iter().map(|(column, _)| SortField::new(column.data_type.clone())).collect();
     let converter = RowConverter::new(types).map_err(gathering)?;
-    let chunks = columns.first().map_or(0, |(_, chunks)| chunks.len());
+    match twice(&converter, &columns, hash)? {
+        None => Ok(()),
+        Some(row) => {
+            let reason = format!(
+                "data row {row} is the same tuple as a row before it (an empty text is missing): make \
+                 the cells one in the table itself, then count"
+            );
+            let place = Place { row: Some(row), ..Place::default() };
+            Err(Error::data("tuple-twice", reason).about(place))
+        }
+    }
+}
+
+/// A hash of the bytes of a row.
+fn hash(row: &[u8]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    hasher.write(row);
+    hasher.finish()
+}
+
+/// The first row, by its number from 1, that is the same as a row before it.
+///
+/// All rows side by side would take gigabytes, so a first pass has a hash of each, and a second one
+/// compares the rows whose hash occurs twice: few, unless rows are the same.
+fn twice(
+    converter: &RowConverter,
+    columns: &[(&Column, &Vec<ArrayRef>)],
+    hash: fn(&[u8]) -> u64,
+) -> Result<Option<u64>> {
+    let slices = slices(columns.first().map_or(&[][..], |(_, chunks)| chunks.as_slice()));
+    let rows_of = |slice: &RowSlice| {
+        let cells = |(_, chunks): &(&Column, &Vec<ArrayRef>)| {
+            as_compared(&chunks[slice.chunk].slice(slice.start, slice.rows))
+        };
+        let arrays: Vec<ArrayRef> = columns.iter().map(cells).collect();
+        converter.convert_columns(&arrays).map_err(gathering)
+    };
+    let hashes = |slice: &RowSlice| -> Result<Vec<u64>> {
+        Ok(rows_of(slice)?.iter().map(|row| hash(row.as_ref())).collect())
+    };
+    let hashes: Vec<Vec<u64>> = slices.par_iter().map(hashes).collect::<Result<_>>()?;
+    let mut hashes = hashes.concat();
+    hashes.par_sort_unstable();
+    let pairs = hashes.windows(2).filter(|pair| pair[0] == pair[1]);
+    let suspected: FxHashSet<u64> = pairs.map(|pair| pair[0]).collect();
+    drop(hashes);
+    if suspected.is_empty() {
+        return Ok(None);
+    }
     let mut seen: FxHashSet<OwnedRow> = FxHashSet::default();
-    for chunk in 0..chunks {
-        let arrays: Vec<ArrayRef> =
-            columns.iter().map(|(_, chunks)| as_compared(&chunks[chunk])).collect();
-        for row in &converter.convert_columns(&arrays).map_err(gathering)? {
-            if !seen.insert(row.owned()) {
-                let row = seen.len() as u64 + 1;
-                let reason = format!(
-                    "data row {row} is the same tuple as a row before it (an empty text is missing): \
-                     make the cells one in the table itself, then count"
-                );
-                let place = Place { row: Some(row), ..Place::default() };
-                return Err(Error::data("tuple-twice", reason).about(place));
+    let mut number = 0;
+    for slice in &slices {
+        for row in &rows_of(slice)? {
+            number += 1;
+            if suspected.contains(&hash(row.as_ref())) && !seen.insert(row.owned()) {
+                return Ok(Some(number));
             }
         }
     }
-    Ok(())
+    Ok(None)
+}
+
+/// Some rows of a chunk.
+struct RowSlice {
+    chunk: usize,
+    start: usize,
+    rows: usize,
+}
+
+/// All rows of the chunks, in order, a few at a time.
+fn slices(chunks: &[ArrayRef]) -> Vec<RowSlice> {
+    let of_chunk = |(chunk, cells): (usize, &ArrayRef)| {
+        let all = cells.len();
+        let starts = (0..all).step_by(BATCH);
+        starts.map(move |start| RowSlice { chunk, start, rows: BATCH.min(all - start) })
+    };
+    chunks.iter().enumerate().flat_map(of_chunk).collect()
 }
 
 /// Cells that a text file or a join takes for one are one: empty texts and missing cells, the zeros
@@ -225,4 +314,55 @@ fn numbered(dealt: &[Dealt]) -> Vec<PlannedPiece> {
         pieces.push(PlannedPiece { row, class, first, last });
     }
     pieces
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::Rng;
+    use crate::testing;
+
+    /// The first row that equals one before it, by looking at all pairs.
+    fn slow(rows: &[(String, String)]) -> Option<u64> {
+        let is_twice = |&at: &usize| rows[..at].contains(&rows[at]);
+        (0..rows.len()).find(is_twice).map(|at| at as u64 + 1)
+    }
+
+    #[test]
+    fn the_first_tuple_that_is_there_twice_is_found_whatever_the_hashes_are() {
+        let hashes: [fn(&[u8]) -> u64; 3] =
+            [hash, |_| 7, |row| row.iter().map(|&byte| u64::from(byte)).sum::<u64>() % 5];
+        let mut rng = Rng::new(3);
+        let (mut found, mut none) = (0, 0);
+        for _ in 0..200 {
+            let cells = 1 + rng.below(6);
+            let pick = |rng: &mut Rng| match rng.below(cells) {
+                0 => String::new(),
+                number => number.to_string(),
+            };
+            let rows: Vec<(String, String)> =
+                (0..1 + rng.below(5)).map(|_| (pick(&mut rng), pick(&mut rng))).collect();
+            let lines: String = rows.iter().map(|(a, b)| format!("{a},{b},1\n")).collect();
+            let table = testing::table(&format!("a,b,n\n{lines}"));
+            let roles = Roles { count: Some("n".into()), ..Roles::default() };
+            let columns: Vec<_> = originals(&table, &roles).collect();
+            let types = vec![SortField::new(DataType::Utf8), SortField::new(DataType::Utf8)];
+            let converter = RowConverter::new(types).unwrap();
+            for hash in hashes {
+                assert_eq!(twice(&converter, &columns, hash).unwrap(), slow(&rows), "{rows:?}");
+            }
+            *(if slow(&rows).is_some() { &mut found } else { &mut none }) += 1;
+        }
+        assert!(found > 40 && none > 40, "{found} and {none}");
+    }
+
+    #[test]
+    fn slices_have_every_row_once_and_in_order() {
+        let cells = |rows: usize| Arc::new(Int64Array::from(vec![0; rows])) as ArrayRef;
+        let chunks = [cells(2 * BATCH + 1), cells(0), cells(BATCH), cells(3)];
+        let found: Vec<(usize, usize, usize)> =
+            slices(&chunks).iter().map(|slice| (slice.chunk, slice.start, slice.rows)).collect();
+        let first = [(0, 0, BATCH), (0, BATCH, BATCH), (0, 2 * BATCH, 1)];
+        assert_eq!(found, [&first[..], &[(2, 0, BATCH), (3, 0, 3)]].concat());
+    }
 }

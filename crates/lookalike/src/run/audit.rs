@@ -17,7 +17,7 @@ use super::input::{Input, InputFile};
 use super::read::{Original, forget_absent};
 use super::search::FoundRecoding;
 use super::write::{ReleasePlace, WrittenRelease};
-use super::{Product, Run, dictionaries};
+use super::{Product, Run, cells, dictionaries};
 
 /// How much the audit of a written release checks. The rules are always checked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -194,7 +194,9 @@ fn verdict(run: &Run, written: &mut WrittenRelease) -> Result<Verdict> {
     let rows = read_back(&mut written.place)?.with_cancel(Arc::clone(&flag));
     if let SourceComparison::Plan(original) = &mut written.comparison {
         let plan = rows.read_for(|names| audit::plan_treatments(names, request))?;
-        return audit::audit_plan(&plan, &source(original, request, flag)?, request);
+        let tuples = source(original, request, flag)?;
+        let whole = run.domain.map(cells::distributions).unwrap_or_default();
+        return audit::audit_plan_of_part(&plan, &tuples, request, &whole);
     }
     let release = if is_guarded {
         read_opened(rows, request, view)?

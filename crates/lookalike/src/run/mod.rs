@@ -14,6 +14,7 @@
 //! [`table::from_batches`]: crate::table::from_batches
 
 mod audit;
+mod cells;
 mod dictionaries;
 mod in_memory;
 mod in_time;
@@ -31,6 +32,7 @@ mod watch;
 mod write;
 
 pub use audit::{Verify, read_for_audit, verify_plan};
+pub use cells::{CellSize, cuts, domain_of_columns, merge_cells};
 pub use in_memory::{Audited, audit_outcome};
 pub use in_time::{refuse_changing, solve_in_time};
 pub use input::Input;
@@ -45,8 +47,10 @@ pub use watch::{Cancel, Event, Progress, Stage};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use crate::domain::TableDomain;
 use crate::error::{Error, Result};
 use crate::release::recoding_file::RecodingFile;
+use crate::release::tuple_plan::TupleName;
 use crate::request::Request;
 use crate::search::global::Techniques;
 use crate::search::tuning::Tuning;
@@ -121,6 +125,7 @@ pub struct Run<'a> {
     techniques: Techniques,
     tuning: Tuning,
     labels: LabelFormat,
+    tuple_name: TupleName,
     proof: Option<SecretTarget>,
     recoding_copy: Option<SecretTarget>,
     existing: Existing,
@@ -128,6 +133,8 @@ pub struct Run<'a> {
     reads: Vec<PathBuf>,
     cancel: Cancel,
     watch: Option<Watch<'a>>,
+    /// The domain of the whole, where the table is a part of one.
+    domain: Option<&'a TableDomain>,
 }
 
 impl fmt::Debug for Run<'_> {
@@ -186,6 +193,7 @@ impl<'a> Run<'a> {
             techniques: Techniques::default(),
             tuning: Tuning::default(),
             labels: LabelFormat::Texts,
+            tuple_name: TupleName::Cells,
             proof: None,
             recoding_copy: None,
             existing: Existing::Keep,
@@ -193,6 +201,7 @@ impl<'a> Run<'a> {
             reads: Vec::new(),
             cancel: Cancel::default(),
             watch: None,
+            domain: None,
         }
     }
 
@@ -270,6 +279,24 @@ impl<'a> Run<'a> {
     /// ```
     pub fn categories(self) -> Run<'a> {
         Run { labels: LabelFormat::Categories, ..self }
+    }
+
+    /// A plan names each tuple by its row in the table of counts (`tuple`, from 1) and has no
+    /// original cells. Two rows may then be the same tuple.
+    ///
+    /// # Example
+    /// ```
+    /// use lookalike::{Request, run::Run, table};
+    ///
+    /// let request = Request::parse("k = 2\ncount = 'n'\ncolumns.age.role = 'quasi'")?;
+    /// let counts = table::open_text("age,n\n34,1\n36,3\n51,2\n".into(), "counts".as_ref())?;
+    /// let plan = Run::new(&request).numbered().plan_in_memory(counts)?;
+    /// let names: Vec<&str> = plan.schema.fields().iter().map(|field| field.name().as_str()).collect();
+    /// assert_eq!(names, ["tuple", "published_age", "first_row", "last_row", "suppressed"]);
+    /// # Ok::<(), lookalike::Error>(())
+    /// ```
+    pub fn numbered(self) -> Run<'a> {
+        Run { tuple_name: TupleName::Number, ..self }
     }
 
     /// What happens to output files that are already there; they are kept, and the run refused,

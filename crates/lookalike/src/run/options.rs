@@ -13,6 +13,7 @@ use crate::search::global::{Cost, Techniques};
 use crate::search::{Algorithm, SearchOptions};
 use crate::table::{self, FileType, Pending};
 
+use super::cells;
 use super::input::Input;
 use super::target::{Target, refuse_overlap};
 use super::{LabelFormat, Product, RecodingSource, Run, SecretTarget};
@@ -67,6 +68,7 @@ pub(super) fn plan<'a>(
     if product == Product::Plan {
         refuse_plan(run)?;
     }
+    cells::refuse(run, product)?;
     let format = match target {
         Target::File(path) => {
             let file_type = table::file_type(path)?;

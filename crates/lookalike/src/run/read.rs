@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 use crate::error::{Error, Hint, Result, Warning};
 use crate::evaluate::profile::person_columns;
 use crate::problem::treatments;
-use crate::release::{self, CellFormat, tuple_plan};
+use crate::release::tuple_plan::{self, TupleName};
+use crate::release::{self, CellFormat};
 use crate::request::{ColumnRequest, Request, Role, Roles};
 use crate::table::{self, Source, Table, Treatment};
 
@@ -50,7 +51,8 @@ pub(super) fn read(run: &mut Run, plan: &RunPlan, input: Input) -> Result<ReadTa
     let roles = roles(request, &source)?;
     request.rules(&roles)?;
     let mut treatments = treatments(source.names(), &roles);
-    if plan.product == Product::Plan {
+    let has_cells = plan.product == Product::Plan && run.tuple_name == TupleName::Cells;
+    if has_cells {
         // A plan has the original cells too.
         let quasi = source.names().iter().zip(&mut treatments);
         quasi
@@ -67,7 +69,7 @@ pub(super) fn read(run: &mut Run, plan: &RunPlan, input: Input) -> Result<ReadTa
     if plan.format.cells() == CellFormat::Text {
         release::check_text(&table, &roles)?;
     }
-    if plan.product == Product::Plan {
+    if has_cells {
         tuple_plan::check_tuples(&table, &roles)?;
     }
     let original = match file {

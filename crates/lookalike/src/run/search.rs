@@ -56,7 +56,11 @@ pub(super) fn search(
     let disclosed = disclosures(&table, &roles, request)?;
     warnings.extend(disclosed.warnings);
     run.cancel.check()?;
-    let problem = Arc::new(Problem::new(&table, &roles, request)?);
+    let problem = match run.domain {
+        None => Problem::new(&table, &roles, request)?,
+        Some(domain) => Problem::within(domain, &table, &roles, request)?,
+    };
+    let problem = Arc::new(problem);
     run.cancel.check()?;
     let codes = table.take_codes();
     match &mut original {

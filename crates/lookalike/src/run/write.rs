@@ -157,7 +157,8 @@ fn released(run: &Run, plan: &RunPlan, found: &FoundRecoding) -> Result<Release>
 fn planned(run: &Run, found: &FoundRecoding) -> Result<TuplePlan> {
     let FoundRecoding { problem, outcome, table, roles, .. } = found;
     let key = Key::of(run.request.seed);
-    TuplePlan::new(problem, &outcome.recoding, table, roles, &run.request, key)
+    let name = run.tuple_name;
+    TuplePlan::new(problem, &outcome.recoding, table, roles, &run.request, key, name)
 }
 
 /// All batches, made in parallel.

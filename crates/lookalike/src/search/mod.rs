@@ -14,6 +14,7 @@
 pub mod bound;
 pub(crate) mod boxes;
 pub mod budget;
+pub mod cuts;
 pub mod global;
 mod grouping;
 mod local;

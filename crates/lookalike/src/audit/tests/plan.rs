@@ -1,9 +1,17 @@
 //! Plans of random tables of counts, true ones and ones with every fault.
 
-use super::super::{Finding, Method, SourceCheck, audit, audit_plan, plan_treatments, unguard};
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Int64Array};
+use arrow_schema::DataType;
+
+use super::super::{
+    Finding, Method, SourceCheck, WholeDistribution, audit, audit_plan, audit_plan_of_part,
+    plan_treatments, unguard,
+};
 use super::mutations::{NAMES, QUASI, TestRows, asked, shown, source};
 use super::{Request, Seeded, request, table, table_of};
-use crate::table::Treatment;
+use crate::table::{Column, Treatment};
 
 /// A piece: its tuple, its rows, and what is published for them; none when it is suppressed.
 #[derive(Clone, Debug)]
@@ -79,6 +87,25 @@ fn table_of_plan(pieces: &[Piece]) -> crate::table::Table {
     table_of(&std::iter::once(names).chain(pieces.iter().map(row)).collect::<Vec<_>>())
 }
 
+/// The same plan, with the tuples by their numbers.
+fn numbered(pieces: &[Piece], counts: &[(Vec<String>, u32)]) -> crate::table::Table {
+    let by_cells = table_of_plan(pieces);
+    let number = |piece: &Piece| {
+        let row = counts.iter().position(|(tuple, _)| *tuple == piece.tuple);
+        Some(row.map_or(0, |row| row as i64 + 1))
+    };
+    let numbers: ArrayRef = Arc::new(pieces.iter().map(number).collect::<Int64Array>());
+    let tuple = Column {
+        name: "tuple".to_string(),
+        data_type: DataType::Int64,
+        coded: None,
+        passthrough: Some(vec![numbers]),
+    };
+    let others = by_cells.columns().iter().filter(|column| !NAMES.contains(&&*column.name));
+    let columns = std::iter::once(tuple).chain(others.cloned()).collect();
+    crate::table::Table::new(columns, pieces.len())
+}
+
 /// The published rows written out.
 fn written_out(pieces: &[Piece]) -> crate::table::Table {
     let names: Vec<String> = NAMES.map(String::from).to_vec();
@@ -111,6 +138,9 @@ fn true_plans_hold_and_their_rules_are_those_of_the_rows_written_out() {
         }
         let verdict =
             audit_plan(&table_of_plan(&pieces), &table_of_counts(&counts), &with).unwrap();
+        let by_number =
+            audit_plan(&numbered(&pieces, &counts), &table_of_counts(&counts), &with).unwrap();
+        assert_eq!(format!("{verdict:?}"), format!("{by_number:?}"));
         let single = audit(&written_out(&pieces), &plain).unwrap();
         assert_eq!(verdict.rules.len(), single.rules.len());
         for (a, b) in verdict.rules.iter().zip(&single.rules) {
@@ -192,10 +222,12 @@ fn every_planted_fault_is_found() {
         if pieces.len() < 3 || !plant(kind, &mut seeded, &mut pieces, &mut counts) {
             continue;
         }
-        let (plan, counts) = (table_of_plan(&pieces), table_of_counts(&counts));
-        let truth = audit_plan(&plan, &counts, &with).unwrap().truth.unwrap();
-        assert!(!truth.holds() && truth.violations > 0, "fault {kind}: {pieces:?} {truth:?}");
-        assert!(truth.statements.iter().any(|said| said.finding == Finding::Broken));
+        for plan in [table_of_plan(&pieces), numbered(&pieces, &counts)] {
+            let counts = table_of_counts(&counts);
+            let truth = audit_plan(&plan, &counts, &with).unwrap().truth.unwrap();
+            assert!(!truth.holds() && truth.violations > 0, "fault {kind}: {pieces:?} {truth:?}");
+            assert!(truth.statements.iter().any(|said| said.finding == Finding::Broken));
+        }
         planted[kind] += 1;
     }
     assert!(planted.iter().all(|&number| number > 20), "{planted:?}");
@@ -281,6 +313,38 @@ fn what_is_no_plan_is_refused() {
 }
 
 #[test]
+fn numbers_of_tuples_are_read_from_text_and_sensitive_cells_from_the_counts() {
+    let request = request(&format!("{ASKED}[limits]\nsuppress = '25%'"));
+    let plan = |rows: &str| {
+        let text = format!("tuple,published_age,first_row,last_row,suppressed\n{rows}");
+        let source = crate::table::open_text(text, "plan.csv".as_ref()).unwrap();
+        source.read_for(|names| plan_treatments(names, &request)).unwrap()
+    };
+    let verdict = |rows: &str| audit_plan(&plan(rows), &table(&COUNTS), &request).unwrap();
+    let good = verdict("1,[34-37],1,2,false\n2,[34-37],1,1,false\n3,,1,1,true\n");
+    assert!(good.holds() && good.measures.rows == 3, "{good:?}");
+    // One illness in the class of the first tuple alone.
+    let rules = verdict("1,34,1,2,false\n2,37,1,1,false\n3,,1,1,true\n").rules;
+    assert_eq!(rules[1].violations, 2, "{rules:?}");
+    for wrong in ["0,34,1,2,false", "x,34,1,2,false", "4,34,1,2,false", "-1,34,1,2,false"] {
+        let rows = format!("{wrong}\n1,34,1,2,false\n2,37,1,1,false\n3,,1,1,true\n");
+        let truth = verdict(&rows).truth.unwrap();
+        assert_eq!(truth.violations, 1, "{wrong}: {truth:?}");
+    }
+    let text = "tuple,published_age,first_row,last_row,suppressed\n1,34,1,2,false\n";
+    let source = crate::table::open_text(text.into(), "plan.csv".as_ref()).unwrap();
+    let mut columns = source.read_for(|names| plan_treatments(names, &request)).unwrap();
+    let floats: ArrayRef = Arc::new(arrow_array::Float64Array::from(vec![1.0]));
+    let with = |column: &Column| match &*column.name {
+        "tuple" => Column { passthrough: Some(vec![floats.clone()]), ..column.clone() },
+        _ => column.clone(),
+    };
+    columns = crate::table::Table::new(columns.columns().iter().map(with).collect(), 1);
+    let error = audit_plan(&columns, &table(&COUNTS), &request).unwrap_err();
+    assert_eq!(error.code(), "not-a-plan");
+}
+
+#[test]
 fn names_and_cells_may_be_guarded() {
     let request = request("k = 2\ncount = 'n'\n[columns]\n\"=a\" = { role = 'quasi' }");
     let names = ["'=a", "other", "published_=a", "first_row", "last_row", "suppressed", "n"];
@@ -295,4 +359,32 @@ fn names_and_cells_may_be_guarded() {
     unguard(&mut plan);
     let verdict = audit_plan(&plan, &table(&["=a|n", "=x|2", "y|2"]), &request).unwrap();
     assert!(verdict.holds(), "{verdict:?}");
+}
+
+#[test]
+fn the_plan_of_a_part_is_as_close_as_its_distance_to_the_whole() {
+    let request = request(
+        "k = 2\ncount = 'n'\n[columns]\nage = { role = 'quasi' }\n\
+         ill = { role = 'sensitive', kind = 'numeric', t = 0.25, distance = 'ordered' }",
+    );
+    let read =
+        |text: &str| table(&text.lines().map(|line| line.replace(',', "|")).collect::<Vec<_>>());
+    // One class of 1 and 2, half and half.
+    let counts = read("age,ill,n\n30,1,2\n31,2.0,2\n");
+    let plan = "age,ill,published_age,first_row,last_row,suppressed\n\
+                30,1,[30-31],1,2,false\n31,2.0,[30-31],1,2,false\n";
+    let holds = |values: &[(Option<&str>, u64)]| {
+        let values = values.iter().map(|&(text, rows)| (text.map(String::from), rows)).collect();
+        let whole = [WholeDistribution { column: "ill".into(), values }];
+        audit_plan_of_part(&read(plan), &counts, &request, &whole).unwrap().holds()
+    };
+    assert!(audit_plan(&read(plan), &counts, &request).unwrap().holds(), "itself is its whole");
+    assert!(holds(&[(Some("1.0"), 50), (Some("2"), 50)]));
+    // A quarter has to go from one end to the other: the greatest distance that holds.
+    assert!(holds(&[(Some("1"), 75), (Some("2"), 25)]));
+    assert!(!holds(&[(Some("1"), 76), (Some("2"), 24)]));
+    // Values that only the whole has: the half of the rows with 3 is one of two steps away.
+    assert!(holds(&[(Some("1"), 25), (Some("2"), 50), (Some("3"), 25)]));
+    assert!(!holds(&[(Some("1"), 0), (Some("2"), 50), (Some("3"), 50)]));
+    assert!(!holds(&[(Some("1"), 10), (Some("2"), 10), (None, 80)]), "missing is a value");
 }

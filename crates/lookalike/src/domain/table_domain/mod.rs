@@ -6,18 +6,20 @@
 
 mod stored;
 
+use std::collections::BTreeMap;
+
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use self::stored::StoredDomain;
 use super::attribute::{Attribute, Domain, Ordered, Unit};
 use super::encode::{self, ColumnSpec};
-use super::parse::{DAY, TimeScale, instant, number, spelling};
+use super::parse::{DAY, TimeScale, instant, number, respelt, spelling};
 use super::scheme::Scheme;
 use super::taxonomy::Taxonomy;
 use crate::codes::{Code, RowId};
 use crate::error::{Error, Result};
-use crate::request::{Distance, Kind, Request};
+use crate::request::{ColumnRequest, Distance, Kind, Request};
 use crate::table::Coded;
 
 /// The distinct values of a column, and how many rows of the table have each: what an engine finds
@@ -104,6 +106,21 @@ impl TableDomain {
         TableDomain { rows, quasi, sensitive }
     }
 
+    /// Reads a domain that [`to_json`](TableDomain::to_json) wrote.
+    ///
+    /// # Errors
+    /// [`Request`](crate::ErrorKind::Request) when the text is no domain. It has values of the
+    /// table, so the error does not say where.
+    pub fn from_json(text: &str) -> Result<TableDomain> {
+        let reason = "this is no domain of a table, or it is damaged: make it anew";
+        serde_json::from_str(text).map_err(|_| Error::request("not-a-domain", reason))
+    }
+
+    /// The domain as JSON.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self).expect("its numbers are texts and its keys are names")
+    }
+
     /// The number of rows of the whole table.
     pub fn rows(&self) -> u64 {
         self.rows
@@ -112,6 +129,29 @@ impl TableDomain {
     /// The quasi-identifiers, in the table's order.
     pub fn quasi(&self) -> &[QuasiDomain] {
         &self.quasi
+    }
+
+    /// The sensitive columns under a rule.
+    pub fn sensitive(&self) -> &[SensitiveDomain] {
+        &self.sensitive
+    }
+
+    /// Gives every quasi-identifier of a request the kind that it has in the whole table, where the
+    /// request does not say: a part alone may look like another.
+    pub(crate) fn settle_kinds(&self, request: &mut Request) {
+        for column in &self.quasi {
+            let kind = match column.attribute.domain.unit() {
+                None => Kind::Categorical,
+                Some(Unit::Whole | Unit::Decimal) => Kind::Numeric,
+                Some(Unit::Day | Unit::Second) => Kind::Date,
+                Some(Unit::Place) => continue,
+            };
+            let open = |line: &&mut ColumnRequest| {
+                line.kind.is_none() && line.order.is_none() && line.hierarchy.is_none()
+            };
+            let line = request.columns.get_mut(&column.attribute.name).filter(open);
+            line.into_iter().for_each(|line| line.kind = Some(kind));
+        }
     }
 
     /// The quasi-identifier of that name.
@@ -175,6 +215,21 @@ impl SensitiveDomain {
     /// The column's name.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Each value that occurs, none for the missing one, with its rows in the whole table. Numbers
+    /// and times may be in other spellings than in the table.
+    pub fn values(&self) -> Vec<(Option<String>, u64)> {
+        let by_code: BTreeMap<Code, &str> =
+            self.codes.iter().map(|(text, &code)| (code, text.as_str())).collect();
+        let codes = (0..).take(self.totals.len());
+        let texts: Vec<Option<&str>> = codes.map(|code| by_code.get(&code).copied()).collect();
+        let value = |(code, text): (Code, &Option<&str>)| match (&self.taxonomy, text) {
+            (Some(tree), _) => Some(tree.leaf_label(code).to_string()),
+            (None, text) => text.map(|text| respelt(self.kind, text)),
+        };
+        let values = (0..).zip(&texts).map(value).map(|text| text.filter(|text| !text.is_empty()));
+        values.zip(self.totals.iter().copied()).filter(|&(_, rows)| rows > 0).collect()
     }
 
     /// The rows of the whole table with each of its values, in the order of their codes.
