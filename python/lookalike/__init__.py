@@ -142,6 +142,10 @@ def __getattr__(name: str) -> object:
         from ._lookalike import version
 
         value: object = version()
+    elif name == "engine":
+        from importlib import import_module
+
+        value = import_module(".engine", __name__)
     elif name in _MODULES:
         from importlib import import_module
 
@@ -153,4 +157,4 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, "__version__", "__doc__"])
+    return sorted([*__all__, "engine", "__version__", "__doc__"])

@@ -49,7 +49,26 @@ def anonymize(data: Table, request: str, options: str, watch: Watch | None) -> R
     "recoding" and "with_proof" (true to have their texts)."""
 
 def plan(counts: Table, request: str, options: str, watch: Watch | None) -> Release:
-    """From distinct tuples with counts (``count`` in the request) to a plan. Options: "bound"."""
+    """From distinct tuples with counts (``count`` in the request) to a plan. Options: "bound",
+    "domain" (the text of the domain of the whole table, of which these are the tuples of a part;
+    the request then has a seed, and ``steps`` in place of ``limits.time``)."""
+
+def domain(columns: list[Table], request: str, options: str) -> str:
+    """The domain of a table as JSON. Each table has two columns: one of the table with its distinct
+    values, and the count column of the request; one for each quasi-identifier and each sensitive
+    column under a rule, others are ignored."""
+
+def cuts(sample: Table, request: str, domain: str, options: str) -> str:
+    """Cells by a sample of the tuples (quasi-identifiers and the count column; others are ignored).
+    Options: "tuples" (about so many in a cell at most), "whole" (the tuples of the whole table).
+    ``{"version": 1, "cells": 2, "tree": NODE}``: a leaf is ``{"cell": 0}``; any other node has
+    "column", "missing" ("left" or "right"), "left", "right", and "kind": "number", "date" or
+    "time" with a "limit" (left: up to it), or "values" with "values" (left: one of them)."""
+
+def merge_cells(cuts: str, counts: Table, request: str, domain: str, options: str) -> str:
+    """The cells united until each satisfies the rules on its own, numbered from 0, with "rows":
+    those of each cell. The counts have a column "cell", the sensitive columns under a rule, and
+    the count column of the request."""
 
 def apply(recoding: str, data: Table, request: str, options: str, watch: Watch | None) -> Release:
     """``recoding`` is the text of a recoding file. Options: "verify"."""

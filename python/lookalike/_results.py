@@ -263,92 +263,12 @@ class Bound:
 Status = Literal["optimal", "heuristic", "stopped", "applied"]
 
 
-@dataclass(frozen=True, slots=True, repr=False, eq=False)
-class _Made:
-    """A table that was made and passed its audit, in the buffers that were audited."""
+class Figures:
+    """What is known of a table that was made and passed its audit: figures, no cells."""
 
-    _native: _lookalike.Release
-    _source: Source
+    __slots__ = ()
     config: Config
     numbers: dict[str, Any]
-    _cache: dict[str, Any] = field(default_factory=dict)
-
-    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """The table as an Arrow C stream, without a copy, any number of times."""
-        return self._native.__arrow_c_stream__(requested_schema)
-
-    def __arrow_c_schema__(self) -> object:
-        return self._native.__arrow_c_schema__()
-
-    @property
-    def frame(self) -> Any:
-        """The table as the kind that came in.
-
-        pandas gives pandas, polars gives polars; everything else gives a `pyarrow.Table`, or this
-        object itself where pyarrow is not installed.
-        """
-        if "frame" not in self._cache:
-            self._cache["frame"] = self._frame()
-        return self._cache["frame"]
-
-    def _frame(self) -> Any:
-        if self._source.kind == "pandas":
-            return self.to_pandas()
-        if self._source.kind == "polars":
-            return self.to_polars()
-        return self.to_arrow() if _tables.has("pyarrow") else self
-
-    def to_pandas(self, *, intervals: bool = False) -> Any:
-        """A `pandas.DataFrame`: quasi-identifiers as ordered Categorical, other columns as before.
-
-        Parameters
-        ----------
-        intervals : bool
-            Bounds of numbers and dates become one Interval column each, closed on both sides, to
-            compute with. The release must have been made with ``publish="bounds"``.
-        """
-        if intervals and self.config.get("output", {}).get("publish") != "bounds":
-            raise ConfigError(
-                "the release has labels, and an interval needs bounds: make it with "
-                'publish="bounds"',
-                code="no-bounds",
-            )
-        frame = _frames.to_pandas(self._native, self._types("pandas"))
-        return _frames.with_intervals(frame, self.config.names("quasi")) if intervals else frame
-
-    def _types(self, kind: _tables.Kind) -> dict[str, Any]:
-        """The types of the source's columns that are published unchanged."""
-        if self._source.kind != kind:
-            return {}
-        roles = {name: keys["role"] for name, keys in self.config.get("columns", {}).items()}
-        of_rest = "keep" if self.config.get("rest") == "keep" else "identifier"
-        unchanged = ("keep", "sensitive", "weight")
-        types = self._source.types.items()
-        return {name: of for name, of in types if roles.get(name, of_rest) in unchanged}
-
-    def to_polars(self) -> Any:
-        """A `polars.DataFrame`: quasi-identifiers as Enum, in the order of their ranges."""
-        return _frames.to_polars(
-            self._native, self._types("polars"), json.loads(self._native.labels)
-        )
-
-    def to_arrow(self) -> Any:
-        """A `pyarrow.Table` over the buffers that were audited."""
-        return _tables.arrow_table(self._native)
-
-    def write(self, path: str | os.PathLike[str], /, *, force: bool = False) -> None:
-        """Writes a file as the command does: written, synced, read back, audited, renamed.
-
-        Parameters
-        ----------
-        path : path
-            The ending chooses the form: .csv, .csv.gz, .tsv, .parquet, .arrow, ...
-        force : bool
-            Replace a file that exists.
-        """
-        if not isinstance(force, bool):
-            raise TypeError(f"force is True or False, not {type(force).__name__}")
-        self._native.write(os.fsdecode(path), json.dumps({"force": force}))
 
     @property
     def verdict(self) -> Verdict:
@@ -453,6 +373,94 @@ class _Made:
                          for rule in verdict.rules]),
             _html.notes(self.warnings),
         )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class _Made(Figures):
+    """A table that was made and passed its audit, in the buffers that were audited."""
+
+    _native: _lookalike.Release
+    _source: Source
+    config: Config
+    numbers: dict[str, Any]
+    _cache: dict[str, Any] = field(default_factory=dict)
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """The table as an Arrow C stream, without a copy, any number of times."""
+        return self._native.__arrow_c_stream__(requested_schema)
+
+    def __arrow_c_schema__(self) -> object:
+        return self._native.__arrow_c_schema__()
+
+    @property
+    def frame(self) -> Any:
+        """The table as the kind that came in.
+
+        pandas gives pandas, polars gives polars; everything else gives a `pyarrow.Table`, or this
+        object itself where pyarrow is not installed.
+        """
+        if "frame" not in self._cache:
+            self._cache["frame"] = self._frame()
+        return self._cache["frame"]
+
+    def _frame(self) -> Any:
+        if self._source.kind == "pandas":
+            return self.to_pandas()
+        if self._source.kind == "polars":
+            return self.to_polars()
+        return self.to_arrow() if _tables.has("pyarrow") else self
+
+    def to_pandas(self, *, intervals: bool = False) -> Any:
+        """A `pandas.DataFrame`: quasi-identifiers as ordered Categorical, other columns as before.
+
+        Parameters
+        ----------
+        intervals : bool
+            Bounds of numbers and dates become one Interval column each, closed on both sides, to
+            compute with. The release must have been made with ``publish="bounds"``.
+        """
+        if intervals and self.config.get("output", {}).get("publish") != "bounds":
+            raise ConfigError(
+                "the release has labels, and an interval needs bounds: make it with "
+                'publish="bounds"',
+                code="no-bounds",
+            )
+        frame = _frames.to_pandas(self._native, self._types("pandas"))
+        return _frames.with_intervals(frame, self.config.names("quasi")) if intervals else frame
+
+    def _types(self, kind: _tables.Kind) -> dict[str, Any]:
+        """The types of the source's columns that are published unchanged."""
+        if self._source.kind != kind:
+            return {}
+        roles = {name: keys["role"] for name, keys in self.config.get("columns", {}).items()}
+        of_rest = "keep" if self.config.get("rest") == "keep" else "identifier"
+        unchanged = ("keep", "sensitive", "weight")
+        types = self._source.types.items()
+        return {name: of for name, of in types if roles.get(name, of_rest) in unchanged}
+
+    def to_polars(self) -> Any:
+        """A `polars.DataFrame`: quasi-identifiers as Enum, in the order of their ranges."""
+        return _frames.to_polars(
+            self._native, self._types("polars"), json.loads(self._native.labels)
+        )
+
+    def to_arrow(self) -> Any:
+        """A `pyarrow.Table` over the buffers that were audited."""
+        return _tables.arrow_table(self._native)
+
+    def write(self, path: str | os.PathLike[str], /, *, force: bool = False) -> None:
+        """Writes a file as the command does: written, synced, read back, audited, renamed.
+
+        Parameters
+        ----------
+        path : path
+            The ending chooses the form: .csv, .csv.gz, .tsv, .parquet, .arrow, ...
+        force : bool
+            Replace a file that exists.
+        """
+        if not isinstance(force, bool):
+            raise TypeError(f"force is True or False, not {type(force).__name__}")
+        self._native.write(os.fsdecode(path), json.dumps({"force": force}))
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)

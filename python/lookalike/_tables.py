@@ -148,11 +148,12 @@ ADBC cursor), not list
         return table
     if isinstance(table, (str, os.PathLike)):
         return Source(table, "path")
-    if _is_of("pyspark", table):
+    if is_of("pyspark", table):
         raise ConfigError(
             "this is a table of Spark, and reading it would bring every row to this process; "
-            "if it fits in memory, pass df.toArrow() or df.toPandas(); if not, count its distinct "
-            "tuples in Spark and pass those with their counts to lookalike.plan",
+            "if it fits in memory, pass df.toArrow() or df.toPandas(); if not, let Spark keep it: "
+            "df.createOrReplaceTempView('t'), then "
+            "lookalike.engine.engine(spark).anonymize('t', into=...)",
             code="spark-frame",
         )
     if is_frame("pandas", "DataFrame", table):
@@ -171,7 +172,7 @@ ADBC cursor), not list
     if is_frame("pandas", "Series", table) or is_frame("polars", "Series", table):
         raise TypeError("a table has columns: pass a frame, as series.to_frame() makes it")
     if hasattr(table, "__arrow_c_stream__"):
-        return Source(table, "pyarrow" if _is_of("pyarrow", table) else "other")
+        return Source(table, "pyarrow" if is_of("pyarrow", table) else "other")
     raise TypeError(
         "a table is a path or an object with Arrow data (pandas, polars, pyarrow, duckdb, an ADBC "
         f"cursor), not {type(table).__name__}"
@@ -241,7 +242,7 @@ def has(module: str) -> bool:
     return module in sys.modules or importlib.util.find_spec(module) is not None
 
 
-def _is_of(package: str, value: object) -> bool:
+def is_of(package: str, value: object) -> bool:
     """True for an object whose class, or a base of it, is of a package."""
     return any(base.__module__.partition(".")[0] == package for base in type(value).__mro__)
 

@@ -41,7 +41,7 @@ def test_the_codes_of_the_package_are_listed() -> None:
     package = Path(__file__).resolve().parents[1] / "lookalike"
     listed = (ROOT / "docs/python.md").read_text() + (ROOT / "docs/errors.md").read_text()
     codes = set()
-    for module in package.glob("*.py"):
+    for module in package.rglob("*.py"):
         codes |= set(re.findall(r'code="([a-z-]+)"', module.read_text(encoding="utf-8")))
     assert len(codes) > 8
     for code in codes:

@@ -164,7 +164,7 @@ def test_a_frame_of_spark_is_refused_with_the_way_out(df: pd.DataFrame) -> None:
             return None
 
     DataFrame.__module__ = "pyspark.sql.classic.dataframe"
-    with pytest.raises(la.ConfigError, match=r"toPandas.*lookalike\.plan") as caught:
+    with pytest.raises(la.ConfigError, match=r"toPandas.*lookalike\.engine") as caught:
         la.anonymize(DataFrame(), k=5, quasi=["age"])
     assert caught.value.code == "spark-frame"
     assert not read
