@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._config import Config
 from .._errors import ConfigError, DataError
-from ._sql import Column, Layout, Names, cell, quoted, rows_of
+from ._sql import Column, Layout, Names, cell, person_tuples, quoted, rows_of
 
 if TYPE_CHECKING:
     from ._steps import Database
@@ -228,6 +228,49 @@ def _unique(database: Database, source: str, columns: Sequence[Column]) -> tuple
         f"(SELECT count(*) AS n FROM {source} GROUP BY {by}) AS counted",
     )
     return int(rows or 0), int(unique or 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Persons:
+    """The persons of a table, and its rows."""
+
+    count: int
+    rows: int
+
+
+def persons(database: Database, layout: Layout) -> Persons | None:
+    """The persons of a table, where it has a key. Refuses rows without a person, and persons whose
+    rows have several tuples."""
+    if not layout.persons:
+        return None
+    each = f"({person_tuples(layout, database.dialect)}) AS tuples"
+    counted = f"(SELECT person, count(*) AS n FROM {each} GROUP BY person) AS persons"
+    ((count, changing, none),) = rows_of(
+        database,
+        "SELECT count(*) AS a, sum(CASE WHEN n > 1 THEN 1 ELSE 0 END) AS b, "
+        f"sum(CASE WHEN person IS NULL THEN 1 ELSE 0 END) AS c FROM {counted}",
+    )
+    ((rows,),) = rows_of(database, f"SELECT count(*) AS n FROM {layout.source}")
+    key = layout.persons[0].name
+    if none:
+        raise DataError(
+            f"column `{key}`: there are rows without a person, so nobody knows how many persons a "
+            "class has: complete the key, remove the rows, or give each a key of its own",
+            code="no-person",
+            column=key,
+        )
+    if changing:
+        reason = (
+            f"{int(changing):,} of {int(count):,} persons have rows that differ on a "
+            "quasi-identifier or on a sensitive column under a rule"
+        )
+        raise ConfigError(
+            f"{reason}, and an engine counts only persons who do not change: run it in memory "
+            "(lookalike.anonymize), or take one value for each person, as in a view",
+            code="persons-in-engine",
+            reason=reason,
+        )
+    return Persons(int(count), int(rows))
 
 
 def refuse_infinite(

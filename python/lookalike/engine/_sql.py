@@ -101,6 +101,11 @@ class Layout:
     key : str or None
         A column of the source that is one number for each tuple, where an engine makes one; then
         the tuples have it too, as ``key``, and rows are joined by it.
+    persons : tuple of Column
+        The columns that name the person of a row; where there are any, a tuple has persons in place
+        of rows, and all rows of a person have one tuple.
+    missing : tuple of str
+        Texts that mean that a cell is missing.
     """
 
     source: str
@@ -110,6 +115,8 @@ class Layout:
     published: tuple[str, ...] = ()
     order: tuple[str, ...] = ()
     key: str | None = None
+    persons: tuple[Column, ...] = ()
+    missing: tuple[str, ...] = ()
 
 
 def quoted(name: str) -> str:
@@ -234,13 +241,40 @@ def _aliases(letter: str, count: int) -> list[str]:
 
 
 def tuples(layout: Layout, dialect: Dialect) -> str:
-    """The distinct tuples, each with a number and its rows."""
+    """The distinct tuples, each with a number and its rows or persons."""
     cells = [cell(column, dialect) for column in layout.counted]
-    named = [f"{of} AS {name}" for of, name in zip(cells, _aliases("c", len(cells)), strict=True)]
+    names = _aliases("c", len(cells))
+    if layout.persons:
+        source, cells = f"({person_tuples(layout, dialect)}) AS persons", names
+    else:
+        source = layout.source
+    named = [f"{of} AS {name}" for of, name in zip(cells, names, strict=True)]
     return (
         f"SELECT {dialect.number} AS tuple, * FROM (SELECT {_list(named)}, count(*) AS n "
-        f"FROM {layout.source} GROUP BY {_list(cells)}) AS counted"
+        f"FROM {source} GROUP BY {_list(cells)}) AS counted"
     )
+
+
+def person_tuples(layout: Layout, dialect: Dialect) -> str:
+    """The persons, each with its tuple, and as often as it has different ones."""
+    cells = [f"{cell(column, dialect)} AS c{at}" for at, column in enumerate(layout.counted, 1)]
+    of = f"{person(layout, dialect)} AS person"
+    return f"SELECT DISTINCT {_list([*cells, of])} FROM {layout.source}"
+
+
+def person(layout: Layout, dialect: Dialect, table: str | None = None) -> str:
+    """The person of a row as a text, different for different persons; null where all cells of the
+    key are missing."""
+    parts, none = [], []
+    for column in layout.persons:
+        name = quoted(column.name) if table is None else f"{table}.{quoted(column.name)}"
+        text = dialect.text(name) if column.kind == "text" else f"CAST({name} AS VARCHAR)"
+        marks = "".join(f" OR TRIM({text}) = {literal(mark)}" for mark in layout.missing)
+        is_none = f"({name} IS NULL OR {text} = ''{marks})"
+        known = f"CAST(length({text}) AS VARCHAR) || ':' || {text}"
+        parts.append(f"CASE WHEN {is_none} THEN '-' ELSE {known} END")
+        none.append(is_none)
+    return f"CASE WHEN {' AND '.join(none)} THEN NULL ELSE {' || '.join(parts)} END"
 
 
 def tuples_out(layout: Layout, names: Names, count: str) -> str:
@@ -286,8 +320,9 @@ def pieces(layout: Layout, names: Names, dialect: Dialect, label_kinds: Sequence
 def placed(layout: Layout, names: Names, dialect: Dialect, key: str, which: str = "") -> str:
     """Every released row: its class, and its cells that are published unchanged.
 
-    Rows of a tuple of several pieces are numbered by a keyed hash of these cells. ``which`` is a
-    condition on the class; rows of the class null are those that are suppressed.
+    Rows of a tuple of several pieces are numbered by a keyed hash of these cells, or of the person:
+    then all rows of a person have one number. ``which`` is a condition on the class; rows of the
+    class null are those that are suppressed.
     """
     which = which or "pieces.class IS NOT NULL"
     passed = [
@@ -296,13 +331,13 @@ def placed(layout: Layout, names: Names, dialect: Dialect, key: str, which: str 
     ]
     join = _of_tuple(layout, "pieces", dialect)
     split = _keys(layout)
-    order = dialect.order_key(row_text(layout, "source", key))
+    number = _number(layout, "pieces", dialect, key)
     return (
         f"SELECT {_list(['pieces.class', *passed])} FROM {layout.source} AS source "
         f"JOIN {names.pieces} AS pieces ON {join} WHERE pieces.is_whole = 1 AND {which} "
         f"UNION ALL SELECT {_list(['pieces.class', *(f'rows.{k}' for k in _passed(layout))])} "
-        f"FROM (SELECT {_list(['pieces.tuple', *passed])}, row_number() OVER (PARTITION BY "
-        f"pieces.tuple ORDER BY {order}) AS number FROM {layout.source} AS source "
+        f"FROM (SELECT {_list(['pieces.tuple', *passed])}, {number} AS number "
+        f"FROM {layout.source} AS source "
         f"JOIN (SELECT DISTINCT tuple, {_list(split)} FROM {names.pieces} WHERE is_whole = 0) "
         f"AS pieces ON {join}) AS rows JOIN {names.pieces} AS pieces ON pieces.tuple = rows.tuple "
         f"AND rows.number BETWEEN pieces.first_row AND pieces.last_row "
@@ -401,6 +436,17 @@ def _of_tuple(layout: Layout, table: str, dialect: Dialect) -> str:
     )
 
 
+def _number(layout: Layout, table: str, dialect: Dialect, key: str) -> str:
+    """The number of a row, or of its person, among those of its tuple."""
+    within = f"PARTITION BY {table}.tuple ORDER BY"
+    if not layout.persons:
+        order = dialect.order_key(row_text(layout, "source", key))
+        return f"row_number() OVER ({within} {order})"
+    of = person(layout, dialect, "source")
+    # Two persons have two numbers, also where their hashes are the same.
+    return f"dense_rank() OVER ({within} {dialect.order_key(f'{literal(key)} || {of}')}, {of})"
+
+
 def _passed(layout: Layout) -> list[str]:
     return _aliases("k", len(layout.passed))
 
@@ -467,31 +513,58 @@ def expected(
     layout: Layout, names: Names, dialect: Dialect, key: str
 ) -> tuple[str, list[str], Dialect, str]:
     """The arguments of `row_sum` for the release as it should be, from source, tuples and plan."""
-    labels = _aliases("p", len(layout.published))
+    rows = _expected_rows(layout, names, dialect, key)
+    return f"({rows}) AS expected", _of_order(layout, layout.order), dialect, key
+
+
+def expected_persons(
+    layout: Layout, names: Names, dialect: Dialect, key: str, shown: Sequence[str], count: str
+) -> str:
+    """The classes of the release as it should be on some columns, with the persons of each."""
+    cells = _of_order(layout, shown)
+    named = [f"{of} AS {quoted(name)}" for of, name in zip(cells, shown, strict=True)]
+    rows = _expected_rows(layout, names, dialect, key)
+    each = f"SELECT DISTINCT {_list([*cells, 'person'])} FROM ({rows}) AS expected"
+    return (
+        f"SELECT {_list(named)}, count(*) AS {quoted(count)} FROM ({each}) AS persons "
+        f"GROUP BY {_list(cells)}"
+    )
+
+
+def _expected_rows(layout: Layout, names: Names, dialect: Dialect, key: str) -> str:
+    """The rows of the release as it should be, with their persons."""
     cells = _passed(layout)
-    shown = [f"plan.{label}" for label in labels]
+    shown = [f"plan.{label}" for label in _aliases("p", len(layout.published))]
     passed = [
         f"source.{quoted(column.name)} AS {name}"
         for column, name in zip(layout.passed, cells, strict=True)
     ]
+    if layout.persons:
+        cells.append("person")
+        passed.append(f"{person(layout, dialect, 'source')} AS person")
     join = _of_tuple(layout, "tuples", dialect)
-    order = dialect.order_key(row_text(layout, "source", key))
+    number = _number(layout, "tuples", dialect, key)
     is_whole = "plan.first_row = 1 AND plan.last_row = tuples.n"
     planned = f"{names.plan} AS plan JOIN {names.tuples} AS tuples ON tuples.tuple = plan.tuple"
-    rows = (
+    return (
         f"SELECT {_list([*shown, *passed])} FROM {planned} JOIN {layout.source} AS source "
         f"ON {join} WHERE {is_whole} AND NOT plan.suppressed "
         f"UNION ALL SELECT {_list([*shown, *(f'rows.{name}' for name in cells)])} "
-        f"FROM (SELECT {_list(['tuples.tuple', *passed])}, row_number() OVER (PARTITION BY "
-        f"tuples.tuple ORDER BY {order}) AS number FROM {names.tuples} AS tuples "
+        f"FROM (SELECT {_list(['tuples.tuple', *passed])}, {number} AS number "
+        f"FROM {names.tuples} AS tuples "
         f"JOIN {layout.source} AS source ON {join} WHERE tuples.tuple IN "
         f"(SELECT plan.tuple FROM {planned} WHERE NOT ({is_whole}))) AS rows "
         f"JOIN {names.plan} AS plan ON plan.tuple = rows.tuple "
         "AND rows.number BETWEEN plan.first_row AND plan.last_row WHERE NOT plan.suppressed"
     )
+
+
+def _of_order(layout: Layout, shown: Sequence[str]) -> list[str]:
+    """The names that columns of the release have in `_expected_rows`."""
+    labels = _aliases("p", len(layout.published))
     of = dict(zip(layout.published, labels, strict=True))
-    of |= {column.name: name for column, name in zip(layout.passed, cells, strict=True)}
-    return f"({rows}) AS expected", [of[name] for name in layout.order], dialect, key
+    of |= {column.name: name for column, name in zip(layout.passed, _passed(layout), strict=True)}
+    return [of[name] for name in shown]
 
 
 def rows_of(database: Any, sql: str) -> list[tuple[Any, ...]]:

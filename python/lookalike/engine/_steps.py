@@ -98,7 +98,15 @@ def layout_of(database: Database, source: str, config: Config) -> Layout:
     ]
     unchanged = ("keep", "sensitive", "weight")
     passed = [column for column in columns if role[column.name] in unchanged]
-    return Layout(source, tuple(columns), (*quasi, *sensitive), tuple(passed))
+    persons = [column for column in columns if role[column.name] == "person"]
+    return Layout(
+        source,
+        tuple(columns),
+        (*quasi, *sensitive),
+        tuple(passed),
+        persons=tuple(persons),
+        missing=tuple(mark.strip() for mark in config.get("missing", ())),
+    )
 
 
 def has_rule(keys: Mapping[str, Any]) -> bool:
@@ -121,10 +129,10 @@ def check_request(columns: Sequence[Column], config: Config) -> None:
             "algorithm",
             code="ring-in-engine",
         )
-    if config.names("person"):
+    if config.get("persons") == "rows" or config.get("pseudonyms"):
         raise ConfigError(
-            "an engine counts rows, not persons: run it in memory (lookalike.anonymize), or make a "
-            "table of one row for each person first",
+            "an engine counts whole persons, and publishes no pseudonyms: run it in memory "
+            "(lookalike.anonymize)",
             code="persons-in-engine",
         )
     keys = config.get("columns", {})
@@ -173,7 +181,7 @@ def about(config: Config, names: Set[str]) -> Config:
     plain = {
         key: value
         for key, value in config.items()
-        if key not in ("columns", "rest", "accept_unique", "input")
+        if key not in ("columns", "rest", "accept_unique", "input", "persons", "pseudonyms")
     }
     return Config({**plain, "columns": columns, "count": COUNT})
 
@@ -225,6 +233,7 @@ def _anonymize(
     database.begin(asked.table, asked.into, asked.replace)
     names = database.names(prefix)
     layout = database.count(layout, names)
+    persons = _facts.persons(database, layout)
     tuples = [(column, f"c{at}") for at, column in enumerate(layout.counted, 1)]
     _facts.refuse_infinite(database, names.tuples, tuples, "n")
     warnings = _facts.disclosures(database, layout, names, config)
@@ -240,8 +249,25 @@ def _anonymize(
     database.publish(applied.release, asked.into, asked.replace)
     # The truth of the release is that of its plan, and of the sums.
     numbers = {**planned.numbers, **verdict, "truth": planned.numbers.get("truth")}
+    if persons is not None:
+        _count_rows(numbers, persons, applied.expected)
     numbers["warnings"] = [*planned.numbers.get("warnings", ()), *warnings]
     return numbers
+
+
+def _count_rows(numbers: dict[str, Any], persons: _facts.Persons, expected: Expected) -> None:
+    """Puts rows where a plan and an audit of persons have these."""
+    released = expected.rows[0]
+    numbers["persons"] = {
+        "count": persons.count,
+        "reading": "whole",
+        "changing": 0,
+        "suppressed": numbers["suppressed"],
+    }
+    numbers["measures"]["persons"] = numbers["measures"]["rows"]
+    numbers["measures"]["rows"] = numbers["released"] = released
+    numbers["input_rows"] = persons.rows
+    numbers["suppressed"] = persons.rows - released
 
 
 def plan(
@@ -383,10 +409,20 @@ def _published(layout: Layout, shown: Sequence[str]) -> Layout:
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """The sums of a release: of the cells that are passed through, and of its rows with labels."""
+    """The sums of a release: of the cells that are passed through, and of its rows with labels.
+
+    Attributes
+    ----------
+    cells, rows : list of int
+        The number of rows first, unless rows are counted by class.
+    persons : pyarrow.Table or None
+        Where persons are counted: the classes with the persons of each. The release does not have
+        them, and where its rows are those that are expected, these are its persons.
+    """
 
     cells: list[int]
     rows: list[int]
+    persons: Any = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -439,16 +475,26 @@ def verify(
     columns = database.columns(release)
     if [column.name for column in columns] != list(layout.order):
         raise _not_verified("has other columns than planned")
-    sensitive = config.names("sensitive")
-    ruled = [column.name for column in layout.counted if column.name in sensitive]
-    shown = [column for column in columns if column.name in {*layout.published, *ruled}]
-    found = audited(database, release, shown, counted_config(config, layout))
+    asked = counted_config(config, layout)
+    if applied.expected.persons is not None:
+        _compare(database, planned, applied, key)  # the persons of rows that are not there are none
+        found = _audit(applied.expected.persons.to_reader(), asked)
+    else:
+        shown = [column for column in columns if column.name in _ruled(layout)]
+        found = audited(database, release, shown, asked)
     if not found["holds"]:
         raise _not_verified("did not pass the audit")
     if found["measures"]["rows"] != planned.numbers["released"]:
         raise _not_verified("has another number of rows than planned")
-    _compare(database, planned, applied, key)
+    if applied.expected.persons is None:
+        _compare(database, planned, applied, key)
     return found
+
+
+def _ruled(layout: Layout) -> list[str]:
+    """The columns of the release that rules are about."""
+    counted = {column.name for column in layout.counted}
+    return [name for name in layout.order if name in counted or name in layout.published]
 
 
 def audited(
@@ -456,6 +502,10 @@ def audited(
 ) -> dict[str, Any]:
     """The audit of a table on these columns, from the engine's own counts."""
     counts = database.fetch(_sql.released_counts(table, columns, COUNT, database.dialect))
+    return _audit(counts, config)
+
+
+def _audit(counts: Any, config: Config) -> dict[str, Any]:
     text = handed(counts, lambda of: _lookalike.verify(of, request_text(config), None, "{}"))
     found: dict[str, Any] = json.loads(text)
     return found
@@ -475,11 +525,21 @@ def expected(database: Database, planned: Planned, names: Names, key: str) -> Ex
         aliases = [f"k{at}" for at in range(1, len(passed) + 1)]
         gone = _sums(database, _sql.checksums(f"({rows}) AS suppressed", aliases, dialect, key))
         cells = [one - other for one, other in zip(cells, gone, strict=True)]
-    if layout.passed:
+    if _by_rows(layout):
         sql = _sql.row_sum(*_sql.expected(layout, names, dialect, key))
-    else:  # rows of a class are alike: their number is enough
+    else:
         sql = _sql.expected_classes(layout, names, dialect, key)
-    return Expected(cells, _sums(database, sql))
+    whole = _sums(database, sql)
+    if not layout.persons:
+        return Expected(cells, whole)
+    counted = _sql.expected_persons(layout, names, dialect, key, _ruled(layout), COUNT)
+    return Expected(cells, whole, database.fetch(counted).read_all())
+
+
+def _by_rows(layout: Layout) -> bool:
+    """True where every row is in the sum of the rows. Without cells that are passed through the
+    rows of a class are alike, and their number is enough, where the plan has it."""
+    return bool(layout.passed or layout.persons)
 
 
 def _compare(database: Database, planned: Planned, applied: Applied, key: str) -> None:
@@ -490,7 +550,7 @@ def _compare(database: Database, planned: Planned, applied: Applied, key: str) -
     if _sums(database, _sql.checksums(release, passed, dialect, key)) != applied.expected.cells:
         raise _not_verified("has other cells than the source in columns that are passed through")
     shown = [quoted(name) for name in layout.order]
-    if layout.passed:
+    if _by_rows(layout):
         sql = _sql.row_sum(release, shown, dialect, key)
     else:
         sql = _sql.class_sum(release, shown, "count(*)", dialect, key)
@@ -522,18 +582,29 @@ def counts(
     layout, dialect = replace(layout, counted=columns), database.dialect
     cells = [(column, quoted(column.name)) for column in columns]
     _facts.refuse_infinite(database, layout.source, cells, "1")
-    names = [f"{_sql.cell(column, dialect)} AS {quoted(column.name)}" for column in columns]
-    by = ", ".join(_sql.cell(column, dialect) for column in columns)
-    sql = (
-        f"SELECT {', '.join(names)}, count(*) AS {quoted(COUNT)} FROM {layout.source} GROUP BY {by}"
-    )
-    return database.fetch(sql), counted_config(config, layout)
+    if layout.persons:
+        _facts.persons(database, layout)
+        names = [f"c{at} AS {quoted(column.name)}" for at, column in enumerate(columns, 1)]
+        by = [f"c{at}" for at in range(1, len(columns) + 1)]
+        source = f"({_sql.person_tuples(layout, dialect)}) AS persons"
+    else:
+        names = [f"{_sql.cell(column, dialect)} AS {quoted(column.name)}" for column in columns]
+        by = [_sql.cell(column, dialect) for column in columns]
+        source = layout.source
+    counted = f"SELECT {', '.join(names)}, count(*) AS {quoted(COUNT)} FROM {source}"
+    return database.fetch(f"{counted} GROUP BY {', '.join(by)}"), counted_config(config, layout)
 
 
 def released_counts(
     database: Database, table: str, config: Config, also: Sequence[str]
 ) -> tuple[Any, Config]:
     """The classes of a released table with counts, and the request about them."""
+    if config.names("person"):
+        raise ConfigError(
+            "a release in an engine does not say whose its rows are, so its persons cannot be "
+            "counted; anonymize did that before it was published",
+            code="persons-in-engine",
+        )
     source = database.source(table)
     columns = database.columns(source)
     keys = config.get("columns", {})

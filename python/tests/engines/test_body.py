@@ -288,7 +288,6 @@ class TestRefusals:
             ({"quasi": ["nobody"]}, "unknown-column"),
             ({"quasi": QUASI, "algorithm": "ring"}, "ring-in-engine"),
             ({"quasi": QUASI, "count": "cost"}, "count-in-engine"),
-            ({"quasi": QUASI, "person": "x"}, "persons-in-engine"),
         ]
         for changes, code in wrong:
             with pytest.raises(lookalike.ConfigError) as caught:
