@@ -32,7 +32,6 @@ from ._sql import Column, Dialect, Kind, Layout, Names, literal, quoted, rows_of
 LOCK, RELEASE, OLD = "lock", "release", "old"
 """What the folder of a run has in it."""
 BATCH = 1 << 17
-KEY = "lookalike_key"
 MOST_VALUES = 100_000
 """A column of more values is not coded."""
 MOST_KEYS = 1 << 62
@@ -62,7 +61,7 @@ def _checksum(texts: Sequence[str]) -> str:
 
 
 def _text(name: str) -> str:
-    return f'{name} COLLATE "C"'
+    return f'CAST({name} AS VARCHAR) COLLATE "C"'  # uuid and json come as texts, and have no order
 
 
 def _hashed(name: str) -> str:
@@ -282,31 +281,48 @@ class DuckDB:
         if codes is None:
             self.stage(names.tuples, _sql.tuples(layout, self.dialect))
             return layout
-        key, factor, cells = [], 1, []
-        for at, code in enumerate(codes, 1):
+        key, factor, decoded = [], 1, []
+        # The name has random digits in it: no column of the source has it, in any spelling.
+        view, coded, name = (f"{names.tuples[1:-1]}_{part}" for part in ("of", "coded", "key"))
+        for code in codes:
             key.append(f"{factor} * ({code.encoded})")
-            own = f"(key // {factor}) % {code.size}"
-            cells.append(f"{code.decoded.format(own)} AS c{at}")
+            decoded.append((factor, code))
             factor *= code.size
-        view, coded = (quoted(f"{names.tuples[1:-1]}_{part}") for part in ("of", "coded"))
+
+        def cells(of: str) -> list[str]:
+            return [code.decoded.format(f"({of} // {by}) % {code.size}") for by, code in decoded]
+
+        view, coded = quoted(view), quoted(coded)
         self.run(
             f"CREATE TEMP VIEW {view} AS SELECT *, CAST({' + '.join(key)} AS BIGINT) AS "
-            f"{quoted(KEY)} FROM {layout.source}"
+            f"{quoted(name)} FROM {layout.source}"
         )
         self._views.append(view)
-        by_key = replace(layout, source=view, counted=(Column(KEY, "number"),))
+        if not self._are_true(layout, view, cells(quoted(name))):
+            self.stage(names.tuples, _sql.tuples(layout, self.dialect))
+            return layout
+        by_key = replace(layout, source=view, counted=(Column(name, "number"),))
         self.stage(coded, _sql.tuples(by_key, self.dialect))
+        shown = [f"{of} AS c{at}" for at, of in enumerate(cells("key"), 1)]
         self.run(
-            f"CREATE TEMP VIEW {names.tuples} AS SELECT tuple, {', '.join(cells)}, n, key "
+            f"CREATE TEMP VIEW {names.tuples} AS SELECT tuple, {', '.join(shown)}, n, key "
             f"FROM (SELECT tuple, c1 AS key, n FROM {coded})"
         )
         self._views.append(names.tuples)
-        return replace(layout, source=view, key=KEY)
+        return replace(layout, source=view, key=name)
+
+    def _are_true(self, layout: Layout, view: str, decoded: list[str]) -> bool:
+        """True where the code of every row is that of its cells. Types whose text does not say all
+        of a value, such as times of old with seconds in their offset, cannot be coded."""
+        differs = " OR ".join(
+            f"{_sql.cell(column, self.dialect)} IS DISTINCT FROM {of}"
+            for column, of in zip(layout.counted, decoded, strict=True)
+        )
+        ((wrong,),) = rows_of(self, f"SELECT count(*) AS n FROM {view} WHERE {differs}")
+        return not wrong
 
     def _codes(self, layout: Layout, names: Names) -> list[Code] | None:
         """A code for each value of each counted column; none where there are too many."""
-        if any(column.name == KEY for column in layout.columns):
-            return None
         codes, size = [], 1
         for at, column in enumerate(layout.counted, 1):
             code = self._code(layout.source, column, f"{names.tuples[1:-1]}_c{at}")
@@ -385,8 +401,11 @@ class DuckDB:
             kind = quoted(f"{names.classes[1:-1]}_p{at}")
             if not self._is_text(f"SELECT p{at} FROM {names.classes}"):
                 continue
-            self._coded.add(layout.published[at - 1])
             labels = f"SELECT DISTINCT p{at} FROM {names.classes} WHERE p{at} IS NOT NULL"
+            ((number,),) = rows_of(self, f"SELECT count(*) AS n FROM ({labels})")
+            if not number:
+                continue  # an ENUM has at least one value
+            self._coded.add(layout.published[at - 1])
             self.run(f"CREATE TEMP TYPE {kind} AS ENUM ({labels} ORDER BY 1)")
             self.run(f"ALTER TABLE {names.classes} ALTER p{at} TYPE {kind}")
             self._types.append(kind)
@@ -507,7 +526,7 @@ class DuckDB:
 
 
 def _on_ctrl_c(interrupt: Callable[[], object]) -> Callable[[], None]:
-    """Lets Ctrl-C end a statement, before the handler that was there; returns what undoes it.
+    """Lets Ctrl-C end a statement, where the handler that was there raises; returns what undoes it.
 
     DuckDB 2.0 notices Ctrl-C and then waits for the statement to end by itself; and a stream that
     the library reads is read by another thread, which no signal reaches.
@@ -517,8 +536,11 @@ def _on_ctrl_c(interrupt: Callable[[], object]) -> Callable[[], None]:
         return lambda: None
 
     def handler(number: int, frame: Any) -> Any:
-        interrupt()
-        return before(number, frame)
+        try:
+            return before(number, frame)
+        except BaseException:
+            interrupt()
+            raise
 
     def undo() -> None:
         if signal.getsignal(signal.SIGINT) is handler:

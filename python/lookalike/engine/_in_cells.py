@@ -138,7 +138,7 @@ def plan(
     else:
         texts = _one_by_one(database, names, tuples, found.cells, work, pieces, listener)
     label_kinds = tuple(_sql.kind_of(kind) for kind in pieces.types[1:-4])
-    made = _steps._published(layout, shown)
+    made = _steps._published(layout, shown, database.dialect)
     numbers = _together(database, names, made, texts, config, work.tuples)
     return _steps.Planned(made, label_kinds, numbers)
 

@@ -95,7 +95,20 @@ def _is_finite(cell: str) -> str:
     return f"pg_catalog.isfinite({cell})"
 
 
-DIALECT = Dialect("postgres", _same, _order_key, _checksum, text=_text, is_finite=_is_finite)
+def _number_text(cell: str) -> str:
+    return f"CAST(pg_catalog.trim_scale({cell}) AS VARCHAR)"  # 1.0 is 1.00
+
+
+DIALECT = Dialect(
+    "postgres",
+    _same,
+    _order_key,
+    _checksum,
+    text=_text,
+    is_finite=_is_finite,
+    number_text=_number_text,
+    longest_name=63,
+)
 
 
 class Postgres:

@@ -25,6 +25,10 @@ class Column:
     kind: Kind
 
 
+def _as_text(cell: str) -> str:
+    return f"CAST({cell} AS VARCHAR)"
+
+
 def _as_it_is(name: str) -> str:
     return name
 
@@ -56,6 +60,10 @@ class Dialect:
         A cell as `checksum` takes it: null is like no other.
     is_finite : callable, optional
         False for the dates and times ``infinity`` and ``-infinity``, where an engine has them.
+    number_text : callable
+        The text of a whole or decimal number: one for equal numbers.
+    longest_name : int, optional
+        So many bytes the name of a column has at most; the engine would cut a longer one.
     """
 
     name: str
@@ -66,6 +74,8 @@ class Dialect:
     text: Callable[[str], str] = _as_it_is
     hashed: Callable[[str], str] = _null_apart
     is_finite: Callable[[str], str] | None = None
+    number_text: Callable[[str], str] = _as_text
+    longest_name: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,7 +227,7 @@ def cell(column: Column, dialect: Dialect, table: str | None = None) -> str:
         case "text":
             return dialect.text(name)
         case "other":
-            return f"CAST({name} AS VARCHAR)"
+            return dialect.text(f"CAST({name} AS VARCHAR)")
         case "float":  # -0.0 is 0.0
             return f"CASE WHEN {name} = 0 THEN 0 ELSE {name} END"
         case _:
@@ -227,6 +237,13 @@ def cell(column: Column, dialect: Dialect, table: str | None = None) -> str:
 def key_kind(column: Column) -> Kind:
     """The kind of a cell as it is counted."""
     return "text" if column.kind == "other" else column.kind
+
+
+BLANKS = "".join(
+    chr(one) for one in (*range(9, 14), 32, 133, 160, 5760, *range(8192, 8203), 8232, 8233, 8239,
+                         8287, 12288)
+)  # fmt: skip
+"""What is no part of a text that means missing; the library trims the same."""
 
 
 def _list(parts: Sequence[str]) -> str:
@@ -268,8 +285,16 @@ def person(layout: Layout, dialect: Dialect, table: str | None = None) -> str:
     parts, none = [], []
     for column in layout.persons:
         name = quoted(column.name) if table is None else f"{table}.{quoted(column.name)}"
-        text = dialect.text(name) if column.kind == "text" else f"CAST({name} AS VARCHAR)"
-        marks = "".join(f" OR TRIM({text}) = {literal(mark)}" for mark in layout.missing)
+        of = cell(column, dialect, table)
+        match column.kind:
+            case "text" | "other":
+                text = of
+            case "number":
+                text = dialect.number_text(of)
+            case _:
+                text = f"CAST({of} AS VARCHAR)"
+        bare = f"TRIM({text}, {literal(BLANKS)})"
+        marks = "".join(f" OR {bare} = {literal(mark)}" for mark in layout.missing)
         is_none = f"({name} IS NULL OR {text} = ''{marks})"
         known = f"CAST(length({text}) AS VARCHAR) || ':' || {text}"
         parts.append(f"CASE WHEN {is_none} THEN '-' ELSE {known} END")
@@ -464,6 +489,52 @@ def row_text(layout: Layout, table: str, key: str) -> str:
 
 
 # verify
+
+
+def value_counts(layout: Layout, at: int, count: str, dialect: Dialect) -> str:
+    """The values of a counted column with their rows or persons, from the source alone."""
+    column = layout.counted[at - 1]
+    value = _value(column, cell(column, dialect))
+    source, counted = layout.source, value
+    if layout.persons:
+        each = f"{value} AS c, {person(layout, dialect)} AS person"
+        source, counted = f"(SELECT DISTINCT {each} FROM {layout.source}) AS persons", "c"
+    return (
+        f"SELECT {counted} AS {quoted(column.name)}, count(*) AS {quoted(count)} FROM {source} "
+        f"GROUP BY {counted}"
+    )
+
+
+def value_pieces(layout: Layout, names: Names, at: int) -> str:
+    """What the plan publishes for each value of a quasi-identifier, as a plan of that column alone:
+    its tuples are the values."""
+    column, numbers = layout.counted[at - 1], labels_of(layout, layout.counted[at - 1].name)
+    labels = [f"p{number}" for number in numbers]
+    value = _value(column, f"tuples.c{at}")
+    by = [value, *(f"plan.{label}" for label in labels), "plan.suppressed"]
+    pieces = (
+        f"SELECT {_list([f'{value} AS c', *by[1:]])}, "
+        "CAST(sum(plan.last_row - plan.first_row + 1) AS BIGINT) AS n "
+        f"FROM {names.plan} AS plan JOIN {names.tuples} AS tuples ON tuples.tuple = plan.tuple "
+        f"GROUP BY {_list(by)}"
+    )
+    shown = [
+        f"{label} AS {quoted(f'published_{layout.published[number - 1]}')}"
+        for number, label in zip(numbers, labels, strict=True)
+    ]
+    last = (
+        f"CAST(sum(n) OVER (PARTITION BY c ORDER BY {_list([*labels, 'suppressed'])} "
+        "ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS BIGINT)"
+    )
+    return (
+        f"SELECT {_list([f'c AS {quoted(column.name)}', *shown])}, {last} - n + 1 AS first_row, "
+        f"{last} AS last_row, suppressed FROM ({pieces}) AS pieces"
+    )
+
+
+def _value(column: Column, cell: str) -> str:
+    """A cell in which an empty text is missing, as it is for the library."""
+    return f"NULLIF({cell}, '')" if key_kind(column) == "text" else cell
 
 
 def released_counts(release: str, columns: Sequence[Column], count: str, dialect: Dialect) -> str:

@@ -242,7 +242,7 @@ def _anonymize(
     planned = make(database, layout, names, asked, listener)
     clock.step("apply")
     key = row_key(config)
-    applied = apply(database, planned, names, key, asked.into)
+    applied = apply(database, planned, names, key, asked.into, config)
     clock.step("verify")
     verdict = verify(database, planned, applied, key, config)
     clock.step("publish")
@@ -305,7 +305,7 @@ def plan(
     label_kinds = tuple(_sql.kind_of(kind) for kind in table.schema.types[1:-3])
     number_of = pyarrow.chunked_array(ids).combine_chunks() if ids else pyarrow.array([], "int64")
     database.upload(names.plan, _pieces(table, number_of))
-    return Planned(_published(layout, shown), label_kinds, numbers)
+    return Planned(_published(layout, shown, database.dialect), label_kinds, numbers)
 
 
 def of_plan(listener: Callable[[str], object]) -> Callable[[str], object]:
@@ -386,7 +386,7 @@ def _pieces(plan: Any, number_of: Any) -> Any:
     return pyarrow.RecordBatchReader.from_batches(schema, batches())
 
 
-def _published(layout: Layout, shown: Sequence[str]) -> Layout:
+def _published(layout: Layout, shown: Sequence[str], dialect: _sql.Dialect) -> Layout:
     """The layout with the columns of the release, which the plan knows."""
     made = replace(layout, published=tuple(shown))
     counted = {column.name for column in layout.counted}
@@ -403,6 +403,14 @@ def _published(layout: Layout, shown: Sequence[str]) -> Layout:
             f"two columns of the release would have the name `{name}`: rename one of the table",
             code="name-taken",
             column=name,
+        )
+    longest = dialect.longest_name
+    if longest and (long := [name for name in order if len(name.encode()) > longest]):
+        raise ConfigError(
+            f"the release would have a column `{long[0]}`, and the engine cuts names after "
+            f"{longest} bytes: give the column of the source a shorter name, as in a view",
+            code="name-taken",
+            column=long[0],
         )
     return replace(made, order=tuple(order))
 
@@ -433,9 +441,12 @@ class Applied:
     expected: Expected
 
 
-def apply(database: Database, planned: Planned, names: Names, key: str, into: str) -> Applied:
+def apply(
+    database: Database, planned: Planned, names: Names, key: str, into: str, config: Config
+) -> Applied:
     """Makes the release in the engine, under a name of its own."""
     layout, dialect = planned.layout, database.dialect
+    _check_labels(database, layout, names, config)
     database.stage(names.classes, _sql.classes(layout, names))
     if _is_map(database, planned, names):
         placed = _sql.by_maps(layout, names, dialect, planned.label_kinds)
@@ -444,6 +455,26 @@ def apply(database: Database, planned: Planned, names: Names, key: str, into: st
         placed = _sql.placed(layout, names, dialect, key)
     sums = expected(database, planned, names, key)
     return Applied(database.write(layout, names, placed, into), sums)
+
+
+def _check_labels(database: Database, layout: Layout, names: Names, config: Config) -> None:
+    """Has the audit compare what is published for each value of a quasi-identifier with the values
+    of the source, counted anew: a label must cover its value, and all rows of a value are there.
+
+    The plan was audited before it came to the engine, where its tuples have numbers, and perhaps
+    codes: here they are read as the rows of the release will be joined to them.
+    """
+    for at, column in enumerate(layout.counted, 1):
+        if not _sql.labels_of(layout, column.name):
+            continue
+        kept = {key: config[key] for key in ("missing", "output", "limits") if key in config}
+        columns = {column.name: config["columns"][column.name]}
+        asked = Config({**kept, "k": 1, "columns": columns, "count": COUNT})
+        values = database.fetch(_sql.value_counts(layout, at, COUNT, database.dialect)).read_all()
+        pieces = database.fetch(_sql.value_pieces(layout, names, at))
+        found = _audit(pieces, asked, values)
+        if not found["holds"]:
+            raise _not_verified(f"would have labels in `{column.name}` that are not true")
 
 
 def _is_map(database: Database, planned: Planned, names: Names) -> bool:
@@ -505,8 +536,11 @@ def audited(
     return _audit(counts, config)
 
 
-def _audit(counts: Any, config: Config) -> dict[str, Any]:
-    text = handed(counts, lambda of: _lookalike.verify(of, request_text(config), None, "{}"))
+def _audit(table: Any, config: Config, counts: Any = None) -> dict[str, Any]:
+    """The audit of a table of counts, or of the plan for one."""
+    options = json.dumps({"plan": counts is not None})
+    request = request_text(config)
+    text = handed(table, lambda of: _lookalike.verify(of, request, counts, options))
     found: dict[str, Any] = json.loads(text)
     return found
 

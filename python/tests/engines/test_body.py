@@ -617,6 +617,33 @@ class TestFaults:
             anonymized(engine_case, table, **asked)
         assert engine_case.tables() == {"people"}
 
+    @pytest.mark.parametrize("person", [None, "cost"])
+    def test_tuples_that_are_exchanged(
+        self, engine_case: Case, person: str | None, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """The plan names tuples of the same size by each other's numbers: all sums are right, and
+        the labels are not."""
+        pieces = _steps._pieces
+
+        def exchanged(plan: Any, number_of: Any) -> Any:
+            size: Counter[int] = Counter()
+            last = zip(plan.column(0).to_pylist(), plan.column("last_row").to_pylist(), strict=True)
+            for tuple_, row in last:
+                size[tuple_ - 1] = max(size[tuple_ - 1], row)
+            new = number_of.to_pylist()
+            for of in set(size.values()):
+                same = [tuple_ for tuple_ in size if size[tuple_] == of]
+                for one, other in zip(same, same[1:] + same[:1], strict=True):
+                    new[one] = number_of[other].as_py()
+            return pieces(plan, pa.array(new, number_of.type))
+
+        monkeypatch.setattr(_steps, "_pieces", exchanged)
+        rows = range(120)
+        table = pa.table({"age": [20 + i % 30 for i in rows], "cost": [i % 60 for i in rows]})
+        with pytest.raises(lookalike.NotVerified, match="labels in `age`"):
+            anonymized(engine_case, table, k=2, quasi=["age"], person=person)
+        assert engine_case.tables() == {"people"}
+
     def test_a_wrong_count(self, engine_case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
         tuples = _sql.tuples
         monkeypatch.setattr(

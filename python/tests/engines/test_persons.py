@@ -219,6 +219,27 @@ def test_persons_that_an_engine_refuses(engine_case: Case) -> None:
     assert engine_case.tables() == {*names, "safe"}
 
 
+def test_one_person_in_two_spellings(engine_case: Case) -> None:
+    """Numbers that are equal are one person; so are keys that mean missing, beside another one."""
+    if engine_case.name == "postgres":
+        from adbc_driver_postgresql import dbapi  # type: ignore[import-untyped]
+
+        with dbapi.connect(engine_case.at, autocommit=True) as other, other.cursor() as cursor:
+            cursor.execute(
+                f"CREATE TABLE {engine_case.prefix}people AS SELECT p, a FROM (VALUES (1.0, 30), "
+                "(1.00, 30), (2, 40), (2.0, 40)) AS rows (p, a)"
+            )
+    else:
+        rows = {"p": [-0.0, 0.0, 2.0, 2.0], "a": [30, 30, 40, 40]}
+        engine_case.create("people", pa.table(rows))
+    marks = {"p": ["?", "\t?", None, "\u00a0? "], "q": [1, 1, 1, 1], "a": [30, 30, 30, 30]}
+    engine_case.create("marks", pa.table(marks))
+    at, prefix = engine(engine_case.at), engine_case.prefix
+    assert at.check(f"{prefix}people", k=1, quasi=["a"], person=["p"]).k == 1
+    found = at.check(f"{prefix}marks", k=1, quasi=["a"], person=["p", "q"], missing=["?"])
+    assert found.k == 1
+
+
 def test_persons_in_spark(any_spark: Any, spark_schema: str) -> None:
     import duckdb
 

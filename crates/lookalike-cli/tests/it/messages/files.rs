@@ -89,7 +89,6 @@ pub(super) fn outputs(on: &mut Recorder) {
         "patients.csv/out.csv",
         "patients.csv",
         "old.csv",
-        "/dev/full.csv",
         "fifo.csv",
     ] {
         if out == "old.csv" {
