@@ -491,25 +491,15 @@ def row_text(layout: Layout, table: str, key: str) -> str:
 # verify
 
 
-def value_counts(layout: Layout, at: int, count: str, dialect: Dialect) -> str:
-    """The values of a counted column with their rows or persons, from the source alone."""
-    column = layout.counted[at - 1]
+def values(layout: Layout, names: Names, at: int, dialect: Dialect) -> str:
+    """The values of a quasi-identifier: from the source alone, with their rows or persons
+    (``last_row``), and as a plan of that column alone, whose tuples are values (``is_plan``)."""
+    column, labels = layout.counted[at - 1], value_labels(layout, at)
     value = _value(column, cell(column, dialect))
     source, counted = layout.source, value
     if layout.persons:
         each = f"{value} AS c, {person(layout, dialect)} AS person"
         source, counted = f"(SELECT DISTINCT {each} FROM {layout.source}) AS persons", "c"
-    return (
-        f"SELECT {counted} AS {quoted(column.name)}, count(*) AS {quoted(count)} FROM {source} "
-        f"GROUP BY {counted}"
-    )
-
-
-def value_pieces(layout: Layout, names: Names, at: int) -> str:
-    """What the plan publishes for each value of a quasi-identifier, as a plan of that column alone:
-    its tuples are the values."""
-    column, numbers = layout.counted[at - 1], labels_of(layout, layout.counted[at - 1].name)
-    labels = [f"p{number}" for number in numbers]
     value = _value(column, f"tuples.c{at}")
     by = [value, *(f"plan.{label}" for label in labels), "plan.suppressed"]
     pieces = (
@@ -518,18 +508,22 @@ def value_pieces(layout: Layout, names: Names, at: int) -> str:
         f"FROM {names.plan} AS plan JOIN {names.tuples} AS tuples ON tuples.tuple = plan.tuple "
         f"GROUP BY {_list(by)}"
     )
-    shown = [
-        f"{label} AS {quoted(f'published_{layout.published[number - 1]}')}"
-        for number, label in zip(numbers, labels, strict=True)
-    ]
     last = (
         f"CAST(sum(n) OVER (PARTITION BY c ORDER BY {_list([*labels, 'suppressed'])} "
         "ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS BIGINT)"
     )
     return (
-        f"SELECT {_list([f'c AS {quoted(column.name)}', *shown])}, {last} - n + 1 AS first_row, "
-        f"{last} AS last_row, suppressed FROM ({pieces}) AS pieces"
+        f"SELECT {_list(['c', *labels])}, {last} - n + 1 AS first_row, {last} AS last_row, "
+        f"suppressed, TRUE AS is_plan FROM ({pieces}) AS pieces UNION ALL "
+        f"SELECT {_list([f'{counted} AS c', *(f'NULL AS {label}' for label in labels)])}, "
+        "CAST(1 AS BIGINT) AS first_row, CAST(count(*) AS BIGINT) AS last_row, "
+        f"FALSE AS suppressed, FALSE AS is_plan FROM {source} GROUP BY {counted}"
     )
+
+
+def value_labels(layout: Layout, at: int) -> list[str]:
+    """The labels of a quasi-identifier in `values`."""
+    return [f"p{number}" for number in labels_of(layout, layout.counted[at - 1].name)]
 
 
 def _value(column: Column, cell: str) -> str:

@@ -35,6 +35,8 @@ COUNT = "lookalike_rows"
 
 OWN = ("tuple", "first_row", "last_row", "suppressed")
 """Names of a plan; columns that are passed through may have them."""
+SMALL = 1_000_000
+"""Results of about so many rows are fetched at once."""
 _ROW = ", data row [0-9,]+"
 _RULES = ("alpha", "l", "distinct", "entropy", "recursive", "t")
 
@@ -446,7 +448,7 @@ def apply(
 ) -> Applied:
     """Makes the release in the engine, under a name of its own."""
     layout, dialect = planned.layout, database.dialect
-    _check_labels(database, layout, names, config)
+    _check_labels(database, planned, names, config)
     database.stage(names.classes, _sql.classes(layout, names))
     if _is_map(database, planned, names):
         placed = _sql.by_maps(layout, names, dialect, planned.label_kinds)
@@ -457,23 +459,32 @@ def apply(
     return Applied(database.write(layout, names, placed, into), sums)
 
 
-def _check_labels(database: Database, layout: Layout, names: Names, config: Config) -> None:
+def _check_labels(database: Database, planned: Planned, names: Names, config: Config) -> None:
     """Has the audit compare what is published for each value of a quasi-identifier with the values
     of the source, counted anew: a label must cover its value, and all rows of a value are there.
 
     The plan was audited before it came to the engine, where its tuples have numbers, and perhaps
     codes: here they are read as the rows of the release will be joined to them.
     """
+    layout = planned.layout
+    compute = needed("pyarrow", "engines").compute
+    is_small = planned.numbers.get("tuples", SMALL + 1) <= SMALL
     for at, column in enumerate(layout.counted, 1):
-        if not _sql.labels_of(layout, column.name):
+        labels = _sql.value_labels(layout, at)
+        if not labels:
             continue
         kept = {key: config[key] for key in ("missing", "output", "limits") if key in config}
         columns = {column.name: config["columns"][column.name]}
         asked = Config({**kept, "k": 1, "columns": columns, "count": COUNT})
-        values = database.fetch(_sql.value_counts(layout, at, COUNT, database.dialect)).read_all()
-        pieces = database.fetch(_sql.value_pieces(layout, names, at))
-        found = _audit(pieces, asked, values)
-        if not found["holds"]:
+        sql = _sql.values(layout, names, at, database.dialect)
+        found = (database.fetch_few(sql) if is_small else database.fetch(sql)).read_all()
+        is_plan = found.column("is_plan")
+        shown = [f"published_{layout.published[int(label[1:]) - 1]}" for label in labels]
+        pieces = found.filter(is_plan).drop_columns(["is_plan"])
+        pieces = pieces.rename_columns([column.name, *shown, *OWN[1:]])
+        values = found.filter(compute.invert(is_plan)).select(["c", "last_row"])
+        values = values.rename_columns([column.name, COUNT])
+        if not _audit(pieces.to_reader(), asked, values)["holds"]:
             raise _not_verified(f"would have labels in `{column.name}` that are not true")
 
 
