@@ -380,6 +380,15 @@ pub(crate) struct ReadingArgs {
     /// Delimiter of a CSV file; default: detected
     #[arg(long, value_name = "CHAR", value_parser = delimiter)]
     pub(crate) delimiter: Option<char>,
+    /// Encoding of a CSV file, such as windows-1252 or utf-16le; default: detected
+    #[arg(long, value_name = "NAME")]
+    pub(crate) encoding: Option<String>,
+    /// Names of the columns of a CSV file or sheet that has no header line
+    #[arg(long, value_name = "A,B,..", value_delimiter = ',')]
+    pub(crate) names: Vec<String>,
+    /// Sheet of a workbook (.xlsx, .xls, .ods); default: the first one that has cells
+    #[arg(long, value_name = "NAME")]
+    pub(crate) sheet: Option<String>,
 }
 
 /// Roles of columns and privacy rules. Shared by `check`, `anonymize`, `apply`, `verify`, `query`,

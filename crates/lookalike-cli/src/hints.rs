@@ -56,6 +56,11 @@ pub(crate) fn words(hint: &Hint) -> String {
         ),
         Hint::NameMissing => "name a text that means missing (--missing TEXT)".into(),
         Hint::SetDelimiter => "if another delimiter is meant, name it with --delimiter".into(),
+        Hint::SetEncoding => {
+            "name the encoding of the file (--encoding windows-1252, utf-16le, ..)".into()
+        }
+        Hint::SetSheet => "name the sheet (--sheet NAME)".into(),
+        Hint::SetNames => "give the names of its columns (--names a,b,c)".into(),
         Hint::SetK => "say how many rows must look alike on all quasi-identifiers (-k 5)".into(),
         Hint::AddRule { column } => format!("add --l {column}=2 or --alpha {column}=0.5"),
         Hint::AllowSuppression { share } => {
@@ -140,6 +145,9 @@ mod tests {
             Hint::SortRows,
             Hint::AllowDistance { column: column() },
             Hint::SetDelimiter,
+            Hint::SetEncoding,
+            Hint::SetNames,
+            Hint::SetSheet,
             Hint::AddRule { column: column() },
             Hint::AllowSuppression { share: "1%".into() },
             Hint::RemoveSuppression,

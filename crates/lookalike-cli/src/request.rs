@@ -5,9 +5,10 @@ use std::str::FromStr;
 
 use lookalike::request::ratio::Ratio;
 use lookalike::request::{
-    ColumnRequest, DateSpec, DateUnit, Distance, HierarchySpec, IntervalsSpec, Kind, Order,
+    ColumnRequest, DateSpec, DateUnit, Distance, HierarchySpec, Input, IntervalsSpec, Kind, Order,
     PrefixSpec, Recursive, Rest, Role, Share, SubsetRule,
 };
+use lookalike::table::ReadOptions;
 use lookalike::{Error, Request, Result};
 
 use crate::args::{
@@ -41,11 +42,32 @@ pub(crate) fn override_by(
     columns: &ColumnArgs,
     rules: &RuleArgs,
 ) -> Result<()> {
-    if reading.delimiter.is_some() {
-        request.input.delimiter = reading.delimiter;
-    }
+    reading.apply_to(&mut request.input);
     columns.apply_to(request)?;
     rules.apply_to(request)
+}
+
+impl ReadingArgs {
+    /// Overrides the configuration by the flags.
+    pub(crate) fn apply_to(&self, input: &mut Input) {
+        input.delimiter = self.delimiter.or(input.delimiter);
+        if self.encoding.is_some() {
+            input.encoding.clone_from(&self.encoding);
+        }
+        if self.sheet.is_some() {
+            input.sheet.clone_from(&self.sheet);
+        }
+        if !self.names.is_empty() {
+            input.names.clone_from(&self.names);
+        }
+    }
+
+    /// The flags alone.
+    pub(crate) fn options(&self) -> ReadOptions {
+        let mut input = Input::default();
+        self.apply_to(&mut input);
+        ReadOptions::from(&input)
+    }
 }
 
 impl ColumnArgs {

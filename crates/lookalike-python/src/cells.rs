@@ -22,7 +22,7 @@ pub(crate) fn domain(
     let columns = columns.into_iter().map(|column| TableInput::new(&column));
     let columns = columns.collect::<PyResult<Vec<_>>>()?;
     work(py, &options, None, move |_| {
-        let open = |column: TableInput| column.input()?.open(request.input.delimiter);
+        let open = |column: TableInput| column.input()?.open(&request.input);
         let columns = columns.into_iter().map(open).collect::<Result<_>>()?;
         Ok(run::domain_of_columns(columns, &request)?.to_json())
     })
@@ -41,7 +41,7 @@ pub(crate) fn cuts(
     let size = raise(py, cell_size(options.tuples, options.whole))?;
     let input = TableInput::new(sample)?;
     work(py, &options, None, move |_| {
-        let source = input.input()?.open(request.input.delimiter)?;
+        let source = input.input()?.open(&request.input)?;
         Ok(run::cuts(source, &request, &domain, size)?.to_json())
     })
 }
@@ -60,7 +60,7 @@ pub(crate) fn merge_cells(
     let cuts = raise(py, Cuts::from_json(cuts))?;
     let input = TableInput::new(counts)?;
     work(py, &options, None, move |_| {
-        let source = input.input()?.open(request.input.delimiter)?;
+        let source = input.input()?.open(&request.input)?;
         Ok(run::merge_cells(cuts, source, &request, &domain)?.to_json())
     })
 }

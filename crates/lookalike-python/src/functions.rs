@@ -143,7 +143,7 @@ fn check(
     let (request, options) = raise(py, asked(request, options))?;
     let input = TableInput::new(data)?;
     work(py, &options, None, move |_| {
-        let source = input.input()?.open(request.input.delimiter)?;
+        let source = input.input()?.open(&request.input)?;
         Ok(lookalike_report::check::check(source, &request)?.json(hints::words).to_string())
     })
 }
@@ -194,7 +194,7 @@ fn compare(
     raise(py, lookalike_report::compare::check_sets(&sets, &plan))?;
     let input = TableInput::new(data)?;
     work(py, &options, watch, move |worker| {
-        let source = input.input()?.open(sets[0].request.input.delimiter)?;
+        let source = input.input()?.open(&sets[0].request.input)?;
         let table = lookalike_report::compare::read(source, &sets)?;
         (worker.watch)(Event::Stage(Stage::Search));
         let notify = |event: lookalike_report::Event<'_>| worker.notify(&event);
@@ -229,8 +229,8 @@ fn suggest(py: Python<'_>, data: &Bound<'_, PyAny>, options: &str) -> PyResult<S
     let input = TableInput::new(data)?;
     work(py, &options, None, move |_| {
         let path = input.path().map(Path::to_path_buf);
-        let found =
-            lookalike_report::suggest::suggest(input.input()?.open(None)?, path.as_deref())?;
+        let at = lookalike::request::Input { path, ..Default::default() };
+        let found = lookalike_report::suggest::suggest(input.input()?.open(None)?, &at)?;
         Ok(found.json(hints::words).to_string())
     })
 }

@@ -45,6 +45,18 @@ pub(crate) fn words(hint: &Hint) -> String {
             format!("give its rows instead (quasi={{{column:?}: lookalike.hierarchy(rows)}})")
         }
         Hint::NameMissing => "name a text that means missing (missing=[...])".into(),
+        Hint::SetEncoding => {
+            "name the encoding of the file: {\"input\": {\"encoding\": \"windows-1252\"}} in the \
+             configuration"
+                .into()
+        }
+        Hint::SetSheet => {
+            "name the sheet: {\"input\": {\"sheet\": \"...\"}} in the configuration".into()
+        }
+        Hint::SetNames => {
+            "give the names of its columns: {\"input\": {\"names\": [...]}} in the configuration"
+                .into()
+        }
         Hint::SetDelimiter => {
             "if another delimiter is meant, set {\"input\": {\"delimiter\": \";\"}} in the \
                                  configuration"

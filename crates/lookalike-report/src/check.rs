@@ -90,8 +90,9 @@ pub fn check(source: Source, request: &Request) -> Result<Check> {
     code_weight(source.names(), &request, &mut treatments);
     request.sampling_fraction()?;
     let persons = person_columns(source.names(), &request);
+    let mut warnings = source.notes().to_vec();
     let (table, counted) = source.read_and_count(&treatments, &persons)?;
-    let warnings = request_warnings(&request, &counted);
+    warnings.extend(request_warnings(&request, &counted));
     table.check_header()?;
     let population = population(&request, &roles.quasi)?;
     // Each of the two is busy with one core for most of its time.

@@ -8,7 +8,7 @@ use lookalike::{Request, Result};
 /// The table of the population, if the request names one.
 pub(crate) fn population(request: &Request, quasi: &[String]) -> Result<Option<Table>> {
     let Some(path) = &request.risk.population else { return Ok(None) };
-    let source = table::open(path, request.input.delimiter)?;
+    let source = table::open(path, &request.input)?;
     let treatments = population_treatments(source.names(), quasi, request)
         .map_err(|error| error.at_file(path))?;
     let table = source.read(&treatments)?;

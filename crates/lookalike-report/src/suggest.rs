@@ -1,9 +1,7 @@
 //! A first request for a table: the profile of its columns, a role for each, and the reason.
 
-use std::path::Path;
-
 use lookalike::evaluate::profile::{self, ColumnProfile, Uniqueness};
-use lookalike::request::Role;
+use lookalike::request::{Input, Role};
 use lookalike::table::{Source, Treatment};
 use lookalike::{Error, Hint, Result, Warning};
 use serde_json::{Value, json};
@@ -50,16 +48,16 @@ pub fn header_warning(source: &Source) -> Option<Warning> {
     })
 }
 
-/// Profiles every column and suggests a role for each. `path` is the path of the table in the
-/// request, where it has one.
+/// Profiles every column and suggests a role for each. `input` says for the request where the table is
+/// and how it was read.
 ///
 /// # Example
 /// ```
-/// use lookalike::{request::Role, table};
+/// use lookalike::{request::{Input, Role}, table};
 /// use lookalike_report::suggest::suggest;
 ///
 /// let csv = "surname,age,diagnosis\nLee,34,flu\nKim,36,flu\nRoy,34,gout\n";
-/// let found = suggest(table::open_text(csv.into(), "t".as_ref())?, None)?;
+/// let found = suggest(table::open_text(csv.into(), "t".as_ref())?, &Input::default())?;
 /// assert_eq!(found.columns[0].role, Role::Identifier);
 /// assert!(found.toml.contains("[columns]\nsurname   = { role = \"identifier\" }"));
 /// assert!(!found.toml.contains("path"), "the table has none");
@@ -68,7 +66,8 @@ pub fn header_warning(source: &Source) -> Option<Warning> {
 ///
 /// # Errors
 /// When the table cannot be read, has no rows, or its first line is a row.
-pub fn suggest(source: Source, path: Option<&Path>) -> Result<Suggestion> {
+pub fn suggest(source: Source, input: &Input) -> Result<Suggestion> {
+    let mut warnings = source.notes().to_vec();
     let header = header_warning(&source);
     let all = vec![Treatment::Code; source.names().len()];
     let table = source.read(&all)?;
@@ -84,11 +83,11 @@ pub fn suggest(source: Source, path: Option<&Path>) -> Result<Suggestion> {
     let person = columns.iter().find(|column| column.role == Role::Person);
     let person = person.map(|column| column.name.as_str());
     let mut quasi = (!names.is_empty()).then(|| profile::uniqueness(&table, &names, person));
-    let toml = profile::to_toml(path, &columns);
+    let toml = profile::to_toml(input, &columns);
     if header.is_some() {
         hide_names(&mut columns, quasi.as_mut());
     }
-    let warnings = profile::repeated_in(&columns);
+    warnings.extend(profile::repeated_in(&columns));
     Ok(Suggestion { columns, quasi, toml, header, warnings })
 }
 
@@ -106,6 +105,8 @@ fn hide_names(profiles: &mut [ColumnProfile], uniqueness: Option<&mut Uniqueness
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use lookalike::table;
 
     use super::*;
@@ -113,7 +114,9 @@ mod tests {
     #[test]
     fn names_that_may_be_cells_are_in_the_toml_alone() {
         let csv = "Lee,34,x\nKim,36,y\nRoy,51,y\nFox,58,x\n";
-        let found = suggest(table::open_text(csv.into(), Path::new("t")).unwrap(), None).unwrap();
+        let found =
+            suggest(table::open_text(csv.into(), Path::new("t")).unwrap(), &Input::default())
+                .unwrap();
         assert!(found.header.is_some() && found.toml.contains("Lee"), "{}", found.toml);
         let mut object = found.json(Hint::words);
         assert_eq!(object["columns"][1]["name"], "(column 2)");

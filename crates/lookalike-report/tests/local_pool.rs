@@ -1,6 +1,7 @@
 //! Whoever calls inside a pool of their own gets no thread of the global pool. This is the only test
 //! of its process: the global pool can be made once, and only while nobody has used it.
 
+use lookalike::request::Input;
 use lookalike::run::Cancel;
 use lookalike::{Request, table};
 use lookalike_report::check::check;
@@ -36,7 +37,7 @@ fn everything_runs_in_the_pool_of_the_caller() {
         let choice = RandomQueries { queries: 10, seed: 1, on: Vec::new(), sum: None };
         let choice = QueryChoice::Random(choice);
         assert_eq!(query(source(), release(), &request, choice).unwrap().source_rows, 40_000);
-        assert_eq!(suggest(source(), None).unwrap().columns.len(), 2);
+        assert_eq!(suggest(source(), &Input::default()).unwrap().columns.len(), 2);
         let mut request = request.clone();
         request.steps = Some(5);
         let sets = [RuleSet { name: String::new(), request, ks: vec![Some(5)] }];

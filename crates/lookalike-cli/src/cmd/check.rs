@@ -22,7 +22,7 @@ pub(crate) fn run(args: &CheckArgs) -> Result<ExitCode> {
     let mut request = args.request.request()?;
     args.risk.apply_to(&mut request);
     let data = request::data(args.data.as_ref(), &request)?;
-    let source = table::open(&data, request.input.delimiter)?;
+    let source = table::open(&data, &request.input)?;
     let found = check(source, &request)?;
     let code = if found.holds() { 0 } else { NOT_MET };
     found.warnings.iter().for_each(|warning| show::warning(&hints::warning(warning)));

@@ -157,7 +157,7 @@ fn write(
 
 /// The table with this column alone.
 fn column_of(data: &Path, column: &str, reading: &ReadingArgs) -> Result<Table> {
-    let source = table::open(data, reading.delimiter)?;
+    let source = table::open(data, reading.options())?;
     let is_there = source.names().iter().any(|name| name == column);
     if !is_there && source.is_headless() {
         return Err(headless(&source));

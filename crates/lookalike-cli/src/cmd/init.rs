@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use lookalike::evaluate::profile::{ColumnProfile, Uniqueness};
-use lookalike::request::Kind;
+use lookalike::request::{Input, Kind};
 use lookalike::run::refuse_overlap;
 use lookalike::table::{Access, Existing};
 use lookalike::{Result, table};
@@ -21,11 +21,13 @@ pub(crate) fn run(args: &InitArgs) -> Result<ExitCode> {
         refuse_overlap(Some(&args.data), &[], &[("-o", &args.output)])?;
         drop(table::Pending::beside(&args.output, Existing::overwrite_if(args.force))?);
     }
-    let source = table::open(&args.data, args.reading.delimiter)?;
+    let source = table::open(&args.data, args.reading.options())?;
     // Before the table is read: it may have an error.
     let header = header_warning(&source);
     header.iter().for_each(|warning| show::warning(&hints::warning(warning)));
-    let found = suggest(source, Some(&seen_from(&args.output, &args.data)))?;
+    let mut input = Input { path: Some(seen_from(&args.output, &args.data)), ..Input::default() };
+    args.reading.apply_to(&mut input);
+    let found = suggest(source, &input)?;
     found.warnings.iter().for_each(|warning| show::warning(&hints::warning(warning)));
     if to_stdout {
         // The configuration is the result; the profile goes to standard error.

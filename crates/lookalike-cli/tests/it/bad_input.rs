@@ -55,7 +55,7 @@ fn ragged_rows() {
 fn bad_utf8() {
     let mut bytes = format!("a,b\n1,2\n{CANARY}").into_bytes();
     bytes.extend_from_slice(b"\xff\xfe,3\n");
-    table_fails(bytes, "--qi a,b -k 2", 3, "UTF-8");
+    table_fails(bytes, "--qi a,b -k 2 --encoding utf-8", 3, "UTF-8");
 }
 
 #[test]

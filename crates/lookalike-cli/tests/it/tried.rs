@@ -250,19 +250,16 @@ fn files_that_are_no_csv_are_called_what_they_are() {
     for (content, words) in [
         (
             &b"PK\x03\x04\x14\0\0\0\x08\0[Content_Types].xml....xl/workbook.xml"[..],
-            ["an Excel workbook (.xlsx)", "export"],
+            ["t.csv", "not a readable zip file"],
         ),
-        (b"PK\x03\x04\x14\0\0\0\x08\0patients.csv", ["a zip archive", "unpack it first"]),
-        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\0\0\0\0", ["Excel workbook (.xls)", "export"]),
+        (b"PK\x03\x04\x14\0\0\0\x08\0patients.csv", ["t.csv", "not a readable zip file"]),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\0\0\0\0", ["t.csv", "not a readable workbook file"]),
         (b"BZh91AY&SY\x01\x02", ["compressed with bzip2", "unpack it first"]),
         (b"\x89PNG\r\n\x1a\n\0\0", ["a picture (PNG)", "name a table"]),
         (b"%PDF-1.7\n%\xe2\xe3", ["a PDF document", "name a table"]),
         (b"$FL2@(#) SPSS DATA FILE\0", ["an SPSS file (.sav)", "export"]),
         (json.as_bytes(), ["JSON", "convert it"]),
         (b"[{\"age\": 30}]", ["JSON", "convert it"]),
-        (b"sep=;\nage;sex\n30;f\n", ["`sep=` line", "delete that line"]),
-        (b"# exported 2024-01-01\nname,age\nx,30\ny,31\n", ["looks like a comment", "delete it"]),
-        (b"# exported\n# by hand\nname,age\nx,30\ny,31\n", ["first 2 lines", "delete them"]),
     ] {
         dir.write("t.csv", content);
         let run = fails(&dir, "anonymize t.csv --qi age --rest drop -k 2 -o out.csv", 3, &words);
@@ -272,4 +269,52 @@ fn files_that_are_no_csv_are_called_what_they_are() {
     // A header may begin with the sign of a comment.
     dir.write("t.csv", "#id,age\n1,30\n2,30\n");
     dir.succeed("anonymize t.csv --qi age --rest drop -k 2 -o out.csv --steps 1");
+}
+
+#[test]
+fn a_sheet_of_a_workbook_is_a_table() {
+    let dir = Workdir::new();
+    dir.write("book.xlsx", include_bytes!("book.xlsx"));
+    let run =
+        dir.succeed("anonymize book.xlsx --qi Größe,Aufnahme --keep Ort -k 2 -o out.csv --steps 1");
+    assert!(
+        run.stderr.contains("sheet `Tabelle1` is read, and another one has cells"),
+        "{}",
+        run.stderr
+    );
+    let wanted = "Ort,Größe,Aufnahme\nBonn,170.5,2014-12-26\nKöln,170.5,2014-12-26\n\
+                  Bonn,180.25,2014-12-27\nKöln,180.25,2014-12-27\n";
+    assert_eq!(dir.text("out.csv"), wanted);
+    let run = dir.succeed("anonymize book.xlsx --sheet Tabelle2 --qi x -k 2 -o x.csv --steps 1");
+    assert_eq!((dir.text("x.csv").as_str(), run.stderr.contains("warning")), ("x\n1\n1\n", false));
+    dir.succeed("init book.xlsx --sheet Tabelle2 -o c.toml");
+    assert!(dir.text("c.toml").contains("path = \"book.xlsx\"\nsheet = \"Tabelle2\"\n"));
+    dir.succeed("check -c c.toml");
+    dir.succeed("verify out.csv --source book.xlsx --qi Größe,Aufnahme --keep Ort -k 2");
+}
+
+#[test]
+fn text_as_other_programs_write_it_is_read_and_what_was_guessed_is_said() {
+    let utf16: Vec<u8> = "\u{feff}Größe;age\nklein;30\ngroß;30\n"
+        .encode_utf16()
+        .flat_map(u16::to_le_bytes)
+        .collect();
+    for (content, flags, said) in [
+        (&b"sep=;\nage;sex\n30;f\n30;m\n"[..], "", ""),
+        (b"# exported 2024-01-01\nname,age\nx,30\ny,30\n", "", "taken for a comment"),
+        (b"# exported\n# by hand\nname,age\nx,30\ny,30\n", "", "the first 2 lines"),
+        (b"name,age\nM\xfcller,30\nSchmidt,30\n", "", "read as Windows-1252"),
+        (b"name,age\nM\xfcller,30\nSchmidt,30\n", "--encoding latin1", ""),
+        (&utf16, "", ""),
+        (b"x,30\ny,30\n", "--names name,age", ""),
+    ] {
+        let dir = Workdir::new();
+        dir.write("t.csv", content);
+        let run = dir.succeed(&format!(
+            "anonymize t.csv --qi age --rest drop -k 2 -o out.csv --steps 1 {flags}"
+        ));
+        assert_eq!(dir.text("out.csv"), "age\n30\n30\n");
+        assert!(run.stderr.contains(said), "{}", run.stderr);
+        assert_eq!(run.stderr.contains("warning"), !said.is_empty(), "{}", run.stderr);
+    }
 }

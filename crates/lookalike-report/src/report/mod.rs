@@ -145,7 +145,7 @@ pub fn report(
     notify: &dyn Fn(Event<'_>),
 ) -> Result<Report> {
     check_request(request)?;
-    let opened = source.into().open(request.input.delimiter)?;
+    let opened = source.into().open(&request.input)?;
     let roles = roles_of(request, &opened)?;
     let persons = person_columns(opened.names(), request);
     let treatments = audit::treatments(opened.names(), request, AuditView::Source);

@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use std::path::Path;
 
 use lookalike::evaluate::query::parse;
-use lookalike::request::{ColumnRequest, Role};
+use lookalike::request::{ColumnRequest, Input, Role};
 use lookalike::run::{Cancel, Effort};
 use lookalike::{Algorithm, ErrorKind, Hint, Request};
 use lookalike_report::Event;
@@ -250,14 +250,15 @@ fn the_usual_algorithms_are_local_and_homogeneous() {
 
 #[test]
 fn a_request_is_suggested_for_a_table_in_memory() {
-    let of_memory = suggest(in_memory(SOURCE), None).unwrap();
-    let of_text = suggest(text(SOURCE), None).unwrap();
+    let of_memory = suggest(in_memory(SOURCE), &Input::default()).unwrap();
+    let of_text = suggest(text(SOURCE), &Input::default()).unwrap();
     assert_eq!(of_memory.json(Hint::words), of_text.json(Hint::words));
     let read = Request::parse(&of_memory.toml).unwrap();
     assert_eq!((read.input.path, read.columns.len()), (None, 3));
-    let with_path = suggest(in_memory(SOURCE), Some(Path::new("t.csv"))).unwrap();
+    let at = Input { path: Some("t.csv".into()), ..Input::default() };
+    let with_path = suggest(in_memory(SOURCE), &at).unwrap();
     let read = Request::parse(&with_path.toml).unwrap();
     assert_eq!(read.input.path.as_deref(), Some(Path::new("t.csv")));
-    let error = suggest(in_memory("age\n"), None).unwrap_err();
+    let error = suggest(in_memory("age\n"), &Input::default()).unwrap_err();
     assert_eq!(error.code(), "no-rows");
 }

@@ -112,6 +112,12 @@ pub enum Hint {
     NameMissing,
     /// Name what stands between the cells of the file.
     SetDelimiter,
+    /// Name the encoding of the file.
+    SetEncoding,
+    /// Give the names of the columns of a file without a header line.
+    SetNames,
+    /// Name the sheet of a workbook.
+    SetSheet,
     /// Require that k rows look alike on all quasi-identifiers.
     SetK,
     /// Protect a sensitive column by a rule.
@@ -211,6 +217,11 @@ impl Hint {
             }
             Hint::NameMissing => "name a text that means missing in `missing`".into(),
             Hint::SetDelimiter => "if another delimiter is meant, set `delimiter`".into(),
+            Hint::SetEncoding => {
+                "name the encoding of the file in `encoding`, such as `windows-1252`".into()
+            }
+            Hint::SetSheet => "name the sheet in `sheet`".into(),
+            Hint::SetNames => "give the names of its columns in `names`".into(),
             Hint::SetK => "set `k`, the number of rows that must look alike".into(),
             Hint::AddRule { column } => {
                 format!("add a rule, as in `l = 2` or `alpha = 0.5` for column `{column}`")

@@ -288,6 +288,27 @@ impl Request {
         self
     }
 
+    /// The encoding of the source, where it is CSV, such as `windows-1252`.
+    #[must_use]
+    pub fn encoding(mut self, name: impl Into<String>) -> Request {
+        self.input.encoding = Some(name.into());
+        self
+    }
+
+    /// The names of the columns of the source, where it is CSV without a header line.
+    #[must_use]
+    pub fn names(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Request {
+        self.input.names = names.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// The sheet of the source, where it is a workbook.
+    #[must_use]
+    pub fn sheet(mut self, name: impl Into<String>) -> Request {
+        self.input.sheet = Some(name.into());
+        self
+    }
+
     /// The target of the release; `-` is standard output.
     #[must_use]
     pub fn output(mut self, path: impl Into<PathBuf>) -> Request {

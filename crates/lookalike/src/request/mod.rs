@@ -159,6 +159,16 @@ pub struct Input {
     /// The CSV delimiter; guessed from the header when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delimiter: Option<char>,
+    /// The encoding of CSV, such as `windows-1252`; when absent UTF-8, UTF-16 by its first bytes, and
+    /// Windows-1252 where the text is no UTF-8.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub encoding: Option<String>,
+    /// The names of the columns of CSV, or of a sheet, without a header line.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub names: Vec<String>,
+    /// The sheet of a workbook; the first one that has cells when absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sheet: Option<String>,
 }
 
 /// The target of the release, and its form.

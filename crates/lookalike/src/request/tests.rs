@@ -102,7 +102,7 @@ fn with_every_key() -> Request {
         missing: names(&["?", "NA"]),
         count: Some("n".into()),
         persons: Some(Persons::Whole),
-        input: Input { path: Some("a.csv".into()), delimiter: Some(';') },
+        input: Input { path: Some("a.csv".into()), delimiter: Some(';'), ..Input::default() },
         output: Output {
             path: Some("b.csv".into()),
             publish: Publish::Set,

@@ -245,7 +245,7 @@ fn read_back(place: &mut ReleasePlace) -> Result<Source> {
 fn source(original: &mut Original, request: &Request, cancel: Arc<AtomicBool>) -> Result<Table> {
     match original {
         Original::File(file) => {
-            let opened = table::open(&file.path, request.input.delimiter)?;
+            let opened = table::open(&file.path, &request.input)?;
             read_opened(opened.with_cancel(cancel), request, AuditView::Source)
         }
         Original::Kept(table) => table::coded_throughout(std::mem::take(table)),
@@ -268,7 +268,7 @@ pub fn read_for_audit(
     view: AuditView,
 ) -> Result<Table> {
     let opened = match view {
-        AuditView::Source => input.into().open(request.input.delimiter)?,
+        AuditView::Source => input.into().open(&request.input)?,
         _ => open_release(input.into())?,
     };
     read_opened(opened, request, view)
@@ -291,7 +291,7 @@ pub fn verify_plan(
     request: &Request,
 ) -> Result<(Verdict, Vec<String>)> {
     let mut request = request.clone();
-    let tuples = counts.into().open(request.input.delimiter)?;
+    let tuples = counts.into().open(&request.input)?;
     forget_absent(&mut request, tuples.names());
     let is_quasi =
         |name: &&String| request.column(name).is_some_and(|column| column.role == Role::Quasi);

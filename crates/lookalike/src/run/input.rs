@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use crate::error::Result;
-use crate::table::{self, Source};
+use crate::request;
+use crate::table::{self, ReadOptions, Source};
 
 /// The table of a run: a path (`-` is standard input), or an opened [`Source`].
 ///
@@ -69,14 +70,25 @@ impl Input {
         self.path().filter(|path| std::fs::metadata(path).is_ok_and(|about| about.is_file()))
     }
 
-    /// Opens the table; the delimiter is for a path alone, where it is guessed when absent.
+    /// Opens the table; the options are for a path alone.
     ///
     /// # Errors
     /// As [`table::open`].
-    pub fn open(self, delimiter: Option<char>) -> Result<Source> {
+    pub fn open(self, options: impl Into<ReadOptions>) -> Result<Source> {
         match self.0 {
-            InputPlace::Path(path) => table::open(&path, delimiter),
+            InputPlace::Path(path) => table::open(&path, options),
             InputPlace::Source(source) => Ok(*source),
+        }
+    }
+}
+
+impl From<&request::Input> for ReadOptions {
+    fn from(input: &request::Input) -> ReadOptions {
+        ReadOptions {
+            delimiter: input.delimiter,
+            encoding: input.encoding.clone(),
+            names: input.names.clone(),
+            sheet: input.sheet.clone(),
         }
     }
 }

@@ -43,11 +43,12 @@ const MOST_KEPT: usize = 4_000_000;
 pub(super) fn read(run: &mut Run, plan: &RunPlan, input: Input) -> Result<ReadTable> {
     let begun = Instant::now();
     let file = input.regular_file().map(InputFile::new);
-    let source = input.open(run.request.input.delimiter)?.with_cancel(run.cancel.run_flag());
+    let source = input.open(&run.request.input)?.with_cancel(run.cancel.run_flag());
     if plan.product == Product::Plan {
         forget_absent(&mut run.request, source.names());
     }
     let request = &run.request;
+    let notes = source.notes().to_vec();
     let roles = roles(request, &source)?;
     request.rules(&roles)?;
     let mut treatments = treatments(source.names(), &roles);
@@ -79,7 +80,8 @@ pub(super) fn read(run: &mut Run, plan: &RunPlan, input: Input) -> Result<ReadTa
         }
         None => Original::Lost,
     };
-    let warnings = warnings::request_warnings(request, &counted);
+    let mut warnings = notes;
+    warnings.extend(warnings::request_warnings(request, &counted));
     Ok(ReadTable { roles, table, original, time: begun.elapsed(), warnings })
 }
 

@@ -10,7 +10,7 @@ mod write;
 
 pub use build::{coded_throughout, in_memory};
 pub use coded::Coded;
-pub use read::{Source, from_batches, open, open_reader, open_text, text};
+pub use read::{ReadOptions, Source, from_batches, open, open_reader, open_text, text};
 pub use write::pending::{
     Access, Existing, Pending, PublishedFiles, StdoutState, give_up, real_place, take_leftovers,
     to_stream, undisturbed, write_text,
@@ -23,7 +23,7 @@ pub(crate) use write::csv::{csv_header, csv_text};
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Hint, Result};
 
 /// How the reader treats a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -147,8 +147,9 @@ impl Table {
         Err(Error::data(
             "no-header",
             "the first line looks like a row, not like names (most columns have a cell that \
-             equals their name): put a line with the names of the columns first",
-        ))
+             equals their name)",
+        )
+        .hint(Hint::SetNames))
     }
 
     /// The codes of the column of that name; panics if it is absent or was not coded.

@@ -101,7 +101,7 @@ fn every_key_of_a_request_is_heeded_or_refused() {
         persons: _,
         rules: _,
         columns: _,
-        input: Input { path: _, delimiter: _ },
+        input: Input { path: _, delimiter: _, encoding: _, names: _, sheet: _ },
         output: Output { path: _, publish: _, order: _, snap: _, raw_formulas: _, pseudonyms: _ },
         limits: Limits { suppress: _, time: _, max_loss: _ },
         // Heeded by the measures of risk, which have tests of their own.

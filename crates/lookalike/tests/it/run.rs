@@ -102,7 +102,7 @@ fn every_source_and_every_target_give_the_same_release() {
     assert_eq!(calls.borrow().as_slice(), ["write", "publish"]);
 
     let named = Request {
-        input: lookalike::request::Input { path: Some(data), delimiter: None },
+        input: lookalike::request::Input { path: Some(data), ..Default::default() },
         ..request
     };
     let output = lookalike::request::Output { path: Some(safe.clone()), ..named.output.clone() };

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use std::str::FromStr;
 
 use lookalike::run::{refuse_overlap, search_options};
-use lookalike::table::{Access, Existing, Pending, open, write_text};
+use lookalike::table::{Access, Existing, Pending, ReadOptions, open, write_text};
 use lookalike::{Algorithm, Error, Request, Result};
 use lookalike_report::Event;
 use lookalike_report::compare::{
@@ -40,7 +40,7 @@ pub(crate) fn run(args: &CompareArgs, global: &GlobalArgs) -> Result<ExitCode> {
 
     let mut progress = StageProgress::new(global.quiet);
     progress.stage("read");
-    let table = read(open(&data, sets[0].request.input.delimiter)?, &sets)?;
+    let table = read(open(&data, &sets[0].request.input)?, &sets)?;
     if let Some(folder) = &args.plots {
         std::fs::create_dir_all(folder).map_err(|source| Error::io(folder, source))?;
     }
@@ -153,12 +153,12 @@ fn data(args: &CompareArgs, sets: &[RuleSet]) -> Result<PathBuf> {
     let input = |set: &RuleSet| {
         (
             set.request.input.path.clone().filter(|_| args.data.is_none()),
-            set.request.input.delimiter,
+            ReadOptions::from(&set.request.input),
         )
     };
     if sets.iter().any(|set| input(set) != input(&sets[0])) {
         return Err(usage(
-            "the configurations have different tables or delimiters: name one table, lookalike \
+            "the configurations have different tables, or ways to read them: name one table, lookalike \
              compare DATA -c ...",
         ));
     }

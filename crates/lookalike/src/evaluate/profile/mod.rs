@@ -13,7 +13,6 @@ pub use persons::{person_columns, repeated_in, repeated_persons};
 pub(super) use roles::person_word;
 
 use std::fmt::Write;
-use std::path::Path;
 
 use arrow_schema::DataType;
 use serde::Serialize;
@@ -22,7 +21,7 @@ use crate::codes::RowId;
 use crate::domain::encode;
 use crate::domain::kind::{Guess, guess};
 use crate::domain::parse::number;
-use crate::request::{Kind, Role};
+use crate::request::{Input, Kind, Role};
 use crate::table::{Coded, Table};
 
 /// The values of a column in numbers, and its probable role.
@@ -237,8 +236,8 @@ pub fn uniqueness(table: &Table, columns: &[String], person: Option<&str>) -> Un
 }
 
 /// A configuration with a role for every column, and reasons and alternatives as comments.
-/// `input` is the path of the table, where it has one.
-pub fn to_toml(input: Option<&Path>, profiles: &[ColumnProfile]) -> String {
+/// `input` says where the table is, and how it was read.
+pub fn to_toml(input: &Input, profiles: &[ColumnProfile]) -> String {
     let mut text = format!(
         "# Suggested roles: read each reason and decide.\n\
          #   quasi       could be joined with outside data: generalized\n\
@@ -252,9 +251,7 @@ pub fn to_toml(input: Option<&Path>, profiles: &[ColumnProfile]) -> String {
          k = 5\n\
          \n\
          {}[columns]\n",
-        input.map_or(String::new(), |path| {
-            format!("[input]\npath = {}\n\n", quoted(&path.to_string_lossy()))
-        })
+        input_section(input)
     );
     for warning in repeated_in(profiles) {
         text.insert_str(0, &format!("# WARNING: {warning}\n"));
@@ -280,6 +277,21 @@ fn key(name: &str) -> String {
     if bare { name.to_string() } else { quoted(name) }
 }
 
+/// The part of a configuration about the source; empty where there is nothing to say.
+fn input_section(input: &Input) -> String {
+    let names: Vec<String> = input.names.iter().map(|name| quoted(name)).collect();
+    let keys = [
+        ("path", input.path.as_ref().map(|path| quoted(&path.to_string_lossy()))),
+        ("delimiter", input.delimiter.map(|delimiter| quoted(&delimiter.to_string()))),
+        ("encoding", input.encoding.as_deref().map(quoted)),
+        ("names", (!names.is_empty()).then(|| format!("[{}]", names.join(", ")))),
+        ("sheet", input.sheet.as_deref().map(quoted)),
+    ];
+    let lines = keys.into_iter().filter_map(|(key, value)| Some(format!("{key} = {}\n", value?)));
+    let lines: String = lines.collect();
+    if lines.is_empty() { lines } else { format!("[input]\n{lines}\n") }
+}
+
 /// A TOML string on one line, whatever is in it.
 fn quoted(text: &str) -> String {
     let mut quoted = String::from('"');
@@ -299,6 +311,7 @@ fn quoted(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
+    use std::path::Path;
 
     use arrow_array::cast::AsArray;
 
@@ -307,6 +320,10 @@ mod tests {
     use crate::rng::Rng;
     use crate::synthetic::{Synthetic, batch};
     use crate::table::Column;
+
+    fn at(path: &Path) -> Input {
+        Input { path: Some(path.to_path_buf()), ..Input::default() }
+    }
 
     fn column<'a>(name: &str, cells: impl IntoIterator<Item = &'a str>) -> Column {
         let cells = cells.into_iter().map(|cell| Some(cell).filter(|cell| !cell.is_empty()));
@@ -597,7 +614,7 @@ mod tests {
         );
         let profiles = profile(&table);
         let path = Path::new("C:\\my \"data\".csv");
-        let text = to_toml(Some(path), &profiles);
+        let text = to_toml(&at(path), &profiles);
         let request = Request::parse(&text).unwrap();
         assert_eq!(
             (request.version, request.k, request.input.path.as_deref()),
@@ -629,7 +646,7 @@ mod tests {
                 .into_iter()
                 .filter(|column| column.hint.as_ref().is_some_and(|hint| hint.contains("order"))),
         );
-        let text = to_toml(Some(Path::new("x.csv")), &columns);
+        let text = to_toml(&at(Path::new("x.csv")), &columns);
         let mut lines: Vec<String> = Vec::new();
         for line in text.lines() {
             if let Some(better) = line.strip_prefix("#~ ") {
@@ -673,7 +690,7 @@ mod tests {
             ("y", |row| format!("CANARY{row}")),
             ("education", |row| format!("CANARY{}", row % 9)),
         ]));
-        assert!(!to_toml(Some(Path::new("in.csv")), &profiles).contains("CANARY"));
+        assert!(!to_toml(&at(Path::new("in.csv")), &profiles).contains("CANARY"));
     }
 
     /// The first thousand rows of a made-up table.

@@ -180,6 +180,18 @@ fn output(rng: &mut Rng, request: &mut Request, mut built: Request) -> Request {
         built = built.delimiter(delimiter);
         request.input.delimiter = Some(delimiter);
     }
+    if let Some(name) = maybe(rng, text) {
+        built = built.encoding(&name);
+        request.input.encoding = Some(name);
+    }
+    if let Some(name) = maybe(rng, text) {
+        built = built.sheet(&name);
+        request.input.sheet = Some(name);
+    }
+    if let Some(name) = maybe(rng, text) {
+        built = built.names([&name, "b"]);
+        request.input.names = vec![name, "b".into()];
+    }
     if let Some(path) = maybe(rng, text) {
         built = built.output(&path);
         request.output.path = Some(path.into());

@@ -35,7 +35,7 @@ pub(crate) type Batches = Box<dyn RecordBatchReader + Send>;
 /// # Errors
 /// When the columns have no distinct names.
 pub fn from_batches(reader: impl RecordBatchReader + Send + 'static) -> Result<Source> {
-    Source::new(Decoder::Batches(Box::new(reader)))
+    Source::new(Decoder::Batches(Box::new(reader)), Vec::new())
 }
 
 /// The batches of a stream; an error for one that has not the columns of the stream.

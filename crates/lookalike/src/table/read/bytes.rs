@@ -133,11 +133,13 @@ pub(crate) fn damaged(rows: usize) -> Error {
     )
 }
 
+#[cfg(any(feature = "parquet", feature = "arrow-ipc", feature = "workbooks"))]
+pub(crate) use binary::guarded;
 #[cfg(any(feature = "parquet", feature = "arrow-ipc"))]
-pub(crate) use binary::{Whole, guarded, whole};
+pub(crate) use binary::{Whole, whole};
 
 /// Files with their index at the end.
-#[cfg(any(feature = "parquet", feature = "arrow-ipc"))]
+#[cfg(any(feature = "parquet", feature = "arrow-ipc", feature = "workbooks"))]
 mod binary {
     use std::fmt;
     use std::io::Seek;

@@ -79,7 +79,8 @@ impl Cells {
     }
 }
 
-/// Cuts the text into batches of rows; the first record is the header and is passed over.
+/// Cuts the text into batches of rows; the first record is the header and is passed over, if there is
+/// one.
 pub(super) struct Records<R> {
     text: Text<R>,
     delimiter: u8,
@@ -92,6 +93,7 @@ pub(super) struct Records<R> {
     rows: usize,
     /// The line on which the next record starts, counted from 1.
     line: u64,
+    has_header: bool,
 }
 
 /// The record at the start of some text.
@@ -116,7 +118,13 @@ impl<R: Read> Records<R> {
             ends: vec![0; width],
             rows: 0,
             line: 1,
+            has_header: true,
         }
+    }
+
+    /// The same records, of which the first begins on this line and may be a row.
+    pub(super) fn starting_at(self, line: u64, has_header: bool) -> Records<R> {
+        Records { line, has_header, ..self }
     }
 
     /// Sends the rows on in batches until nobody listens any more; `used` brings batches back,
@@ -128,7 +136,7 @@ impl<R: Read> Records<R> {
         used: &Receiver<Cells>,
     ) -> Result<()> {
         let mut batch = Cells { width: self.width, ..Cells::default() };
-        let mut at = self.skip_header(&mut batch.text)?;
+        let mut at = if self.has_header { self.skip_header(&mut batch.text)? } else { 0 };
         let mut is_end = false;
         loop {
             at = self.split(&mut batch, at, batch_rows)?;
@@ -388,7 +396,7 @@ mod tests {
     /// The rows before the first fault, and the fault.
     fn fast(text: &str, delimiter: u8, width: usize, step: usize) -> (Rows, Option<String>) {
         let records = Records::new(
-            Text::new(Drops(text.as_bytes(), step), PathBuf::from("-")),
+            Text::new(Drops(text.as_bytes(), step), PathBuf::from("-"), 0),
             delimiter,
             width,
         );

@@ -1,13 +1,15 @@
-//! The head of a CSV file: which delimiter, which columns.
+//! The head of a CSV file: which encoding, which delimiter, which columns.
 
 use std::collections::HashSet;
 use std::io::{Chain, Cursor, Read};
 use std::path::Path;
 
-use crate::error::{Error, Hint, Result};
+use crate::error::{Error, Hint, Result, Warning};
 
+use super::ReadOptions;
 use super::bytes::{Unpacked, head, reading};
 use super::csv::Records;
+use super::encoding::{Decoded, Encoding};
 use super::foreign;
 use super::text::Text;
 
@@ -22,50 +24,90 @@ pub(crate) struct Csv {
     pub(crate) names: Vec<String>,
     /// The first line may be a row: a name is a number or a date, or equals a cell below it.
     pub(crate) is_doubtful: bool,
+    /// How the file was read, where it is not plain CSV in UTF-8.
+    pub(crate) notes: Vec<Warning>,
     delimiter: u8,
-    text: Text<Chain<Cursor<Vec<u8>>, Unpacked>>,
+    /// Lines above the header.
+    skipped: u64,
+    has_header: bool,
+    text: Text<Chain<Cursor<Vec<u8>>, Decoded>>,
 }
 
 impl Csv {
-    pub(crate) fn open(mut stream: Unpacked, place: &Path, delimiter: Option<char>) -> Result<Csv> {
-        let given = delimiter.map(checked_delimiter).transpose()?;
-        let mut head = head(&mut stream, HEAD as u64).map_err(|source| reading(place, source))?;
-        match *head {
-            [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => {
-                return Err(Error::data(
-                    "not-utf8",
-                    "the file is UTF-16 text: convert it, for example with iconv -f UTF-16 -t UTF-8",
-                ));
-            }
-            [b'P', b'A', b'R', b'1', ..] | [b'A', b'R', b'R', b'O', b'W', b'1', ..] => {
-                return Err(Error::data(
-                    "nested-file",
-                    "there is a Parquet or Arrow file inside the compressed file: decompress it first",
-                ));
-            }
-            [0xef, 0xbb, 0xbf, ..] => drop(head.drain(..3)),
-            _ => {}
+    pub(crate) fn open(mut stream: Unpacked, place: &Path, options: &ReadOptions) -> Result<Csv> {
+        let mut given = options.delimiter.map(checked_delimiter).transpose()?;
+        let raw = head(&mut stream, HEAD as u64).map_err(|source| reading(place, source))?;
+        if raw.starts_with(b"PAR1") || raw.starts_with(b"ARROW1") {
+            return Err(Error::data(
+                "nested-file",
+                "there is a Parquet or Arrow file inside the compressed file: decompress it first",
+            ));
         }
         // What is no text at all is refused before its first line is taken for a header.
+        foreign::refuse(&raw, place)?;
+        let mut notes = Vec::new();
+        let encoding = match &options.encoding {
+            Some(name) => Encoding::named(name)?,
+            None => Encoding::of(&raw, &mut notes),
+        };
+        let mut stream = Decoded::new(encoding, raw, stream);
+        let mut head = head(&mut stream, HEAD as u64).map_err(|source| reading(place, source))?;
+        if head.starts_with(b"\xef\xbb\xbf") {
+            head.drain(..3);
+        }
         foreign::refuse(&head, place)?;
-        Text::new(head.as_slice(), place.to_path_buf()).fill(&mut Vec::new())?;
-        refuse_separator_line(&head)?;
-        refuse_comment(&head, given)?;
+        Text::new(head.as_slice(), place.to_path_buf(), 0).fill(&mut Vec::new())?;
+        let mut skipped = 0;
+        if let Some((delimiter, end)) = separator_line(&head) {
+            given = given.or(Some(delimiter));
+            head.drain(..end);
+            skipped += 1;
+        }
+        if options.names.is_empty() {
+            let (lines, end) = comment_lines(&head, given);
+            if lines > 0 {
+                notes.push(skipped_comments(lines));
+            }
+            head.drain(..end);
+            skipped += lines;
+        }
         let delimiter = given.unwrap_or_else(|| sniff(&head));
+        let has_header = options.names.is_empty();
         let names = header(&head, delimiter)?;
-        let is_doubtful = is_doubtful(&names, &head, delimiter);
+        let is_doubtful = has_header && is_doubtful(&names, &head, delimiter);
+        let names = if has_header { names } else { named(&options.names, names.len())? };
         Ok(Csv {
             names,
             is_doubtful,
+            notes,
             delimiter,
-            text: Text::new(Cursor::new(head).chain(stream), place.to_path_buf()),
+            skipped,
+            has_header,
+            text: Text::new(Cursor::new(head).chain(stream), place.to_path_buf(), skipped),
         })
     }
 
     /// The rows to come.
-    pub(super) fn records(self) -> Records<Chain<Cursor<Vec<u8>>, Unpacked>> {
-        Records::new(self.text, self.delimiter, self.names.len())
+    pub(super) fn records(self) -> Records<Chain<Cursor<Vec<u8>>, Decoded>> {
+        let records = Records::new(self.text, self.delimiter, self.names.len());
+        records.starting_at(self.skipped + 1, self.has_header)
     }
+}
+
+/// The names that were given for the columns of a table without a header line.
+pub(super) fn named(names: &[String], columns: usize) -> Result<Vec<String>> {
+    if names.len() == columns {
+        return Ok(names.to_vec());
+    }
+    Err(Error::request(
+        "names-and-columns",
+        format!(
+            "{} names are given, and the first row has {columns} cells: give one name for each \
+             column",
+            names.len()
+        ),
+    )
+    .hint(Hint::SetDelimiter))
 }
 
 fn checked_delimiter(delimiter: char) -> Result<u8> {
@@ -132,60 +174,55 @@ fn header(head: &[u8], delimiter: u8) -> Result<Vec<String>> {
         Ok(false) => {
             Err(Error::data("no-rows", "the file is empty: a table needs a header and rows"))
         }
-        Err(_) => Err(Error::data(
-            "not-utf8",
-            "the header is not UTF-8 text: convert the file, for example with iconv -f LATIN1 -t UTF-8",
-        )),
+        Err(_) => {
+            Err(Error::data("not-utf8", "the header is not UTF-8 text").hint(Hint::SetEncoding))
+        }
     }
 }
 
-/// Excel writes `sep=;` on top of a file to say what stands between the cells; to everybody else it
-/// is a row.
-fn refuse_separator_line(head: &[u8]) -> Result<()> {
-    let line = head.split(|&byte| byte == b'\n').next().unwrap_or_default().trim_ascii();
+/// Excel writes `sep=;` on top of a file to say what stands between the cells: that delimiter, and
+/// where the next line begins.
+fn separator_line(head: &[u8]) -> Option<(u8, usize)> {
+    let end = head.iter().position(|&byte| byte == b'\n').map_or(head.len(), |end| end + 1);
+    let line = head[..end].trim_ascii_start();
+    let line = line.strip_suffix(b"\n").unwrap_or(line);
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
     let line = line.strip_prefix(b"\"").and_then(|line| line.strip_suffix(b"\"")).unwrap_or(line);
-    if line.len() <= 5 && line.get(..4).is_some_and(|start| start.eq_ignore_ascii_case(b"sep=")) {
-        return Err(Error::data(
-            "sep-line",
-            "the first line is Excel's `sep=` line, which says what stands between the cells, and \
-             not the header: delete that line",
-        )
-        .hint(Hint::SetDelimiter));
+    match line {
+        [name @ .., delimiter] if name.eq_ignore_ascii_case(b"sep=") => {
+            let delimiter = checked_delimiter(char::from(*delimiter)).ok()?;
+            Some((delimiter, end))
+        }
+        _ => None,
     }
-    Ok(())
 }
 
-/// A comment on top of a table would be taken for its header: the whole table would be one column.
-fn refuse_comment(head: &[u8], given: Option<u8>) -> Result<()> {
-    let mut rest = head;
-    let mut comments = 0;
-    while rest.trim_ascii_start().starts_with(b"#") {
-        comments += 1;
-        let end = rest.iter().position(|&byte| byte == b'\n').map_or(rest.len(), |end| end + 1);
-        rest = &rest[end..];
+/// Lines on top of a table that begin with `#` and are no header: how many, and where the next line
+/// begins. `#id,name` is a header all the same: it has as many cells as the lines below it.
+fn comment_lines(head: &[u8], given: Option<u8>) -> (u64, usize) {
+    let (mut lines, mut at) = (0, 0);
+    while head[at..].trim_ascii_start().starts_with(b"#") {
+        let blank = head[at..].len() - head[at..].trim_ascii_start().len();
+        lines += head[at..at + blank].iter().filter(|&&byte| byte == b'\n').count() as u64 + 1;
+        let end = head[at + blank..].iter().position(|&byte| byte == b'\n');
+        at = end.map_or(head.len(), |end| at + blank + end + 1);
     }
-    // `#id,name` is a header all the same: it has as many cells as the lines below it.
+    let rest = &head[at..];
     let delimiter = given.unwrap_or_else(|| sniff(rest));
     let (above, below) = (cells_a_row(head, delimiter), cells_a_row(rest, delimiter));
     match (above.first(), below.first()) {
-        (Some(here), Some(there)) if comments > 0 && here != there => {
-            let (lines, are, them) = if comments == 1 {
-                ("first line".into(), "is", "it")
-            } else {
-                (format!("first {comments} lines"), "are", "them")
-            };
-            Err(Error::data(
-                "comment-line",
-                format!(
-                    "the {lines} {are} not the header but look{} like a comment: {} with `#`, and \
-                     the line below has another number of cells; delete {them}",
-                    if comments == 1 { "s" } else { "" },
-                    if comments == 1 { "it begins" } else { "they begin" },
-                ),
-            ))
-        }
-        _ => Ok(()),
+        (Some(here), Some(there)) if here != there => (lines, at),
+        _ => (0, 0),
     }
+}
+
+fn skipped_comments(lines: u64) -> Warning {
+    let (are, lines) =
+        if lines == 1 { ("is", "line".into()) } else { ("are", format!("{lines} lines")) };
+    Warning::new(
+        "comment-lines",
+        format!("the first {lines} of the table {are} taken for a comment and passed over"),
+    )
 }
 
 /// True when the first line may be a row, so that no message may show its names: one reads like a
@@ -201,7 +238,7 @@ fn is_doubtful(names: &[String], head: &[u8], delimiter: u8) -> bool {
 }
 
 /// True when a name has the form of a number or a date, as a cell would have.
-fn reads_like_cells(names: &[String]) -> bool {
+pub(super) fn reads_like_cells(names: &[String]) -> bool {
     let is_number =
         |name: &str| name.parse::<f64>().is_ok() && name.contains(|c: char| c.is_ascii_digit());
     let is_date = |name: &str| {
@@ -232,9 +269,10 @@ pub(crate) fn check_names(names: &[String], is_doubtful: bool) -> Result<()> {
                 "no-header",
                 format!(
                     "column {place} has the name of another column, and the first line looks like \
-                     a row, not like names: put a line with the names of the columns first"
+                     a row, not like names"
                 ),
-            ));
+            )
+            .hint(Hint::SetNames));
         }
         return Err(Error::data(
             "column-name-twice",
@@ -285,5 +323,61 @@ mod tests {
             checked_delimiter(delimiter).unwrap_err();
         }
         assert_eq!(checked_delimiter('^').unwrap(), b'^');
+    }
+
+    fn opened(text: &str, options: ReadOptions) -> Result<crate::table::Source> {
+        crate::table::open_reader(Cursor::new(text.to_owned()), Path::new("t.csv"), options)
+    }
+
+    /// The rows of a table as texts, with `|` between the cells.
+    fn rows(source: crate::table::Source) -> Result<Vec<String>> {
+        let names = source.names().to_vec();
+        let table = source.read(&vec![crate::table::Treatment::Code; names.len()])?;
+        let cell = |name: &String, row: usize| {
+            let coded = table.coded(name);
+            coded.values()[coded.codes().get(row) as usize].clone().unwrap_or_default()
+        };
+        let row = |row| names.iter().map(|name| cell(name, row)).collect::<Vec<_>>().join("|");
+        Ok((0..table.rows()).map(row).collect())
+    }
+
+    #[test]
+    fn lines_above_the_header_are_passed_over() {
+        for (text, names, notes) in [
+            ("sep=;\na;b\n1,5;2\n", 2, vec![]),
+            ("\"sep=;\"\r\na;b\r\n1,5;2\r\n", 2, vec![]),
+            ("SEP=|\na;b|c\n1,5;2|3\n", 2, vec![]),
+            ("# exported 2024-01-01\n\n# by me\na,b\n1.5,2\n", 2, vec!["comment-lines"]),
+            ("sep=,\n# a comment\na,b\n1,2\n", 2, vec!["comment-lines"]),
+            ("#id,name\n1,2\n", 2, vec![]),
+            ("sep=\n1\n", 1, vec![]),
+        ] {
+            let source = opened(text, ReadOptions::default()).unwrap();
+            assert_eq!(source.names().len(), names, "{text}");
+            let said: Vec<&str> = source.notes().iter().map(Warning::code).collect();
+            assert_eq!(said, notes, "{text}");
+            assert_eq!(rows(source).unwrap().len(), 1, "{text}");
+        }
+    }
+
+    #[test]
+    fn lines_are_counted_from_the_top_of_the_file() {
+        let text = "sep=,\n# one\n\n# two\na,b\n1,2\n3\n";
+        let error = rows(opened(text, ReadOptions::default()).unwrap()).unwrap_err();
+        assert_eq!((error.place().line, error.place().row), (Some(7), Some(2)));
+    }
+
+    #[test]
+    fn a_table_without_a_header_gets_the_names_that_are_given() {
+        let names = |names: &[&str]| ReadOptions {
+            names: names.iter().map(|&name| name.to_owned()).collect(),
+            ..ReadOptions::default()
+        };
+        let source = opened("39, Private\n50,\"x,y\"\n", names(&["age", "work"])).unwrap();
+        assert!(!source.is_headless());
+        assert_eq!(rows(source).unwrap(), ["39| Private", "50|x,y"]);
+        let wrong = opened("39,Private\n", names(&["age"])).unwrap_err();
+        assert_eq!(wrong.code(), "names-and-columns");
+        assert_eq!(opened("1,2\n", names(&["a", "a"])).unwrap_err().code(), "column-name-twice");
     }
 }

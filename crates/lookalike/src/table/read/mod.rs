@@ -1,11 +1,14 @@
 //! Opens a table of any format and says which columns it has.
 
+#[cfg(feature = "workbooks")]
+mod archive;
 #[cfg(feature = "arrow-ipc")]
 mod arrow;
 mod batches;
 mod bytes;
 pub(crate) mod csv;
 mod csv_header;
+mod encoding;
 mod foreign;
 #[cfg(feature = "parquet")]
 mod parquet;
@@ -21,7 +24,7 @@ use std::sync::mpsc::{Receiver, SyncSender};
 use arrow_array::RecordBatch;
 use arrow_schema::DataType;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, Warning};
 
 use self::batches::Batches;
 pub use self::batches::from_batches;
@@ -30,12 +33,33 @@ use self::bytes::{ByteSource, Unpacked, head, reading};
 use self::csv::Cells;
 use self::csv_header::{Csv, check_names};
 
+/// How a file is to be read, as far as it does not say so itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ReadOptions {
+    /// What stands between the cells of CSV; guessed from the first rows when absent.
+    pub delimiter: Option<char>,
+    /// The encoding of CSV by its name, such as `windows-1252`; when absent UTF-8, UTF-16 by its
+    /// first bytes, and Windows-1252 where the text is no UTF-8.
+    pub encoding: Option<String>,
+    /// The names of the columns of CSV, or of a sheet, without a header line; empty where it has one.
+    pub names: Vec<String>,
+    /// The sheet of a workbook; the first one that has cells when absent.
+    pub sheet: Option<String>,
+}
+
+impl From<Option<char>> for ReadOptions {
+    fn from(delimiter: Option<char>) -> ReadOptions {
+        ReadOptions { delimiter, ..ReadOptions::default() }
+    }
+}
+
 /// An opened table whose rows have not been read yet.
 pub struct Source {
     pub(crate) names: Vec<String>,
     pub(crate) data_types: Vec<DataType>,
     pub(crate) decoder: Decoder,
     is_doubtful: bool,
+    notes: Vec<Warning>,
     /// Ends the reading when it is set.
     pub(crate) cancel: Arc<AtomicBool>,
 }
@@ -69,14 +93,15 @@ pub(crate) enum Batch {
 }
 
 /// Opens a table; `-` is standard input. The format is known by the first bytes, whatever the name
-/// ends in: CSV (also in gzip or zstd), Parquet, Arrow IPC file or stream. A delimiter that is not
-/// given is guessed from the first rows.
+/// ends in: CSV (also in gzip, zstd or a zip archive), Parquet, Arrow IPC file or stream, a sheet of a
+/// workbook (.xlsx, .xls, .ods). [`ReadOptions`] say what a
+/// text does not say itself; a delimiter alone, or `None`, will do.
 ///
 /// # Errors
 /// When there is no such file, it is not readable as a table with a header of distinct names, or
 /// its format is one that this build of the library does not have.
-pub fn open(path: &Path, delimiter: Option<char>) -> Result<Source> {
-    open_bytes(ByteSource::open(path)?, path, delimiter)
+pub fn open(path: &Path, options: impl Into<ReadOptions>) -> Result<Source> {
+    open_bytes(ByteSource::open(path)?, path, &options.into())
 }
 
 /// The same for bytes that any reader brings, such as an upload. Errors call it by the given name.
@@ -86,12 +111,12 @@ pub fn open(path: &Path, delimiter: Option<char>) -> Result<Source> {
 pub fn open_reader(
     reader: impl Read + Send + 'static,
     name: &Path,
-    delimiter: Option<char>,
+    options: impl Into<ReadOptions>,
 ) -> Result<Source> {
-    open_bytes(ByteSource::Reader(Box::new(reader)), name, delimiter)
+    open_bytes(ByteSource::Reader(Box::new(reader)), name, &options.into())
 }
 
-fn open_bytes(mut source: ByteSource, path: &Path, delimiter: Option<char>) -> Result<Source> {
+fn open_bytes(mut source: ByteSource, path: &Path, options: &ReadOptions) -> Result<Source> {
     let magic = head(&mut source, 8).map_err(|source| Error::io(path, source))?;
     let decoder = match *magic {
         #[cfg(feature = "parquet")]
@@ -114,9 +139,17 @@ fn open_bytes(mut source: ByteSource, path: &Path, delimiter: Option<char>) -> R
         [b'A', b'R', b'R', b'O', b'W', b'1', ..] | [0xff, 0xff, 0xff, 0xff, ..] => {
             return Err(bytes::left_out(path, "an Arrow", "arrow-ipc"));
         }
-        _ => Decoder::Csv(Csv::open(Unpacked::new(&magic, source, path)?, path, delimiter)?),
+        #[cfg(feature = "workbooks")]
+        ref magic if magic.starts_with(archive::ZIP) || magic.starts_with(archive::OLE) => {
+            return archive::open(source, magic, path, options);
+        }
+        _ => {
+            let mut csv = Csv::open(Unpacked::new(&magic, source, path)?, path, options)?;
+            let notes = std::mem::take(&mut csv.notes);
+            return Source::new(Decoder::Csv(csv), notes);
+        }
     };
-    Source::new(decoder)
+    Source::new(decoder, Vec::new())
 }
 
 /// Opens a CSV table whose text is at hand, header included. Errors call it by the given name.
@@ -125,7 +158,7 @@ fn open_bytes(mut source: ByteSource, path: &Path, delimiter: Option<char>) -> R
 /// When the text does not begin with a header of distinct names.
 pub fn open_text(text: String, name: &Path) -> Result<Source> {
     let bytes = Unpacked::Plain(Cursor::new(text.into_bytes()).chain(ByteSource::Nothing));
-    Source::new(Decoder::Csv(Csv::open(bytes, name, Some(','))?))
+    Source::new(Decoder::Csv(Csv::open(bytes, name, &Some(',').into())?), Vec::new())
 }
 
 /// The text of a file, unpacked if it is compressed, for files that are tables only after some
@@ -149,7 +182,7 @@ pub fn text(path: &Path) -> Result<String> {
 }
 
 impl Source {
-    fn new(decoder: Decoder) -> Result<Source> {
+    fn new(decoder: Decoder, notes: Vec<Warning>) -> Result<Source> {
         let ((names, data_types), is_doubtful) = match &decoder {
             Decoder::Csv(csv) => {
                 ((csv.names.clone(), vec![DataType::Utf8; csv.names.len()]), csv.is_doubtful)
@@ -161,7 +194,7 @@ impl Source {
             Decoder::Arrow(file) => (columns(&file.schema()), false),
         };
         check_names(&names, is_doubtful)?;
-        Ok(Source { names, data_types, decoder, is_doubtful, cancel: Arc::default() })
+        Ok(Source { names, data_types, decoder, is_doubtful, notes, cancel: Arc::default() })
     }
 
     /// Reading ends with an error soon after the flag is set.
@@ -184,6 +217,11 @@ impl Source {
     /// cell below it. Then no message may show them.
     pub fn is_headless(&self) -> bool {
         self.is_doubtful
+    }
+
+    /// How the file was read, where that was a guess.
+    pub fn notes(&self) -> &[Warning] {
+        &self.notes
     }
 
     /// True for CSV, where every cell is text and an empty one is missing.

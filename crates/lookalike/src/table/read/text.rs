@@ -7,7 +7,7 @@
 use std::io::{ErrorKind, Read};
 use std::path::PathBuf;
 
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, Hint, Place, Result};
 
 use super::bytes::reading;
 
@@ -25,8 +25,9 @@ pub(crate) struct Text<R> {
 }
 
 impl<R: Read> Text<R> {
-    pub(crate) fn new(bytes: R, place: PathBuf) -> Text<R> {
-        Text { bytes, place, torn: Vec::new(), lines: 0 }
+    /// `lines` are those that somebody else has read before.
+    pub(crate) fn new(bytes: R, place: PathBuf, lines: u64) -> Text<R> {
+        Text { bytes, place, torn: Vec::new(), lines }
     }
 
     /// Appends the next chunk to `text` and returns its length, which is 0 at the end only.
@@ -81,18 +82,17 @@ pub(crate) fn line_ends(bytes: &[u8]) -> u64 {
 }
 
 fn not_utf8(line: u64) -> Error {
-    let why = format!(
-        "line {line} is not UTF-8 text: convert the file, for example with iconv -f LATIN1 -t UTF-8"
-    );
-    Error::data("not-utf8", why).about(Place { line: Some(line), ..Place::default() })
+    let why = format!("line {line} is not UTF-8 text");
+    Error::data("not-utf8", why)
+        .about(Place { line: Some(line), ..Place::default() })
+        .hint(Hint::SetEncoding)
 }
 
 fn has_nul(line: u64) -> Error {
-    let why = format!(
-        "line {line} has a NUL byte, so this is no CSV in UTF-8: export it as CSV, or convert it, \
-         for example with iconv -f UTF-16 -t UTF-8"
-    );
-    Error::data("has-nul", why).about(Place { line: Some(line), ..Place::default() })
+    let why = format!("line {line} has a NUL byte, so this is no CSV in UTF-8: export it as CSV");
+    Error::data("has-nul", why)
+        .about(Place { line: Some(line), ..Place::default() })
+        .hint(Hint::SetEncoding)
 }
 
 #[cfg(test)]
@@ -115,7 +115,7 @@ mod tests {
     }
 
     fn all(bytes: &[u8], step: usize) -> Result<Vec<u8>> {
-        let mut text = Text::new(Drops { bytes, step }, PathBuf::from("-"));
+        let mut text = Text::new(Drops { bytes, step }, PathBuf::from("-"), 0);
         let mut got = Vec::new();
         loop {
             let before = got.len();
