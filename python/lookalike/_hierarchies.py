@@ -13,7 +13,7 @@ from ._errors import HierarchyError
 if TYPE_CHECKING:
     from ._lookalike import ArrowStream
 
-DateUnit: TypeAlias = Literal["day", "month", "quarter", "year", "decade"]
+DateUnit: TypeAlias = Literal["day", "week", "month", "quarter", "year", "decade"]
 Tree: TypeAlias = Mapping[str, Union["Tree", Iterable[object], object]]
 
 KEYS = frozenset({"intervals", "origin", "bottom", "top", "prefix", "date", "rows", "text"})

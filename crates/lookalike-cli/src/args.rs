@@ -449,8 +449,8 @@ pub(crate) struct ColumnArgs {
     /// Weight of a column in the loss; default 1; a column of weight 0 is not counted
     #[arg(long, value_name = "COLUMN=NUMBER")]
     pub(crate) weight: Vec<ColumnValue>,
-    /// Generalization hierarchy of a column: FILE, intervals:5,10,20, prefix:4,3,2 or
-    /// date:month,year
+    /// Generalization hierarchy of a column: FILE, intervals:5,10,20, prefix:4,3,2,
+    /// date:month,year or builtin:countries (see hierarchy list)
     #[arg(long, value_name = "COLUMN=HOW")]
     pub(crate) hierarchy: Vec<ColumnValue>,
     /// Labels of an ordinal column, lowest first: a file with one label per line, or a list a,b,c

@@ -49,7 +49,7 @@ pub(crate) fn words(hint: &Hint) -> String {
             format!("set order = [\"low\", \"high\"] or --order {column}=low,high")
         }
         Hint::SetHierarchy { column } => format!("add --hierarchy {column}=intervals:5,10"),
-        Hint::MakeHierarchy { .. } => "make one (lookalike hierarchy new)".into(),
+        Hint::MakeHierarchy { .. } => "make one (lookalike hierarchy new groups)".into(),
         Hint::CompareHierarchy { file, column } => format!(
             "`lookalike hierarchy check {file} --data DATA --column {column} --show-values` lists \
              them"

@@ -329,14 +329,15 @@ fn hierarchy(pair: &ColumnValue) -> Result<HierarchySpec> {
             let date: Option<Vec<DateUnit>> =
                 units.split(',').map(|text| named(text.trim())).collect();
             let date = date.ok_or_else(|| {
-                bad("units are day, month, quarter, year or decade, smallest first: date:month,year")
+                bad("units are day, week, month, quarter, year or decade, smallest first: date:month,year")
             })?;
             HierarchySpec::Date(DateSpec { date })
         }
+        Some(("builtin", _)) => HierarchySpec::from_text(&pair.value).map_err(|why| bad(&why))?,
         Some((name, _)) if is_word(name) && !Path::new(&pair.value).exists() => {
             return Err(bad(&format!(
                 "there is no hierarchy `{name}:`; write intervals:5,10,20 (numbers), prefix:4,3,2 \
-                 (codes), date:month,year (dates) or the name of a file"
+                 (codes), date:month,year (dates), builtin:countries or the name of a file"
             )));
         }
         _ => HierarchySpec::File(PathBuf::from(&pair.value)),

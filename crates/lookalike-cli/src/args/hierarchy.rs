@@ -23,8 +23,14 @@ pub(crate) enum HierarchyCommand {
     /// Print the tree
     Show {
         /// Hierarchy file: each line is a value and its ancestors up to the root, separated by ;
+        /// or a ready-made one: builtin:countries
+        #[arg(value_name = "FILE")]
         file: PathBuf,
     },
+    /// List the ready-made hierarchies
+    List,
+    /// Suggest a hierarchy for a column of labels, to be read and changed
+    Suggest(HierarchyOutputArgs),
     /// Make a hierarchy for a column of a table
     #[command(subcommand)]
     New(HierarchyNew),
@@ -33,7 +39,7 @@ pub(crate) enum HierarchyCommand {
 /// Flags of `hierarchy check`.
 #[derive(Debug, Args)]
 pub(crate) struct HierarchyCheckArgs {
-    /// Hierarchy file
+    /// Hierarchy file, or a ready-made one: builtin:countries
     pub(crate) file: PathBuf,
     /// Table whose values the hierarchy must have
     #[arg(long, value_name = "DATA", requires = "column")]
@@ -51,6 +57,11 @@ pub(crate) struct HierarchyCheckArgs {
 /// The kinds of new hierarchies.
 #[derive(Debug, Subcommand)]
 pub(crate) enum HierarchyNew {
+    /// All values of a column, with an empty group each to fill in
+    Groups {
+        #[command(flatten)]
+        of: HierarchyOutputArgs,
+    },
     /// Intervals of numbers
     Intervals {
         /// Widths, smallest first, each a multiple of the one before
@@ -76,7 +87,7 @@ pub(crate) enum HierarchyNew {
         #[command(flatten)]
         of: HierarchyOutputArgs,
     },
-    /// Calendar units: month, quarter, year, decade
+    /// Calendar units: month, quarter, year, decade; or week
     Date {
         /// Units, smallest first
         #[arg(long, value_name = "month,year,..", value_delimiter = ',', required = true, value_parser = units())]
@@ -96,7 +107,7 @@ pub(crate) struct HierarchyOutputArgs {
     #[arg(long, value_name = "COLUMN")]
     pub(crate) column: String,
     /// Output file for the hierarchy; - is standard output
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", default_value = "-", hide_default_value = true)]
     pub(crate) output: PathBuf,
     /// Replace the output file if it exists
     #[arg(long)]
@@ -106,6 +117,6 @@ pub(crate) struct HierarchyOutputArgs {
 }
 
 fn units() -> impl TypedValueParser<Value = DateUnit> {
-    PossibleValuesParser::new(["day", "month", "quarter", "year", "decade"])
+    PossibleValuesParser::new(["day", "week", "month", "quarter", "year", "decade"])
         .map(super::values::known)
 }

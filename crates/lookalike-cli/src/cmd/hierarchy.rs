@@ -1,14 +1,16 @@
 //! `lookalike hierarchy`: makes, checks and prints hierarchies.
 
+mod new;
+
 use std::io::IsTerminal;
 use std::path::Path;
 use std::process::ExitCode;
 
 use lookalike::domain::attribute::Domain;
-use lookalike::domain::hierarchy;
+use lookalike::domain::hierarchy::{self, Differences};
 use lookalike::domain::taxonomy::Taxonomy;
 use lookalike::request::{
-    ColumnRequest, DateSpec, HierarchySpec, IntervalsSpec, Kind, PrefixSpec, Rest, Role,
+    BUILTINS, ColumnRequest, DateSpec, HierarchySpec, IntervalsSpec, Kind, PrefixSpec, Rest, Role,
 };
 use lookalike::run::{headless, refuse_overlap};
 use lookalike::table::{Access, Existing, Table, Treatment};
@@ -25,6 +27,9 @@ use crate::show::{self, counted};
 /// Most children of a node that `show` prints.
 const CHILDREN: usize = 20;
 
+/// Most labels without a row that `check` prints.
+const UNUSED: usize = 20;
+
 pub(crate) fn run(args: &HierarchyArgs, global: &GlobalArgs) -> Result<ExitCode> {
     match &args.command {
         HierarchyCommand::Check(args) => check(args),
@@ -32,12 +37,29 @@ pub(crate) fn run(args: &HierarchyArgs, global: &GlobalArgs) -> Result<ExitCode>
             show::print(&show::clean(&hierarchy::outline(&tree(file)?, CHILDREN)))?;
             Ok(ExitCode::SUCCESS)
         }
+        HierarchyCommand::List => {
+            let row = |(name, about): &(&str, &str)| {
+                vec![format!("builtin:{name}"), (*about).to_string()]
+            };
+            let rows: Vec<Vec<String>> = BUILTINS.iter().map(row).collect();
+            show::print(&show::table(&["name", "a value and its groups"], &rows))?;
+            Ok(ExitCode::SUCCESS)
+        }
+        HierarchyCommand::Suggest(of) => new::suggest(of, global.quiet),
         HierarchyCommand::New(new) => make(new, global.quiet),
     }
 }
 
+/// The ready-made hierarchy that a path names; none where it is a file.
+fn ready_made(file: &Path) -> Option<&str> {
+    file.to_str().filter(|text| text.starts_with("builtin:"))
+}
+
 fn tree(file: &Path) -> Result<Taxonomy> {
-    hierarchy::taxonomy(&hierarchy::read(file)?, "", &[], &[])
+    match ready_made(file) {
+        Some(name) => hierarchy::example(name),
+        None => hierarchy::taxonomy(&hierarchy::read(file)?, "", &[], &[]),
+    }
 }
 
 fn check(args: &HierarchyCheckArgs) -> Result<ExitCode> {
@@ -58,21 +80,16 @@ fn check(args: &HierarchyCheckArgs) -> Result<ExitCode> {
     );
     if let (Some(data), Some(column)) = (&args.data, &args.column) {
         let table = column_of(data, column, &args.reading)?;
-        let missing = missing_values(&tree, &table, column);
-        if !missing.is_empty() {
-            text += &format!(
-                "{} of column {column} {} not in the hierarchy: add a line for each\n",
-                counted(missing.len() as u64, "value", "values"),
-                if missing.len() == 1 { "is" } else { "are" }
-            );
-            if args.show_values {
-                missing.iter().for_each(|value| text += &format!("  {}\n", show::clean(value)));
-            } else {
-                text += "list them with --show-values\n";
+        if ready_made(&args.file).is_none() {
+            let found = hierarchy::differences(&tree, table.coded(column).values());
+            text += &differing(&found, column, args.show_values);
+            if !found.missing.is_empty() {
+                return show::verdict(show::print(&text), USAGE);
             }
-            return show::verdict(show::print(&text), USAGE);
         }
-        attribute(&table, column, HierarchySpec::File(args.file.clone()), None)?;
+        let spec = HierarchySpec::from_text(&args.file.to_string_lossy()).map_err(usage)?;
+        let spec = ready_made(&args.file).map_or(HierarchySpec::file(&args.file), |_| spec);
+        attribute(&table, column, spec, None)?;
         let values = table.coded(column).values().len() as u64;
         text += &format!(
             "all {} of column {column} are in the hierarchy\n",
@@ -83,31 +100,51 @@ fn check(args: &HierarchyCheckArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Values of the column that the tree has neither as text nor as the same number.
-fn missing_values(tree: &Taxonomy, table: &Table, column: &str) -> Vec<String> {
-    let leaves = u32::try_from(tree.leaves()).expect("codes have 32 bits");
-    let mut numbers: Vec<f64> =
-        (0..leaves).filter_map(|leaf| tree.leaf_label(leaf).trim().parse().ok()).collect();
-    numbers.sort_by(f64::total_cmp);
-    let same_number = |text: &str| {
-        let number = text.trim().parse::<f64>().ok().filter(|number| number.is_finite());
-        number.is_some_and(|number| {
-            numbers.binary_search_by(|other| other.total_cmp(&(number + 0.0))).is_ok()
-        })
-    };
-    let values = table.coded(column).values();
-    let found = values
-        .iter()
-        .zip(tree.codes(values))
-        .filter(|(_, code)| code.is_none())
-        .filter_map(|(value, _)| value.as_ref());
-    let mut missing: Vec<String> = found.filter(|text| !same_number(text)).cloned().collect();
-    missing.sort_unstable();
-    missing
+/// What a file and a column do not have in common. Labels of the file may be named, cells only
+/// where the user asked for them.
+fn differing(found: &Differences, column: &str, shows_values: bool) -> String {
+    let Differences { missing, unused, misspelt } = found;
+    let are = |count: usize| if count == 1 { "is" } else { "are" };
+    let mut text = String::new();
+    if !unused.is_empty() {
+        text += &format!(
+            "{} of the file {} in no row of column {column}:\n",
+            counted(unused.len() as u64, "value", "values"),
+            are(unused.len())
+        );
+        unused.iter().take(UNUSED).for_each(|label| text += &format!("  {}\n", show::clean(label)));
+        if unused.len() > UNUSED {
+            text += &format!("  ... {} more\n", unused.len() - UNUSED);
+        }
+    }
+    if missing.is_empty() {
+        return text;
+    }
+    text += &format!(
+        "{} of column {column} {} not in the hierarchy: add a line for each\n",
+        counted(missing.len() as u64, "value", "values"),
+        are(missing.len())
+    );
+    for &(label, value) in misspelt {
+        let label = show::clean(&unused[label]);
+        let value = if shows_values {
+            format!("`{}`", show::clean(&missing[value]))
+        } else {
+            "a value of the column".to_string()
+        };
+        text += &format!("  probably misspelt: `{label}` of the file is nearly {value}\n");
+    }
+    if shows_values {
+        missing.iter().for_each(|value| text += &format!("  {}\n", show::clean(value)));
+    } else {
+        text += "list them with --show-values\n";
+    }
+    text
 }
 
 fn make(new: &HierarchyNew, is_quiet: bool) -> Result<ExitCode> {
     let (of, how, kind) = match new {
+        HierarchyNew::Groups { of } => return new::groups(of, is_quiet),
         HierarchyNew::Intervals { widths, origin, bottom, top, of } => {
             let how = IntervalsSpec {
                 intervals: widths.clone(),
@@ -155,8 +192,20 @@ fn write(
     Ok(ExitCode::SUCCESS)
 }
 
+/// The columns that are read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Columns {
+    One,
+    All,
+}
+
 /// The table with this column alone.
 fn column_of(data: &Path, column: &str, reading: &ReadingArgs) -> Result<Table> {
+    columns_of(data, column, reading, Columns::One)
+}
+
+/// The table, which must have this column.
+fn columns_of(data: &Path, column: &str, reading: &ReadingArgs, which: Columns) -> Result<Table> {
     let source = table::open(data, reading.options())?;
     let is_there = source.names().iter().any(|name| name == column);
     if !is_there && source.is_headless() {
@@ -167,7 +216,8 @@ fn column_of(data: &Path, column: &str, reading: &ReadingArgs) -> Result<Table> 
             "there is no column `{column}`: list the columns with `lookalike init`"
         )));
     }
-    let wanted = |name: &String| if name == column { Treatment::Code } else { Treatment::Skip };
+    let is_wanted = |name: &String| which == Columns::All || name == column;
+    let wanted = |name: &String| if is_wanted(name) { Treatment::Code } else { Treatment::Skip };
     let treatments: Vec<Treatment> = source.names().iter().map(wanted).collect();
     source.read(&treatments)
 }

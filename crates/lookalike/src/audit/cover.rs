@@ -83,7 +83,10 @@ impl<'a> Dictionary<'a> {
         by_rank.sort_unstable();
         let missing =
             (0..).zip(&values).filter(|(_, value)| value.is_none()).map(|(code, _)| code).collect();
-        let hierarchy = column.hierarchy.as_ref().map(open).transpose()?;
+        let hierarchy = column.hierarchy.as_ref();
+        let hierarchy = hierarchy
+            .map(|hierarchy| open(hierarchy, values.iter().copied().flatten()))
+            .transpose()?;
         let mut by_label: FxHashMap<String, Vec<u32>> = FxHashMap::default();
         for (code, text) in (0..).zip(&values).filter_map(|(code, value)| Some((code, (*value)?))) {
             let labels = hierarchy.iter().flat_map(|hierarchy| hierarchy.labels(text));

@@ -137,7 +137,7 @@ fn tree(column: &str, sensitive: &Sensitive<'_>, request: &Request) -> Result<Gr
         return Err(Error::request("no-hierarchy", "the hierarchical distance needs a hierarchy")
             .at_column(column));
     };
-    let hierarchy = open(hierarchy)?;
+    let hierarchy = open(hierarchy, sensitive.values.iter().filter_map(|value| value.as_deref()))?;
     let mut tree = Nodes::default();
     // For each line of a file its leaf.
     let mut leaves = Vec::new();

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use jiff::Span;
+use jiff::civil::Date;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::reading::{day_in, is_missing, number, place_of_instant, place_of_number};
@@ -26,7 +28,11 @@ pub(super) struct Lines {
     by_instant: FxHashMap<i128, usize>,
 }
 
-pub(super) fn open(request: &HierarchySpec) -> Result<AuditHierarchy<'_>> {
+/// Opens the hierarchy of a column with these values.
+pub(super) fn open<'a, 'v>(
+    request: &'a HierarchySpec,
+    values: impl IntoIterator<Item = &'v str>,
+) -> Result<AuditHierarchy<'a>> {
     let given = |(line, why): (u64, &str)| {
         Error::hierarchy("hierarchy-unreadable", why).at_file("given in the request").at_line(line)
     };
@@ -38,6 +44,11 @@ pub(super) fn open(request: &HierarchySpec) -> Result<AuditHierarchy<'_>> {
         }
         HierarchySpec::Rows(rows) => {
             let records: Vec<Record> = (1..).zip(rows.rows.iter().cloned()).collect();
+            AuditHierarchy::File(lines(&records).map_err(given)?)
+        }
+        // The lines for these values, as if they stood in a file.
+        HierarchySpec::Builtin(builtin) => {
+            let records: Vec<Record> = (1..).zip(builtin.rows(values)).collect();
             AuditHierarchy::File(lines(&records).map_err(given)?)
         }
         HierarchySpec::Prefix(prefix) => AuditHierarchy::Prefix(&prefix.prefix),
@@ -54,7 +65,13 @@ fn read(path: &Path) -> Result<Lines> {
 }
 
 fn parse(text: &str) -> std::result::Result<Lines, (u64, &'static str)> {
-    lines(&records(text)?)
+    // Lines at the head that begin with `# ` are comments.
+    let (mut rest, mut comments) = (text, 0);
+    while rest.starts_with("# ") {
+        (rest, comments) = (rest.split_once('\n').map_or("", |(_, below)| below), comments + 1);
+    }
+    let read = records(rest).and_then(|records| lines(&records));
+    read.map_err(|(line, why)| (line + comments, why))
 }
 
 /// The values of the lines, each with the labels above it.
@@ -169,11 +186,27 @@ fn masked(text: &str, kept: usize) -> String {
     text.chars().enumerate().map(|(i, c)| if i < kept { c } else { '*' }).collect()
 }
 
-fn unit_label(text: &str, unit: DateUnit) -> Option<String> {
+/// The ISO year and week of a day: those of the Thursday of its week.
+fn week(date: Date) -> Option<(i16, i16)> {
+    let to_thursday = 4 - i64::from(date.weekday().to_monday_one_offset());
+    match date.checked_add(Span::new().days(to_thursday)) {
+        Ok(thursday) => Some((thursday.year(), (thursday.day_of_year() + 6) / 7)),
+        Err(_) => None,
+    }
+}
+
+/// The label of a unit for the day in a text; a year above weeks is one of whole weeks.
+fn unit_label(text: &str, units: &[DateUnit], unit: DateUnit) -> Option<String> {
+    let of_weeks = units.contains(&DateUnit::Week);
     let date = day_in(text)?;
     let (year, month) = (date.year(), date.month());
     Some(match unit {
         DateUnit::Day => format!("{year:04}-{month:02}-{:02}", date.day()),
+        DateUnit::Week => {
+            let (year, week) = week(date)?;
+            format!("{year:04}-W{week:02}")
+        }
+        DateUnit::Year if of_weeks => format!("{:04}-W**", week(date)?.0),
         DateUnit::Month => format!("{year:04}-{month:02}"),
         DateUnit::Quarter => format!("{year:04}-Q{}", (month + 2) / 3),
         DateUnit::Year => format!("{year:04}"),
@@ -191,7 +224,7 @@ impl AuditHierarchy<'_> {
                 (0..text.chars().count()).map(|kept| masked(text, kept)).collect()
             }
             AuditHierarchy::Date(units) => {
-                units.iter().filter_map(|&unit| unit_label(text, unit)).collect()
+                units.iter().filter_map(|&unit| unit_label(text, units, unit)).collect()
             }
             AuditHierarchy::Intervals(_) => Vec::new(),
         }
@@ -205,9 +238,10 @@ impl AuditHierarchy<'_> {
             AuditHierarchy::Prefix(lengths) => {
                 lengths.iter().map(|&kept| masked(text, kept)).collect()
             }
-            AuditHierarchy::Date(units) => {
-                units.iter().map(|&unit| unit_label(text, unit)).collect::<Option<Vec<_>>>()?
-            }
+            AuditHierarchy::Date(units) => units
+                .iter()
+                .map(|&unit| unit_label(text, units, unit))
+                .collect::<Option<Vec<_>>>()?,
             AuditHierarchy::Intervals(request) => {
                 let x = number(text)?;
                 let side = if request.bottom.is_some_and(|bottom| x < bottom) {
@@ -251,6 +285,13 @@ mod tests {
             ["G", "*"]
         );
         assert_eq!(parse("a;X;*\na;Y;*\n").unwrap_err().0, 2);
+        let lines = parse("# made\n# by hand\n#1;X;*\n\"# 2\";X;*\n").unwrap();
+        assert_eq!(lines.lines.len(), 2, "comments stand at the head alone");
+        assert_eq!(
+            (lines.ancestors("# 2").unwrap(), lines.find("#1")),
+            (&["X", "*"].map(String::from)[..], Some(0))
+        );
+        assert_eq!(parse("# made\na;X;*\na;Y;*\n").unwrap_err().0, 3);
         assert_eq!(parse("a;X;*\nb;X;Y;X\n").unwrap_err().0, 2);
     }
 
@@ -266,5 +307,14 @@ mod tests {
         let labels = AuditHierarchy::Date(&units).labels("2024-03-17 10:00:00");
         assert_eq!(labels, ["2024-03-17", "2024-03", "2024-Q1", "2024", "2020s"]);
         assert_eq!(AuditHierarchy::Date(&[DateUnit::Quarter]).labels("2024-12-01"), ["2024-Q4"]);
+        let weeks = AuditHierarchy::Date(&[DateUnit::Week, DateUnit::Year]);
+        for (day, labels) in [
+            ("2021-01-03", ["2020-W53", "2020-W**"]),
+            ("2024-03-03", ["2024-W09", "2024-W**"]),
+            ("2024-12-30", ["2025-W01", "2025-W**"]),
+            ("9999-12-31", ["9999-W52", "9999-W**"]),
+        ] {
+            assert_eq!(weeks.labels(day), labels, "{day}");
+        }
     }
 }

@@ -100,7 +100,10 @@ pub(super) fn scale<'a>(values: &[Option<&str>], column: &'a ColumnRequest) -> V
         (Some(Kind::Date), ..) => ValueScale::Instants,
         (Some(Kind::Categorical), ..) => ValueScale::Unordered,
         (_, Some(order), _) => ValueScale::Order(order),
-        (Some(Kind::Ordinal), ..) | (_, _, Some(HierarchySpec::Prefix(_))) => ValueScale::Unordered,
+        (Some(Kind::Ordinal), ..)
+        | (_, _, Some(HierarchySpec::Prefix(_) | HierarchySpec::Builtin(_))) => {
+            ValueScale::Unordered
+        }
         (_, _, Some(HierarchySpec::Intervals(_))) => ValueScale::Numbers,
         (_, _, Some(HierarchySpec::Date(_))) => ValueScale::Instants,
         _ if !codes && all(place_of_number) => ValueScale::Numbers,

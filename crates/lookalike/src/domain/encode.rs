@@ -294,15 +294,21 @@ fn interval_tree(
         HierarchySpec::Date(request) => {
             hierarchy::date_intervals(spec.name, request, numbers, texts)
         }
-        HierarchySpec::Prefix(_) => Err(Error::request(
-            "hierarchy-misfit",
-            format!("column `{}` is numeric, and a prefix hierarchy is for codes", spec.name),
-        )
-        .about_column(spec.name)
-        .hint(categorical(spec))
-        .hint(Hint::plain("use intervals"))),
+        HierarchySpec::Prefix(_) => Err(of_codes(spec, "a prefix hierarchy")),
+        HierarchySpec::Builtin(_) => Err(of_codes(spec, "this ready-made hierarchy")),
     };
     tree.map(Some)
+}
+
+/// The error for numbers with a hierarchy that is not for numbers.
+fn of_codes(spec: ColumnSpec, what: &str) -> Error {
+    Error::request(
+        "hierarchy-misfit",
+        format!("column `{}` is numeric, and {what} is for codes", spec.name),
+    )
+    .about_column(spec.name)
+    .hint(categorical(spec))
+    .hint(Hint::plain("use intervals"))
 }
 
 /// Labels in a given order: the numbers are their places in it.
@@ -411,6 +417,9 @@ pub(crate) fn requested_taxonomy(
         }
         Some(HierarchySpec::Prefix(request)) => {
             hierarchy::prefix(name, &request.prefix, values, first_row).map(Some)
+        }
+        Some(&HierarchySpec::Builtin(which)) => {
+            hierarchy::builtin(which, name, values, first_row).map(Some)
         }
         Some(HierarchySpec::Intervals(_) | HierarchySpec::Date(_)) | None => Ok(None),
     }

@@ -1,10 +1,11 @@
 //! The kind of a column: as the request says, or guessed from its texts.
 
 use super::encode::{ColumnSpec, categorical};
-use super::parse::{instant, number};
+use super::hierarchy;
+use super::parse::{instant, number, spelling};
 use crate::codes::RowId;
 use crate::error::{Error, Hint, Result};
-use crate::request::{ColumnRequest, HierarchySpec, Kind};
+use crate::request::{ColumnRequest, HierarchySpec, Kind, Role};
 
 /// The kind of a quasi-identifier: the request's `kind`, else the one that its `order` or
 /// `hierarchy` needs, else a guess. `first_row` has the first row of each value.
@@ -23,12 +24,12 @@ pub(super) fn kind(
     match column.and_then(|column| column.hierarchy.as_ref()) {
         Some(HierarchySpec::Intervals(_)) => return Ok(Kind::Numeric),
         Some(HierarchySpec::Date(_)) => return Ok(Kind::Date),
+        Some(HierarchySpec::Prefix(_) | HierarchySpec::Builtin(_)) => {
+            return Ok(Kind::Categorical);
+        }
         Some(
-            HierarchySpec::File(_)
-            | HierarchySpec::Prefix(_)
-            | HierarchySpec::Rows(_)
-            | HierarchySpec::Text(_),
-        ) => return Ok(Kind::Categorical),
+            listed @ (HierarchySpec::File(_) | HierarchySpec::Rows(_) | HierarchySpec::Text(_)),
+        ) => return Ok(kind_of_listed(spec, listed, values)),
         None => {}
     }
     match guess(values) {
@@ -40,6 +41,50 @@ pub(super) fn kind(
                 .hint(Hint::NameMissing)
                 .hint(categorical(spec)))
         }
+    }
+}
+
+/// The kind of a column whose hierarchy lists its values. A quasi-identifier of numbers stays numeric
+/// where every group is an interval of numbers and has a label with a digit, such as `20-29`. Groups
+/// with other names are those of codes: 1 and 2 are `Private`.
+fn kind_of_listed(spec: ColumnSpec, listed: &HierarchySpec, values: &[Option<String>]) -> Kind {
+    let is_quasi = spec.column.is_some_and(|column| column.role == Role::Quasi);
+    if !is_quasi || guess(values) != Guess::Kind(Kind::Numeric) {
+        return Kind::Categorical;
+    }
+    // What is wrong with it is said where its tree is made.
+    let Ok(file) = hierarchy::listed(listed, spec.name, spec.missing) else {
+        return Kind::Categorical;
+    };
+    let parsed = values.iter().flatten().filter_map(|text| Some((number(text)?, text.trim())));
+    let mut parsed: Vec<(f64, &str)> = parsed.collect();
+    parsed.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.len().cmp(&b.1.len())));
+    let (mut numbers, mut texts): (Vec<f64>, Vec<String>) = (Vec::new(), Vec::new());
+    for (number, text) in parsed {
+        match (numbers.last(), texts.last()) {
+            (Some(&last), Some(spelt)) if number <= last => {
+                // More digits than can be computed with.
+                if spelling(Kind::Numeric, text) != spelling(Kind::Numeric, spelt) {
+                    return Kind::Categorical;
+                }
+            }
+            _ => {
+                numbers.push(number);
+                texts.push(text.to_string());
+            }
+        }
+    }
+    let Ok(tree) = hierarchy::file_intervals(&file, spec.name, &numbers, &texts) else {
+        return Kind::Categorical;
+    };
+    let tree = tree.into_taxonomy();
+    let mut groups = (u32::try_from(tree.leaves()).expect("codes have 32 bits")..tree.root())
+        .map(|node| tree.label(node))
+        .peekable();
+    let has_digit = |label: &str| label.bytes().any(|byte| byte.is_ascii_digit());
+    match groups.peek().is_some() && groups.all(has_digit) {
+        true => Kind::Numeric,
+        false => Kind::Categorical,
     }
 }
 
@@ -142,6 +187,15 @@ mod tests {
         assert_eq!(kind_of(", hierarchy = { prefix = [1] }"), (Categorical, Categorical));
         assert_eq!(kind_of(", hierarchy = { rows = [] }"), (Categorical, Categorical));
         assert_eq!(kind_of(", hierarchy = { text = \"\" }"), (Categorical, Categorical));
+        let with = |first: &str, second: &str| {
+            kind_of(&format!(", hierarchy = {{ text = '''1;{first};*\n2;{second};*''' }}")).0
+        };
+        assert_eq!(with("1-1", "2-3"), Numeric, "the groups are intervals");
+        assert_eq!(with("male", "female"), Categorical, "the numbers are codes");
+        assert_eq!(with("*", "*"), Categorical, "there are no groups");
+        assert_eq!(kind_of(", hierarchy = { text = '''1;5;*\n2;6;*\n1.5;5;*''' }").0, Numeric);
+        assert_eq!(kind_of(", hierarchy = { text = '''1;5;*\n1.5;6;*\n2;5;*''' }").0, Categorical);
+        assert_eq!(kind_of(", hierarchy = { text = '''1;5;*''' }").0, Categorical, "2 has no line");
         assert_eq!(kind_of(", hierarchy = { intervals = [5] }"), (Numeric, Numeric));
         assert_eq!(kind_of(", hierarchy = { date = [\"year\"] }"), (Date, Date));
         assert_eq!(kind_of(", kind = \"date\", hierarchy = \"v.csv\""), (Date, Date));

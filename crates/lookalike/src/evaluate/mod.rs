@@ -9,4 +9,5 @@ pub mod profile;
 pub mod query;
 pub mod risk;
 pub mod sampling_weight;
+pub mod suggested_hierarchy;
 pub mod uniqueness;

@@ -3,11 +3,16 @@
 
 use arrow_schema::DataType;
 
+use crate::codes::Code;
 use crate::domain::attribute::{Attribute, Domain, Unit};
+use crate::domain::kind::{Guess, guess};
 use crate::domain::label::ANY;
 use crate::domain::scheme::Scheme;
+use crate::domain::taxonomy::Taxonomy;
 use crate::error::{Error, Hint, Result, Warning};
-use crate::request::{Order, PSEUDONYM, Publish, Request, Roles};
+use crate::request::{
+    ColumnRequest, HierarchySpec, Kind, Order, PSEUDONYM, Publish, Request, Roles,
+};
 use crate::table::Table;
 
 /// Checks the table and the output before any column is encoded.
@@ -146,6 +151,48 @@ pub(super) fn keep_zone(attribute: &mut Attribute, table: &Table) {
     {
         ordered.set_zone(Some(zone.to_string()));
     }
+}
+
+/// A warning for each column of numbers with a listed hierarchy and no kind: which of the two it was
+/// taken for.
+pub(super) fn listed_numbers(attributes: &[Attribute], request: &Request) -> Vec<Warning> {
+    let is_open = |line: &&ColumnRequest| {
+        let lists = |hierarchy: &HierarchySpec| {
+            hierarchy.lists_values() && !matches!(hierarchy, HierarchySpec::Builtin(_))
+        };
+        line.kind.is_none() && line.hierarchy.as_ref().is_some_and(lists)
+    };
+    let warning = |attribute: &Attribute| {
+        let name = &attribute.name;
+        request.column(name).filter(is_open)?;
+        let (warning, kind) = match &attribute.domain {
+            Domain::Ordered(_) => {
+                let reason = format!(
+                    "column `{name}` stays numeric, because the groups of its hierarchy are \
+                     intervals: ranges are published with exact ends, and with snap as these groups"
+                );
+                (Warning::new("numbers-stay-numbers", reason), "categorical")
+            }
+            Domain::Tree(tree) if has_numbers(tree) => {
+                let reason = format!(
+                    "column `{name}` has numbers that are taken as codes, because the groups of its \
+                     hierarchy have names or are no intervals: these groups are published"
+                );
+                (Warning::new("numbers-as-labels", reason), "numeric")
+            }
+            Domain::Tree(_) => return None,
+        };
+        let other = Hint::SetKind { column: name.clone(), kind: kind.into() };
+        Some(warning.about_column(name).hint(other))
+    };
+    attributes.iter().filter_map(warning).collect()
+}
+
+fn has_numbers(tree: &Taxonomy) -> bool {
+    let leaves = Code::try_from(tree.leaves()).expect("codes have 32 bits");
+    let text = |leaf| Some(tree.leaf_label(leaf).to_string()).filter(|text| !text.is_empty());
+    let values: Vec<Option<String>> = (0..leaves).map(text).collect();
+    tree.height() > 1 && guess(&values) == Guess::Kind(Kind::Numeric)
 }
 
 /// A warning for each numeric column without intervals where the request wants them published.

@@ -50,6 +50,7 @@ impl Fitted {
             .map(|attribute| check::scheme(attribute, request))
             .collect::<Result<_>>()?;
         let mut warnings = check::without_intervals(&attributes, request);
+        warnings.extend(check::listed_numbers(&attributes, request));
         let sensitive = SensitiveColumns::new(coded, roles, rules, request, &mut warnings)?;
         Ok(Fitted { attributes, maps, schemes, sensitive, totals: None, warnings })
     }

@@ -1,5 +1,5 @@
-//! Hierarchies as they are asked for: the name of a file, its text, its rows, or intervals, prefixes
-//! or calendar units in one line. [`crate::domain::hierarchy`] makes trees of them.
+//! Hierarchies as they are asked for: the name of a file, its text, its rows, a ready-made one, or
+//! intervals, prefixes or calendar units in one line. [`crate::domain::hierarchy`] makes trees of them.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -8,6 +8,7 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
+use super::builtin::{self, Builtin};
 use super::finite;
 
 /// The hierarchy of a column: the values that may be published instead of its own.
@@ -27,6 +28,8 @@ pub enum HierarchySpec {
     Rows(RowsSpec),
     /// The text of a hierarchy file.
     Text(TextSpec),
+    /// A ready-made hierarchy, `builtin:countries`: it has a line for each value that it knows.
+    Builtin(Builtin),
 }
 
 impl HierarchySpec {
@@ -73,10 +76,37 @@ impl HierarchySpec {
         HierarchySpec::Text(TextSpec { text: text.into() })
     }
 
-    /// True when it lists values with their ancestors: a file, its text or its rows.
+    /// The ready-made hierarchy of this name (see [`BUILTINS`](super::BUILTINS)); none when there is
+    /// no such name.
+    ///
+    /// # Example
+    /// ```
+    /// use lookalike::HierarchySpec;
+    ///
+    /// assert!(HierarchySpec::builtin("countries").is_some());
+    /// assert_eq!(HierarchySpec::builtin("age"), Some(HierarchySpec::intervals([5.0, 10.0, 20.0])));
+    /// assert_eq!(HierarchySpec::builtin("planets"), None);
+    /// ```
+    pub fn builtin(name: &str) -> Option<HierarchySpec> {
+        builtin::named(&format!("{}{name}", builtin::PREFIX))?.ok()
+    }
+
+    /// The hierarchy of a text: a ready-made one (`builtin:countries`) or the name of a file.
+    ///
+    /// # Errors
+    /// Why there is none: no ready-made one has this name.
+    pub fn from_text(text: &str) -> std::result::Result<HierarchySpec, String> {
+        builtin::named(text).unwrap_or_else(|| Ok(HierarchySpec::file(text)))
+    }
+
+    /// True when it lists values with their ancestors: a file, its text or its rows, or a
+    /// ready-made one.
     pub(crate) fn lists_values(&self) -> bool {
         match self {
-            HierarchySpec::File(_) | HierarchySpec::Rows(_) | HierarchySpec::Text(_) => true,
+            HierarchySpec::File(_)
+            | HierarchySpec::Rows(_)
+            | HierarchySpec::Text(_)
+            | HierarchySpec::Builtin(_) => true,
             HierarchySpec::Intervals(_) | HierarchySpec::Prefix(_) | HierarchySpec::Date(_) => {
                 false
             }
@@ -104,7 +134,7 @@ impl<'de> Visitor<'de> for HierarchyVisitor {
     }
 
     fn visit_str<E: serde::de::Error>(self, path: &str) -> std::result::Result<HierarchySpec, E> {
-        Ok(HierarchySpec::file(path))
+        HierarchySpec::from_text(path).map_err(E::custom)
     }
 
     fn visit_map<M: MapAccess<'de>>(self, map: M) -> std::result::Result<HierarchySpec, M::Error> {
@@ -130,7 +160,7 @@ impl<'de> Visitor<'de> for HierarchyVisitor {
     }
 }
 
-const FORMS: &str = "a file name in quotes, { intervals = [5, 10] }, { prefix = [4, 3] }, \
+const FORMS: &str = "a file name in quotes, \"builtin:countries\", { intervals = [5, 10] }, { prefix = [4, 3] }, \
                      { date = [\"month\", \"year\"] }, { rows = [[\"a\", \"x\", \"*\"]] } or \
                      { text = \"a;x;*\" }";
 
@@ -199,6 +229,9 @@ pub struct TextSpec {
 pub enum DateUnit {
     /// `2024-03-17`; for timestamps.
     Day,
+    /// `2024-W09`, from Monday to Sunday (ISO 8601). Weeks lie in no month; a year above them is the
+    /// ISO year, `2024-W**`.
+    Week,
     /// `2024-03`
     Month,
     /// `2024-Q1`

@@ -5,6 +5,7 @@
 //! names, [`Problem::new`](crate::Problem::new) against the cells.
 
 mod builder;
+mod builtin;
 mod column;
 mod effect;
 mod finite;
@@ -18,6 +19,7 @@ mod sensitive_rule;
 #[cfg(test)]
 mod tests;
 
+pub use builtin::{BUILTINS, Builtin};
 pub use column::{ColumnRequest, Conflict, Distance, Kind, Recursive, Role};
 pub use hierarchy::{
     DateSpec, DateUnit, HierarchySpec, IntervalsSpec, PrefixSpec, RowsSpec, TextSpec,

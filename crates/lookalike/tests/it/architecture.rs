@@ -172,6 +172,8 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     let mut all: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
     all.sort();
     let (folders, mut files): (Vec<_>, Vec<_>) = all.into_iter().partition(|path| path.is_dir());
+    // Tables stand beside the files that read them.
+    files.retain(|path| path.extension().is_some_and(|end| end == "rs"));
     files.extend(folders.iter().flat_map(|folder| self::files(folder)));
     files
 }

@@ -47,6 +47,8 @@ pub(super) fn hierarchy(on: &mut Recorder) {
         b"f;\xff;*\n",
         b"f;\0;*\n",
         b"f;\"A;*\n",
+        b"value;group;root\nf;A;*\nm;B;*\n",
+        b"f;A;*\nm;;*\n",
     ] {
         on.with("h.csv", content, &line);
     }
@@ -69,6 +71,7 @@ pub(super) fn hierarchy(on: &mut Recorder) {
         "intervals:5,7",
         "intervals:0.1234567890123456",
         "intervals:",
+        "builtin:isco",
     ] {
         on.fails(&format!("{RUN} --kind a=numeric --hierarchy a={how}"));
     }
@@ -101,7 +104,14 @@ pub(super) fn hierarchy_command(on: &mut Recorder) {
     on.fails("hierarchy check nowhere.csv");
     on.fails("hierarchy show nowhere.csv");
     on.fails("hierarchy new prefix --keep 2,3 --data patients.csv --column zip -o out.csv");
-    on.fails("hierarchy new date --units week --data patients.csv --column zip -o out.csv");
+    on.fails("hierarchy new date --units hour --data patients.csv --column zip -o out.csv");
+    on.fails("hierarchy suggest --data patients.csv --column age -o out.csv");
+    on.fails("hierarchy suggest --data patients.csv --column sex -o out.csv");
+    on.file("t.csv", "a,b\n2024-01-01,1\n2024-01-02,2\n2024-02-02,2\n");
+    on.fails("hierarchy suggest --data t.csv --column a -o out.csv");
+    on.fails("hierarchy new date --units week,month --data t.csv --column a -o out.csv");
+    on.fails("hierarchy show builtin:planets");
+    on.fails("hierarchy check builtin:countries --data patients.csv --column sex");
     on.fails("hierarchy new date --units month --data patients.csv --column sex -o out.csv");
     on.fails("hierarchy new intervals --widths 0 --data patients.csv --column age -o out.csv");
     on.fails(

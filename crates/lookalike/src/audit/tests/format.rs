@@ -256,7 +256,7 @@ fn hierarchy_files_are_read_alike() {
             .collect();
         let tree = hierarchy::taxonomy(&rows, "a", &values, &vec![0; values.len()]).unwrap();
         let request = HierarchySpec::File(path.clone());
-        let hierarchy = open(&request).unwrap();
+        let hierarchy = open(&request, []).unwrap();
         for (value, line) in values.iter().zip(expected.lines()) {
             let labels: Vec<&str> = line.rsplit_once(": ").unwrap().1.split(" / ").collect();
             let leaf = tree.codes(std::slice::from_ref(value))[0].unwrap();

@@ -1,6 +1,8 @@
-//! Calendar units for dates: 2024-03-17, 2024-03, 2024-Q1, 2024, 2020s, `*`.
+//! Calendar units for dates: 2024-03-17, 2024-03, 2024-Q1, 2024, 2020s, `*`; or weeks, which lie in
+//! no month and no calendar year: 2024-03-17, 2024-W11, 2024-W**, `*`. An ISO year has whole weeks:
+//! 2024-12-30 is a day of 2025-W01, so above weeks the label of a year is not `2025`.
 
-use jiff::civil::{Date, DateTime, Time};
+use jiff::civil::{Date, DateTime, ISOWeekDate, Time};
 
 use super::{ANY, Ancestor, IntervalTree, IntervalTreeBuilder, ROOT, fault, level};
 use crate::domain::parse::{DAY, TimeScale, as_written, has_time, since_1970};
@@ -41,7 +43,10 @@ pub fn date_intervals(
     for ((&number, text), moment) in numbers.iter().zip(texts).zip(&moments) {
         let mut path: Vec<Ancestor> = Vec::new();
         for (step, &unit) in units.iter().enumerate() {
-            let (label, first, last) = calendar(moment.date(), unit);
+            let (label, first, last) = match unit {
+                DateUnit::Year if units.contains(&DateUnit::Week) => iso_year(moment.date()),
+                unit => calendar(moment.date(), unit),
+            };
             // The day of a date is the date.
             if label != *text {
                 let (lo, hi) = ends(first, last, scale, upper);
@@ -66,6 +71,14 @@ fn moments(
             column,
             "calendar units are given finest first, each once: date = [\"month\", \"year\", \
              \"decade\"]",
+        ));
+    }
+    let beside_weeks = [DateUnit::Month, DateUnit::Quarter, DateUnit::Decade];
+    if units.contains(&DateUnit::Week) && units.iter().any(|unit| beside_weeks.contains(unit)) {
+        return Err(fault(
+            column,
+            "a week can lie in two months, quarters or decades: beside week write day or year \
+             only, date = [\"week\", \"year\"], or leave out week",
         ));
     }
     if scale == TimeScale::Seconds
@@ -127,6 +140,11 @@ fn calendar(date: Date, unit: DateUnit) -> (String, Date, Date) {
     };
     match unit {
         DateUnit::Day => (date.to_string(), date, date),
+        DateUnit::Week => {
+            let week = date.iso_week_date();
+            let (first, last) = days(week.first_of_week().ok(), week.last_of_week().ok());
+            (format!("{:04}-W{:02}", week.year(), week.week()), first, last)
+        }
         DateUnit::Month => {
             (format!("{year:04}-{:02}", date.month()), date.first_of_month(), date.last_of_month())
         }
@@ -148,13 +166,25 @@ fn calendar(date: Date, unit: DateUnit) -> (String, Date, Date) {
     }
 }
 
+/// The year of whole weeks that a date lies in.
+fn iso_year(date: Date) -> (String, Date, Date) {
+    let week = date.iso_week_date();
+    let (first, last) = days(week.first_of_year().ok(), week.last_of_year().ok());
+    (format!("{:04}-W**", week.year()), first, last)
+}
+
+/// The first and the last day; the ends of the calendar where it has no such day.
+fn days(first: Option<ISOWeekDate>, last: Option<ISOWeekDate>) -> (Date, Date) {
+    (first.map_or(Date::MIN, ISOWeekDate::date), last.map_or(Date::MAX, ISOWeekDate::date))
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::to_rows;
     use super::*;
     use crate::domain::parse::utc;
 
-    use DateUnit::{Day, Decade, Month, Quarter, Year};
+    use DateUnit::{Day, Decade, Month, Quarter, Week, Year};
 
     fn tree(units: &[DateUnit], texts: &[&str]) -> Result<IntervalTree> {
         let texts: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
@@ -228,6 +258,31 @@ mod tests {
                 node = parent;
             }
         }
+    }
+
+    #[test]
+    fn weeks_lie_in_iso_years_and_in_nothing_else() {
+        let made = rows(&[Week, Year], &["2021-01-03", "2024-03-03", "2024-12-30", "2026-12-31"]);
+        let expected = [
+            "2021-01-03;2020-W53;2020-W**;*",
+            "2024-03-03;2024-W09;2024-W**;*",
+            "2024-12-30;2025-W01;2025-W**;*",
+            "2026-12-31;2026-W53;2026-W**;*",
+        ];
+        assert_eq!(made, expected);
+        let tree_of = |units: &[DateUnit]| tree(units, &["1970-01-01", "1970-01-07"]).unwrap();
+        let weeks = tree_of(&[Week, Year]);
+        let week = weeks.taxonomy.parent(0).unwrap();
+        assert_eq!(weeks.ends(week), (-3.0, 3.0), "Monday to Sunday");
+        assert_eq!(weeks.ends(weeks.taxonomy.parent(week).unwrap()), (-3.0, 367.0));
+        for units in [&[Week, Month][..], &[Week, Quarter, Year], &[Week, Year, Decade]] {
+            let error = tree(units, &["2024-03-17"]).unwrap_err().to_string();
+            assert!(error.contains("a week can lie in two months"), "{error}");
+        }
+        assert!(
+            tree(&[Day, Week], &["-009999-01-01", "9999-12-31"]).is_ok(),
+            "all of the calendar"
+        );
     }
 
     #[test]

@@ -6,6 +6,7 @@
 //! beside the countries of Africa), the group is published as `Africa (all)`: two ranges never
 //! share a label.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -86,6 +87,7 @@ pub(super) fn parse_from(origin: Origin, place: &str, bytes: &[u8]) -> Result<Hi
             .at_file(place)
             .at_line(1 + count_lines(&text.as_bytes()[..at])));
     }
+    let text = &*without_comments(text);
     // The delimiter that divides most lines, then the first of the list: in a file with one bad
     // line the line is named.
     let mut best: Option<(usize, HierarchyFile)> = None;
@@ -102,6 +104,16 @@ pub(super) fn parse_from(origin: Origin, place: &str, bytes: &[u8]) -> Result<Hi
     }
     let (_, rows) = best.expect("there is more than one delimiter");
     finish(HierarchyFile { origin, ..rows })
+}
+
+/// The text with empty lines in place of the comments at its head: lines that begin with `# `.
+fn without_comments(text: &str) -> Cow<'_, str> {
+    let is_comment = |line: &&str| line.starts_with("# ");
+    let comments = || text.split_inclusive('\n').take_while(is_comment);
+    match comments().count() {
+        0 => Cow::Borrowed(text),
+        lines => Cow::Owned("\n".repeat(lines) + &text[comments().map(str::len).sum()..]),
+    }
 }
 
 /// Refuses rows of different lengths, and no rows.
@@ -271,6 +283,8 @@ pub(super) fn check(rows: &HierarchyFile) -> Result<CheckedTree<'_>> {
         rows: Vec::new(),
         leaf: Vec::new(),
     };
+    is_filled_in(rows)?;
+    has_no_header(rows)?;
     for (row, labels) in rows.rows.iter().enumerate() {
         let wrong = |why: String| {
             let error = Error::hierarchy("hierarchy-not-a-tree", why);
@@ -282,8 +296,7 @@ pub(super) fn check(rows: &HierarchyFile) -> Result<CheckedTree<'_>> {
                     .into(),
             );
         }
-        let mut path: Vec<(usize, &str)> = labels.iter().map(String::as_str).enumerate().collect();
-        path.dedup_by_key(|&mut (_, label)| label);
+        let path = path(labels);
         if let Some(why) = path_fault(&path, checked.tree.labels.first().map(String::as_str)) {
             return wrong(why);
         }
@@ -333,6 +346,49 @@ pub(super) fn check(rows: &HierarchyFile) -> Result<CheckedTree<'_>> {
     Ok(checked)
 }
 
+/// The labels of a line with their columns, without those that only pad it.
+fn path(labels: &[String]) -> Vec<(usize, &str)> {
+    let mut path: Vec<(usize, &str)> = labels.iter().map(String::as_str).enumerate().collect();
+    path.dedup_by_key(|&mut (_, label)| label);
+    path
+}
+
+/// Refuses a file with empty groups, such as a new one that nobody has filled in.
+fn is_filled_in(rows: &HierarchyFile) -> Result<()> {
+    let empty = |labels: &Vec<String>| {
+        path(labels).iter().skip(1).find(|(_, label)| label.is_empty()).map(|&(column, _)| column)
+    };
+    let unfilled = || (0..).zip(&rows.rows).filter_map(|(row, labels)| Some((row, empty(labels)?)));
+    let Some((row, column)): Option<(usize, usize)> = unfilled().next() else { return Ok(()) };
+    let why = format!(
+        "column {} is empty: {} of {} values have no group yet; write the name of a group there, or \
+         repeat the label before it",
+        column + 1,
+        unfilled().count(),
+        rows.rows.len()
+    );
+    Err(Error::hierarchy("hierarchy-not-filled", why).at_file(&rows.place).at_line(rows.lines[row]))
+}
+
+/// Refuses a first line that alone has another root.
+fn has_no_header(rows: &HierarchyFile) -> Result<()> {
+    let (Some((first, others)), [line, ..]) = (rows.rows.split_first(), &*rows.lines) else {
+        return Ok(());
+    };
+    let Some(root) = others.first().and_then(|row| row.last()) else { return Ok(()) };
+    let is_header = first.last() != Some(root)
+        && (others.len() > 1 || root == ROOT)
+        && others.iter().all(|row| row.last() == Some(root));
+    if !is_header {
+        return Ok(());
+    }
+    let why = format!(
+        "this line looks like a header: all other lines end in `{root}`; remove it, a hierarchy \
+         file has no header"
+    );
+    Err(Error::hierarchy("hierarchy-has-header", why).at_file(&rows.place).at_line(*line))
+}
+
 /// The fault of one line by itself, given the root of the first line.
 fn path_fault(path: &[(usize, &str)], root: Option<&str>) -> Option<String> {
     let (_, last) = *path.last()?;
@@ -346,12 +402,6 @@ fn path_fault(path: &[(usize, &str)], root: Option<&str>) -> Option<String> {
         return Some(format!(
             "`*` in column {}: it is published for any value, so only the root may have it: rename \
              it",
-            column + 1
-        ));
-    }
-    if let Some((column, _)) = path[1..].iter().find(|(_, label)| label.is_empty()) {
-        return Some(format!(
-            "column {} is empty: only the value itself may be empty, it is then the missing value",
             column + 1
         ));
     }
@@ -400,6 +450,34 @@ mod tests {
 
     fn labels(tree: &Taxonomy) -> Vec<&str> {
         (0..level(tree.leaves())).map(|code| tree.leaf_label(code)).collect()
+    }
+
+    #[test]
+    fn comments_stand_at_the_head_alone() {
+        let file = parse("w.csv", b"# suggested\n# by nobody\n#1;X;*\n\"# 2\";X;*\n").unwrap();
+        assert_eq!(file.values().collect::<Vec<_>>(), ["#1", "# 2"]);
+        assert_eq!(file.lines, [3, 4]);
+        assert!(fault_of("# made\na;X;*\na;Y;*\n").contains("line 3: "));
+        assert!(fault_of("# made\n").contains("is empty"));
+    }
+
+    #[test]
+    fn a_file_that_is_not_filled_in_says_how_much_is_left() {
+        let error = tree("a;;*\nb;X;*\nc;;*\n").unwrap_err();
+        assert_eq!(error.code(), "hierarchy-not-filled");
+        assert!(
+            error.to_string().contains("line 1: column 2 is empty: 2 of 3 values have no group")
+        );
+        assert!(tree("a;a;*\n;;*\n").is_ok(), "the missing value pads its line too");
+    }
+
+    #[test]
+    fn a_header_is_recognised() {
+        for text in ["work;group;all\na;X;*\nb;X;*\n", "work;group;all\na;X;*\n"] {
+            let error = tree(text).unwrap_err();
+            assert_eq!((error.code(), error.place().line), ("hierarchy-has-header", Some(1)));
+        }
+        assert_eq!(tree("a;X;*\nb;X;any\n").unwrap_err().code(), "hierarchy-not-a-tree");
     }
 
     #[test]

@@ -8,7 +8,7 @@ use crate::error::{Error, Hint, Result};
 use crate::request::HierarchySpec;
 
 /// The rows of a hierarchy that lists its values, for a column in which these texts mean "missing".
-/// Panics for a one-line specification.
+/// Panics for a specification without rows.
 pub(crate) fn listed(
     request: &HierarchySpec,
     column: &str,
@@ -34,8 +34,11 @@ pub(crate) fn listed(
             with_missing(rows?, missing)
         }
         HierarchySpec::Rows(rows) => with_missing(from_rows(place("rows"), &rows.rows)?, missing),
-        HierarchySpec::Intervals(_) | HierarchySpec::Prefix(_) | HierarchySpec::Date(_) => {
-            unreachable!("a one-line specification lists no values")
+        HierarchySpec::Intervals(_)
+        | HierarchySpec::Prefix(_)
+        | HierarchySpec::Date(_)
+        | HierarchySpec::Builtin(_) => {
+            unreachable!("a specification without rows lists no values")
         }
     }
 }

@@ -1,5 +1,5 @@
-//! Where trees come from: files in the form of ARX, their text or their rows in the request, and
-//! one-line specifications for numbers, dates and codes.
+//! Where trees come from: files in the form of ARX, their text or their rows in the request,
+//! ready-made ones, and one-line specifications for numbers, dates and codes.
 //!
 //! Everything is checked here, with the line of the file or the row of the data at fault, so that a
 //! tree cannot be wrong later. Two nodes with different leaves never share a label, so a published
@@ -17,14 +17,18 @@
 //! # Ok::<(), lookalike::Error>(())
 //! ```
 
+mod builtin;
 mod date;
+mod differences;
 mod file;
 mod file_intervals;
 mod intervals;
 mod listed;
 mod prefix;
 
+pub use builtin::{builtin, example};
 pub use date::date_intervals;
+pub use differences::{Differences, differences};
 pub use file::{HierarchyFile, read, taxonomy};
 pub use file_intervals::file_intervals;
 pub use intervals::intervals;
@@ -153,12 +157,20 @@ pub fn to_rows(taxonomy: &Taxonomy) -> Vec<Vec<String>> {
 
 /// The lines of [`to_rows`] as the text of a file, `;` between, quoted where needed.
 pub fn to_text(taxonomy: &Taxonomy) -> String {
-    let mut writer = csv::WriterBuilder::new().delimiter(b';').from_writer(Vec::new());
-    for row in to_rows(taxonomy) {
-        writer.write_record(&row).expect("memory takes every line, and all lines are equally long");
+    rows_to_text(&[], &to_rows(taxonomy))
+}
+
+/// The lines of a hierarchy file, all equally long, as its text, below these comments.
+pub fn rows_to_text(comments: &[String], rows: &[Vec<String>]) -> String {
+    let comment = |line: &String| format!("# {}\n", line.replace(['\r', '\n'], " "));
+    let comments: String = comments.iter().map(comment).collect();
+    let mut writer =
+        csv::WriterBuilder::new().delimiter(b';').comment(Some(b'#')).from_writer(Vec::new());
+    for row in rows {
+        writer.write_record(row).expect("memory takes every line, and all lines are equally long");
     }
     let bytes = writer.into_inner().expect("memory takes every line");
-    String::from_utf8(bytes).expect("labels and quotes are UTF-8")
+    comments + std::str::from_utf8(&bytes).expect("labels and quotes are UTF-8")
 }
 
 /// The tree for people to read: a node a line, children indented, with the number of values below.
@@ -216,7 +228,7 @@ mod tests {
             assert_eq!(taxonomy(&rows, "made", &[], &[]).unwrap(), tree, "seed {seed}:\n{text}");
         }
         let quoted = Taxonomy::flat(
-            ["a;b", "say \"c\"", "two\nlines", " d ", ""].map(String::from).to_vec(),
+            ["# 1", "a;b", "say \"c\"", "two\nlines", " d ", ""].map(String::from).to_vec(),
             "*",
         );
         let rows = file::parse("made.csv", to_text(&quoted).as_bytes()).unwrap();

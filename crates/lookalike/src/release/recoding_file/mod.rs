@@ -37,7 +37,7 @@ use crate::domain::attribute::{Attribute, Domain, Unit};
 use crate::domain::parse::{number, seconds};
 use crate::domain::scheme::{Blocks, Generalization, ValueBlock};
 use crate::error::{Error, Hint, Result};
-use crate::request::{ColumnRequest, Kind, Request, Role, list};
+use crate::request::{ColumnRequest, HierarchySpec, Kind, Request, Role, list};
 
 /// A recoding file: for each quasi-identifier its blocks. [`parse`] checks that blocks are complete
 /// and do not overlap.
@@ -340,7 +340,10 @@ impl RecodingFile {
         for (name, column) in &self.columns {
             let line = request.columns.get_mut(name);
             let open = |line: &&mut ColumnRequest| {
-                line.kind.is_none() && line.order.is_none() && line.hierarchy.is_none()
+                let hierarchy = line.hierarchy.as_ref();
+                line.kind.is_none()
+                    && line.order.is_none()
+                    && hierarchy.is_none_or(HierarchySpec::lists_values)
             };
             line.filter(open).into_iter().for_each(|line| line.kind = Some(column.kind));
         }
