@@ -281,45 +281,28 @@ class DuckDB:
         if codes is None:
             self.stage(names.tuples, _sql.tuples(layout, self.dialect))
             return layout
-        key, factor, decoded = [], 1, []
-        # The name has random digits in it: no column of the source has it, in any spelling.
-        view, coded, name = (f"{names.tuples[1:-1]}_{part}" for part in ("of", "coded", "key"))
-        for code in codes:
+        key, factor, cells = [], 1, []
+        for at, code in enumerate(codes, 1):
             key.append(f"{factor} * ({code.encoded})")
-            decoded.append((factor, code))
+            own = f"(key // {factor}) % {code.size}"
+            cells.append(f"{code.decoded.format(own)} AS c{at}")
             factor *= code.size
-
-        def cells(of: str) -> list[str]:
-            return [code.decoded.format(f"({of} // {by}) % {code.size}") for by, code in decoded]
-
-        view, coded = quoted(view), quoted(coded)
+        view, coded = (quoted(f"{names.tuples[1:-1]}_{part}") for part in ("of", "coded"))
+        # It has random digits in it: no column of the source has this name, in any spelling.
+        name = f"{names.tuples[1:-1]}_key"
         self.run(
             f"CREATE TEMP VIEW {view} AS SELECT *, CAST({' + '.join(key)} AS BIGINT) AS "
             f"{quoted(name)} FROM {layout.source}"
         )
         self._views.append(view)
-        if not self._are_true(layout, view, cells(quoted(name))):
-            self.stage(names.tuples, _sql.tuples(layout, self.dialect))
-            return layout
         by_key = replace(layout, source=view, counted=(Column(name, "number"),))
         self.stage(coded, _sql.tuples(by_key, self.dialect))
-        shown = [f"{of} AS c{at}" for at, of in enumerate(cells("key"), 1)]
         self.run(
-            f"CREATE TEMP VIEW {names.tuples} AS SELECT tuple, {', '.join(shown)}, n, key "
+            f"CREATE TEMP VIEW {names.tuples} AS SELECT tuple, {', '.join(cells)}, n, key "
             f"FROM (SELECT tuple, c1 AS key, n FROM {coded})"
         )
         self._views.append(names.tuples)
         return replace(layout, source=view, key=name)
-
-    def _are_true(self, layout: Layout, view: str, decoded: list[str]) -> bool:
-        """True where the code of every row is that of its cells. Types whose text does not say all
-        of a value, such as times of old with seconds in their offset, cannot be coded."""
-        differs = " OR ".join(
-            f"{_sql.cell(column, self.dialect)} IS DISTINCT FROM {of}"
-            for column, of in zip(layout.counted, decoded, strict=True)
-        )
-        ((wrong,),) = rows_of(self, f"SELECT count(*) AS n FROM {view} WHERE {differs}")
-        return not wrong
 
     def _codes(self, layout: Layout, names: Names) -> list[Code] | None:
         """A code for each value of each counted column; none where there are too many."""
@@ -345,6 +328,12 @@ class DuckDB:
                 decoded = f"CAST(nullif({{0}}, 0) - 1 + ({low}) AS {kind})"
                 return Code(encoded, decoded, high - low + 2)
         text = f"CAST({cell} AS VARCHAR)"
+        if kind != "VARCHAR":
+            # The text of a value may be another's, as of old times with seconds in their offset.
+            differs = f"{cell} IS DISTINCT FROM CAST({text} AS {kind})"
+            wrong = f"SELECT count(*) AS n FROM {source} WHERE {differs}"
+            if rows_of(self, wrong)[0][0]:
+                return None
         distinct = f"SELECT DISTINCT {text} AS v FROM {source} WHERE {cell} IS NOT NULL"
         values = quoted(f"{name}_values")
         self.stage(values, f"{distinct} LIMIT {MOST_VALUES + 1}")
