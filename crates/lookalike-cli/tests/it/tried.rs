@@ -289,7 +289,7 @@ fn a_sheet_of_a_workbook_is_a_table() {
     assert_eq!((dir.text("x.csv").as_str(), run.stderr.contains("warning")), ("x\n1\n1\n", false));
     dir.succeed("init book.xlsx --sheet Tabelle2 -o c.toml");
     assert!(dir.text("c.toml").contains("path = \"book.xlsx\"\nsheet = \"Tabelle2\"\n"));
-    dir.succeed("check -c c.toml");
+    dir.succeed("check -c c.toml --qi x -k 2");
     dir.succeed("verify out.csv --source book.xlsx --qi Größe,Aufnahme --keep Ort -k 2");
 }
 
