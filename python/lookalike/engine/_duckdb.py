@@ -318,7 +318,10 @@ class DuckDB:
     def _code(self, source: str, column: Column, name: str) -> Code | None:
         cell = _sql.cell(column, self.dialect)
         kinds = f"SELECT typeof({cell}) AS t FROM {source} LIMIT 1"
-        kind = (rows_of(self, kinds) or [("",)])[0][0]
+        found = rows_of(self, kinds)
+        if not found:
+            return None
+        ((kind,),) = found
         if kind in _WHOLE:
             ((low, high),) = rows_of(
                 self, f"SELECT min({cell}) AS a, max({cell}) AS b FROM {source}"
