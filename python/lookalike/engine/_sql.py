@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 from .._errors import ConfigError
@@ -259,17 +259,20 @@ def _aliases(letter: str, count: int) -> list[str]:
 
 def tuples(layout: Layout, dialect: Dialect) -> str:
     """The distinct tuples, each with a number and its rows or persons."""
-    cells = [cell(column, dialect) for column in layout.counted]
-    names = _aliases("c", len(cells))
-    if layout.persons:
-        source, cells = f"({person_tuples(layout, dialect)}) AS persons", names
-    else:
-        source = layout.source
-    named = [f"{of} AS {name}" for of, name in zip(cells, names, strict=True)]
+    source, cells = counted_units(layout, dialect)
+    named = [f"{of} AS c{at}" for at, of in enumerate(cells, 1)]
     return (
         f"SELECT {dialect.number} AS tuple, * FROM (SELECT {_list(named)}, count(*) AS n "
         f"FROM {source} GROUP BY {_list(cells)}) AS counted"
     )
+
+
+def counted_units(layout: Layout, dialect: Dialect) -> tuple[str, list[str]]:
+    """A table with one row for each row or person that is counted, and the counted cells in it."""
+    if not layout.persons:
+        return layout.source, [cell(column, dialect) for column in layout.counted]
+    aliases = _aliases("c", len(layout.counted))
+    return f"({person_tuples(layout, dialect)}) AS persons", aliases
 
 
 def person_tuples(layout: Layout, dialect: Dialect) -> str:
@@ -284,7 +287,6 @@ def person(layout: Layout, dialect: Dialect, table: str | None = None) -> str:
     key are missing."""
     parts, none = [], []
     for column in layout.persons:
-        name = quoted(column.name) if table is None else f"{table}.{quoted(column.name)}"
         of = cell(column, dialect, table)
         match column.kind:
             case "text" | "other":
@@ -295,7 +297,7 @@ def person(layout: Layout, dialect: Dialect, table: str | None = None) -> str:
                 text = f"CAST({of} AS VARCHAR)"
         bare = f"TRIM({text}, {literal(BLANKS)})"
         marks = "".join(f" OR {bare} = {literal(mark)}" for mark in layout.missing)
-        is_none = f"({name} IS NULL OR {text} = ''{marks})"
+        is_none = f"({of} IS NULL OR {text} = ''{marks})"
         known = f"CAST(length({text}) AS VARCHAR) || ':' || {text}"
         parts.append(f"CASE WHEN {is_none} THEN '-' ELSE {known} END")
         none.append(is_none)
@@ -495,11 +497,8 @@ def values(layout: Layout, names: Names, at: int, dialect: Dialect) -> str:
     """The values of a quasi-identifier: from the source alone, with their rows or persons
     (``last_row``), and as a plan of that column alone, whose tuples are values (``is_plan``)."""
     column, labels = layout.counted[at - 1], value_labels(layout, at)
-    value = _value(column, cell(column, dialect))
-    source, counted = layout.source, value
-    if layout.persons:
-        each = f"{value} AS c, {person(layout, dialect)} AS person"
-        source, counted = f"(SELECT DISTINCT {each} FROM {layout.source}) AS persons", "c"
+    source, (of,) = counted_units(replace(layout, counted=(column,)), dialect)
+    counted = _value(column, of)
     value = _value(column, f"tuples.c{at}")
     by = [value, *(f"plan.{label}" for label in labels), "plan.suppressed"]
     pieces = (

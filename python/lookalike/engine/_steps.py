@@ -519,7 +519,6 @@ def verify(
         raise _not_verified("has other columns than planned")
     asked = counted_config(config, layout)
     if applied.expected.persons is not None:
-        _compare(database, planned, applied, key)  # the persons of rows that are not there are none
         found = _audit(applied.expected.persons.to_reader(), asked)
     else:
         shown = [column for column in columns if column.name in _ruled(layout)]
@@ -528,8 +527,7 @@ def verify(
         raise _not_verified("did not pass the audit")
     if found["measures"]["rows"] != planned.numbers["released"]:
         raise _not_verified("has another number of rows than planned")
-    if applied.expected.persons is None:
-        _compare(database, planned, applied, key)
+    _compare(database, planned, applied, key)
     return found
 
 
@@ -627,15 +625,9 @@ def counts(
     layout, dialect = replace(layout, counted=columns), database.dialect
     cells = [(column, quoted(column.name)) for column in columns]
     _facts.refuse_infinite(database, layout.source, cells, "1")
-    if layout.persons:
-        _facts.persons(database, layout)
-        names = [f"c{at} AS {quoted(column.name)}" for at, column in enumerate(columns, 1)]
-        by = [f"c{at}" for at in range(1, len(columns) + 1)]
-        source = f"({_sql.person_tuples(layout, dialect)}) AS persons"
-    else:
-        names = [f"{_sql.cell(column, dialect)} AS {quoted(column.name)}" for column in columns]
-        by = [_sql.cell(column, dialect) for column in columns]
-        source = layout.source
+    _facts.persons(database, layout)
+    source, by = _sql.counted_units(layout, dialect)
+    names = [f"{of} AS {quoted(column.name)}" for of, column in zip(by, columns, strict=True)]
     counted = f"SELECT {', '.join(names)}, count(*) AS {quoted(COUNT)} FROM {source}"
     return database.fetch(f"{counted} GROUP BY {', '.join(by)}"), counted_config(config, layout)
 
