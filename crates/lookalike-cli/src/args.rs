@@ -3,6 +3,7 @@
 
 mod compare;
 mod hierarchy;
+mod reading;
 mod report;
 mod reproduce;
 mod risk;
@@ -12,6 +13,7 @@ pub(crate) use compare::CompareArgs;
 pub(crate) use hierarchy::{
     HierarchyArgs, HierarchyCheckArgs, HierarchyCommand, HierarchyNew, HierarchyOutputArgs,
 };
+pub(crate) use reading::ReadingArgs;
 pub(crate) use report::ReportArgs;
 pub(crate) use reproduce::ReproduceArgs;
 pub(crate) use risk::RiskArgs;
@@ -23,13 +25,13 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand};
 use lookalike::Algorithm;
 use lookalike::request::ratio::Ratio;
-use lookalike::request::{Persons, Publish, Rest};
+use lookalike::request::{Dialect, Persons, Publish, Rest};
 use lookalike::search::global::{Branching, Cost, Techniques};
 use lookalike::synthetic::Synthetic;
 
 use lookalike::run::{Effort, Verify};
 
-use values::{branching, delimiter, effort, persons, publish, rest, verify_effort};
+use values::{branching, dialect, effort, persons, publish, rest, verify_effort};
 
 const START: &str = "\
 Start here:
@@ -249,6 +251,10 @@ pub(crate) struct SearchArgs {
     /// 10s for auto, none for the others
     #[arg(long, value_name = "TIME")]
     pub(crate) time: Option<String>,
+    /// How a text file is written (delimiter, line ends, decimal commas, dates): as the input, or
+    /// plain (commas, LF, decimal points, 2024-03-17); default: as the input
+    #[arg(long, value_name = "DIALECT", value_parser = dialect())]
+    pub(crate) dialect: Option<Dialect>,
     /// Form of a published range: its label, the set of its values, or two columns with its bounds
     #[arg(long, value_name = "FORM", value_parser = publish())]
     pub(crate) publish: Option<Publish>,
@@ -372,23 +378,6 @@ pub(crate) struct QueryArgs {
     pub(crate) released: ReleasedArgs,
     #[command(flatten)]
     pub(crate) request: RequestFlags,
-}
-
-/// Flags for reading a table.
-#[derive(Debug, Args)]
-pub(crate) struct ReadingArgs {
-    /// Delimiter of a CSV file; default: detected
-    #[arg(long, value_name = "CHAR", value_parser = delimiter)]
-    pub(crate) delimiter: Option<char>,
-    /// Encoding of a CSV file, such as windows-1252 or utf-16le; default: detected
-    #[arg(long, value_name = "NAME")]
-    pub(crate) encoding: Option<String>,
-    /// Names of the columns of a CSV file or sheet that has no header line
-    #[arg(long, value_name = "A,B,..", value_delimiter = ',')]
-    pub(crate) names: Vec<String>,
-    /// Sheet of a workbook (.xlsx, .xls, .ods); default: the first one that has cells
-    #[arg(long, value_name = "NAME")]
-    pub(crate) sheet: Option<String>,
 }
 
 /// Roles of columns and privacy rules. Shared by `check`, `anonymize`, `apply`, `verify`, `query`,

@@ -1,7 +1,11 @@
 //! The words of the command line for errors and warnings: hints name flags and commands.
 
+use std::path::Path;
+
 use lookalike::{Error, Hint, Warning};
 use serde_json::{Value, json};
+
+use crate::show::argument;
 
 /// The message of an error.
 pub(crate) fn error(error: &Error) -> String {
@@ -54,10 +58,25 @@ pub(crate) fn words(hint: &Hint) -> String {
             "`lookalike hierarchy check {file} --data DATA --column {column} --show-values` lists \
              them"
         ),
-        Hint::NameMissing => "name a text that means missing (--missing TEXT)".into(),
+        Hint::NameMissing { texts } if texts.is_empty() => {
+            "name a text that means missing (--missing TEXT)".into()
+        }
+        Hint::NameMissing { texts } => {
+            let flags: Vec<String> = texts
+                .iter()
+                .map(|text| format!("--missing={}", argument(Path::new(text))))
+                .collect();
+            format!("name them ({})", flags.join(" "))
+        }
         Hint::SetDelimiter => "if another delimiter is meant, name it with --delimiter".into(),
         Hint::SetEncoding => {
             "name the encoding of the file (--encoding windows-1252, utf-16le, ..)".into()
+        }
+        Hint::SetDecimal => {
+            "say which sign stands before decimals (--decimal , or --decimal .)".into()
+        }
+        Hint::SetDateFormat => {
+            "say how dates are written (--date-format dd/mm/yyyy, or mm/dd/yyyy)".into()
         }
         Hint::SetSheet => "name the sheet (--sheet NAME)".into(),
         Hint::SetNames => "give the names of its columns (--names a,b,c)".into(),
@@ -137,7 +156,8 @@ mod tests {
             Hint::SetOrder { column: column() },
             Hint::SetHierarchy { column: column() },
             Hint::CompareHierarchy { file: "f".into(), column: column() },
-            Hint::NameMissing,
+            Hint::NameMissing { texts: Vec::new() },
+            Hint::NameMissing { texts: vec!["NA".into(), "?".into()] },
             Hint::NameCount,
             Hint::UseAlgorithm { names: vec!["ring".into()] },
             Hint::AllowNonHomogeneous,
@@ -148,6 +168,8 @@ mod tests {
             Hint::SetEncoding,
             Hint::SetNames,
             Hint::SetSheet,
+            Hint::SetDecimal,
+            Hint::SetDateFormat,
             Hint::AddRule { column: column() },
             Hint::AllowSuppression { share: "1%".into() },
             Hint::RemoveSuppression,

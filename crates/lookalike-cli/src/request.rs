@@ -57,6 +57,11 @@ impl ReadingArgs {
         if self.sheet.is_some() {
             input.sheet.clone_from(&self.sheet);
         }
+        input.decimal = self.decimal.or(input.decimal);
+        input.thousands = self.thousands.or(input.thousands);
+        if self.date_format.is_some() {
+            input.date_format.clone_from(&self.date_format);
+        }
         if !self.names.is_empty() {
             input.names.clone_from(&self.names);
         }
@@ -207,6 +212,9 @@ impl SearchArgs {
         }
         if let Some(time) = &self.time {
             request.limits.time = Some(time.clone());
+        }
+        if let Some(dialect) = self.dialect {
+            request.output.dialect = dialect;
         }
         if let Some(publish) = self.publish {
             request.output.publish = publish;

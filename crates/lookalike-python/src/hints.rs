@@ -44,7 +44,10 @@ pub(crate) fn words(hint: &Hint) -> String {
         Hint::MakeHierarchy { column } => {
             format!("give its rows instead (quasi={{{column:?}: lookalike.hierarchy(rows)}})")
         }
-        Hint::NameMissing => "name a text that means missing (missing=[...])".into(),
+        Hint::NameMissing { texts } if texts.is_empty() => {
+            "name a text that means missing (missing=[...])".into()
+        }
+        Hint::NameMissing { texts } => format!("name them (missing={texts:?})"),
         Hint::SetEncoding => {
             "name the encoding of the file: {\"input\": {\"encoding\": \"windows-1252\"}} in the \
              configuration"
@@ -52,6 +55,16 @@ pub(crate) fn words(hint: &Hint) -> String {
         }
         Hint::SetSheet => {
             "name the sheet: {\"input\": {\"sheet\": \"...\"}} in the configuration".into()
+        }
+        Hint::SetDecimal => {
+            "say which sign stands before decimals: {\"input\": {\"decimal\": \",\"}} in the \
+             configuration"
+                .into()
+        }
+        Hint::SetDateFormat => {
+            "say how dates are written: {\"input\": {\"date_format\": \"dd/mm/yyyy\"}} in the \
+             configuration"
+                .into()
         }
         Hint::SetNames => {
             "give the names of its columns: {\"input\": {\"names\": [...]}} in the configuration"

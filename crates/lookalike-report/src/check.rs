@@ -5,7 +5,7 @@ use lookalike::evaluate::profile::person_columns;
 use lookalike::evaluate::risk::{RiskMeasures, RiskParts, risks};
 use lookalike::evaluate::uniqueness::{UniqueRows, unique_rows};
 use lookalike::request::{Rest, Role};
-use lookalike::run::{has_rule, request_warnings, roles as roles_of};
+use lookalike::run::{has_rule, request_warnings, roles as roles_of, settle_forms};
 use lookalike::table::Source;
 use lookalike::{Hint, Request, Result, Warning};
 use serde_json::{Value, json};
@@ -91,7 +91,8 @@ pub fn check(source: Source, request: &Request) -> Result<Check> {
     request.sampling_fraction()?;
     let persons = person_columns(source.names(), &request);
     let mut warnings = source.notes().to_vec();
-    let (table, counted) = source.read_and_count(&treatments, &persons)?;
+    let (mut table, counted) = source.read_and_count(&treatments, &persons)?;
+    warnings.extend(settle_forms(&mut table, &mut request)?);
     warnings.extend(request_warnings(&request, &counted));
     table.check_header()?;
     let population = population(&request, &roles.quasi)?;

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use lookalike::audit::AuditView;
 use lookalike::evaluate::query::{self, Answer, Query, Summary, Workload};
 use lookalike::problem::row_count;
-use lookalike::run::{Input, read_for_audit};
+use lookalike::run::{Input, read_for_audit, read_source_for_audit};
 use lookalike::table::Table;
 use lookalike::{Request, Result};
 use serde_json::{Value, json};
@@ -127,7 +127,9 @@ pub fn query(
     request: &Request,
     choice: QueryChoice,
 ) -> Result<QueryAnswers> {
-    let source = read_for_audit(source, request, AuditView::Source)?;
+    let mut request = request.clone();
+    let source = read_source_for_audit(source, &mut request)?;
+    let request = &request;
     let release = read_for_audit(release, request, AuditView::ReleaseAgainstSource)?;
     let (queries, seed, no_sums) = match choice {
         QueryChoice::Own(queries) => (queries, None, None),

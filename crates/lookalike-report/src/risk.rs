@@ -2,6 +2,7 @@
 
 use lookalike::evaluate::risk::population_treatments;
 use lookalike::request::Role;
+use lookalike::run::settle_forms;
 use lookalike::table::{self, Table, Treatment};
 use lookalike::{Request, Result};
 
@@ -11,7 +12,8 @@ pub(crate) fn population(request: &Request, quasi: &[String]) -> Result<Option<T
     let source = table::open(path, &request.input)?;
     let treatments = population_treatments(source.names(), quasi, request)
         .map_err(|error| error.at_file(path))?;
-    let table = source.read(&treatments)?;
+    let mut table = source.read(&treatments)?;
+    settle_forms(&mut table, &mut request.clone())?;
     table.check_header().map_err(|error| error.at_file(path))?;
     Ok(Some(table))
 }

@@ -1,6 +1,7 @@
 //! A first request for a table: the profile of its columns, a role for each, and the reason.
 
 use lookalike::evaluate::profile::{self, ColumnProfile, Uniqueness};
+use lookalike::forms::{Doubt, Given};
 use lookalike::request::{Input, Role};
 use lookalike::table::{Source, Treatment};
 use lookalike::{Error, Hint, Result, Warning};
@@ -71,24 +72,47 @@ pub fn suggest(source: Source, input: &Input) -> Result<Suggestion> {
     let header = header_warning(&source);
     let all = vec![Treatment::Code; source.names().len()];
     let table = source.read(&all)?;
+    let given = Given {
+        decimal: input.decimal,
+        thousands: input.thousands,
+        date: input.date_format.clone(),
+    };
+    let (table, reading) = profile::read_plainly(table, &given);
+    warnings.extend(reading.doubts.iter().map(|(name, doubt)| doubt_warning(name, *doubt)));
     if table.rows() == 0 {
         let why = "the table has no rows: there is nothing to profile";
         return Err(Error::data("no-rows", why));
     }
     table.check_header()?;
     let mut columns = profile::profile(&table);
-    let is_quasi = |column: &&ColumnProfile| column.role == Role::Quasi;
+    let is_quasi = |column: &&ColumnProfile| column.role == Role::Quasi && !column.is_open;
     let names: Vec<String> =
         columns.iter().filter(is_quasi).map(|column| column.name.clone()).collect();
     let person = columns.iter().find(|column| column.role == Role::Person);
     let person = person.map(|column| column.name.as_str());
     let mut quasi = (!names.is_empty()).then(|| profile::uniqueness(&table, &names, person));
-    let toml = profile::to_toml(input, &columns);
+    let toml = profile::to_toml(input, &reading, &columns);
     if header.is_some() {
         hide_names(&mut columns, quasi.as_mut());
     }
     warnings.extend(profile::repeated_in(&columns));
     Ok(Suggestion { columns, quasi, toml, header, warnings })
+}
+
+/// The warning for a column that can be read in two ways.
+fn doubt_warning(name: &str, doubt: Doubt) -> Warning {
+    let (why, hint) = match doubt {
+        Doubt::Comma => {
+            ("its commas can be decimal commas or separators of thousands", Hint::SetDecimal)
+        }
+        Doubt::DayOrMonth => {
+            ("its dates can have the day first or the month first", Hint::SetDateFormat)
+        }
+        Doubt::Century => ("the years of its dates have two digits", Hint::SetDateFormat),
+    };
+    Warning::new("form-unclear", format!("column `{name}` is taken for labels: {why}"))
+        .about_column(name)
+        .hint(hint)
 }
 
 /// Columns by their numbers: their names may be cells, which belong into the request alone.

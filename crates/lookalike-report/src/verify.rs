@@ -2,7 +2,7 @@
 
 use lookalike::audit::{self, AuditView, Verdict};
 use lookalike::request::Role;
-use lookalike::run::{self, Input, read_for_audit};
+use lookalike::run::{self, Input, read_for_audit, read_source_for_audit};
 use lookalike::table::{Column, Table};
 use lookalike::{Error, Hint, Request, Result};
 use serde_json::{Value, json};
@@ -58,8 +58,11 @@ pub fn verify(
 ) -> Result<Verification> {
     let is_of_rings = matches!(proof, Some(ProofFile::Rings(_)));
     let non_homogeneous = request.non_homogeneous || is_of_rings;
-    let request = &Request { non_homogeneous, ..request.clone() };
+    let mut request = Request { non_homogeneous, ..request.clone() };
     let view = if source.is_some() { AuditView::ReleaseAgainstSource } else { AuditView::Release };
+    // The source first: it tells how numbers and dates are written.
+    let source = source.map(|source| read_source_for_audit(source, &mut request)).transpose()?;
+    let request = &request;
     let release = read_for_audit(release, request, view)?;
     let verdict = match source {
         None if non_homogeneous => {
@@ -67,19 +70,16 @@ pub fn verify(
             return Err(Error::request("needs-source", why).hint(Hint::GiveSource));
         }
         None => audit::audit(&release, request)?,
-        Some(source) => {
-            let source = read_for_audit(source, request, AuditView::Source)?;
-            match proof {
-                Some(ProofFile::Origins(origins)) => {
-                    audit::audit_persons(&release, &source, request, origins)?
-                }
-                Some(ProofFile::Rings(proof)) => {
-                    audit::audit_rings(&release, &source, request, Some(proof))?
-                }
-                None if non_homogeneous => audit::audit_rings(&release, &source, request, None)?,
-                None => audit::audit_against(&release, &source, request)?,
+        Some(source) => match proof {
+            Some(ProofFile::Origins(origins)) => {
+                audit::audit_persons(&release, &source, request, origins)?
             }
-        }
+            Some(ProofFile::Rings(proof)) => {
+                audit::audit_rings(&release, &source, request, Some(proof))?
+            }
+            None if non_homogeneous => audit::audit_rings(&release, &source, request, None)?,
+            None => audit::audit_against(&release, &source, request)?,
+        },
     };
     Ok(Verification { verdict, quasi: quasi(&release, request) })
 }

@@ -58,6 +58,7 @@ pub mod codes;
 pub mod domain;
 pub mod error;
 pub mod evaluate;
+pub mod forms;
 mod names;
 pub mod numbers;
 pub mod problem;

@@ -100,6 +100,7 @@ pub(crate) fn counted(text: &str, seed: u64) -> String {
 
 /// A batch as the text of a CSV file.
 pub(crate) fn csv(batch: &arrow_array::RecordBatch) -> String {
-    let rows = crate::table::csv_text(batch, b',').unwrap();
-    String::from_utf8([crate::table::csv_header(&batch.schema(), b','), rows].concat()).unwrap()
+    let comma = crate::table::TextDialect::plain(b',');
+    let rows = crate::table::csv_text(batch, comma).unwrap();
+    String::from_utf8([crate::table::csv_header(&batch.schema(), comma), rows].concat()).unwrap()
 }

@@ -3,7 +3,8 @@
 use std::str::FromStr;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use lookalike::request::{Persons, Publish, Rest};
+use lookalike::forms::DateForm;
+use lookalike::request::{Dialect, Persons, Publish, Rest};
 use lookalike::run::{Effort, Verify};
 use lookalike::search::global::Branching;
 use serde::de::DeserializeOwned;
@@ -81,6 +82,32 @@ pub(super) fn persons() -> impl TypedValueParser<Value = Persons> {
 
 pub(super) fn publish() -> impl TypedValueParser<Value = Publish> {
     PossibleValuesParser::new(["label", "set", "bounds"]).map(known)
+}
+
+pub(super) fn dialect() -> impl TypedValueParser<Value = Dialect> {
+    PossibleValuesParser::new(["input", "plain"]).map(known)
+}
+
+pub(super) fn decimal(text: &str) -> Result<char, &'static str> {
+    match text {
+        "." => Ok('.'),
+        "," => Ok(','),
+        _ => Err("write . or ,"),
+    }
+}
+
+pub(super) fn thousands(text: &str) -> Result<char, &'static str> {
+    match text {
+        "." => Ok('.'),
+        "," => Ok(','),
+        "'" => Ok('\''),
+        " " | "blank" => Ok(' '),
+        _ => Err("write . or , or ' or blank"),
+    }
+}
+
+pub(super) fn date_form(text: &str) -> Result<DateForm, String> {
+    text.parse().map_err(|error: lookalike::Error| error.reason().to_string())
 }
 
 /// The value of an enum by its name, which the parser has checked.

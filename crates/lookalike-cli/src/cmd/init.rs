@@ -1,9 +1,9 @@
 //! `lookalike init`: profiles the columns and writes a configuration to edit.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::process::ExitCode;
 
-use lookalike::evaluate::profile::{ColumnProfile, Uniqueness};
+use lookalike::evaluate::profile::{ColumnProfile, Uniqueness, ranked};
 use lookalike::request::{Input, Kind};
 use lookalike::run::refuse_overlap;
 use lookalike::table::{Access, Existing};
@@ -52,20 +52,26 @@ pub(crate) fn run(args: &InitArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Paths in a configuration are relative to its folder: elsewhere the path of the table is absolute.
+/// The path of the table as it is seen from the folder of the configuration.
 fn seen_from(config: &Path, data: &Path) -> PathBuf {
-    let here =
-        config == Path::new("-") || config.parent().is_none_or(|folder| folder == Path::new(""));
-    if here || data == Path::new("-") {
-        data.to_path_buf()
-    } else {
-        std::path::absolute(data).unwrap_or(data.to_path_buf())
+    let is_stream = |path: &Path| path == Path::new("-");
+    if is_stream(config) || is_stream(data) || data.is_absolute() {
+        return data.to_path_buf();
     }
+    let folder = config.parent().unwrap_or(Path::new(""));
+    let absolute = |path: &Path| std::path::absolute(path).unwrap_or(path.to_path_buf());
+    let from = absolute(if folder == Path::new("") { Path::new(".") } else { folder });
+    let to = absolute(data);
+    let (from, to): (Vec<Component>, Vec<Component>) =
+        (from.components().collect(), to.components().collect());
+    let shared = from.iter().zip(&to).take_while(|(a, b)| a == b).count();
+    let up = from[shared..].iter().map(|_| Component::ParentDir);
+    up.chain(to[shared..].iter().copied()).collect()
 }
 
 fn text(profiles: &[ColumnProfile], uniqueness: Option<&Uniqueness>) -> String {
-    let rows: Vec<Vec<String>> = profiles
-        .iter()
+    let rows: Vec<Vec<String>> = ranked(profiles)
+        .into_iter()
         .map(|column| {
             vec![
                 column.name.clone(),
@@ -73,15 +79,20 @@ fn text(profiles: &[ColumnProfile], uniqueness: Option<&Uniqueness>) -> String {
                 count(column.distinct),
                 count(column.missing),
                 percent(column.unique_share),
-                column.role.name().to_string(),
+                column.unique_others.map(percent).unwrap_or_default(),
+                if column.is_open { "drop?".to_string() } else { column.role.name().to_string() },
                 column.reason.clone(),
             ]
         })
         .collect();
     let mut text = show::table(
-        &["column", "kind", ">distinct", ">missing", ">unique", "role", "reason"],
+        &["column", "kind", ">distinct", ">missing", ">alone", ">others", "role", "reason"],
         &rows,
     );
+    text += "\nalone: rows that are unique on the column alone\n\
+             others: rows that are unique on the other quasi-identifiers; for drop?, on all and it\n        \
+             (numbers and dates in 60 bands)\n\
+             drop?: left out, unless you take it in (remove #? in the file)\n";
     if let Some(found) = uniqueness {
         text.push('\n');
         text += &show::wrap("quasi-identifiers together: ", &found.columns);

@@ -13,6 +13,7 @@ mod help;
 mod hierarchy;
 mod init;
 mod interrupt;
+mod local_forms;
 mod messages;
 mod person_audit;
 mod published;

@@ -16,7 +16,7 @@ use lookalike::{
 
 use lookalike::run::{
     Cancel, Effort, USUAL_TIME, audit_outcome, lower_bound, refuse_changing, search_options,
-    time_limit, without_names,
+    settle_forms, time_limit, without_names,
 };
 
 use super::{ComparePlan, RuleSet, request_for};
@@ -124,7 +124,15 @@ pub fn read(source: Source, sets: &[RuleSet]) -> Result<Table> {
             };
         }
     }
-    source.read(&all)
+    let mut table = source.read(&all)?;
+    // The sets describe one table: a column is written in one way.
+    let mut columns = std::collections::BTreeMap::new();
+    for (name, column) in sets.iter().flat_map(|set| &set.request.columns) {
+        columns.entry(name.clone()).or_insert_with(|| column.clone());
+    }
+    let first = sets.first().map(|set| set.request.clone()).unwrap_or_default();
+    settle_forms(&mut table, &mut Request { columns, ..first })?;
+    Ok(table)
 }
 
 /// Makes all searches, until they are ended.

@@ -22,6 +22,7 @@ use lookalike::evaluate::query::{self, Workload};
 use lookalike::evaluate::uniqueness::unique_rows;
 use lookalike::run::{
     Cancel, Effort, Input, lower_bound, read_for_audit, request_warnings, roles as roles_of,
+    settle_forms,
 };
 use lookalike::{Error, Hint, Problem, Request, Result};
 use serde_json::Value;
@@ -149,7 +150,10 @@ pub fn report(
     let roles = roles_of(request, &opened)?;
     let persons = person_columns(opened.names(), request);
     let treatments = audit::treatments(opened.names(), request, AuditView::Source);
-    let (source, counted) = opened.read_and_count(&treatments, &persons)?;
+    let (mut source, counted) = opened.read_and_count(&treatments, &persons)?;
+    let mut request = request.clone();
+    settle_forms(&mut source, &mut request)?;
+    let request = &request;
     let warnings = request_warnings(request, &counted);
     warnings.iter().for_each(|warning| notify(Event::Warning(warning)));
     let release = read_for_audit(release, request, AuditView::ReleaseAgainstSource)?;

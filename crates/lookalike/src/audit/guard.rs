@@ -74,11 +74,11 @@ fn is_bare(text: &str) -> bool {
     }
 }
 
-/// Digits, at most one point among them, and perhaps an exponent.
+/// Digits, at most one point or comma among them, and perhaps an exponent.
 fn is_amount(text: &str) -> bool {
     let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
-    let (whole, part) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let (whole, part) = mantissa.split_once(['.', ',']).unwrap_or((mantissa, ""));
     let exponent = exponent.strip_prefix(['+', '-']).unwrap_or(exponent);
     digits(whole)
         && digits(part)

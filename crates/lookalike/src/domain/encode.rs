@@ -272,7 +272,7 @@ fn misfit(spec: ColumnSpec, kind: Kind, row: RowId) -> Error {
     error
         .at_row(spec.name, row)
         .hint(Hint::plain("fix the cell"))
-        .hint(Hint::NameMissing)
+        .hint(Hint::NameMissing { texts: Vec::new() })
         .hint(categorical(spec))
 }
 

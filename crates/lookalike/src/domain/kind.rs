@@ -38,7 +38,7 @@ pub(super) fn kind(
             Err(Error::data("text-among-numbers", "text in a column that looks numeric")
                 .at_row(spec.name, first_row[at])
                 .hint(Hint::plain("fix the cell"))
-                .hint(Hint::NameMissing)
+                .hint(Hint::NameMissing { texts: Vec::new() })
                 .hint(categorical(spec)))
         }
     }

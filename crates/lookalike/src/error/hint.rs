@@ -109,11 +109,18 @@ pub enum Hint {
         column: String,
     },
     /// Name the texts that mean missing.
-    NameMissing,
+    NameMissing {
+        /// Those that commonly do; empty where it is another text.
+        texts: Vec<String>,
+    },
     /// Name what stands between the cells of the file.
     SetDelimiter,
     /// Name the encoding of the file.
     SetEncoding,
+    /// Say which sign stands before decimals.
+    SetDecimal,
+    /// Say how the dates are written.
+    SetDateFormat,
     /// Give the names of the columns of a file without a header line.
     SetNames,
     /// Name the sheet of a workbook.
@@ -215,12 +222,17 @@ impl Hint {
             Hint::CompareHierarchy { column, .. } => {
                 format!("compare the file with the values of column `{column}`")
             }
-            Hint::NameMissing => "name a text that means missing in `missing`".into(),
+            Hint::NameMissing { texts } if texts.is_empty() => {
+                "name a text that means missing in `missing`".into()
+            }
+            Hint::NameMissing { texts } => format!("name them: `missing = {texts:?}`"),
             Hint::SetDelimiter => "if another delimiter is meant, set `delimiter`".into(),
             Hint::SetEncoding => {
                 "name the encoding of the file in `encoding`, such as `windows-1252`".into()
             }
             Hint::SetSheet => "name the sheet in `sheet`".into(),
+            Hint::SetDecimal => "set `decimal` to the sign before decimals".into(),
+            Hint::SetDateFormat => "set `date_format`, as in `dd/mm/yyyy` or `mm/dd/yyyy`".into(),
             Hint::SetNames => "give the names of its columns in `names`".into(),
             Hint::SetK => "set `k`, the number of rows that must look alike".into(),
             Hint::AddRule { column } => {

@@ -475,7 +475,7 @@ mod tests {
     fn each_face_words_the_hints_and_alternatives_are_one_phrase() {
         let error = Error::data("d", "not a number").hint(Hint::plain("fix the cell"));
         assert_eq!(error.to_string(), "not a number: fix the cell");
-        let error = error.at_column("age").hint(Hint::NameMissing);
+        let error = error.at_column("age").hint(Hint::NameMissing { texts: Vec::new() });
         assert_eq!(error.message(|_| "a".into()), "column `age`: not a number; a or a");
         assert_eq!(
             error.message(|_| "a or b".into()),
@@ -484,7 +484,7 @@ mod tests {
         let error = error.hint(Hint::SetDelimiter);
         let letter = |hint: &Hint| match hint {
             Hint::Plain { words } => words.clone(),
-            Hint::NameMissing => "b".into(),
+            Hint::NameMissing { .. } => "b".into(),
             _ => "c".into(),
         };
         assert_eq!(error.message(letter), "column `age`: not a number; fix the cell, b, or c");

@@ -4,6 +4,7 @@ mod dependence;
 pub mod disclosure;
 mod free_text;
 pub mod loss;
+pub(crate) mod missing_texts;
 mod person_of_row;
 pub mod profile;
 pub mod query;

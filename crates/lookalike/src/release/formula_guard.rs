@@ -64,8 +64,8 @@ fn is_formula(text: &str) -> bool {
         Some(b'=' | b'@' | b'\t' | b'\r') => true,
         Some(b'+' | b'-') => {
             let rest = text[1..].trim_matches(' ');
-            let is_number = rest.starts_with(|c: char| c.is_ascii_digit() || c == '.')
-                && rest.parse::<f64>().is_ok();
+            let is_number = rest.starts_with(|c: char| c.is_ascii_digit() || c == '.' || c == ',')
+                && rest.replacen(',', ".", 1).parse::<f64>().is_ok();
             !(rest.is_empty() || is_number)
         }
         _ => false,
@@ -80,17 +80,30 @@ mod tests {
     fn formulas_are_guarded_numbers_are_not_and_different_cells_stay_different() {
         let cells = [
             "=1+1", "'=1+1", "@x", "-5", "+4.2", "-x", "'tis", "a=b", "'-5", "- 50000", "-", "--5",
-            "",
+            "", "-5,3", "-1,234.5",
         ];
         let guard = FormulaGuard::new(true);
         let written = guard.apply(Arc::new(StringArray::from(cells.to_vec())));
         let written: Vec<&str> =
             written.as_any().downcast_ref::<StringArray>().unwrap().iter().flatten().collect();
         let expected = [
-            "'=1+1", "''=1+1", "'@x", "-5", "+4.2", "'-x", "'tis", "a=b", "'-5", "- 50000", "-",
-            "'--5", "",
+            "'=1+1",
+            "''=1+1",
+            "'@x",
+            "-5",
+            "+4.2",
+            "'-x",
+            "'tis",
+            "a=b",
+            "'-5",
+            "- 50000",
+            "-",
+            "'--5",
+            "",
+            "-5,3",
+            "'-1,234.5",
         ];
         assert_eq!(written, expected);
-        assert_eq!(guard.cells(), 5);
+        assert_eq!(guard.cells(), 6);
     }
 }

@@ -146,6 +146,7 @@ impl Release {
         let is_first_of_key = |name: &String| roles.person.first() == Some(name);
         for column in table.columns() {
             if let Some(at) = roles.quasi.iter().position(|name| *name == column.name) {
+                let form = text_cells::form(request, &column.name);
                 for column in published_columns(problem, recoding, at, request)? {
                     if cells == CellFormat::Categories
                         && *column.field.data_type() == DataType::Utf8
@@ -157,11 +158,7 @@ impl Release {
                         continue;
                     }
                     let PublishedColumn { field, cells, of_class, .. } = column;
-                    let cells = if as_text {
-                        as_type(&cells, &text_type(cells.data_type()))?
-                    } else {
-                        cells
-                    };
+                    let cells = if as_text { text_cells::local(&cells, form)? } else { cells };
                     fields.push(Field::new(
                         guard.name(field.name()),
                         cells.data_type().clone(),

@@ -6,9 +6,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::{
-    ColumnRequest, Conflict, HierarchySpec, Kind, Order, Persons, Publish, Request, Rest, Role,
-    SensitiveRule, Share, SubsetRule,
+    ColumnRequest, Conflict, Dialect, HierarchySpec, Kind, Order, Persons, Publish, Request, Rest,
+    Role, SensitiveRule, Share, SubsetRule,
 };
+use crate::forms::{DateForm, Form};
 
 impl Request {
     /// A request for classes of at least `k` rows. Columns and everything else are added by the
@@ -146,6 +147,12 @@ impl Request {
     #[must_use]
     pub fn kind(self, name: impl Into<String>, kind: Kind) -> Request {
         self.with(name.into(), |column| column.kind = Some(kind))
+    }
+
+    /// How the numbers or dates of a column are written in a text file.
+    #[must_use]
+    pub fn format(self, name: impl Into<String>, form: Form) -> Request {
+        self.with(name.into(), |column| column.format = Some(form))
     }
 
     /// The factor of the loss of a quasi-identifier.
@@ -306,6 +313,34 @@ impl Request {
     #[must_use]
     pub fn sheet(mut self, name: impl Into<String>) -> Request {
         self.input.sheet = Some(name.into());
+        self
+    }
+
+    /// The sign before decimals in a source that is text.
+    #[must_use]
+    pub fn decimal(mut self, sign: char) -> Request {
+        self.input.decimal = Some(sign);
+        self
+    }
+
+    /// The sign between groups of three digits in a source that is text.
+    #[must_use]
+    pub fn thousands(mut self, sign: char) -> Request {
+        self.input.thousands = Some(sign);
+        self
+    }
+
+    /// How dates are written in a source that is text, where its cells do not tell.
+    #[must_use]
+    pub fn date_format(mut self, form: DateForm) -> Request {
+        self.input.date_format = Some(form);
+        self
+    }
+
+    /// How a text file is written.
+    #[must_use]
+    pub fn dialect(mut self, dialect: Dialect) -> Request {
+        self.output.dialect = dialect;
         self
     }
 

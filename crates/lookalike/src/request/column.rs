@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::ratio::Share;
 use super::{HierarchySpec, finite};
+use crate::forms::Form;
 
 /// The role of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
@@ -66,6 +67,10 @@ pub struct ColumnRequest {
     /// Quasi-identifiers: the factor of its loss, from 0 to 10^9; 1 when absent.
     #[serde(default, skip_serializing_if = "Option::is_none", serialize_with = "finite::some")]
     pub weight: Option<f64>,
+    /// How its numbers or dates are written in a text file, such as `1.234,5` or `dd.mm.yyyy`; told
+    /// by the cells when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub format: Option<Form>,
     /// The values that may be published instead of the column's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hierarchy: Option<HierarchySpec>,
@@ -141,6 +146,7 @@ impl ColumnRequest {
             role,
             kind: None,
             weight: None,
+            format: None,
             hierarchy: None,
             order: None,
             scheme: None,

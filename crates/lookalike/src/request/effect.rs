@@ -42,6 +42,7 @@ pub(super) fn check_effect(name: &str, column: &ColumnRequest) -> Result<()> {
         ),
         ("hierarchy", column.hierarchy.is_some(), &[Role::Quasi, Role::Sensitive]),
         ("order", column.order.is_some(), &[Role::Quasi, Role::Sensitive]),
+        ("format", column.format.is_some(), &[Role::Quasi, Role::Sensitive, Role::Weight]),
         ("scheme", column.scheme.is_some(), &[Role::Quasi]),
         ("dependent", column.dependent, &[Role::Sensitive, Role::Keep, Role::Weight]),
     ];

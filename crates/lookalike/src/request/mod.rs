@@ -43,6 +43,8 @@ use serde::de::{Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::error::{Error, Hint, Result};
+use crate::forms::DateForm;
+use crate::names::names;
 use crate::request::ratio::Ratio;
 
 /// Everything that can be asked for, in one structure: made by [`Request::new`] and the methods of a
@@ -171,6 +173,17 @@ pub struct Input {
     /// The sheet of a workbook; the first one that has cells when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sheet: Option<String>,
+    /// The sign before decimals in a text file, `.` or `,`; told by the cells of each column when
+    /// absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub decimal: Option<char>,
+    /// The sign between groups of three digits, such as `.` or `,`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub thousands: Option<char>,
+    /// How dates are written in a text file, such as `dd.mm.yyyy`; told by the cells of each column
+    /// when absent, and where they do not fit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub date_format: Option<DateForm>,
 }
 
 /// The target of the release, and its form.
@@ -188,11 +201,35 @@ pub struct Output {
     pub snap: bool,
     /// Write text cells that a spreadsheet would run as a formula without the guarding apostrophe.
     pub raw_formulas: bool,
+    /// How a text file is written, and the numbers and dates in it.
+    #[serde(skip_serializing_if = "Dialect::is_input")]
+    pub dialect: Dialect,
     /// Publish a random number for each person in place of the person key; new numbers for each
     /// release. Only where all rows of a person are in one class.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub pseudonyms: bool,
 }
+
+/// How a text file is written: what stands between cells, how lines end, the mark of UTF-8, decimal
+/// commas, local dates.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Dialect {
+    /// As the source, where that is text.
+    #[default]
+    Input,
+    /// Commas (tabs in a `.tsv` file), LF, UTF-8 without a mark, decimal points, ISO 8601.
+    Plain,
+}
+
+impl Dialect {
+    /// True for the usual one.
+    pub fn is_input(&self) -> bool {
+        *self == Dialect::Input
+    }
+}
+
+names!(Dialect, "dialect", { Input => "input", Plain => "plain" });
 
 /// How a range of values is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]

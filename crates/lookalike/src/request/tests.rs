@@ -109,6 +109,7 @@ fn with_every_key() -> Request {
             order: Order::Input,
             snap: true,
             raw_formulas: true,
+            dialect: Dialect::Plain,
             pseudonyms: true,
         },
         columns: columns.map(|(name, column)| (name.to_string(), column)).into(),
@@ -145,6 +146,7 @@ fn every_key_is_parsed_and_written_again() {
          order = 'input'
          snap = true
          raw_formulas = true
+         dialect = 'plain'
          pseudonyms = true
          [limits]
          suppress = '2%'
@@ -488,6 +490,7 @@ fn every_key_that_is_a_rule_is_in_the_verdict_of_the_audit() {
         role: _,
         kind: _,
         weight: _,
+        format: _,
         hierarchy: _,
         order: _,
         scheme: _,

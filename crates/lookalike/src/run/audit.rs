@@ -13,6 +13,7 @@ use crate::release::Release;
 use crate::request::{Persons, Request, Role};
 use crate::table::{self, Format, Source, Table};
 
+use super::forms::{self, settle_forms};
 use super::input::{Input, InputFile};
 use super::read::{Original, forget_absent};
 use super::search::FoundRecoding;
@@ -274,10 +275,24 @@ pub fn read_for_audit(
     read_opened(opened, request, view)
 }
 
-/// Opens a release, whose name says its delimiter.
+/// Reads the source of a release for the audit; the request has the forms of its numbers and dates
+/// then.
+///
+/// # Errors
+/// As [`read_for_audit`], and when the form of a column cannot be told.
+pub fn read_source_for_audit(input: impl Into<Input>, request: &mut Request) -> Result<Table> {
+    let opened = input.into().open(&request.input)?;
+    let treatments = audit::treatments(opened.names(), request, AuditView::Source);
+    let mut table = opened.read(&treatments)?;
+    settle_forms(&mut table, request)?;
+    Ok(table)
+}
+
+/// Opens a release. Tabs stand in a `.tsv` file; other text may have the dialect of its source.
 fn open_release(release: Input) -> Result<Source> {
     let named = release.path().and_then(|path| table::file_type(path).ok());
-    release.open(named.and_then(|file_type| delimiter(file_type.format)))
+    let delimiter = named.and_then(|file_type| delimiter(file_type.format));
+    release.open(delimiter.filter(|&sign| sign == '\t'))
 }
 
 /// Verifies a plan against the table of tuples that it was made from; returns the verdict, and the
@@ -311,13 +326,19 @@ pub(super) fn read_opened(opened: Source, request: &Request, view: AuditView) ->
     if is_guarded {
         audit::unguard(&mut table);
     }
+    match view {
+        AuditView::Source => forms::plain_cells(&mut table, request),
+        AuditView::Release | AuditView::ReleaseAgainstSource => {
+            forms::plain_labels(&mut table, request);
+        }
+    }
     Ok(table)
 }
 
 /// The delimiter of a text file; none for the other formats.
 pub(super) fn delimiter(format: Format) -> Option<char> {
     match format {
-        Format::Csv { delimiter } => Some(char::from(delimiter)),
+        Format::Csv(dialect) => Some(char::from(dialect.delimiter)),
         Format::Parquet | Format::Arrow => None,
     }
 }

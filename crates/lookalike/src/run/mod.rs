@@ -16,6 +16,7 @@
 mod audit;
 mod cells;
 mod dictionaries;
+mod forms;
 mod in_memory;
 mod in_time;
 mod input;
@@ -31,8 +32,9 @@ mod warnings;
 mod watch;
 mod write;
 
-pub use audit::{Verify, read_for_audit, verify_plan};
+pub use audit::{Verify, read_for_audit, read_source_for_audit, verify_plan};
 pub use cells::{CellSize, cuts, domain_of_columns, merge_cells};
+pub use forms::settle_forms;
 pub use in_memory::{Audited, audit_outcome};
 pub use in_time::{refuse_changing, solve_in_time};
 pub use input::Input;
@@ -54,7 +56,7 @@ use crate::release::tuple_plan::TupleName;
 use crate::request::Request;
 use crate::search::global::Techniques;
 use crate::search::tuning::Tuning;
-use crate::table::Existing;
+use crate::table::{Existing, TextDialect};
 
 use self::target::Target;
 use self::watch::{Clock, Watch};
@@ -131,6 +133,8 @@ pub struct Run<'a> {
     existing: Existing,
     verify: Verify,
     reads: Vec<PathBuf>,
+    /// The dialect of a source that is text, where the release keeps it.
+    dialect: Option<TextDialect>,
     cancel: Cancel,
     watch: Option<Watch<'a>>,
     /// The domain of the whole, where the table is a part of one.
@@ -199,6 +203,7 @@ impl<'a> Run<'a> {
             existing: Existing::Keep,
             verify: Verify::default(),
             reads: Vec::new(),
+            dialect: None,
             cancel: Cancel::default(),
             watch: None,
             domain: None,

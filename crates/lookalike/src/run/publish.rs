@@ -63,7 +63,7 @@ pub(super) fn publish(
         report,
         recoding,
         proof,
-        run: MadeBy { product, request: run.request, reads: run.reads },
+        run: MadeBy { product, request: run.request, dialect: run.dialect, reads: run.reads },
     })
 }
 

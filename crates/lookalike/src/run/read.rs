@@ -7,10 +7,11 @@ use crate::evaluate::profile::person_columns;
 use crate::problem::treatments;
 use crate::release::tuple_plan::{self, TupleName};
 use crate::release::{self, CellFormat};
-use crate::request::{ColumnRequest, Request, Role, Roles};
+use crate::request::{ColumnRequest, Dialect, Request, Role, Roles};
 use crate::table::{self, Source, Table, Treatment};
 
 use super::audit::Verify;
+use super::forms::settle_forms;
 use super::input::{Input, InputFile};
 use super::options::{ReleaseFormat, RunPlan};
 use super::{Product, Run, warnings};
@@ -47,6 +48,9 @@ pub(super) fn read(run: &mut Run, plan: &RunPlan, input: Input) -> Result<ReadTa
     if plan.product == Product::Plan {
         forget_absent(&mut run.request, source.names());
     }
+    let keeps_dialect =
+        run.request.output.dialect == Dialect::Input && plan.product == Product::Release;
+    run.dialect = source.dialect().filter(|_| keeps_dialect);
     let request = &run.request;
     let notes = source.notes().to_vec();
     let roles = roles(request, &source)?;
@@ -66,7 +70,12 @@ pub(super) fn read(run: &mut Run, plan: &RunPlan, input: Input) -> Result<ReadTa
         })?;
     }
     let persons = person_columns(source.names(), request);
-    let (table, counted) = source.read_and_count(&treatments, &persons)?;
+    let (mut table, counted) = source.read_and_count(&treatments, &persons)?;
+    let mut warnings = notes;
+    if plan.product == Product::Release {
+        warnings.extend(settle_forms(&mut table, &mut run.request)?);
+    }
+    let request = &run.request;
     if plan.format.cells() == CellFormat::Text {
         release::check_text(&table, &roles)?;
     }
@@ -80,7 +89,6 @@ pub(super) fn read(run: &mut Run, plan: &RunPlan, input: Input) -> Result<ReadTa
         }
         None => Original::Lost,
     };
-    let mut warnings = notes;
     warnings.extend(warnings::request_warnings(request, &counted));
     Ok(ReadTable { roles, table, original, time: begun.elapsed(), warnings })
 }

@@ -14,11 +14,11 @@ use crate::release::text_cells::TextCells;
 use crate::request::Request;
 use crate::table::{self, Access, Existing, FileType, Format, Pending, Source, Table, Treatment};
 
-use super::Product;
 use super::audit::{complaint, delimiter};
 use super::publish::incomplete;
 use super::target::{ReleasedTable, refuse_overlap};
 use super::watch::Cancel;
+use super::{Product, forms};
 
 impl ReleasedTable {
     /// Writes the table to a file, `-` is standard output: the file that a run of the same seed
@@ -55,7 +55,8 @@ impl ReleasedTable {
         cancel: &Cancel,
     ) -> Result<()> {
         let path = path.as_ref();
-        let file_type = table::file_type(path)?;
+        let named = table::file_type(path)?;
+        let file_type = self.run.dialect.map_or(named, |dialect| named.in_dialect(path, dialect));
         let request = &self.run.request;
         let hierarchies = request.hierarchy_files();
         let reads: Vec<_> = self.run.reads.iter().cloned().chain(hierarchies).collect();
@@ -108,6 +109,9 @@ impl ReleasedTable {
         let is_text = is_text(file_type);
         if is_text && self.run.product == Product::Release && !request.output.raw_formulas {
             audit::unguard(&mut read);
+        }
+        if self.run.product == Product::Release {
+            forms::plain_labels(&mut read, request);
         }
         let types = if is_text { None } else { Some(&types[..]) };
         let expected = table::in_memory(&self.schema, self.batches.len(), |at| {

@@ -8,7 +8,7 @@ use arrow_schema::SchemaRef;
 
 use crate::error::{Error, Place, Result};
 use crate::request::Request;
-use crate::table::{self, Source};
+use crate::table::{self, Source, TextDialect};
 
 use super::Product;
 use super::report::Report;
@@ -45,6 +45,8 @@ pub(super) struct MadeBy {
     pub(super) product: Product,
     /// As the run understood it.
     pub(super) request: Request,
+    /// The dialect of its source, where the release keeps it.
+    pub(super) dialect: Option<TextDialect>,
     /// The files that the run read, and those of its request: none may be replaced.
     pub(super) reads: Vec<PathBuf>,
 }

@@ -94,7 +94,8 @@ pub(super) fn write<'t>(
     drop((problem, outcome.recoding, table));
 
     let place = match (target, plan.format) {
-        (Target::File(path), ReleaseFormat::File(file_type)) => {
+        (Target::File(path), ReleaseFormat::File(named)) => {
+            let file_type = run.dialect.map_or(named, |dialect| named.in_dialect(&path, dialect));
             let access = match plan.product {
                 Product::Release => Access::Usual,
                 // It has the original cells.

@@ -62,6 +62,37 @@ impl Coded {
         &mut self.values
     }
 
+    /// The same column with other texts for its values; texts that become equal are one value, and
+    /// one that becomes empty is missing.
+    pub(crate) fn respelt(&self, text: impl Fn(&str) -> Option<String>) -> Coded {
+        let mut places: FxHashMap<Option<String>, Code> = FxHashMap::default();
+        let mut coded = Coded::from_parts(Vec::new(), Vec::new(), Codes::new());
+        let mut code_of = Vec::with_capacity(self.values.len());
+        for (value, &row) in self.values.iter().zip(&self.first_row) {
+            let other = match value.as_ref().map(|old| (old, text(old))) {
+                None => None,
+                Some((_, Some(new))) => Some(new).filter(|new| !new.is_empty()),
+                Some((old, None)) => Some(old.clone()),
+            };
+            let next = Code::try_from(coded.values.len()).expect("no more values than before");
+            let code = *places.entry(other).or_insert_with_key(|other| {
+                coded.values.push(other.clone());
+                coded.first_row.push(row);
+                next
+            });
+            coded.first_row[code as usize] = coded.first_row[code as usize].min(row);
+            code_of.push(code);
+        }
+        if coded.values.len() == self.values.len() {
+            // Each kept its place.
+            return Coded { codes: self.codes.clone(), ..coded };
+        }
+        let codes: Vec<Code> = self.codes.iter().map(|code| code_of[code as usize]).collect();
+        coded.codes.append(&codes);
+        coded.codes.shrink_to_fit();
+        coded
+    }
+
     /// For each value the first row that has it: errors name a row, never a value.
     pub fn first_row(&self) -> &[RowId] {
         &self.first_row
@@ -268,6 +299,19 @@ mod tests {
         assert_eq!(coded.values, [value("b"), None, value("a"), value("c")]);
         assert_eq!(coded.first_row, [0, 1, 2, 5]);
         assert_eq!(coded.codes.iter().collect::<Vec<_>>(), [0, 1, 2, 0, 1, 3, 3, 2]);
+    }
+
+    #[test]
+    fn texts_that_become_equal_are_one_value() {
+        let coded = Coded::from_cells([Some("1.5"), None, Some("1,5"), Some("2"), Some("1.5")]);
+        let value = |text: &str| Some(text.to_owned());
+        let one = coded.respelt(|text| text.contains(',').then(|| text.replace(',', ".")));
+        assert_eq!(one.values, [value("1.5"), None, value("2")]);
+        assert_eq!(one.first_row, [0, 1, 3]);
+        assert_eq!(one.codes.iter().collect::<Vec<_>>(), [0, 1, 0, 2, 0]);
+        let other = coded.respelt(|text| Some(format!("{text}0")));
+        assert_eq!(other.values, [value("1.50"), None, value("1,50"), value("20")]);
+        assert!(other.codes.iter().eq(coded.codes.iter()));
     }
 
     #[test]

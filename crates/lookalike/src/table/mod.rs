@@ -15,7 +15,9 @@ pub use write::pending::{
     Access, Existing, Pending, PublishedFiles, StdoutState, give_up, real_place, take_leftovers,
     to_stream, undisturbed, write_text,
 };
-pub use write::{Compression, FileType, Format, check_columns, check_types, file_type, write};
+pub use write::{
+    Compression, FileType, Format, TextDialect, check_columns, check_types, file_type, write,
+};
 
 #[cfg(test)]
 pub(crate) use write::csv::{csv_header, csv_text};
@@ -92,6 +94,11 @@ impl Table {
             assert!(is_whole, "all columns of a table have its number of rows");
         }
         Table { columns, rows, has_header_line: false }
+    }
+
+    /// True when its cells were text in a file: CSV, or a sheet.
+    pub fn is_text(&self) -> bool {
+        self.has_header_line
     }
 
     /// The same table, whose names were a line of text: it may be a row.

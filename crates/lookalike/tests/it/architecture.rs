@@ -20,7 +20,7 @@ const MAY_USE: [(&str, &[&str]); 10] = [
 ];
 
 /// Files at the top that every room may use.
-const SHARED: [&str; 5] = ["codes", "error", "names", "numbers", "rng"];
+const SHARED: [&str; 6] = ["codes", "error", "forms", "names", "numbers", "rng"];
 
 /// Local algorithms that are made of others; the rest do not name each other.
 const MADE_OF_OTHERS: [&str; 3] = ["auto", "cells", "peel"];

@@ -101,8 +101,27 @@ fn every_key_of_a_request_is_heeded_or_refused() {
         persons: _,
         rules: _,
         columns: _,
-        input: Input { path: _, delimiter: _, encoding: _, names: _, sheet: _ },
-        output: Output { path: _, publish: _, order: _, snap: _, raw_formulas: _, pseudonyms: _ },
+        input:
+            Input {
+                path: _,
+                delimiter: _,
+                encoding: _,
+                names: _,
+                sheet: _,
+                decimal: _,
+                thousands: _,
+                date_format: _,
+            },
+        output:
+            Output {
+                path: _,
+                publish: _,
+                order: _,
+                snap: _,
+                raw_formulas: _,
+                dialect: _,
+                pseudonyms: _,
+            },
         limits: Limits { suppress: _, time: _, max_loss: _ },
         // Heeded by the measures of risk, which have tests of their own.
         risk: RiskRequest { population: _, sampling_fraction: _ },
@@ -144,6 +163,7 @@ fn every_key_of_a_column_is_heeded_or_refused_in_each_role() {
         role: _,
         kind: _,
         weight: _,
+        format: _,
         hierarchy: _,
         order: _,
         scheme: _,
@@ -159,6 +179,12 @@ fn every_key_of_a_column_is_heeded_or_refused_in_each_role() {
         // No key of a text.
         conflict: _,
     } = ColumnRequest::new(Role::Quasi);
+    // It is heeded where a table is read; the tests of the command line have such tables.
+    for role in ["identifier", "keep", "person"] {
+        let format = format!("role = '{role}', format = '1.234,5'");
+        let made = made(&toml("k = 3", "", &format), &text());
+        assert!(made.contains("`format` has no effect there"), "{role}");
+    }
     let rows = "hierarchy = { rows = [['1', 'a', '*'], ['2', 'a', '*'], ['3', 'a', '*'], \
                 ['4', 'b', '*'], ['5', 'b', '*'], ['5.0', 'b', '*']] }";
     let order = "order = ['5.0', '1', '2', '3', '4', '5']";

@@ -35,10 +35,25 @@ pub(super) fn csv(on: &mut Recorder) {
     on.with("t.csv", "a,b\n1,2\n", &format!("{RUN} --delimiter é"));
     on.with("t.csv", "a,b\n", "init t.csv -o out.toml");
     on.with("t.csv", "a,b\n", "check t.csv --qi a -k 2");
+    local_forms(on);
     on.dir.write("book.xlsx", include_bytes!("../book.xlsx"));
     on.fails("check book.xlsx --sheet Blatt1 --qi Ort -k 2");
     on.fails("check nowhere.csv --qi a -k 2");
     on.fails("check tmp --qi a -k 2");
+}
+
+/// Numbers and dates that can be read in two ways, and texts for "missing" among them.
+fn local_forms(on: &mut Recorder) {
+    on.with("t.csv", "a;b\n1,234;x\n2,345;x\n", RUN);
+    on.with("t.csv", "a,b\n05/06/2014,x\n07/08/2014,x\n", RUN);
+    on.with("t.csv", "a,b\n05.06.14,x\n27.08.31,x\n", RUN);
+    on.with("t.csv", "a,b\n1,NA\n2,3\n?,4\n", RUN);
+    on.with("t.csv", "a,b\n1,2\n3,4\n", &format!("{RUN} --date-format dd.mm"));
+    on.with("t.csv", "a,b\n1,2\n3,4\n", &format!("{RUN} --decimal ;"));
+    on.with("t.csv", "a,b\n1,2\n3,4\n", &format!("{RUN} --thousands x"));
+    let form =
+        "k = 2\n[columns]\na = { role = 'quasi', format = '12,5' }\nb = { role = 'quasi' }\n";
+    on.with("f.toml", form, "anonymize t.csv -o out.csv -c f.toml");
 }
 
 /// A column with numbers and texts in one.

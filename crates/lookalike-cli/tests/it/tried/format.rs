@@ -182,7 +182,7 @@ fn what_init_proposes_for_dates_with_a_zone_is_accepted() {
     dir.write("zoned.csv", format!("admission,n\n{rows}"));
     dir.succeed("init zoned.csv -o zoned.toml");
     assert!(
-        dir.text("zoned.toml").contains("#~ admission = { role = \"quasi\", hierarchy = { date"),
+        dir.text("zoned.toml").contains("admission = { role = \"quasi\", hierarchy = { date"),
         "{}",
         dir.text("zoned.toml")
     );

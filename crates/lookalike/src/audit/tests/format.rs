@@ -61,6 +61,18 @@ fn spellings() -> Vec<String> {
 }
 
 #[test]
+fn forms_are_put_on_and_taken_off() {
+    for line in blocks("forms").iter().flat_map(|block| block.lines()) {
+        let parts: Vec<&str> =
+            line.split("  ").map(str::trim).filter(|part| !part.is_empty()).collect();
+        let [form, plain, local] = parts[..] else { panic!("{line}") };
+        let form: crate::forms::Form = form.parse().unwrap();
+        assert_eq!(form.local_label(plain), local, "{line}");
+        assert_eq!(form.plain_label(local), plain, "{line}");
+    }
+}
+
+#[test]
 fn guards_are_put_on_and_taken_off() {
     for (cell, written) in blocks("guard").iter().flat_map(|block| pairs(block)) {
         assert_eq!(guarded(&cell), written, "the engine writes `{cell}`");

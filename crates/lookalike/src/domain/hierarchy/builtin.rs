@@ -51,7 +51,7 @@ fn lacks(which: Builtin, column: &str, count: usize, row: Option<u64>) -> Error 
         .about(Place { row, ..Place::default() })
         .about_column(column)
         .hint(Hint::plain("correct the cells"))
-        .hint(Hint::NameMissing)
+        .hint(Hint::NameMissing { texts: Vec::new() })
         .hint(Hint::MakeHierarchy { column: column.into() })
 }
 

@@ -6,10 +6,16 @@
 //! identifier, and kept only when every row has the same value. Reasons mention names and counts,
 //! never a cell.
 
+mod keys;
 mod persons;
+mod plain;
+mod rank;
 mod roles;
+mod words;
 
 pub use persons::{person_columns, repeated_in, repeated_persons};
+pub use plain::{Reading, read_plainly};
+pub use rank::ranked;
 pub(super) use roles::person_word;
 
 use std::fmt::Write;
@@ -43,9 +49,24 @@ pub struct ColumnProfile {
     pub role: Role,
     /// The reason for the suggestion, in words.
     pub reason: String,
-    /// A further key for its line in a configuration, in TOML, such as `hierarchy = { prefix =
+    /// Suggested keys for its line in a configuration, in TOML, such as `hierarchy = { prefix =
     /// [4, 3, 2] }`.
+    pub keys: Option<String>,
+    /// Other keys that may be better.
     pub hint: Option<String>,
+    /// It is dropped unless somebody decides otherwise: it costs more than it says.
+    pub is_open: bool,
+    /// The place of a suggested quasi-identifier, counted from 1: those first that others know first,
+    /// within them those that make most rows unique.
+    pub rank: Option<u32>,
+    /// Of a quasi-identifier: the share of rows that are unique on the other suggested ones; of an
+    /// open one, with it.
+    pub unique_others: Option<f64>,
+    /// Of a quasi-identifier: the share of rows that are unique on all suggested ones.
+    pub unique_together: Option<f64>,
+    /// The group of a quasi-identifier among those that others know.
+    #[serde(skip)]
+    pub group: usize,
 }
 
 /// Profiles every column. All must be coded.
@@ -72,6 +93,7 @@ pub fn profile(table: &Table) -> Vec<ColumnProfile> {
         profile.reason = "another weight of the survey: together they point at one row".to_string();
     }
     persons::suggest_key(&mut profiles);
+    rank::rank(table, &mut profiles);
     profiles
 }
 
@@ -94,9 +116,10 @@ fn column_profile(name: &str, data_type: &DataType, coded: &Coded) -> ColumnProf
     let commonest = counts.iter().copied().max().unwrap_or(0);
     let (is_positive, is_no_scale) = positive_numbers(coded);
     let has_calendar = looks == Kind::Date && encode::has_calendar(name, coded);
-    let (role, mut reason, hint) = roles::suggest(
+    let suggested = roles::suggest(
         name,
         &roles::ColumnFacts {
+            values: coded.values(),
             rows,
             missing,
             distinct,
@@ -108,6 +131,7 @@ fn column_profile(name: &str, data_type: &DataType, coded: &Coded) -> ColumnProf
             has_calendar,
         },
     );
+    let roles::Suggested { role, mut reason, keys, group, is_open } = suggested;
     if let Guess::Slip(at) = guess(coded.values()) {
         reason += &format!("; looks numeric, but data row {} has text", coded.first_row()[at] + 1);
     }
@@ -120,7 +144,13 @@ fn column_profile(name: &str, data_type: &DataType, coded: &Coded) -> ColumnProf
         looks,
         role,
         reason,
-        hint,
+        keys: keys.suggested,
+        hint: keys.other,
+        is_open,
+        rank: None,
+        unique_others: None,
+        unique_together: None,
+        group,
     }
 }
 
@@ -236,10 +266,13 @@ pub fn uniqueness(table: &Table, columns: &[String], person: Option<&str>) -> Un
 }
 
 /// A configuration with a role for every column, and reasons and alternatives as comments.
-/// `input` says where the table is, and how it was read.
-pub fn to_toml(input: &Input, profiles: &[ColumnProfile]) -> String {
-    let mut text = format!(
-        "# Suggested roles: read each reason and decide.\n\
+/// `input` says where the table is, and how it was read; `reading` what was found in it.
+pub fn to_toml(input: &Input, reading: &Reading, profiles: &[ColumnProfile]) -> String {
+    let mut text = String::new();
+    for warning in repeated_in(profiles) {
+        text += &format!("# WARNING: {warning}\n");
+    }
+    text += "# Suggested roles: read each reason and decide.\n\
          #   quasi       could be joined with outside data: generalized\n\
          #   sensitive   must not be inferred: published as it is\n\
          #   identifier  names a person: dropped\n\
@@ -248,26 +281,78 @@ pub fn to_toml(input: &Input, profiles: &[ColumnProfile]) -> String {
          #   weight      sampling weight of a survey: published as it is\n\
          # A line that begins with #~ is another way to write the line above it.\n\
          version = 1\n\
-         k = 5\n\
-         \n\
-         {}[columns]\n",
-        input_section(input)
-    );
-    for warning in repeated_in(profiles) {
-        text.insert_str(0, &format!("# WARNING: {warning}\n"));
+         k = 5\n";
+    let is_open = profiles.iter().any(|profile| profile.is_open);
+    if is_open {
+        text += "rest = \"drop\"  # columns without a line below\n";
     }
+    if !reading.missing.is_empty() {
+        let texts: Vec<String> = reading.missing.keys().map(|text| quoted(text)).collect();
+        let cells: u64 = reading.missing.values().sum();
+        writeln!(text, "missing = [{}]  # {cells} cells", texts.join(", ")).expect("room");
+    }
+    text += &format!("\n{}", input_section(input));
+    let has_steps = |profile: &ColumnProfile| {
+        let keys = profile.keys.as_deref().unwrap_or_default();
+        !profile.is_open && (keys.contains("date = ") || keys.contains("intervals = "))
+    };
+    if profiles.iter().any(has_steps) {
+        text += "[output]\nsnap = true  # publish months, years and bands, not exact dates and ages\n\n";
+    }
+    text += "[columns]\n";
+    let profiles = ranked(profiles);
     let keys: Vec<String> = profiles.iter().map(|profile| key(&profile.name)).collect();
     let width = keys.iter().map(|key| key.chars().count().min(30)).max().unwrap_or(0);
-    for (key, profile) in keys.iter().zip(profiles) {
-        let role = format!("{{ role = \"{}\" }}", profile.role.name());
-        writeln!(text, "{key:width$} = {role:25}  # {}", profile.reason)
-            .expect("a string takes all");
-        if let Some(hint) = &profile.hint {
-            writeln!(text, "#~ {key} = {{ role = \"{}\", {hint} }}", profile.role.name())
-                .expect("a string takes all");
+    let lines = |text: &mut String, is_wanted: &dyn Fn(&ColumnProfile) -> bool| {
+        for (key, profile) in keys.iter().zip(&profiles).filter(|(_, profile)| is_wanted(profile)) {
+            line(text, &format!("{key:width$}"), profile, reading);
         }
+    };
+    let ranked = profiles.iter().filter(|profile| profile.role == Role::Quasi && !profile.is_open);
+    if ranked.count() > 1 {
+        text += "# Quasi-identifiers, those first that others know first.\n";
+    }
+    lines(&mut text, &|profile| profile.role == Role::Quasi && !profile.is_open);
+    lines(&mut text, &|profile| profile.role != Role::Quasi && !profile.is_open);
+    if is_open {
+        text += "\n# Drop or keep? These are dropped; remove #? in front of one to have it.\n";
+        lines(&mut text, &|profile| profile.is_open);
     }
     text
+}
+
+/// The line of a column, and another way to write it.
+fn line(text: &mut String, key: &str, profile: &ColumnProfile, reading: &Reading) {
+    let form = reading
+        .forms
+        .get(&profile.name)
+        .filter(|_| matches!(profile.role, Role::Quasi | Role::Weight));
+    let form = form.map(|form| format!(", format = {}", quoted(&form.to_string())));
+    let form = form.unwrap_or_default();
+    let value = |keys: &Option<String>| {
+        let keys = keys.as_ref().map(|keys| format!(", {keys}")).unwrap_or_default();
+        format!("{{ role = \"{}\"{form}{keys} }}", profile.role.name())
+    };
+    let percent = |share: f64| format!("{:.1} %", share * 100.0);
+    let shares = match (profile.unique_others, profile.unique_together) {
+        (Some(with), Some(all)) if profile.is_open => {
+            format!("; with it {} of the rows are unique, without {}", percent(with), percent(all))
+        }
+        (Some(without), Some(all)) => {
+            format!(
+                "; without it {} of the rows are unique, with it {}",
+                percent(without),
+                percent(all)
+            )
+        }
+        _ => String::new(),
+    };
+    let mark = if profile.is_open { "#? " } else { "" };
+    let role = value(&profile.keys);
+    writeln!(text, "{mark}{key} = {role:25}  # {}{shares}", profile.reason).expect("room");
+    if profile.hint.is_some() && !profile.is_open {
+        writeln!(text, "#~ {} = {}", key.trim_end(), value(&profile.hint)).expect("room");
+    }
 }
 
 /// A TOML key: bare where that is allowed.
@@ -286,6 +371,9 @@ fn input_section(input: &Input) -> String {
         ("encoding", input.encoding.as_deref().map(quoted)),
         ("names", (!names.is_empty()).then(|| format!("[{}]", names.join(", ")))),
         ("sheet", input.sheet.as_deref().map(quoted)),
+        ("decimal", input.decimal.map(|sign| quoted(&sign.to_string()))),
+        ("thousands", input.thousands.map(|sign| quoted(&sign.to_string()))),
+        ("date_format", input.date_format.as_ref().map(|form| quoted(&form.to_string()))),
     ];
     let lines = keys.into_iter().filter_map(|(key, value)| Some(format!("{key} = {}\n", value?)));
     let lines: String = lines.collect();
@@ -486,7 +574,7 @@ mod tests {
                 ("treatment", Role::Quasi)
             ]
         );
-        assert!(profiles[1].reason.contains("rounding"));
+        assert!(profiles[1].is_open && profiles[1].reason.contains("round it"));
     }
 
     #[test]
@@ -614,7 +702,7 @@ mod tests {
         );
         let profiles = profile(&table);
         let path = Path::new("C:\\my \"data\".csv");
-        let text = to_toml(&at(path), &profiles);
+        let text = to_toml(&at(path), &Reading::default(), &profiles);
         let request = Request::parse(&text).unwrap();
         assert_eq!(
             (request.version, request.k, request.input.path.as_deref()),
@@ -626,7 +714,12 @@ mod tests {
             found.quasi.len() + found.sensitive.len() + found.keep.len() + found.dropped.len(),
             names.len()
         );
+        assert!(profiles.iter().any(|profile| profile.is_open));
         for profile in &profiles {
+            if profile.is_open {
+                assert!(request.column(&profile.name).is_none(), "{}", profile.name);
+                continue;
+            }
             assert_eq!(
                 request.column(&profile.name).unwrap().role,
                 profile.role,
@@ -635,7 +728,8 @@ mod tests {
             );
         }
         request.rules(&found).unwrap();
-        assert_eq!(text.lines().filter(|line| line.contains("  # ")).count(), names.len());
+        let has_reason = |line: &&str| line.contains("{ role") && line.contains("  # ");
+        assert_eq!(text.lines().filter(has_reason).count(), names.len());
     }
 
     #[test]
@@ -646,7 +740,7 @@ mod tests {
                 .into_iter()
                 .filter(|column| column.hint.as_ref().is_some_and(|hint| hint.contains("order"))),
         );
-        let text = to_toml(&at(Path::new("x.csv")), &columns);
+        let text = to_toml(&at(Path::new("x.csv")), &Reading::default(), &columns);
         let mut lines: Vec<String> = Vec::new();
         for line in text.lines() {
             if let Some(better) = line.strip_prefix("#~ ") {
@@ -676,9 +770,56 @@ mod tests {
             Some("distinct = 2")
         );
         assert_eq!(hint("diagnosis", |_| "x".to_string()), None);
-        assert_eq!(hint("race", code).as_deref(), Some("kind = \"categorical\""));
         assert_eq!(hint("hours-per-week", code), None);
         assert_eq!(hint("home town", label).as_deref(), Some("hierarchy = \"home_town.csv\""));
+    }
+
+    #[test]
+    fn suggested_keys_suit_the_values() {
+        let keys = |name, value| profile(&table(&[(name, value)]))[0].keys.clone();
+        let categorical = Some("kind = \"categorical\"".to_string());
+        assert_eq!(keys("race", code), categorical);
+        assert_eq!(keys("veterans benefits", |row| (row % 3).to_string()), categorical);
+        assert_eq!(keys("hours-per-week", code), None);
+        assert_eq!(keys("number of children", |row| (row % 3).to_string()), None);
+        let age = "hierarchy = { intervals = [5, 10, 20] }";
+        assert_eq!(keys("Alter", |row| (17 + row % 60).to_string()).as_deref(), Some(age));
+        let day = |row: usize| format!("19{:02}-03-{:02}", 20 + row % 70, row % 28 + 1);
+        let calendar = "hierarchy = { date = [\"month\", \"quarter\", \"year\", \"decade\"] }";
+        assert_eq!(keys("date of birth", day).as_deref(), Some(calendar));
+        let zip = |row: usize| format!("{:05}", row * 7919 % 300);
+        assert_eq!(keys("PLZ", zip).as_deref(), Some("hierarchy = { prefix = [4, 3, 2] }"));
+        let level = |row: usize| ["High", "Low", "Medium"][row % 3].to_string();
+        assert_eq!(
+            keys("level", level).as_deref(),
+            Some("order = [\"Low\", \"Medium\", \"High\"]")
+        );
+        let country = |row: usize| ["DE", "FR", "IT", "PL", "ES"][row % 5].to_string();
+        assert_eq!(keys("pays", country).as_deref(), Some("hierarchy = \"builtin:countries\""));
+        let other = |row: usize| ["DE", "FR", "IT", "PL", "Atlantis"][row % 5].to_string();
+        assert_eq!(keys("pays", other), None);
+    }
+
+    #[test]
+    fn names_in_eight_languages_are_understood() {
+        use Role::{Identifier, Quasi, Sensitive};
+        for (role, names) in [
+            (Quasi, "Alter Geschlecht PLZ Größe Gewicht Familienstand Staatsangehörigkeit Beruf"),
+            (Quasi, "né(e) sexe taille profession nationalité code_postal état_civil"),
+            (Quasi, "fecha_de_nacimiento sexo edad código_postal nacionalidad estado_civil"),
+            (Quasi, "data_di_nascita età sesso comune cittadinanza titolo_di_studio"),
+            (Quasi, "geboortedatum leeftijd geslacht woonplaats burgerlijke_staat opleiding"),
+            (Quasi, "data_de_nascimento idade profissão freguesia escolaridade"),
+            (Quasi, "data_urodzenia wiek płeć województwo wykształcenie stan_cywilny"),
+            (Identifier, "Vorname Nachname Telefon Straße nom prénom apellidos cognome achternaam"),
+            (Identifier, "sobrenome nazwisko PESEL codice_fiscale BSN DNI"),
+            (Sensitive, "Diagnose Einkommen Kosten maladie salaire enfermedad reddito inkomen"),
+            (Sensitive, "doença choroba diagnóstico malattia ziekte revenu"),
+        ] {
+            for name in names.split(' ') {
+                assert_eq!(profile(&table(&[(name, label)]))[0].role, role, "{name}");
+            }
+        }
     }
 
     #[test]
@@ -690,7 +831,9 @@ mod tests {
             ("y", |row| format!("CANARY{row}")),
             ("education", |row| format!("CANARY{}", row % 9)),
         ]));
-        assert!(!to_toml(&at(Path::new("in.csv")), &profiles).contains("CANARY"));
+        assert!(
+            !to_toml(&at(Path::new("in.csv")), &Reading::default(), &profiles).contains("CANARY")
+        );
     }
 
     /// The first thousand rows of a made-up table.

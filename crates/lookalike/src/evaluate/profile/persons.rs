@@ -1,7 +1,7 @@
 //! Are rows persons? Classes count rows. Where a column that identifies persons has one value in
 //! several rows, k rows may belong to fewer than k persons, and the user must be warned.
 
-use super::roles::{find, words};
+use super::words::{self as lists, find, words};
 use super::{ColumnProfile, roles};
 use crate::error::{Hint, Warning};
 use crate::request::{Request, Role};
@@ -44,12 +44,12 @@ enum Identifies {
 fn identifies(name: &str) -> Identifies {
     let words = words(name);
     let has = |list| find(&words, list).is_some();
-    let is_number = || has(roles::NUMBERING) && (words.len() == 1 || has(roles::PERSON));
+    let is_number = || has(lists::NUMBERING) && (words.len() == 1 || has(lists::PERSON));
     if has(SHARED) {
         Identifies::Not
-    } else if has(KEY) || is_number() || (words.len() == 1 && has(roles::PERSON)) {
+    } else if has(KEY) || is_number() || (words.len() == 1 && has(lists::PERSON)) {
         Identifies::Surely
-    } else if has(roles::WHEN) || has(roles::QUASI) || has(roles::SENSITIVE) {
+    } else if has(lists::WHEN) || has(lists::QUASI) || has(lists::SENSITIVE) {
         // A date or a place that was dropped because it nearly identifies a person.
         Identifies::Not
     } else if has(NAME) && words.len() == 1 {
@@ -134,7 +134,7 @@ pub(super) fn suggest_key(profiles: &mut [ColumnProfile]) {
             && identifies(&profile.name) == Identifies::Surely
             && repeats_surely(profile.distinct, profile.rows)
     };
-    let is_of_people = |name: &str| find(&words(name), roles::PERSON).is_some();
+    let is_of_people = |name: &str| find(&words(name), lists::PERSON).is_some();
     let best = profiles
         .iter_mut()
         .filter(is_key)
@@ -209,7 +209,13 @@ mod tests {
             looks: crate::request::Kind::Categorical,
             role: Role::Identifier,
             reason: String::new(),
+            keys: None,
             hint: None,
+            is_open: false,
+            rank: None,
+            unique_others: None,
+            unique_together: None,
+            group: 0,
         }
     }
 

@@ -3,6 +3,7 @@
 use std::collections::btree_map::Entry;
 use std::time::Duration;
 
+use crate::forms::{DateForm, Form, NumberForm};
 use crate::request::ratio::Ratio;
 use crate::request::*;
 use crate::rng::Rng;
@@ -188,6 +189,19 @@ fn output(rng: &mut Rng, request: &mut Request, mut built: Request) -> Request {
         built = built.sheet(&name);
         request.input.sheet = Some(name);
     }
+    if let Some(sign) = maybe(rng, |rng| pick(rng, &['.', ','])) {
+        built = built.decimal(sign).thousands(sign);
+        request.input.decimal = Some(sign);
+        request.input.thousands = Some(sign);
+    }
+    if let Some(form) = maybe(rng, date_form) {
+        built = built.date_format(form.clone());
+        request.input.date_format = Some(form);
+    }
+    if rng.below(2) == 0 {
+        built = built.dialect(Dialect::Plain);
+        request.output.dialect = Dialect::Plain;
+    }
     if let Some(name) = maybe(rng, text) {
         built = built.names([&name, "b"]);
         request.input.names = vec![name, "b".into()];
@@ -228,6 +242,10 @@ fn column(rng: &mut Rng, name: &str, mut built: Request) -> (ColumnRequest, Requ
             pick(rng, &[Kind::Numeric, Kind::Date, Kind::Ordinal, Kind::Categorical])
         }),
         weight: maybe(rng, float),
+        format: maybe(rng, |rng| match rng.below(2) {
+            0 => Form::Date(date_form(rng)),
+            _ => Form::Number(NumberForm { decimal: ',', thousands: Some('.') }),
+        }),
         hierarchy: maybe(rng, hierarchy),
         order: maybe(rng, texts),
         scheme: maybe(rng, text),
@@ -254,6 +272,9 @@ fn column(rng: &mut Rng, name: &str, mut built: Request) -> (ColumnRequest, Requ
         if let Some(weight) = column.weight {
             built = built.weight(name, weight);
         }
+        if let Some(form) = column.format.clone() {
+            built = built.format(name, form);
+        }
         if let Some(hierarchy) = column.hierarchy.clone() {
             built = built.hierarchy(name, hierarchy);
         }
@@ -270,6 +291,10 @@ fn column(rng: &mut Rng, name: &str, mut built: Request) -> (ColumnRequest, Requ
     };
     built = if way == 1 { with_keys(with_role(built)) } else { with_role(with_keys(built)) };
     (column, built)
+}
+
+fn date_form(rng: &mut Rng) -> DateForm {
+    pick(rng, &["dd.mm.yyyy", "m/d/yyyy hh:mm"]).parse().expect("a form of dates")
 }
 
 /// Sets keys of rules, and gives the same rules as values.

@@ -12,6 +12,7 @@ use super::csv::Records;
 use super::encoding::{Decoded, Encoding};
 use super::foreign;
 use super::text::Text;
+use crate::table::TextDialect;
 
 /// The header must end within this many bytes.
 const HEAD: usize = 1 << 20;
@@ -27,6 +28,9 @@ pub(crate) struct Csv {
     /// How the file was read, where it is not plain CSV in UTF-8.
     pub(crate) notes: Vec<Warning>,
     delimiter: u8,
+    is_crlf: bool,
+    /// It began with the mark of its encoding, or was in another encoding than UTF-8.
+    has_mark: bool,
     /// Lines above the header.
     skipped: u64,
     has_header: bool,
@@ -50,6 +54,7 @@ impl Csv {
             Some(name) => Encoding::named(name)?,
             None => Encoding::of(&raw, &mut notes),
         };
+        let is_marked = encoding != Encoding::UTF8 || raw.starts_with(b"\xef\xbb\xbf");
         let mut stream = Decoded::new(encoding, raw, stream);
         let mut head = head(&mut stream, HEAD as u64).map_err(|source| reading(place, source))?;
         if head.starts_with(b"\xef\xbb\xbf") {
@@ -72,6 +77,7 @@ impl Csv {
             skipped += lines;
         }
         let delimiter = given.unwrap_or_else(|| sniff(&head));
+        let line_end = head.iter().position(|&byte| byte == b'\n');
         let has_header = options.names.is_empty();
         let names = header(&head, delimiter)?;
         let is_doubtful = has_header && is_doubtful(&names, &head, delimiter);
@@ -81,10 +87,17 @@ impl Csv {
             is_doubtful,
             notes,
             delimiter,
+            is_crlf: line_end.is_some_and(|end| end > 0 && head[end - 1] == b'\r'),
+            has_mark: is_marked,
             skipped,
             has_header,
             text: Text::new(Cursor::new(head).chain(stream), place.to_path_buf(), skipped),
         })
+    }
+
+    pub(super) fn dialect(&self) -> TextDialect {
+        let Csv { delimiter, is_crlf, has_mark, .. } = *self;
+        TextDialect { delimiter, is_crlf, has_mark }
     }
 
     /// The rows to come.

@@ -13,6 +13,8 @@ use super::bytes::Unpacked;
 pub(super) struct Encoding(&'static encoding_rs::Encoding);
 
 impl Encoding {
+    pub(super) const UTF8: Encoding = Encoding(encoding_rs::UTF_8);
+
     /// The encoding of a name, such as `windows-1252`, `latin1` or `utf-16le`.
     pub(super) fn named(name: &str) -> Result<Encoding> {
         let found = encoding_rs::Encoding::for_label(name.trim().as_bytes());

@@ -25,6 +25,7 @@ use arrow_array::RecordBatch;
 use arrow_schema::DataType;
 
 use crate::error::{Error, Result, Warning};
+use crate::table::TextDialect;
 
 use self::batches::Batches;
 pub use self::batches::from_batches;
@@ -60,6 +61,7 @@ pub struct Source {
     pub(crate) decoder: Decoder,
     is_doubtful: bool,
     notes: Vec<Warning>,
+    dialect: Option<TextDialect>,
     /// Ends the reading when it is set.
     pub(crate) cancel: Arc<AtomicBool>,
 }
@@ -146,7 +148,8 @@ fn open_bytes(mut source: ByteSource, path: &Path, options: &ReadOptions) -> Res
         _ => {
             let mut csv = Csv::open(Unpacked::new(&magic, source, path)?, path, options)?;
             let notes = std::mem::take(&mut csv.notes);
-            return Source::new(Decoder::Csv(csv), notes);
+            let dialect = Some(csv.dialect());
+            return Ok(Source { dialect, ..Source::new(Decoder::Csv(csv), notes)? });
         }
     };
     Source::new(decoder, Vec::new())
@@ -194,7 +197,8 @@ impl Source {
             Decoder::Arrow(file) => (columns(&file.schema()), false),
         };
         check_names(&names, is_doubtful)?;
-        Ok(Source { names, data_types, decoder, is_doubtful, notes, cancel: Arc::default() })
+        let (dialect, cancel) = (None, Arc::default());
+        Ok(Source { names, data_types, decoder, is_doubtful, notes, dialect, cancel })
     }
 
     /// Reading ends with an error soon after the flag is set.
@@ -222,6 +226,11 @@ impl Source {
     /// How the file was read, where that was a guess.
     pub fn notes(&self) -> &[Warning] {
         &self.notes
+    }
+
+    /// How the text is written; none for other formats and for sheets.
+    pub fn dialect(&self) -> Option<TextDialect> {
+        self.dialect
     }
 
     /// True for CSV, where every cell is text and an empty one is missing.

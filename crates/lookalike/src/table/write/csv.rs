@@ -6,10 +6,12 @@ use arrow_buffer::ArrowNativeType;
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_schema::{ArrowError, DataType, Schema};
 
+use super::TextDialect;
 use crate::table::read::csv::{eight, signs};
 
 /// The names of the columns, as the first line of a file.
-pub(crate) fn csv_header(schema: &Schema, delimiter: u8) -> Vec<u8> {
+pub(crate) fn csv_header(schema: &Schema, dialect: TextDialect) -> Vec<u8> {
+    let delimiter = dialect.delimiter;
     let mut text = Vec::new();
     let names = schema.fields().iter().map(|field| field.name().as_bytes());
     for (column, name) in names.enumerate() {
@@ -18,7 +20,7 @@ pub(crate) fn csv_header(schema: &Schema, delimiter: u8) -> Vec<u8> {
         }
         put(&mut text, name, delimiter);
     }
-    end_row(&mut text, 0);
+    end_row(&mut text, 0, dialect);
     text
 }
 
@@ -26,7 +28,8 @@ pub(crate) fn csv_header(schema: &Schema, delimiter: u8) -> Vec<u8> {
 ///
 /// # Errors
 /// When a cell has no text form.
-pub(crate) fn csv_text(batch: &RecordBatch, delimiter: u8) -> Result<Vec<u8>, ArrowError> {
+pub(crate) fn csv_text(batch: &RecordBatch, dialect: TextDialect) -> Result<Vec<u8>, ArrowError> {
+    let delimiter = dialect.delimiter;
     let options = FormatOptions::default();
     let columns = batch
         .columns()
@@ -59,7 +62,7 @@ pub(crate) fn csv_text(batch: &RecordBatch, delimiter: u8) -> Result<Vec<u8>, Ar
                 }
             }
         }
-        end_row(&mut text, start);
+        end_row(&mut text, start, dialect);
     }
     Ok(text)
 }
@@ -71,11 +74,11 @@ enum CellWriter<'a> {
 }
 
 /// Ends the row that started at `start`. One that has no bytes would be taken for a blank line.
-fn end_row(text: &mut Vec<u8>, start: usize) {
+fn end_row(text: &mut Vec<u8>, start: usize, dialect: TextDialect) {
     if text.len() == start {
         text.extend_from_slice(b"\"\"");
     }
-    text.push(b'\n');
+    text.extend_from_slice(if dialect.is_crlf { b"\r\n" } else { b"\n" });
 }
 
 fn put_text(text: &mut Vec<u8>, array: &StringArray, row: usize, delimiter: u8) {
@@ -173,7 +176,7 @@ mod tests {
                     (format!("c{column}"), Arc::new(StringArray::from(cells)) as ArrayRef)
                 });
                 let batch = RecordBatch::try_from_iter(arrays).unwrap();
-                let text = csv_text(&batch, delimiter).unwrap();
+                let text = csv_text(&batch, TextDialect::plain(delimiter)).unwrap();
                 assert!(text == expected.into_inner().unwrap(), "{columns} {delimiter}");
             }
         }
@@ -187,8 +190,11 @@ mod tests {
             ("plain", Arc::new(StringArray::from(vec![Some("t"), None]))),
         ];
         let batch = RecordBatch::try_from_iter(columns).unwrap();
-        assert_eq!(csv_header(&batch.schema(), b','), b"\"a \"\"b\"\"\",\"x,y\",plain\n");
-        assert_eq!(csv_text(&batch, b',').unwrap(), b"-7,0.5,t\n,1e300,\n");
-        assert_eq!(csv_header(&Schema::empty(), b','), b"\"\"\n");
+        assert_eq!(
+            csv_header(&batch.schema(), TextDialect::plain(b',')),
+            b"\"a \"\"b\"\"\",\"x,y\",plain\n"
+        );
+        assert_eq!(csv_text(&batch, TextDialect::plain(b',')).unwrap(), b"-7,0.5,t\n,1e300,\n");
+        assert_eq!(csv_header(&Schema::empty(), TextDialect::plain(b',')), b"\"\"\n");
     }
 }

@@ -30,14 +30,29 @@ use crate::table::read::Source;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// Text with a header.
-    Csv {
-        /// The byte between two cells; ASCII.
-        delimiter: u8,
-    },
+    Csv(TextDialect),
     /// Apache Parquet.
     Parquet,
     /// The Arrow IPC file format, also known as Feather.
     Arrow,
+}
+
+/// How a text file is written, beyond its cells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TextDialect {
+    /// The byte between two cells; ASCII.
+    pub delimiter: u8,
+    /// Lines end as on Windows, by CR and LF.
+    pub is_crlf: bool,
+    /// The mark that tells spreadsheets that the text is UTF-8 stands first.
+    pub has_mark: bool,
+}
+
+impl TextDialect {
+    /// This byte between two cells, LF, and no mark.
+    pub const fn plain(delimiter: u8) -> TextDialect {
+        TextDialect { delimiter, is_crlf: false, has_mark: false }
+    }
 }
 
 /// How a CSV file is compressed as a whole; Parquet and Arrow files are not.
@@ -74,7 +89,7 @@ pub fn file_type(path: &Path) -> Result<FileType> {
 fn named_type(path: &Path) -> Result<FileType> {
     let plain = |format| Ok(FileType { format, compression: Compression::None });
     if path == Path::new("-") {
-        return plain(Format::Csv { delimiter: b',' });
+        return plain(Format::Csv(TextDialect::plain(b',')));
     }
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     let (stem, compression) = match name.rsplit_once('.') {
@@ -84,10 +99,10 @@ fn named_type(path: &Path) -> Result<FileType> {
     };
     match (stem.rsplit_once('.').map_or("", |(_, extension)| extension), compression) {
         ("csv" | "txt", compression) => {
-            Ok(FileType { format: Format::Csv { delimiter: b',' }, compression })
+            Ok(FileType { format: Format::Csv(TextDialect::plain(b',')), compression })
         }
         ("tsv", compression) => {
-            Ok(FileType { format: Format::Csv { delimiter: b'\t' }, compression })
+            Ok(FileType { format: Format::Csv(TextDialect::plain(b'\t')), compression })
         }
         ("parquet" | "pq", Compression::None) => plain(Format::Parquet),
         ("arrow" | "ipc" | "feather", Compression::None) => plain(Format::Arrow),
@@ -97,6 +112,20 @@ fn named_type(path: &Path) -> Result<FileType> {
              .gz or .zst), .parquet, .pq, .arrow, .ipc or .feather",
         )
         .at_file(path)),
+    }
+}
+
+impl FileType {
+    /// The type of a file of this name in the dialect of the source. Tabs stand between the cells
+    /// of a `.tsv` file, and of no `.csv` file.
+    #[must_use]
+    pub fn in_dialect(self, path: &Path, source: TextDialect) -> FileType {
+        let Format::Csv(named) = self.format else { return self };
+        let name = path.to_string_lossy().to_ascii_lowercase();
+        let is_fixed =
+            named.delimiter == b'\t' || (source.delimiter == b'\t' && name.contains(".csv"));
+        let delimiter = if is_fixed { named.delimiter } else { source.delimiter };
+        FileType { format: Format::Csv(TextDialect { delimiter, ..source }), ..self }
     }
 }
 
@@ -250,11 +279,13 @@ pub fn write(
     };
     let out = BufWriter::with_capacity(1 << 18, out);
     let out = match file_type.format {
-        Format::Csv { delimiter } => {
+        Format::Csv(dialect) => {
             let mut out = Packed::new(out, file_type.compression).map_err(failed)?;
-            out.write_all(&csv_header(&schema, delimiter)).map_err(failed)?;
-            let text =
-                |number| csv_text(&plain(number)?, delimiter).map_err(|_| unwritable(number));
+            if dialect.has_mark {
+                out.write_all(b"\xef\xbb\xbf").map_err(failed)?;
+            }
+            out.write_all(&csv_header(&schema, dialect)).map_err(failed)?;
+            let text = |number| csv_text(&plain(number)?, dialect).map_err(|_| unwritable(number));
             in_order(count, text, |text| out.write_all(&text).map_err(failed))?;
             out.finish().map_err(failed)?
         }
@@ -554,12 +585,12 @@ mod tests {
     #[cfg(all(feature = "parquet", feature = "arrow-ipc", feature = "compression"))]
     #[test]
     fn the_type_is_told_by_the_end_of_the_name() {
-        let csv = Format::Csv { delimiter: b',' };
+        let csv = Format::Csv(TextDialect::plain(b','));
         for (name, format, compression) in [
             ("-", csv, Compression::None),
             ("a.CSV", csv, Compression::None),
             ("a.b/c.txt.zst", csv, Compression::Zstd),
-            ("a.tsv.gz", Format::Csv { delimiter: b'\t' }, Compression::Gzip),
+            ("a.tsv.gz", Format::Csv(TextDialect::plain(b'\t')), Compression::Gzip),
             ("a.pq", Format::Parquet, Compression::None),
             ("a.parquet", Format::Parquet, Compression::None),
             ("a.ipc", Format::Arrow, Compression::None),

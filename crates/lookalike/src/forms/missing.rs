@@ -1,0 +1,56 @@
+//! Texts that commonly mean "missing".
+
+/// Texts that commonly stand where a value is missing, in any case and with blanks around them. No
+/// person is told by one of them, so messages may name them.
+pub const MISSING_TEXTS: [&str; 33] = [
+    "NA",
+    "N/A",
+    "n.a.",
+    "#N/A",
+    "#NA",
+    "NaN",
+    "NULL",
+    "None",
+    "nil",
+    "missing",
+    "unknown",
+    "?",
+    "??",
+    "-",
+    "--",
+    "---",
+    ".",
+    "..",
+    "(null)",
+    "<NA>",
+    "<null>",
+    "not available",
+    "not known",
+    "k.A.",
+    "k. A.",
+    "keine Angabe",
+    "unbekannt",
+    "fehlt",
+    "inconnu",
+    "desconocido",
+    "sconosciuto",
+    "onbekend",
+    "brak danych",
+];
+
+/// Which of the texts are common ones for missing, as they are written, each once.
+pub fn missing_texts<'a>(texts: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut found: Vec<&str> =
+        texts.into_iter().map(str::trim).filter(|text| is_missing(text)).collect();
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+/// True for a text that commonly means "missing".
+pub fn is_missing(text: &str) -> bool {
+    let text = text.trim();
+    // The longest has fourteen bytes.
+    text.len() <= 14
+        && MISSING_TEXTS.iter().any(|known| known.to_lowercase() == text.to_lowercase())
+}
