@@ -96,6 +96,7 @@ def anonymize(
     sampling_weight: str | None = None,
     accept_unique: bool | None = None,
     accept_dependent: Names | None = None,
+    reasons: Mapping[str, str] | None = None,
     algorithm: str | None = None,
     time: float | str | timedelta | None = None,
     steps: int | None = None,
@@ -160,6 +161,8 @@ def anonymize(
         With ``rest="keep"``: publish the columns although they make many rows unique.
     accept_dependent : list of str
         Publish these kept or sensitive columns although they determine a quasi-identifier.
+    reasons : dict
+        Why each column has its role: texts for the record of `report`.
     algorithm : str
         "auto" if absent; docs/algorithms.md has the names.
     time : float, str or timedelta
@@ -235,6 +238,7 @@ def anonymize(
         "sampling_weight": sampling_weight,
         "accept_unique": accept_unique,
         "accept_dependent": accept_dependent,
+        "reasons": reasons,
         "algorithm": algorithm,
         "time": time,
         "steps": steps,
@@ -589,6 +593,7 @@ def report(
     edition: Literal["internal", "public"] = "internal",
     queries: int = 1000,
     bound: Effort = "quick",
+    date: str | date | None = None,
     proof: str | os.PathLike[str] | None = None,
     threads: int | None = None,
     **changes: Unpack[ReportChanges],
@@ -605,7 +610,10 @@ def report(
         "internal" has counts of the source: as confidential as the source. "public" is made to go
         with the release.
     queries : int
-        The number of random counts; 0 for none.
+        The number of random counts with one, with two and with all conditions; 0 for none.
+    date : date or str, optional
+        The day of the record, "2026-11-18"; today in UTC if absent, or the day of
+        ``SOURCE_DATE_EPOCH``.
     proof : text or path, optional
         The proof of a release with persons or of rings; if absent, that of a `Release`.
 
@@ -618,6 +626,8 @@ def report(
     _refuse_unknown(report, changes, ReportChanges)
     options: dict[str, Any] = {"edition": edition, "bound": bound}
     options["random"] = whole("queries", queries, 0)
+    if date is not None:
+        options["date"] = str(date)
     if isinstance(release, Release):
         config = release.config if config is None else config
         proof = release.proof if proof is None else proof

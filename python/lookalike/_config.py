@@ -122,6 +122,7 @@ class RoleChanges(TypedDict, total=False):
     person: Names | None
     sampling_weight: str | None
     accept_dependent: Names | None
+    reasons: Mapping[str, str] | None
     rest: Literal["drop", "keep", "error"] | None
     persons: Literal["whole", "rows"] | None
     pseudonyms: bool | None
@@ -193,7 +194,8 @@ class Config(Mapping[str, Any]):
     Attributes
     ----------
     reasons : dict
-        Of a configuration made by `suggest`: the reason for the role of each column.
+        The reason for the role of each column that has one: its key ``reason``, else that of
+        `suggest`.
 
     Examples
     --------
@@ -255,8 +257,10 @@ class Config(Mapping[str, Any]):
 
     @property
     def reasons(self) -> dict[str, str]:
-        """The reason for the role of each column, where `suggest` made the configuration."""
-        return dict(self._reasons)
+        """The reason for the role of each column that has one."""
+        columns = self._request.get("columns", {})
+        own = {name: keys["reason"] for name, keys in columns.items() if keys.get("reason")}
+        return {**self._reasons, **own}
 
     def names(self, role: str) -> list[str]:
         """The columns that have a role, in the order in which they were named.
@@ -297,10 +301,10 @@ class Config(Mapping[str, Any]):
     def _repr_html_(self) -> str:
         rows = []
         for name, keys in self._request.get("columns", {}).items():
-            others = ", ".join(key for key in keys if key != "role")
-            rows.append([name, keys.get("role", ""), others, self._reasons.get(name, "")])
+            others = ", ".join(key for key in keys if key not in ("role", "reason"))
+            rows.append([name, keys.get("role", ""), others, self.reasons.get(name, "")])
         heads = ["column", "role", "further keys", "reason"]
-        if not self._reasons:
+        if not self.reasons:
             heads, rows = heads[:3], [row[:3] for row in rows]
         k = self._request.get("k")
         title = "Configuration" if k is None else f"Configuration, k = {k}"
@@ -349,7 +353,7 @@ def config_of(config: ConfigLike | None, changes: Mapping[str, object]) -> Confi
             "a configuration is a lookalike.Config, a mapping in the form of the TOML file, or the "
             f"path of a file, not {type(config).__name__}{way}"
         )
-    reasons = config.reasons if isinstance(config, Config) else {}
+    reasons = config._reasons if isinstance(config, Config) else {}
     merged = changed(_plain(dict(config or {}), "the request"), changes)
     return _with_reasons(Config(merged), reasons)
 
@@ -391,7 +395,7 @@ def fitted(config: Config, source: Source) -> Config:
             columns[name]["kind"] = "categorical"
     if columns == config.get("columns", {}):
         return config
-    return _with_reasons(Config({**config, "columns": columns}), config.reasons)
+    return _with_reasons(Config({**config, "columns": columns}), config._reasons)
 
 
 def without_search(config: Config) -> Config:
@@ -498,6 +502,17 @@ def changed(request: dict[str, Any], changes: Mapping[str, object]) -> dict[str,
                 column=name,
             )
         columns[name]["dependent"] = True
+    reasons = given.pop("reasons", {})
+    if not isinstance(reasons, Mapping):
+        raise TypeError("reasons is a dict from the names of columns to texts")
+    for name, reason in reasons.items():
+        if name not in columns:
+            raise ConfigError(
+                f"column `{name}` of reasons has no role: give it one too",
+                code="no-role",
+                column=name,
+            )
+        columns[name]["reason"] = str(reason)
     if given.get("rest") == "error":
         made.pop("rest", None)
         given.pop("rest")
@@ -579,7 +594,7 @@ def _quasi_keys(value: Any, name: str) -> dict[str, Any]:
     )
 
 
-_COLUMN_KEYS = {*Rules.__slots__, "role", "weight", "scheme", "conflict"}
+_COLUMN_KEYS = {*Rules.__slots__, "role", "weight", "scheme", "reason", "conflict"}
 
 
 def _sensitive_keys(value: Any, name: str) -> dict[str, Any]:

@@ -92,7 +92,7 @@ def report(
     source: Table, release: Table, request: str, options: str, watch: Watch | None
 ) -> tuple[str, str]:
     """The page as HTML, the numbers as JSON. Options: "edition" (internal, public), "random",
-    "bound", "proof" (text)."""
+    "bound", "date" (2026-11-18), "proof" (text)."""
 
 def query(source: Table, release: Table, request: str, options: str) -> str:
     """Options: "queries" (the text of a TOML file of queries), or "random" (their number) with "on"

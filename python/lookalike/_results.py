@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from typing import TYPE_CHECKING, Any, Literal
 
 from . import _frames, _html, _lookalike, _tables
@@ -504,6 +505,7 @@ class Release(_Made):
         edition: Literal["internal", "public"] = "internal",
         queries: int = 1000,
         bound: Literal["none", "quick", "full", "tight"] = "quick",
+        date: str | date | None = None,
         source: Table | None = None,
         force: bool = False,
         threads: int | None = None,
@@ -517,6 +519,8 @@ class Release(_Made):
         ----------
         path : path, optional
             A file for the page; ``force=True`` replaces one that exists.
+        date : date or str, optional
+            The day of the record; today in UTC if absent.
         source : table, optional
             The source, where it was a stream, which cannot be read again, or has changed.
         """
@@ -529,6 +533,7 @@ class Release(_Made):
             edition=edition,
             queries=queries,
             bound=bound,
+            date=date,
             threads=threads,
         )
         if path is not None:

@@ -100,6 +100,7 @@ def test_keyword_arguments_say_the_same_as_a_mapping() -> None:
         },
         keep="ward",
         accept_dependent=["ward"],
+        reasons={"ward": "wanted by the clinic", "sex": "seen by everybody"},
         identifiers=["name"],
         person="patient",
         sampling_weight="instance",
@@ -119,9 +120,13 @@ def test_keyword_arguments_say_the_same_as_a_mapping() -> None:
     assert columns["zip"] == {"role": "quasi", "hierarchy": {"prefix": [4, 3, 2]}}
     assert columns["raw"]["hierarchy"] == {"intervals": [5]}
     assert columns["file"]["hierarchy"] == "zip.csv"
-    assert columns["sex"] == {"role": "quasi"} and columns["other"] == {"role": "sensitive"}
+    assert columns["sex"] == {"role": "quasi", "reason": "seen by everybody"}
+    assert said.reasons == {"ward": "wanted by the clinic", "sex": "seen by everybody"}
+    assert columns["other"] == {"role": "sensitive"}
     assert columns["diagnosis"]["recursive"] == {"c": 3, "l": 2}
-    assert columns["ward"] == {"role": "keep", "dependent": True}
+    assert columns["ward"] == {
+        "role": "keep", "dependent": True, "reason": "wanted by the clinic"
+    }  # fmt: skip
     assert columns["patient"] == {"role": "person"}
     assert columns["instance"] == {"role": "weight"}
     assert said["limits"] == {"suppress": "1%", "max_loss": 0.3, "time": "60.000000s"}
@@ -207,6 +212,18 @@ def test_a_column_is_not_published_by_accepting_it(df: pd.DataFrame) -> None:
         assert config["columns"]["stay"]["dependent"] is True
     base = la.Config(k=2, rest="keep")
     assert base.with_(accept_dependent="stay").names("keep") == ["stay"]
+
+
+def test_a_reason_needs_a_role_and_goes_with_it() -> None:
+    with pytest.raises(la.ConfigError, match="`ward` of reasons has no role") as caught:
+        la.Config(k=2, quasi="age", reasons={"ward": "why"})
+    assert caught.value.code == "no-role" and caught.value.column == "ward"
+    with pytest.raises(TypeError, match="reasons is a dict"):
+        la.Config(k=2, quasi="age", reasons="why")  # type: ignore[arg-type]
+    config = la.Config(k=2, quasi="age", reasons={"age": "known to neighbours"})
+    assert la.Config.parse(config.to_toml()).reasons == {"age": "known to neighbours"}
+    assert "known to neighbours" in config._repr_html_()
+    assert config.with_(identifiers="age").reasons == {}
 
 
 def test_no_value_is_in_the_repr_of_rules() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import html
 import re
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -136,6 +137,11 @@ def test_a_page_is_shown_in_a_frame_that_runs_nothing(df: pd.DataFrame, tmp_path
     assert shown.startswith('<iframe sandbox="" srcdoc="')
     source = re.fullmatch(r'<iframe sandbox="" srcdoc="([^"]*)".*</iframe>', shown, re.DOTALL)
     assert source is not None and html.unescape(source[1]) == page.html
+    record = out.report(queries=0, date=date(2026, 11, 18)).numbers["record"]
+    assert record["date"] == "2026-11-18" and record["source"]["sha256"] is None
+    with pytest.raises(la.ConfigError, match="a date is written as") as caught:
+        out.report(queries=0, date="yesterday")
+    assert caught.value.code == "bad-date"
     public = out.report(edition="public", queries=0)
     assert public.edition == "public" and "public" in repr(public)
     assert la.report(df, out.frame, out.config, queries=0).holds

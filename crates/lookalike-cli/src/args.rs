@@ -31,7 +31,7 @@ use lookalike::synthetic::Synthetic;
 
 use lookalike::run::{Effort, Verify};
 
-use values::{branching, dialect, effort, persons, publish, rest, verify_effort};
+use values::{branching, dialect, effort, persons, publish, rest, verify_effort, whole};
 
 const START: &str = "\
 Start here:
@@ -63,7 +63,7 @@ pub(crate) struct Cli {
 #[derive(Debug, Args)]
 pub(crate) struct GlobalArgs {
     /// Number of threads; default: all cores
-    #[arg(long, global = true, value_name = "N", help_heading = "Global options")]
+    #[arg(long, global = true, value_name = "N", value_parser = whole::<usize>, help_heading = "Global options")]
     pub(crate) threads: Option<usize>,
     /// Memory limit (500MB, 8GB, 50%): the program stops with a message above it; default: 80% of
     /// the machine's memory
@@ -167,7 +167,7 @@ pub(crate) struct AnonymizeArgs {
     #[arg(long, value_name = "EFFORT", value_parser = verify_effort(), default_value = "auto", hide_default_value = true)]
     pub(crate) verify: Verify,
     /// Random seed, to make a run repeatable (a run of ring is not); keep it secret
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole::<u64>)]
     pub(crate) seed: Option<u64>,
     /// Set a tuned number of the local searches: cell_tuples=30000; can be repeated, for bench/tune
     #[arg(long, value_name = "NAME=VALUE", hide = true)]
@@ -194,7 +194,7 @@ pub(crate) struct PlanArgs {
     #[arg(long)]
     pub(crate) json: bool,
     /// Random seed, to make a run repeatable; keep it secret
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole::<u64>)]
     pub(crate) seed: Option<u64>,
     #[command(flatten)]
     pub(crate) request: RequestFlags,
@@ -220,10 +220,10 @@ pub(crate) struct ReleaseArgs {
 pub(crate) struct SearchArgs {
     /// Rounds of the search for two distant rows in top-down, ring and bottom-up (default 3); tries
     /// for each split in cluster (default 15)
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole::<u32>)]
     pub(crate) rounds: Option<u32>,
     /// Number of improvement steps of auto: unlike --time, the same on every machine
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole::<u64>)]
     pub(crate) steps: Option<u64>,
     /// Effort for the lower bound on the loss: none, quick, full, or tight (sharper and slow)
     #[arg(long, value_name = "EFFORT", value_parser = effort(), default_value = "quick")]
@@ -316,8 +316,9 @@ pub(crate) struct ApplyArgs {
 /// Flags of `verify`.
 #[derive(Debug, Args)]
 pub(crate) struct VerifyArgs {
-    /// Release to check
-    pub(crate) release: PathBuf,
+    /// Release to check; default: the output of the configuration, and its table is the source where
+    /// it is there
+    pub(crate) release: Option<PathBuf>,
     /// Source table: also check that every released row covers a row of it
     #[arg(long, value_name = "DATA")]
     pub(crate) source: Option<PathBuf>,
@@ -326,11 +327,11 @@ pub(crate) struct VerifyArgs {
     pub(crate) plan_of: Option<PathBuf>,
     /// The release is non-homogeneous: check that every row of the source and of the release has k
     /// candidates
-    #[arg(long, requires = "source")]
+    #[arg(long)]
     pub(crate) non_homogeneous: bool,
     /// Proof file from `anonymize --proof`: of a non-homogeneous release, or of one whose rules count
     /// persons
-    #[arg(long, value_name = "FILE", requires = "source")]
+    #[arg(long, value_name = "FILE")]
     pub(crate) proof: Option<PathBuf>,
     /// Print the results as one JSON object
     #[arg(long)]
@@ -403,7 +404,7 @@ pub(crate) struct ColumnArgs {
     /// Quasi-identifiers: others may know them of a person; generalized
     #[arg(long, value_name = "A,B,..", value_delimiter = ',')]
     pub(crate) qi: Vec<String>,
-    /// Sensitive columns: must not be inferred; published, protected by rules
+    /// Sensitive columns: must not be inferred of a person; published unchanged, under rules
     #[arg(long, value_name = "A,B,..", value_delimiter = ',')]
     pub(crate) sensitive: Vec<String>,
     /// Identifiers, such as names and numbers of persons; dropped
@@ -454,6 +455,9 @@ pub(crate) struct ColumnArgs {
     /// Publish this kept or sensitive column although it determines a quasi-identifier
     #[arg(long = "accept-dependent", alias = "dependent", value_name = "COLUMN")]
     pub(crate) dependent: Vec<String>,
+    /// Why a column has its role: a text for the record in the report
+    #[arg(long, value_name = "COLUMN=TEXT")]
+    pub(crate) reason: Vec<ColumnValue>,
 }
 
 /// Privacy rules.
@@ -461,7 +465,7 @@ pub(crate) struct ColumnArgs {
 #[command(next_help_heading = "Rules")]
 pub(crate) struct RuleArgs {
     /// Least number of rows in a class (k-anonymity)
-    #[arg(short, value_name = "K")]
+    #[arg(short, value_name = "K", value_parser = whole::<u64>)]
     pub(crate) k: Option<u64>,
     /// Another k on some of the quasi-identifiers: 1000:state,county
     #[arg(long, value_name = "K:A,B,..")]

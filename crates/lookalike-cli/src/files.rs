@@ -1,6 +1,6 @@
-//! The files that a command reads beside its tables.
+//! The files that a command reads beside its tables, and files that are not there.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use lookalike::Request;
 
@@ -24,4 +24,19 @@ pub(crate) fn read_by<'a>(
         .chain(orders)
         .chain(configs.into_iter().flat_map(Request::hierarchy_files))
         .collect()
+}
+
+/// The file of the same folder whose name differs by at most two letters; none when there is none.
+/// Names that differ in their case alone come first.
+pub(crate) fn near(missing: &Path) -> Option<PathBuf> {
+    let name = missing.file_name()?.to_str()?;
+    let folder = missing.parent().filter(|folder| *folder != Path::new(""));
+    let entries = std::fs::read_dir(folder.unwrap_or(Path::new("."))).ok()?;
+    let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let distance =
+        |other: &String| strsim::levenshtein(&other.to_lowercase(), &name.to_lowercase());
+    let (letters, near) = names.map(|other| (distance(&other), other)).min()?;
+    // Two short names are near without being meant.
+    let stem = missing.file_stem()?.to_str()?.chars().count();
+    (letters <= 2 && 3 * letters < stem).then(|| missing.with_file_name(near))
 }

@@ -6,10 +6,17 @@ use lookalike::{Error, Hint, Warning};
 use serde_json::{Value, json};
 
 use crate::show::argument;
+use crate::{files, show};
 
-/// The message of an error.
+/// The message of an error. For a file that is not there it names one that is, and is probably
+/// meant.
 pub(crate) fn error(error: &Error) -> String {
-    error.message(words)
+    let message = error.message(words);
+    let missing = error.place().file.as_deref().filter(|_| error.code() == "not-found");
+    match missing.and_then(files::near) {
+        Some(near) => format!("{message}; did you mean {}?", show::path(&near)),
+        None => message,
+    }
 }
 
 /// The message of a warning.
@@ -116,6 +123,9 @@ fn of_run(hint: &Hint) -> String {
         Hint::PublishLabels => "use --publish label or --publish bounds".into(),
         Hint::SortRows => "remove --input-order".into(),
         Hint::NameCount => "name the column with the counts (--count COLUMN)".into(),
+        Hint::ProtectValues { column } => format!(
+            "limit only the values that need it (--alpha {column}=0.5 --values {column}=A,B)"
+        ),
         Hint::AllowDistance { column } => format!("allow more, such as --t {column}=0.2"),
         // Words that name nothing of a face.
         hint => hint.words(),
@@ -164,6 +174,7 @@ mod tests {
             Hint::PublishLabels,
             Hint::SortRows,
             Hint::AllowDistance { column: column() },
+            Hint::ProtectValues { column: column() },
             Hint::SetDelimiter,
             Hint::SetEncoding,
             Hint::SetNames,

@@ -8,6 +8,7 @@ mod files;
 mod hints;
 mod interrupt;
 mod memory;
+mod paths;
 mod persons;
 mod progress;
 mod request;

@@ -138,6 +138,9 @@ impl ColumnArgs {
                 (None, _) => return Err(no_role("--accept-dependent", name)),
             }
         }
+        for pair in &self.reason {
+            line(request, "--reason", pair)?.reason = Some(pair.value.clone());
+        }
         Ok(())
     }
 }
@@ -162,7 +165,7 @@ impl RuleArgs {
                 Some(pair.value.split(',').map(String::from).collect());
         }
         for pair in &self.l {
-            line(request, "--l", pair)?.l = Some(parsed("--l", "a whole number", pair)?);
+            line(request, "--l", pair)?.l = Some(l_of(pair)?);
         }
         for pair in &self.distinct_l {
             line(request, "--distinct-l", pair)?.distinct =
@@ -276,14 +279,35 @@ fn line<'a>(
     request.columns.get_mut(&pair.column).ok_or_else(|| no_role(flag, &pair.column))
 }
 
+/// The error for a flag about a column without a role: the roles that the flag goes with.
 fn no_role(flag: &str, column: &str) -> Error {
-    usage(format!(
-        "{flag} names column `{column}`, which has no role: add it to --qi, --sensitive or --keep"
-    ))
+    let roles = match flag {
+        "--weight" | "--scheme" => "--qi",
+        "--hierarchy" | "--order" => "--qi or --sensitive",
+        "--accept-dependent" => "--sensitive or --keep",
+        "--kind" => "--qi, --sensitive or --keep",
+        "--reason" => "--qi, --sensitive, --keep or --identifier",
+        // Rules.
+        _ => "--sensitive",
+    };
+    usage(format!("{flag} names column `{column}`, which has no role: add it to {roles}"))
 }
 
 fn parsed<T: FromStr>(flag: &str, what: &str, pair: &ColumnValue) -> Result<T> {
     pair.value.parse().map_err(|_| usage(format!("{flag} {}=...: this is not {what}", pair.column)))
+}
+
+/// The l of l-diversity. A broken number is a share, or the l of another rule.
+fn l_of(pair: &ColumnValue) -> Result<u64> {
+    let column = &pair.column;
+    pair.value.parse().map_err(|_| match pair.value.parse::<f64>() {
+        Ok(l) if l > 1.0 && l.is_finite() => usage(format!(
+            "--l {column}=...: this is not a whole number; for a value in at most 1/{l} of a class \
+             write --alpha {column}={:.2}, for entropy --entropy-l {column}={l}",
+            1.0 / l
+        )),
+        _ => usage(format!("--l {column}=...: this is not a whole number")),
+    })
 }
 
 fn share(flag: &str, pair: &ColumnValue) -> Result<Share> {

@@ -254,6 +254,7 @@ fn report(
         edition: options.edition.into(),
         queries: options.random.unwrap_or(usual.queries),
         bound: raise(py, options.bound())?,
+        date: Some(raise(py, options.date())?),
     };
     work(py, &options, watch, move |worker| {
         let notify = |event: lookalike_report::Event<'_>| worker.notify(&event);

@@ -107,6 +107,10 @@ pub(crate) fn words(hint: &Hint) -> String {
         Hint::PublishLabels => "use publish=\"label\" or publish=\"bounds\"".into(),
         Hint::SortRows => "leave \"order\" out of the configuration's \"output\"".into(),
         Hint::NameCount => "name the column with the counts (count=\"n\")".into(),
+        Hint::ProtectValues { column } => format!(
+            "limit only the values that need it, as in sensitive={{{column:?}: \
+             lookalike.rules(alpha=0.5, values=[...])}}"
+        ),
         Hint::AllowDistance { column } => {
             format!("allow more, as in sensitive={{{column:?}: lookalike.rules(t=0.2)}}")
         }

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use lookalike::run::{Effort, Verify};
 use lookalike::{Error, Result};
-use lookalike_report::report::Edition;
+use lookalike_report::report::{Edition, RecordDate};
 use serde::Deserialize;
 
 /// What Ctrl-C does to a search.
@@ -49,6 +49,8 @@ pub(crate) struct Options {
     pub(crate) k: Vec<u64>,
     pub(crate) algorithms: Vec<String>,
     pub(crate) edition: EditionName,
+    /// The day of a record; today when absent.
+    pub(crate) date: Option<String>,
     /// The text of a file of queries.
     pub(crate) queries: Option<String>,
     /// The number of random queries.
@@ -94,6 +96,11 @@ impl Options {
     /// The effort for the lower bound.
     pub(crate) fn bound(&self) -> Result<Effort> {
         self.bound.as_deref().map_or(Ok(Effort::default()), Effort::from_str)
+    }
+
+    /// The day of a record.
+    pub(crate) fn date(&self) -> Result<RecordDate> {
+        self.date.as_deref().map_or_else(RecordDate::today, RecordDate::from_str)
     }
 
     /// How much the audit checks.

@@ -155,7 +155,7 @@ fn random(
     request: &Request,
 ) -> Result<(Vec<Query>, Option<NoSums>)> {
     let RandomQueries { queries, seed, on, .. } = wanted.clone();
-    let counts = Workload { queries, seed, sum: None, on };
+    let counts = Workload { queries, seed, on, ..Workload::default() };
     let mut queries = query::draw(source, request, &counts)?;
     let sum = match &wanted.sum {
         Some(column) => Some(column.clone()),

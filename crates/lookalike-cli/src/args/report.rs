@@ -7,9 +7,11 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use super::{ReleasedArgs, RequestFlags, RiskArgs, effort};
 use lookalike::run::Effort;
-use lookalike_report::report::Edition;
+use lookalike_report::report::{Edition, RecordDate};
 
 const EDITIONS: &str = "\
+Without SOURCE and RELEASE both come from the configuration ([input] and [output] path).
+
 The internal edition has counts of the source: keep it as confidential as the source.
 The public edition can be published with the release. It has no value that is not in the
 release, and no seed or folder. Counts of the source are rounded, and counts below k are
@@ -21,10 +23,10 @@ Exit codes: 0 when the release satisfies the rules, 1 when it does not (the page
 #[derive(Debug, Args)]
 #[command(after_help = EDITIONS)]
 pub(crate) struct ReportArgs {
-    /// Source table of the release
-    pub(crate) source: PathBuf,
-    /// Release
-    pub(crate) release: PathBuf,
+    /// Source table of the release; default: the table of the configuration
+    pub(crate) source: Option<PathBuf>,
+    /// Release; default: the output of the configuration
+    pub(crate) release: Option<PathBuf>,
     /// Output file for the page
     #[arg(short, long, value_name = "FILE", default_value = "report.html")]
     pub(crate) output: PathBuf,
@@ -40,12 +42,15 @@ pub(crate) struct ReportArgs {
     /// Readers of the page
     #[arg(long, value_name = "NAME", value_parser = edition(), default_value = "internal")]
     pub(crate) edition: Edition,
-    /// Number of random counts; 0 for none
+    /// Number of random counts with one, with two and with all conditions; 0 for none
     #[arg(long, value_name = "N", default_value_t = 1_000)]
     pub(crate) queries: u64,
     /// Effort for the lower bound on the loss: none, quick, full, or tight (sharper and slow)
     #[arg(long, value_name = "EFFORT", value_parser = effort(), default_value = "quick")]
     pub(crate) bound: Effort,
+    /// Day of the record, as in 2026-11-18; default: today in UTC, or that of SOURCE_DATE_EPOCH
+    #[arg(long, value_name = "DATE")]
+    pub(crate) date: Option<RecordDate>,
     #[command(flatten)]
     pub(crate) released: ReleasedArgs,
     #[command(flatten)]

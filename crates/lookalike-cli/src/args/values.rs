@@ -47,6 +47,11 @@ impl FromStr for KOn {
     }
 }
 
+/// A whole number, in words of people.
+pub(super) fn whole<T: FromStr>(text: &str) -> Result<T, &'static str> {
+    text.parse().map_err(|_| "write a whole number, such as 5")
+}
+
 pub(super) fn branching() -> impl TypedValueParser<Value = Branching> {
     PossibleValuesParser::new(["halves", "bottom-up", "top-down"]).map(|text| match text.as_str() {
         "bottom-up" => Branching::BottomUp,

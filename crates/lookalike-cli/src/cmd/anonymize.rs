@@ -14,7 +14,7 @@ use lookalike_report::words::{CLASSES, GroupWords, has_rule, members, ratio, rul
 use serde_json::json;
 
 use crate::args::{AnonymizeArgs, GlobalArgs};
-use crate::cmd::beside;
+use crate::cmd::{beside, legend};
 use crate::persons::anonymous;
 use crate::progress::RunProgress;
 use crate::request::{self, usage};
@@ -85,7 +85,11 @@ pub(crate) fn make(
     };
     progress.end();
     if !global.quiet {
-        let summary = summary(&done, progress.total(), out);
+        let mut summary = summary(&done, progress.total(), out);
+        // For people; a log has the same lines in every run.
+        if std::io::stderr().is_terminal() {
+            summary += &format!("\n{}", legend::legend(&done, legend::Shown::Summary));
+        }
         table::undisturbed(|| show::say(summary.trim_end()));
     }
     let printed = if json {
@@ -166,7 +170,8 @@ fn summary(done: &Report, seconds: f64, out: &Path) -> String {
     for column in unruled.filter(|_| verdict.non_homogeneous.is_none()) {
         let (share, far) = (percent(column.alpha), show::decimal(column.t_equal));
         text += &format!(
-            "note      no rule on {}: one value has up to {share} of a class, and t is {far}\n",
+            "note      {} is published unchanged without a rule: one value has up to {share} of a \
+             class, and t is {far}\n",
             show::clean(&column.column)
         );
     }

@@ -3,7 +3,9 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use lookalike::run::Run;
+use lookalike::audit::AuditView;
+use lookalike::evaluate::query::{RowLoss, typical_rows};
+use lookalike::run::{Run, read_for_audit};
 use lookalike::synthetic::Synthetic;
 use lookalike::table::{Access, Coded, Existing, Table, Treatment};
 use lookalike::{Error, Request, Result, table};
@@ -12,6 +14,7 @@ use lookalike_report::words::{CLASSES, rule_line};
 use crate::args::{DemoArgs, GlobalArgs};
 use crate::cmd::anonymize::loss_line;
 use crate::cmd::check::histogram;
+use crate::cmd::legend::{Shown, legend};
 use crate::cmd::synth;
 use crate::interrupt;
 use crate::progress::RunProgress;
@@ -37,8 +40,11 @@ zip       = { role = "quasi", hierarchy = { prefix = [4, 3, 2] } }
 sex       = { role = "quasi" }
 marital   = { role = "quasi" }
 admission = { role = "identifier" }               # an exact day almost identifies a person
-diagnosis = { role = "sensitive", l = 2 }         # one value has at most half of a class
+diagnosis = { role = "sensitive", l = 2 }         # published unchanged; at most half of a class alike
 ward      = { role = "keep" }                     # published unchanged
+
+[output]
+path = "safe.csv"
 
 [limits]
 suppress = "1%"              # greatest share of suppressed rows
@@ -57,14 +63,22 @@ pub(crate) fn run(args: &DemoArgs, global: &GlobalArgs) -> Result<ExitCode> {
     let run = Run::new(&request).existing(Existing::Overwrite);
     let done = run.cancel(interrupt::of_run()).watch(&watch).to_file(&data, &safe)?;
     progress.end();
-    let before = excerpt(&data)?;
-    let after = excerpt(&safe)?;
+    let before = excerpt(&data, &(0..SHOWN).collect::<Vec<_>>())?;
+    // The rows of a release are sorted, and those that lose most come first.
+    let read = |path: &Path, view| read_for_audit(path, &request, view);
+    let (source, release) =
+        (read(&data, AuditView::Source)?, read(&safe, AuditView::ReleaseAgainstSource)?);
+    let typical = typical_rows(&source, &release, &request, SHOWN, RowLoss::Penalty)?;
+    let after = excerpt(&safe, &typical)?;
     let verdict = &done.verdict;
     let mut text = format!(
         "A made-up table of {} (nobody in it exists):\n\n{before}\n",
         counted(done.found.rows, "patient", "patients")
     );
-    text += &format!("The same table, released with k = {}:\n\n{after}\n", request.k.unwrap_or(1));
+    text += &format!(
+        "The same table, released with k = {} (typical rows):\n\n{after}\n",
+        request.k.unwrap_or(1)
+    );
     text += &show::wrap(
         &format!(
             "Every row has at least {} lookalikes on ",
@@ -85,23 +99,27 @@ pub(crate) fn run(args: &DemoArgs, global: &GlobalArgs) -> Result<ExitCode> {
         .rules
         .iter()
         .for_each(|rule| text += &format!("  {}\n", rule_line(rule, &done.found.quasi, CLASSES)));
+    text += &format!(
+        "\n{}",
+        legend(&done, Shown::Demo).replacen("what", "What", 1).replacen("mean\n", "mean:\n", 1)
+    );
     let [data, toml, safe] = [&data, &toml, &safe].map(|path| show::argument(path));
     text += &format!("\nThe table:    {data}\nThe request:  {toml}\nThe release:  {safe}\n");
     text += &format!(
-        "\nTry next:\n  lookalike verify {safe} -c {toml} \\\n      --source {data}\n  lookalike init YOUR.csv\n"
+        "\nTry next:\n  lookalike verify -c {toml}\n  lookalike report -c {toml}\n  lookalike init YOUR.csv\n"
     );
     show::print(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// The first rows of a table.
-fn excerpt(path: &Path) -> Result<String> {
+/// Some rows of a table.
+fn excerpt(path: &Path, shown: &[usize]) -> Result<String> {
     let source = table::open(path, Some(','))?;
     let all = vec![Treatment::Code; source.names().len()];
     let table = source.read(&all)?;
     let heads: Vec<&str> = table.columns().iter().map(|column| column.name.as_str()).collect();
-    let rows: Vec<Vec<String>> =
-        (0..SHOWN.min(table.rows())).map(|row| cells(&table, row)).collect();
+    let shown = shown.iter().filter(|&&row| row < table.rows());
+    let rows: Vec<Vec<String>> = shown.map(|&row| cells(&table, row)).collect();
     // Long cells are shortened, the longest first, until a line fits.
     let longest = rows.iter().flatten().map(|cell| show::width(cell)).max().unwrap_or(0);
     let shown = |limit: usize| {

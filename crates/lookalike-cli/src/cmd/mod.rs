@@ -9,6 +9,7 @@ pub(crate) mod complete;
 pub(crate) mod demo;
 pub(crate) mod hierarchy;
 pub(crate) mod init;
+pub(crate) mod legend;
 pub(crate) mod plan;
 pub(crate) mod query;
 pub(crate) mod report;

@@ -7,39 +7,42 @@ use lookalike::run::refuse_overlap;
 use lookalike::table::{self, Access, Existing, Pending};
 use lookalike::{Request, Result};
 use lookalike_report::proof::read_proof;
-use lookalike_report::report::{Edition, ReportOptions, TableNames, check_request, report};
+use lookalike_report::report::{
+    Edition, RecordDate, ReportOptions, TableNames, check_request, report,
+};
 
 use crate::NOT_MET;
 use crate::args::{GlobalArgs, ReportArgs};
-use crate::files;
-use crate::{hints, interrupt, show};
+use crate::{files, hints, interrupt, paths, show};
 
 pub(crate) fn run(args: &ReportArgs, global: &GlobalArgs) -> Result<ExitCode> {
     let mut request = args.request.request()?;
     args.released.apply_to(&mut request);
     args.risk.apply_to(&mut request);
     check_request(&request)?;
-    refuse_outputs(args, &request)?;
+    let (source, release) =
+        paths::of_report(args.source.as_ref(), args.release.as_ref(), &request)?;
+    refuse_outputs(args, &request, (&source, &release))?;
     // Outputs that cannot be written are refused before large tables are read.
     for path in [Some(&args.output), args.json.as_ref()].into_iter().flatten() {
         drop(Pending::beside(path, Existing::overwrite_if(args.force))?);
     }
     let options = ReportOptions {
         names: TableNames {
-            source: args.source.display().to_string(),
-            release: args.release.display().to_string(),
+            source: source.display().to_string(),
+            release: release.display().to_string(),
         },
         proof: args.proof.as_deref().map(|path| read_proof(path, &request)).transpose()?,
         edition: args.edition,
         queries: args.queries,
         bound: args.bound,
+        date: Some(args.date.map_or_else(RecordDate::today, Ok)?),
     };
-    let page =
-        report(&args.source, &args.release, &request, &options, interrupt::of_run(), &|event| {
-            if let Some((_, message)) = event.warning(hints::words) {
-                show::warning(&message);
-            }
-        })?;
+    let page = report(&source, &release, &request, &options, interrupt::of_run(), &|event| {
+        if let Some((_, message)) = event.warning(hints::words) {
+            show::warning(&message);
+        }
+    })?;
     // Counts of the source are as secret as the source.
     let access = match args.edition {
         Edition::Internal => Access::Owner,
@@ -63,13 +66,17 @@ pub(crate) fn run(args: &ReportArgs, global: &GlobalArgs) -> Result<ExitCode> {
 }
 
 /// The page must replace neither source nor release, and its numbers not the page.
-fn refuse_outputs(args: &ReportArgs, request: &Request) -> Result<()> {
+fn refuse_outputs(
+    args: &ReportArgs,
+    request: &Request,
+    (source, release): (&Path, &Path),
+) -> Result<()> {
     let mut reads = files::of_request(&args.request, request);
     reads.extend(request.risk.population.clone());
-    reads.push(args.release.clone());
+    reads.push(release.to_path_buf());
     reads.extend(args.proof.clone());
     let json = args.json.iter().map(|path| ("--json", path.as_path()));
     let outputs: Vec<(&str, &Path)> =
         std::iter::once(("-o", args.output.as_path())).chain(json).collect();
-    refuse_overlap(Some(&args.source), &reads, &outputs)
+    refuse_overlap(Some(source), &reads, &outputs)
 }

@@ -11,25 +11,40 @@ use lookalike_report::verify::{verify, verify_plan};
 use crate::NOT_MET;
 use crate::args::VerifyArgs;
 use crate::cmd::anonymize::{classes_line, group_words, in_sense, rule_lines};
+use crate::paths;
 use crate::persons::{anonymous, mark, persons_line, reading_lines};
+use crate::request::usage;
 use crate::show::{self, count};
+use serde_json::json;
 
 pub(crate) fn run(args: &VerifyArgs) -> Result<ExitCode> {
     let mut request = args.request.request()?;
     args.released.apply_to(&mut request);
+    let paths = paths::of_verify(args.release.as_ref(), args.source.as_ref(), &request)?;
+    let of_source =
+        [("--proof", args.proof.is_some()), ("--non-homogeneous", args.non_homogeneous)];
+    if let Some((flag, _)) = of_source.iter().find(|(_, is_set)| *is_set && paths.source.is_none())
+    {
+        return Err(usage(format!("{flag} needs the source of the release: add --source DATA")));
+    }
     let proof = args.proof.as_deref().map(|path| read_proof(path, &request)).transpose()?;
     request.non_homogeneous |= args.non_homogeneous;
     let found = match &args.plan_of {
-        Some(counts) => verify_plan(&args.release, counts, &request)?,
+        Some(counts) => verify_plan(&paths.release, counts, &request)?,
         None => {
-            let source = args.source.as_ref().map(Input::from);
-            verify(&args.release, source, &request, proof.as_ref())?
+            let source = paths.source.as_ref().map(Input::from);
+            verify(&paths.release, source, &request, proof.as_ref())?
         }
     };
     let printed = if args.json {
-        show::json(&found.json())
+        let mut object = found.json();
+        object["release"] = json!(paths.release);
+        object["source"] = json!(paths.source);
+        show::json(&object)
     } else {
-        show::print(&text(&found.verdict, &found.quasi))
+        let said = paths.said.filter(|_| args.plan_of.is_none());
+        let said = said.map_or(String::new(), |said| format!("checked   {said}\n"));
+        show::print(&(said + &text(&found.verdict, &found.quasi)))
     };
     show::verdict(printed, if found.verdict.holds() { 0 } else { NOT_MET })
 }

@@ -345,3 +345,22 @@ fn numbers_with_a_file_of_intervals_stay_numbers_and_codes_do_not() {
     assert!(said.contains("taken as codes"), "{said}");
     assert!(by_names.contains("young") || by_names.contains("old"), "{by_names}");
 }
+
+/// Prefixes cut numbers like text: codes of one length may have them, ages not without a word.
+#[test]
+fn prefixes_of_numbers_are_warned_of() {
+    let dir = Workdir::with_patients(100);
+    let rows: String = (0..100).map(|i| format!("{},{}\n", 3 + i % 40, 53_700 + i % 20)).collect();
+    dir.write("t.csv", format!("age,zip\n{rows}"));
+    let line = "anonymize t.csv --qi age,zip -k 5 --steps 5 --bound none --force -o o.csv";
+    let said = dir.succeed(&format!("{line} --hierarchy age=prefix:1")).stderr;
+    assert!(
+        said.contains("column `age` has numbers, and its prefixes cut them like text"),
+        "{said}"
+    );
+    assert!(said.contains("--hierarchy age=intervals:5,10"), "{said}");
+    let said = dir.succeed(&format!("{line} --hierarchy zip=prefix:4,3")).stderr;
+    assert!(!said.contains("like text"), "{said}");
+    let kind = "--hierarchy age=prefix:1 --kind age=categorical";
+    assert!(!dir.succeed(&format!("{line} {kind}")).stderr.contains("like text"));
+}

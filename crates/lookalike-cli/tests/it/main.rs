@@ -18,6 +18,7 @@ mod messages;
 mod person_audit;
 mod published;
 mod query;
+mod record;
 mod report;
 mod reproduce;
 mod ring;

@@ -1,11 +1,15 @@
-//! The limits of the protection, and which of them matter for this release.
+//! The limits of the protection. Those that the numbers of this release show to matter come first, the
+//! worst of them at the top, and are marked; general ones follow.
+
+use std::fmt::Write;
 
 use lookalike::evaluate::profile::repeated_persons;
 use lookalike::request::Order;
 
 use super::counts::CountPolicy;
-use super::numbers::ReportInput;
-use crate::words::has_rule;
+use super::numbers::{ReportInput, ReportNumbers};
+use crate::plot::escape;
+use crate::words::{MANY_UNIQUE, has_rule};
 use lookalike::numbers::{decimal, percent};
 
 /// One limit of the protection.
@@ -14,13 +18,24 @@ pub(super) struct Caveat {
     pub(super) key: &'static str,
     pub(super) title: &'static str,
     pub(super) text: String,
-    /// True when it applies to this release.
-    pub(super) matters: bool,
+    /// How much it matters for this release, by its numbers: 0 for a general limit, up to 1.
+    pub(super) weight: f64,
 }
 
-/// All of them, those that matter first.
+impl Caveat {
+    /// True when the numbers of this release show that it matters.
+    pub(super) fn matters(&self) -> bool {
+        self.weight > 0.0
+    }
+}
+
+/// A value with more than this share of a class is known of most of its rows.
+const MOSTLY: f64 = 0.5;
+
+/// All of them, those that matter most first.
 pub(super) fn caveats(found: &ReportInput<'_>, policy: CountPolicy) -> Vec<Caveat> {
-    let caveat = |key, title, matters, text: String| Caveat { key, title, text, matters };
+    let caveat = |key, title, weight, text: String| Caveat { key, title, text, weight };
+    let unique = found.unique.as_ref().map_or(0.0, |unique| unique.share());
     let keep = &found.roles.keep;
     let of_persons = match &found.verdict.persons {
         Some(verdict) => super::persons::caveat(verdict),
@@ -30,7 +45,7 @@ pub(super) fn caveats(found: &ReportInput<'_>, policy: CountPolicy) -> Vec<Cavea
     list.push(caveat(
         "kept",
         "Columns published unchanged",
-        !keep.is_empty(),
+        if unique > MANY_UNIQUE && !keep.is_empty() { unique } else { 0.0 },
         if keep.is_empty() {
             "Except for sensitive columns, no column is published unchanged.".to_string()
         } else {
@@ -44,7 +59,7 @@ pub(super) fn caveats(found: &ReportInput<'_>, policy: CountPolicy) -> Vec<Cavea
     list.push(caveat(
         "linkable",
         "Other columns that could be linked",
-        !found.roles.sensitive.is_empty() || !keep.is_empty(),
+        0.0,
         format!(
             "The protection is for {} and for no other column. It assumes that nobody knows more \
              about a person than these.",
@@ -54,7 +69,7 @@ pub(super) fn caveats(found: &ReportInput<'_>, policy: CountPolicy) -> Vec<Cavea
     list.push(caveat(
         "background",
         "Background knowledge",
-        !found.roles.sensitive.is_empty(),
+        0.0,
         "A person who can exclude values for somebody (a neighbour, a colleague) needs fewer rows \
          of the class to infer the rest."
             .to_string(),
@@ -63,7 +78,7 @@ pub(super) fn caveats(found: &ReportInput<'_>, policy: CountPolicy) -> Vec<Cavea
     list.push(caveat(
         "minimality",
         "Searches that minimize the loss",
-        true,
+        0.0,
         "A search that minimizes the loss discloses something to an attacker who knows the method: \
          that a class could not be split further, or why a row was suppressed (minimality, \
          downcoding). Global recoding with published intervals discloses less. The seed of the \
@@ -73,7 +88,7 @@ pub(super) fn caveats(found: &ReportInput<'_>, policy: CountPolicy) -> Vec<Cavea
     list.push(caveat(
         "order",
         "The order of rows",
-        in_order,
+        if in_order { 1.0 } else { 0.0 },
         if in_order {
             "The rows are in the order of the input: who knows that order can identify persons."
         } else {
@@ -85,7 +100,7 @@ pub(super) fn caveats(found: &ReportInput<'_>, policy: CountPolicy) -> Vec<Cavea
     list.push(caveat(
         "several",
         "Several releases of one table",
-        true,
+        0.0,
         "Releases about the same people can be intersected: a person is in one class of each, and \
          few rows may be in all of them. Release once."
             .to_string(),
@@ -93,13 +108,37 @@ pub(super) fn caveats(found: &ReportInput<'_>, policy: CountPolicy) -> Vec<Cavea
     list.push(caveat(
         "not_differential",
         "This is not differential privacy",
-        true,
+        0.0,
         "k-anonymity is a property of this file, not of its use. It gives no bound on what can be \
          learnt together with other sources."
             .to_string(),
     ));
-    list.sort_by_key(|caveat| !caveat.matters);
+    list.sort_by(|one, other| other.weight.total_cmp(&one.weight));
     list
+}
+
+/// The section: what matters here, then the general limits.
+pub(super) fn section(report: &ReportNumbers) -> String {
+    let mut out = "<h2>Limits of the protection</h2>\n".to_string();
+    let (matter, general): (Vec<_>, Vec<_>) = report.caveats.iter().partition(|one| one.matters());
+    if matter.is_empty() {
+        out += "<p>By the numbers of this page, none of the limits below stands out here.</p>\n";
+    }
+    for (head, tag, list) in [
+        ("", "<span class=\"tag\">matters here</span>", matter),
+        ("<h3>In general</h3>\n", "", general),
+    ] {
+        if list.is_empty() {
+            continue;
+        }
+        let _ = writeln!(out, "{head}<dl>");
+        for caveat in list {
+            let (title, text) = (escape(caveat.title), escape(&caveat.text));
+            let _ = writeln!(out, "<dt>{title}{tag}</dt><dd>{text}</dd>");
+        }
+        out += "</dl>\n";
+    }
+    out
 }
 
 /// All numbers count rows. A column of the source that identifies persons shows whether a person has
@@ -129,7 +168,12 @@ fn persons(found: &ReportInput<'_>, policy: CountPolicy) -> Caveat {
         }
         (CountPolicy::Exact, false) => format!("{}.", said.join(". ")),
     };
-    Caveat { key: "persons", title: "Rows are not persons", text, matters: !said.is_empty() }
+    Caveat {
+        key: "persons",
+        title: "Rows are not persons",
+        text,
+        weight: if said.is_empty() { 0.0 } else { 1.0 },
+    }
 }
 
 /// What a class discloses about sensitive columns.
@@ -162,6 +206,10 @@ fn attributes(found: &ReportInput<'_>) -> Caveat {
         key: "attributes",
         title: "Sensitive values that a class has in common",
         text,
-        matters: !unruled.is_empty(),
+        weight: unruled
+            .iter()
+            .map(|column| column.alpha)
+            .filter(|&most| most > MOSTLY)
+            .fold(0.0, f64::max),
     }
 }

@@ -72,7 +72,7 @@ pub(super) fn loss(report: &ReportNumbers) -> String {
     let costliest = loss
         .costliest
         .as_ref()
-        .map_or(String::new(), |name| format!(" Column {} loses most.", escape(name)));
+        .map_or(String::new(), |name| format!(" Most was lost in {}.", escape(name)));
     let uncounted: String = loss
         .uncounted
         .iter()

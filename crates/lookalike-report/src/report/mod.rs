@@ -3,16 +3,25 @@
 //! No number on the page comes from the run that made the release: the audit reads the release and
 //! its source, and every number is counted again.
 
+mod accuracy;
 mod caveats;
+mod checksum;
 mod counts;
+mod date;
+mod examples;
 mod loss;
 mod numbers;
 mod object;
 mod page;
 mod persons;
 mod pictures;
+mod record;
+mod record_page;
 mod risk;
+mod settings;
 mod unchanged;
+
+pub use date::RecordDate;
 
 use std::time::Duration;
 
@@ -29,10 +38,11 @@ use serde_json::Value;
 
 use crate::Event;
 use crate::proof::ProofFile;
-use crate::random_queries::random_queries;
 use crate::verify::quasi;
 use counts::CountPolicy;
+use examples::Examples;
 use numbers::ReportInput;
+use record::ReportFiles;
 
 /// The time for a quick lower bound.
 const QUICK: Duration = Duration::from_secs(5);
@@ -69,13 +79,15 @@ pub struct ReportOptions {
     pub proof: Option<ProofFile>,
     /// The readers.
     pub edition: Edition,
-    /// The number of random counts; 0 for none.
+    /// The number of random counts for each number of conditions; 0 for none.
     pub queries: u64,
     /// The effort for the lower bound on the loss.
     pub bound: Effort,
+    /// The day of the record, in UTC; a page without one when absent.
+    pub date: Option<RecordDate>,
 }
 
-/// The internal edition without a proof, 1,000 counts and a quick bound; the tables are called
+/// The internal edition without a proof and without a date, 1,000 counts and a quick bound; the tables are called
 /// `source` and `release`.
 impl Default for ReportOptions {
     fn default() -> ReportOptions {
@@ -85,6 +97,7 @@ impl Default for ReportOptions {
             edition: Edition::default(),
             queries: 1_000,
             bound: Effort::default(),
+            date: None,
         }
     }
 }
@@ -146,7 +159,9 @@ pub fn report(
     notify: &dyn Fn(Event<'_>),
 ) -> Result<Report> {
     check_request(request)?;
-    let opened = source.into().open(&request.input)?;
+    let (source, release) = (source.into(), release.into());
+    let files = ReportFiles::of(&source, &release);
+    let opened = source.open(&request.input)?;
     let roles = roles_of(request, &opened)?;
     let persons = person_columns(opened.names(), request);
     let treatments = audit::treatments(opened.names(), request, AuditView::Source);
@@ -154,7 +169,7 @@ pub fn report(
     let mut request = request.clone();
     settle_forms(&mut source, &mut request)?;
     let request = &request;
-    let warnings = request_warnings(request, &counted);
+    let mut warnings = request_warnings(request, &counted);
     warnings.iter().for_each(|warning| notify(Event::Warning(warning)));
     let release = read_for_audit(release, request, AuditView::ReleaseAgainstSource)?;
     let verdict = match &options.proof {
@@ -179,24 +194,21 @@ pub fn report(
     // The public edition has no query errors when rows were suppressed.
     let before = audit::measures(&source, request)?;
     let is_hidden = policy != CountPolicy::Exact && before.rows != verdict.measures.rows;
+    let quasi = quasi(&release, request);
     let errors = if options.queries == 0 || columns.is_none() || is_hidden {
-        None
+        Vec::new()
     } else {
         let counts = Workload { queries: options.queries, seed: SEED, ..Workload::default() };
-        let queries = random_queries(&source, request, &counts, notify)?;
-        (!queries.is_empty())
-            .then(|| query::answer(&source, &release, request, &queries))
-            .transpose()?
-            .map(|found| query::summarize(&found))
+        accuracy::errors(&source, &release, request, (quasi.len(), &counts), notify)?
     };
     // If no release is possible there is no bound; the verdict says so already.
     let problem =
         Problem::new(&source, &roles, &Request { seed: Some(SEED), ..request.clone() }).ok();
+    warnings.extend(problem.iter().flat_map(|problem| problem.warnings()).cloned());
     // The page counts the loss of rows; where persons count, the bound counts these.
     let bound = problem.filter(|problem| problem.persons().is_none()).and_then(|problem| {
         lower_bound(&problem, SEED, options.bound, QUICK, cancel.search_flag())
     });
-    let quasi = quasi(&release, request);
     let unchanged: Vec<String> = roles.keep.iter().chain(&roles.sensitive).cloned().collect();
     let unique = match unique_rows(&release, request, &unchanged) {
         Err(_) if !holds => None,
@@ -206,6 +218,13 @@ pub fn report(
         CountPolicy::Exact => Some(risk::measured(&source, &release, &roles, request, holds)?),
         CountPolicy::Guarded(_) => None,
     };
+    // Cells of a release that does not hold may be anything.
+    let examples = match holds {
+        true => examples::examples(&source, &release, request, policy)?,
+        false => Examples::default(),
+    };
+    let record =
+        record::record(&files, &source, &verdict, (&roles, request), options, policy, &warnings)?;
     if cancel.is_abandoned() {
         return Err(Error::interrupted());
     }
@@ -223,6 +242,8 @@ pub fn report(
     };
     let mut numbers = numbers::report_numbers(&input, policy, &options.names);
     numbers.risk_measures = risk;
+    numbers.examples = examples;
+    numbers.record = record;
     let (html, object) = (page::page(&numbers), object::object(&numbers));
     Ok(Report { html, numbers: object, verdict: numbers.verdict, holds })
 }

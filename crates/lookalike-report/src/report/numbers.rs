@@ -5,17 +5,20 @@ use std::path::Path;
 
 use lookalike::Request;
 use lookalike::audit::{CountUnit, Finding, Measures, RuleVerdict, Verdict};
-use lookalike::evaluate::query::{Detail, Summary};
+use lookalike::evaluate::query::Detail;
 use lookalike::evaluate::uniqueness::UniqueRows;
 use lookalike::problem::bound::Bound;
 use lookalike::request::Roles;
 use lookalike::table::DistinctCount;
 
 use super::TableNames;
+use super::accuracy::{self, ConditionErrors};
 use super::caveats::{self, Caveat};
 use super::counts::{CountPolicy, SourceCount};
+use super::examples::Examples;
 use super::loss::{LossNumbers, loss_numbers};
 use super::persons::{self, PersonNumbers};
+use super::record::Record;
 use super::risk::RiskPair;
 use crate::words::{CLASSES, has_rule, ratio, rule_line};
 use lookalike::numbers::{count, counted};
@@ -28,7 +31,8 @@ pub(super) struct ReportInput<'a> {
     pub(super) before: Measures,
     /// None when the cells of the release cannot be read.
     pub(super) columns: Option<Vec<Detail>>,
-    pub(super) errors: Option<Summary>,
+    /// By the number of conditions; empty without queries.
+    pub(super) errors: Vec<ConditionErrors>,
     pub(super) bound: Option<Bound>,
     /// Unique rows of the release; none when no column is published unchanged.
     pub(super) unique: Option<UniqueRows>,
@@ -69,7 +73,10 @@ pub(super) struct ReportNumbers {
     /// Counted in the release, so it has no secret of the source.
     pub(super) unique: Option<UniqueRows>,
     pub(super) distributions: Vec<Distribution>,
-    pub(super) errors: Option<Summary>,
+    /// By the number of conditions; empty without queries.
+    pub(super) errors: Vec<ConditionErrors>,
+    pub(super) examples: Examples,
+    pub(super) record: Record,
     pub(super) caveats: Vec<Caveat>,
     /// None where rows are counted.
     pub(super) persons: Option<PersonNumbers>,
@@ -179,7 +186,9 @@ pub(super) fn report_numbers(
         } else {
             Vec::new()
         },
-        errors: found.errors.as_ref().map(|errors| rough(errors, policy)),
+        errors: accuracy::rough(&found.errors, policy),
+        examples: Examples::default(),
+        record: Record::default(),
         caveats: caveats::caveats(found, policy),
         persons: verdict.persons.as_ref().map(|persons| persons::numbers(persons, policy)),
         unit: measures.unit(),
@@ -409,15 +418,4 @@ fn distribution(column: &Detail) -> Distribution {
             / 2.0
     });
     Distribution { name: column.name.clone(), bins, distance }
-}
-
-fn rough(errors: &Summary, policy: CountPolicy) -> Summary {
-    let rough = |error: Option<f64>| error.map(|error| policy.rough(error));
-    Summary {
-        mean_error: rough(errors.mean_error),
-        median_error: rough(errors.median_error),
-        p90_error: rough(errors.p90_error),
-        mean_absolute: rough(errors.mean_absolute),
-        ..errors.clone()
-    }
 }

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::counts::{CountPolicy, SourceCount};
 use super::numbers::ReportNumbers;
+use super::{accuracy, examples, record_page};
 
 /// The whole report.
 pub(super) fn object(report: &ReportNumbers) -> Value {
@@ -81,10 +82,13 @@ pub(super) fn object(report: &ReportNumbers) -> Value {
                 "label": label, "before": count(*before), "after": after,
             })).collect::<Vec<_>>(),
         })).collect::<Vec<_>>(),
-        "queries": report.errors,
+        "queries": accuracy::of_all(&report.errors),
+        "queries_by_conditions": accuracy::object(report),
+        "examples": examples::object(report),
         "limits": report.caveats.iter().map(|caveat| json!({
-            "key": caveat.key, "title": caveat.title, "text": caveat.text, "matters": caveat.matters,
+            "key": caveat.key, "title": caveat.title, "text": caveat.text, "matters": caveat.matters(),
         })).collect::<Vec<_>>(),
+        "record": record_page::object(report),
     })
 }
 

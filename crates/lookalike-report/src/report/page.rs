@@ -11,9 +11,9 @@ use super::loss::loss;
 use super::numbers::{Band, Distribution, ReportNumbers, RiskLine};
 use super::pictures::{Bar, bars};
 use super::risk::section as attackers;
-use super::unchanged;
+use super::{accuracy, caveats, examples, record_page, unchanged};
 use crate::plot::escape;
-use lookalike::numbers::{count, counted, decimal, percent};
+use lookalike::numbers::{count, decimal, percent};
 
 const STYLE: &str = include_str!("page.css");
 
@@ -33,8 +33,22 @@ pub(super) fn page(report: &ReportNumbers) -> String {
          </head>\n<body>\n",
         escape(&title)
     );
-    let parts = [verdict, columns, sizes, risk, unchanged::section, attackers, loss, distributions];
-    for part in parts.into_iter().chain([queries, limits, footer]) {
+    let parts: [fn(&ReportNumbers) -> String; 13] = [
+        verdict,
+        columns,
+        examples::section,
+        sizes,
+        risk,
+        unchanged::section,
+        attackers,
+        loss,
+        distributions,
+        accuracy::section,
+        caveats::section,
+        record_page::section,
+        footer,
+    ];
+    for part in parts {
         out += &part(report);
     }
     // A number and its sign stay on one line.
@@ -44,7 +58,7 @@ pub(super) fn page(report: &ReportNumbers) -> String {
 fn verdict(report: &ReportNumbers) -> String {
     let bad = if report.holds { "" } else { " bad" };
     let mut out = format!(
-        "<header><h1>Release report: {}</h1>\n<p class=\"soft\">The release {} of the source {}. {}</p></header>\n<main>\n<p class=\"verdict{bad}\">{}</p>\n",
+        "<header><h1>Release report: {}</h1>\n<p class=\"soft\">The release {} of the source {}.{} {}</p></header>\n<main>\n<p class=\"verdict{bad}\">{}</p>\n",
         escape(
             Path::new(&report.files.1)
                 .file_name()
@@ -52,6 +66,7 @@ fn verdict(report: &ReportNumbers) -> String {
         ),
         escape(&report.files.1),
         escape(&report.files.0),
+        report.record.date.as_ref().map_or(String::new(), |date| format!(" {date}.")),
         match report.policy {
             CountPolicy::Exact => "Internal edition: it has counts of the source, keep it as \
                                    confidential as the source."
@@ -64,7 +79,8 @@ fn verdict(report: &ReportNumbers) -> String {
         },
         escape(&report.verdict)
     );
-    for caveat in report.caveats.iter().filter(|caveat| caveat.key == "persons" && caveat.matters) {
+    for caveat in report.caveats.iter().filter(|caveat| caveat.key == "persons" && caveat.matters())
+    {
         let _ = writeln!(
             out,
             "<p class=\"verdict bad\">{}: {}</p>",
@@ -99,6 +115,9 @@ fn verdict(report: &ReportNumbers) -> String {
         }
         (None, Some(changed)) => tile(&percent(changed), "of the cells are a range or a group"),
         (None, None) => {}
+    }
+    if let Some((number, what)) = accuracy::tile(report) {
+        tile(&number, &what);
     }
     tile(&percent(highest), &unchanged::risk_words(report));
     if let Some((number, what)) = unchanged::tile(report) {
@@ -140,16 +159,20 @@ fn verdict(report: &ReportNumbers) -> String {
     out + "</ul>\n<p class=\"soft\">Publishing is a decision for people: this page only says that the file is k-anonymous for these columns.</p>\n"
 }
 
-/// A table with heads; those that begin with `>` are of numbers.
+/// A table with heads; those that begin with `>` are of numbers, with `#` of checksums.
 pub(super) fn table(heads: &[&str], rows: &[Vec<String>]) -> String {
-    let class = |at: usize| if heads[at].starts_with('>') { " class=\"n\"" } else { "" };
-    let mut out = "<div class=\"scroll\"><table>\n<thead><tr>".to_string();
+    let class = |at: usize| match heads[at].as_bytes().first() {
+        Some(b'>') => " class=\"n\"",
+        Some(b'#') => " class=\"sum\"",
+        _ => "",
+    };
+    let mut out = "<div class=\"scroll\" tabindex=\"0\"><table>\n<thead><tr>".to_string();
     for (at, head) in heads.iter().enumerate() {
         let _ = write!(
             out,
             "<th scope=\"col\"{}>{}</th>",
             class(at),
-            escape(head.trim_start_matches('>'))
+            escape(head.trim_start_matches(['>', '#']))
         );
     }
     out += "</tr></thead>\n<tbody>\n";
@@ -343,33 +366,6 @@ fn distributions_into(out: &mut String, distributions: &[Distribution]) {
         }
         *out += "</section>\n";
     }
-}
-
-fn queries(report: &ReportNumbers) -> String {
-    let Some(errors) = &report.errors else { return String::new() };
-    let error = |error: Option<f64>| error.map_or("none".to_string(), percent);
-    format!(
-        "<h2>Accuracy of counts</h2>\n<p>{} with conditions on all these columns were answered from \
-         both files. The relative error of the release is at most {} for half of them, and at most \
-         {} for nine in ten.</p>\n",
-        counted(errors.queries as u64, "random count", "random counts"),
-        error(errors.median_error),
-        error(errors.p90_error)
-    )
-}
-
-fn limits(report: &ReportNumbers) -> String {
-    let mut out = "<h2>Limits of the protection</h2>\n<dl>\n".to_string();
-    for caveat in &report.caveats {
-        let tag = if caveat.matters { "<span class=\"tag\">matters here</span>" } else { "" };
-        let _ = writeln!(
-            out,
-            "<dt>{}{tag}</dt><dd>{}</dd>",
-            escape(caveat.title),
-            escape(&caveat.text)
-        );
-    }
-    out + "</dl>\n"
 }
 
 fn footer(_: &ReportNumbers) -> String {

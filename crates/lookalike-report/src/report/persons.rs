@@ -150,6 +150,6 @@ pub(super) fn caveat(persons: &PersonsVerdict) -> Caveat {
         key: "reading",
         title: "Several rows of one person",
         text: format!("Persons are counted: {}. {limit}", persons.meaning),
-        matters: persons.reading == Persons::Rows,
+        weight: if persons.reading == Persons::Rows { 1.0 } else { 0.0 },
     }
 }

@@ -134,6 +134,12 @@ fn a_page_about_tables_in_memory_is_that_of_their_text() {
     assert!(of_memory.holds && of_memory.verdict.starts_with("This file is 3-anonymous"));
     assert_eq!(of_memory.numbers["rows"]["source"], 6);
     assert!(of_memory.html.contains("/hidden-folder/patients.csv"));
+    // There is no file, so no checksum, and nobody gave a date.
+    for file in ["source", "release"] {
+        assert!(of_memory.numbers["record"][file]["sha256"].is_null());
+    }
+    assert!(of_memory.numbers["record"]["date"].is_null());
+    assert!(of_memory.html.contains("none: no file that can be read again"));
 }
 
 #[test]

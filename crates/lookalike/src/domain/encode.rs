@@ -15,6 +15,7 @@ use super::parse::{DAY, TimeScale, as_written, instant, number, spelling, zone};
 use super::taxonomy::Taxonomy;
 use crate::codes::{Code, RowId};
 use crate::error::{Error, Hint, Result};
+use crate::numbers;
 use crate::request::{ColumnRequest, DateSpec, DateUnit, HierarchySpec, Kind, Request, Role};
 use crate::table::Coded;
 
@@ -330,11 +331,17 @@ fn ordinal(
     let mut used = vec![false; order.len()];
     for (at, text) in present_texts(values) {
         let Some(&place) = places.get(text) else {
-            return Err(Error::data(
-                "not-in-order",
-                "the value is not in the order of the column; add it there",
-            )
-            .at_row(name, first_row[at]));
+            let absent = present_texts(values).filter(|(_, text)| !places.contains_key(text));
+            let others = match absent.count() - 1 {
+                0 => String::new(),
+                more => {
+                    let values = numbers::counted(more as u64, "other value", "other values");
+                    format!("; {values} of the column have no place in it either")
+                }
+            };
+            let reason =
+                format!("the value is not in the order of the column; add it there{others}");
+            return Err(Error::data("not-in-order", reason).at_row(name, first_row[at]));
         };
         used[place] = true;
     }
@@ -435,7 +442,8 @@ fn flat(spec: ColumnSpec, values: &[Option<String>], first_row: &[RowId]) -> Res
     if let Some(at) = values.iter().position(|value| value.as_deref() == Some(ANY)) {
         return Err(Error::data(
             "reserved-star",
-            "the cell is `*`, which is published for any value; write another text in the source",
+            "the cell is `*`, which is published for any value; if the table is a release, begin with \
+             its source, else write another text in the source",
         )
         .at_row(spec.name, first_row[at]));
     }
@@ -581,6 +589,11 @@ mod tests {
             "column `v`, data row 2: the value is not in the order of the column; add it there"
         );
         assert_eq!(
+            refused(&["a", "secret", "hidden", "a", "b"], ", order = ['a']"),
+            "column `v`, data row 2: the value is not in the order of the column; add it there; 2 \
+             other values of the column have no place in it either"
+        );
+        assert_eq!(
             refused(&["a"], ", order = ['a', 'a']"),
             "the order of column `v` names `a` twice"
         );
@@ -605,8 +618,8 @@ mod tests {
         assert_eq!(labels, ["02", "a", "b", ""]);
         assert_eq!(
             refused(&["a", "*"], ""),
-            "column `v`, data row 2: the cell is `*`, which is published for any value; write \
-             another text in the source"
+            "column `v`, data row 2: the cell is `*`, which is published for any value; if the \
+             table is a release, begin with its source, else write another text in the source"
         );
     }
 

@@ -158,6 +158,11 @@ pub enum Hint {
     SortRows,
     /// Name the column that says for how many rows each row stands.
     NameCount,
+    /// Limit the share of those values of a sensitive column that need it (`alpha`, `values`).
+    ProtectValues {
+        /// The sensitive column.
+        column: String,
+    },
     /// Allow a greater distance of a sensitive column from the whole table.
     AllowDistance {
         /// The sensitive column.
@@ -250,6 +255,9 @@ impl Hint {
             Hint::PublishLabels => "publish labels or bounds".into(),
             Hint::SortRows => "remove `order`".into(),
             Hint::NameCount => "name the column with the counts (`count`)".into(),
+            Hint::ProtectValues { column } => format!(
+                "limit only the values of column `{column}` that need it (`alpha` with `values`)"
+            ),
             Hint::AllowDistance { column } => {
                 format!("allow more, such as `t = 0.2` for column `{column}`")
             }

@@ -203,7 +203,14 @@ impl Error {
             io::ErrorKind::BrokenPipe => "broken-pipe",
             _ => "io",
         };
-        let mut error = Error::new(ErrorKind::Io, code, source.to_string()).at_file(path);
+        let reason = match source.kind() {
+            // In the words of the system alone: others may say more.
+            io::ErrorKind::NotFound if source.raw_os_error().is_some() => {
+                "there is no such file or folder".to_string()
+            }
+            _ => source.to_string(),
+        };
+        let mut error = Error::new(ErrorKind::Io, code, reason).at_file(path);
         error.0.source = Some(source);
         error
     }

@@ -188,6 +188,37 @@ pub(super) fn listed_numbers(attributes: &[Attribute], request: &Request) -> Vec
     attributes.iter().filter_map(warning).collect()
 }
 
+/// A warning for each column of numbers with a hierarchy of prefixes and no kind: its cells are cut
+/// like text.
+pub(super) fn numbers_by_prefix(attributes: &[Attribute], request: &Request) -> Vec<Warning> {
+    let is_prefix = |line: &ColumnRequest| {
+        line.kind.is_none() && matches!(line.hierarchy, Some(HierarchySpec::Prefix(_)))
+    };
+    // Codes such as postal codes have one length.
+    let has_lengths = |tree: &Taxonomy| {
+        let leaves = Code::try_from(tree.leaves()).expect("codes have 32 bits");
+        let lengths =
+            (0..leaves).map(|leaf| tree.leaf_label(leaf).len()).filter(|&length| length > 0);
+        lengths.collect::<std::collections::BTreeSet<usize>>().len() > 1
+    };
+    let warning = |attribute: &Attribute| {
+        let name = &attribute.name;
+        request.column(name).filter(|line| is_prefix(line))?;
+        match &attribute.domain {
+            Domain::Tree(tree) if has_numbers(tree) && has_lengths(tree) => {}
+            _ => return None,
+        }
+        let reason = format!(
+            "column `{name}` has numbers, and its prefixes cut them like text: 12 and 120 are in \
+             one group, 9 and 10 are not"
+        );
+        let codes = Hint::SetKind { column: name.clone(), kind: "categorical".into() };
+        let numbers = Hint::SetHierarchy { column: name.clone() };
+        Some(Warning::new("numbers-by-prefix", reason).about_column(name).hint(numbers).hint(codes))
+    };
+    attributes.iter().filter_map(warning).collect()
+}
+
 fn has_numbers(tree: &Taxonomy) -> bool {
     let leaves = Code::try_from(tree.leaves()).expect("codes have 32 bits");
     let text = |leaf| Some(tree.leaf_label(leaf).to_string()).filter(|text| !text.is_empty());

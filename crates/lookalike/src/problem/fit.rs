@@ -51,6 +51,7 @@ impl Fitted {
             .collect::<Result<_>>()?;
         let mut warnings = check::without_intervals(&attributes, request);
         warnings.extend(check::listed_numbers(&attributes, request));
+        warnings.extend(check::numbers_by_prefix(&attributes, request));
         let sensitive = SensitiveColumns::new(coded, roles, rules, request, &mut warnings)?;
         Ok(Fitted { attributes, maps, schemes, sensitive, totals: None, warnings })
     }

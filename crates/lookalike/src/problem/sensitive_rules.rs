@@ -271,8 +271,10 @@ impl SensitiveColumn {
             .about_column(name));
         }
         let warning = |value: &&String| {
-            let reason =
-                format!("the value `{value}` that alpha names does not occur in column `{name}`");
+            let reason = format!(
+                "the value `{value}` that alpha names does not occur in column `{name}`: check \
+                     its spelling, the rule is about the others"
+            );
             Warning::new("alpha-value-absent", reason).about_column(name)
         };
         Ok(absent.iter().map(warning).collect())
@@ -428,7 +430,13 @@ mod tests {
     fn the_values_that_alpha_names_are_found_in_every_spelling() {
         let keys = ", alpha = 0.5, values = ['3e1', '?', '77'], kind = 'numeric'";
         let (columns, warnings) = columns(&["30", "4", ""], keys).unwrap();
-        assert_eq!(warnings, ["the value `77` that alpha names does not occur in column `v`"]);
+        assert_eq!(
+            warnings,
+            [
+                "the value `77` that alpha names does not occur in column `v`: check its spelling, the \
+                 rule is about the others"
+            ]
+        );
         let values = ["3e1", "?", "77"].map(String::from).to_vec();
         let alpha = Ratio::new(1, 2).unwrap();
         let spec = ModelSpec::Alpha { column: "v".into(), alpha, values };

@@ -190,6 +190,13 @@ impl Request {
         self.with(name.into(), |column| column.dependent = true)
     }
 
+    /// Why a column has its role: a text for the record of a release.
+    #[must_use]
+    pub fn reason(self, name: impl Into<String>, reason: impl Into<String>) -> Request {
+        let reason = Some(reason.into());
+        self.with(name.into(), |column| column.reason = reason)
+    }
+
     /// A further k, on some of the quasi-identifiers.
     #[must_use]
     pub fn k_on(mut self, k: u64, columns: impl IntoIterator<Item: Into<String>>) -> Request {

@@ -110,6 +110,10 @@ pub struct ColumnRequest {
     /// Keep or sensitive: publish it although it determines a quasi-identifier.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub dependent: bool,
+    /// Why the column has its role: a text for the record of a release. No rule and no search looks
+    /// at it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
     /// What a builder was asked for and a column cannot be; refused when the request is used.
     #[serde(skip)]
     pub conflict: Option<Conflict>,
@@ -159,6 +163,7 @@ impl ColumnRequest {
             t: None,
             distance: None,
             dependent: false,
+            reason: None,
             conflict: None,
         }
     }

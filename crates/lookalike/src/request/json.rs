@@ -91,6 +91,7 @@ fn reason(error: &serde_json::Error) -> String {
         ("unknown field ", "unknown field"),
     ] {
         if said.starts_with(begin) {
+            let said = super::plain_types(said);
             let expected = said.rfind(", expected ").map_or("", |at| &said[at..]);
             return format!("{short}{expected}");
         }

@@ -334,7 +334,7 @@ impl Request {
     pub fn parse(text: &str) -> Result<Request> {
         let refused = |error: toml::de::Error| {
             if is_toml(text) {
-                Error::request("bad-toml", error.to_string().trim_end())
+                Error::request("bad-toml", plain_toml(error.to_string().trim_end()))
             } else {
                 // Perhaps a table, named by mistake: the message of the parser would quote a row.
                 Error::request(
@@ -390,10 +390,15 @@ impl Request {
         let Share(share) =
             self.limits.suppress.unwrap_or(Share(Ratio::new(0, 1).expect("1 is not 0")));
         if share.num() >= share.den() {
-            return Err(Error::request(
-                "bad-suppress",
-                "suppress must be below 100%: a release needs rows",
-            ));
+            let percent = share.to_f64();
+            let written = match percent {
+                1.0..100.0 => {
+                    format!("{percent} percent is written {percent}% or {}", percent / 100.0)
+                }
+                _ => "one percent is written 1% or 0.01".to_string(),
+            };
+            let reason = format!("suppress must be below 100%: a release needs rows; {written}");
+            return Err(Error::request("bad-suppress", reason));
         }
         Ok(share)
     }
@@ -481,6 +486,32 @@ fn columns<'de, D: Deserializer<'de>>(
 /// The error for a request that no text can say.
 fn not_written(why: impl fmt::Display) -> Error {
     Error::request("unwritable-request", format!("the request cannot be written as text: {why}"))
+}
+
+/// The message of the TOML parser without words of programmers. A brace that is missing is noticed
+/// on a later line only.
+fn plain_toml(said: &str) -> String {
+    let brace = match said.contains("inline table") {
+        true => "; the line above may lack its closing brace }",
+        false => "",
+    };
+    plain_types(said) + brace
+}
+
+/// The types of a parser in words: `expected u64` is a whole number.
+fn plain_types(said: &str) -> String {
+    let Some((before, expected)) = said.rsplit_once(", expected ") else {
+        return said.to_string();
+    };
+    let quoted = if before.contains("string") { " without quotes" } else { "" };
+    let expected = match expected {
+        "u64" | "u32" | "usize" => format!("a whole number{quoted}"),
+        "f64" => format!("a number{quoted}"),
+        "a boolean" => format!("true or false{quoted}"),
+        "a string" => "a text in quotes".to_string(),
+        other => other.to_string(),
+    };
+    format!("{before}, expected {expected}")
 }
 
 /// True when some line could be one of a TOML file.

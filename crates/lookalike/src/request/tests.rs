@@ -82,7 +82,14 @@ fn with_every_key() -> Request {
                 ..column(Role::Sensitive)
             },
         ),
-        ("note", ColumnRequest { dependent: true, ..column(Role::Keep) }),
+        (
+            "note",
+            ColumnRequest {
+                dependent: true,
+                reason: Some("wanted by the clinic".into()),
+                ..column(Role::Keep)
+            },
+        ),
         ("name", column(Role::Identifier)),
         ("id", column(Role::Person)),
         ("wgt", column(Role::Weight)),
@@ -194,6 +201,7 @@ fn every_key_is_parsed_and_written_again() {
          [columns.note]
          role = 'keep'
          dependent = true
+         reason = 'wanted by the clinic'
          [columns.name]
          role = 'identifier'
          [columns.id]
@@ -326,7 +334,7 @@ fn limits_out_of_their_range_are_refused() {
     };
     assert_eq!(
         refused("limits.suppress = 1.0"),
-        "suppress must be below 100%: a release needs rows"
+        "suppress must be below 100%: a release needs rows; 1 percent is written 1% or 0.01"
     );
     assert!(refused("limits.max_loss = 30").contains("for thirty percent write 30% or 0.3"));
     assert_eq!(refused("rounds = 0"), "rounds must be at least 1");
@@ -495,6 +503,7 @@ fn every_key_that_is_a_rule_is_in_the_verdict_of_the_audit() {
         order: _,
         scheme: _,
         dependent: _,
+        reason: _,
         conflict: _,
         // These do, or are parameters of alpha and t.
         alpha: _,

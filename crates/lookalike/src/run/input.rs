@@ -66,7 +66,7 @@ impl Input {
     }
 
     /// The path, where the table can be read from it a second time.
-    pub(super) fn regular_file(&self) -> Option<&Path> {
+    pub fn regular_file(&self) -> Option<&Path> {
         self.path().filter(|path| std::fs::metadata(path).is_ok_and(|about| about.is_file()))
     }
 

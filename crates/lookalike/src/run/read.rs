@@ -148,6 +148,15 @@ fn strange(error: &Error, source: &Source) -> Error {
         matches!(hint, Hint::DidYouMean { column } if letters(column) == letters(&asked))
     });
     let near: String = near.map(|hint| format!("; {}", hint.words())).collect();
+    if source.names().len() == 1 {
+        let reason = format!(
+            "{said}{near}: the table has one column only, so its lines are probably cut at the wrong \
+             delimiter; the name of the column is not printed, because it may be data"
+        );
+        return Error::request("unknown-column", reason)
+            .about(error.place().clone())
+            .hint(Hint::SetDelimiter);
+    }
     let reason = format!(
         "{said}{near}: the table has none of the columns of the request; the names of its {} columns are \
          not printed, because they may be data; check the header line",

@@ -223,6 +223,7 @@ fn weights_improve_queries_on_the_heavy_columns() {
             seed: 5,
             sum: None,
             on: on.iter().map(ToString::to_string).collect(),
+            conditions: None,
         };
         let queries = draw(&source, &equal, &workload).unwrap();
         let released = read(release, &equal, AuditView::ReleaseAgainstSource).unwrap();

@@ -27,8 +27,12 @@ fn queries(input: &Path, request: &Request) -> Vec<Query> {
     assert_eq!(summable(&source, request).unwrap().as_deref(), Some("age"));
     let one = |sum: Option<&str>, on: &[&str]| {
         let on = on.iter().map(ToString::to_string).collect();
-        draw(&source, request, &Workload { queries: 60, seed: 4, sum: sum.map(String::from), on })
-            .unwrap()
+        draw(
+            &source,
+            request,
+            &Workload { queries: 60, seed: 4, sum: sum.map(String::from), on, conditions: None },
+        )
+        .unwrap()
     };
     [one(None, &[]), one(Some("age"), &[]), one(None, &["diagnosis", "ward", "age", "admission"])]
         .concat()

@@ -99,6 +99,19 @@ pub(super) fn compare_and_report(on: &mut Recorder) {
         on.fails(&format!("report patients.csv r.csv --bound none {ROLES} {flags}"));
     }
     on.fails(&format!("report r.csv patients.csv -o page.html {ROLES}"));
+    on.fails(&format!("report patients.csv r.csv -o page.html {ROLES} --date yesterday"));
+    let line = "report patients.csv r.csv -o dated.html --bound none --queries 0";
+    on.script_fails(&format!("SOURCE_DATE_EPOCH=now $0 {line} {ROLES}"));
+    on.fails(&format!("report r.csv {ROLES} -o page.html"));
+    on.fails(&format!("report {ROLES} -o page.html"));
+    for paths in [
+        "output.path = \"-\"\n",
+        "output.path = \"unmade.csv\"\n",
+        "output.path = \"r.csv\"\n",
+        "output.path = \"r.csv\"\ninput.path = \"gone.csv\"\n",
+    ] {
+        on.with("p.toml", paths, &format!("report -c p.toml {ROLES} -o page.html"));
+    }
 }
 
 pub(super) fn reproduce(on: &mut Recorder) {

@@ -39,6 +39,8 @@ pub(super) fn csv(on: &mut Recorder) {
     on.dir.write("book.xlsx", include_bytes!("../book.xlsx"));
     on.fails("check book.xlsx --sheet Blatt1 --qi Ort -k 2");
     on.fails("check nowhere.csv --qi a -k 2");
+    on.fails("check patiens.csv --qi age -k 2");
+    on.fails("check patients.csv --qi age -k 2 --delimiter ;");
     on.fails("check tmp --qi a -k 2");
 }
 

@@ -110,6 +110,8 @@ pub(super) fn verify(on: &mut Recorder) {
         "age,zip,diagnosis\n30,53711,flu\n",
         &format!("verify r.csv --source other.csv {flags}"),
     );
+    on.fails(&format!("verify {flags}"));
+    on.fails(&format!("verify r.csv --non-homogeneous {flags}"));
     on.fails(&format!("verify r.csv --proof p {flags}"));
     let far = format!("{flags} --t diagnosis=0.5");
     on.fails(&format!("verify r.csv {far} --distance diagnosis=ordered"));

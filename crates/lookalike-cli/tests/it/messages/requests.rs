@@ -7,6 +7,14 @@ const ROLES: &str = "anonymize patients.csv -o out.csv --bound none --qi age,zip
 
 pub(super) fn flags(on: &mut Recorder) {
     for flags in [
+        "-k five",
+        "-k 2 --steps many",
+        "--l diagnosis=1.2",
+        "-k 2 --l note=2",
+        "-k 2 --weight note=2",
+        "-k 2 --order note=a,b",
+        "-k 2 --kind note=numeric",
+        "-k 2 --reason note=unknown",
         "-k 2 --kind age=number",
         "-k 2 --t diagnosis=0.2 --distance diagnosis=far",
         "-k 2 --weight age=heavy",
@@ -39,6 +47,8 @@ pub(super) fn flags(on: &mut Recorder) {
         "-k 2 --time soon",
         "-k 2 --rounds 0",
         "-k 2 --suppress 100%",
+        "-k 2 --suppress 5",
+        "-k 2 --suppress 500",
         "-k 2 --max-loss 200%",
         "-k 2 --missing *",
         "-k 2 --proof p",
@@ -67,6 +77,9 @@ pub(super) fn configuration(on: &mut Recorder) {
         "patients",
         "kay = 5",
         "version = 9",
+        "k = \"5\"\n[columns]\nage = { role = \"quasi\" }",
+        "k = 5\n[output]\nsnap = \"yes\"\n[columns]\nage = { role = \"quasi\" }",
+        "k = 5\n[columns]\nage = { role = \"quasi\"\n[limits]\ntime = \"1s\"",
         "k = 5\n[columns]\nage = { role = \"key\" }",
         "k = 5\nalgorithm = \"magic\"\n[columns]\nage = { role = \"quasi\" }",
         "k = 5\nalgorithm = \"optimal\"\ncost = \"money\"\n[columns]\nage = { role = \"quasi\" }",

@@ -15,7 +15,7 @@ use super::Weighting;
 use super::field::{QueryField, WrittenExtent};
 use super::released;
 use super::weigh::{Extent, Grain, Test, weights};
-use crate::audit::{QuasiColumns, cells, coded, surface};
+use crate::audit::{QuasiColumns, ReleasedCell, cells, coded, surface};
 use crate::codes::real;
 use crate::domain::attribute::{Domain, Ordered, Unit};
 use crate::domain::taxonomy::Taxonomy;
@@ -107,20 +107,7 @@ fn detail(
     }
     let (mut ncp, mut generalized) = (0.0, 0);
     for ((cell, extent), &rows) in written.iter().zip(&extents).zip(&rows) {
-        let (penalty, is_one) = match (&field.domain, extent) {
-            (Domain::Tree(tree), Extent::Leaves(ranges)) => {
-                let leaves =
-                    ranges.iter().map(|range| u64::from(range.hi - range.lo) + 1).sum::<u64>();
-                (
-                    if leaves == 1 { 0.0 } else { real(leaves) / real(tree.leaves() as u64) },
-                    leaves == 1,
-                )
-            }
-            (Domain::Ordered(ordered), _) => {
-                field.written(*cell).map_or((1.0, false), |written| penalty(written, ordered))
-            }
-            _ => unreachable!("a tree has leaves"),
-        };
+        let (penalty, is_one) = cell_loss(&field, *cell, extent);
         ncp += real(rows) * penalty;
         generalized += if is_one { 0 } else { rows };
     }
@@ -139,6 +126,25 @@ fn detail(
     };
     let weight = request.column(name).and_then(|column| column.weight).unwrap_or(1.0);
     Ok(Detail { name: name.to_string(), weight, kind, ncp, generalized, bins })
+}
+
+/// The penalty of a released cell, and whether it is one value.
+pub(super) fn cell_loss(
+    field: &QueryField<'_>,
+    cell: ReleasedCell<'_>,
+    extent: &Extent,
+) -> (f64, bool) {
+    match (&field.domain, extent) {
+        (Domain::Tree(tree), Extent::Leaves(ranges)) => {
+            let leaves = ranges.iter().map(|range| u64::from(range.hi - range.lo) + 1).sum::<u64>();
+            let penalty = if leaves == 1 { 0.0 } else { real(leaves) / real(tree.leaves() as u64) };
+            (penalty, leaves == 1)
+        }
+        (Domain::Ordered(ordered), _) => {
+            field.written(cell).map_or((1.0, false), |written| penalty(written, ordered))
+        }
+        _ => unreachable!("a tree has leaves"),
+    }
 }
 
 /// The penalty of a cell of an ordered column, and whether it is one value.

@@ -21,6 +21,9 @@ pub struct Workload {
     pub sum: Option<String>,
     /// The columns with conditions; when empty, all quasi-identifiers except the summed one.
     pub on: Vec<String>,
+    /// Each query has conditions on so many of these columns, drawn for it; on all of them when
+    /// absent.
+    pub conditions: Option<usize>,
 }
 
 /// The most draws for one query: a query whose answer is 0 is drawn again.
@@ -41,7 +44,7 @@ pub fn summable(source: &Table, request: &Request) -> Result<Option<String>> {
 
 /// Draws queries whose true answer is not 0.
 ///
-/// Every query has a condition on every column: an ordered column between two random points of its
+/// Every query has a condition on every column, or on as many as the workload says: an ordered column between two random points of its
 /// domain (decimals and times: two random values of the source); a category is, with equal chance,
 /// one random value or one random inner node of its tree (without a hierarchy, the root). Query i
 /// is the same whatever the number of queries.
@@ -106,9 +109,10 @@ pub fn draw(source: &Table, request: &Request, workload: &Workload) -> Result<Ve
         // Counts and sums have streams of their own.
         let mut rng = Rng::at(workload.seed, 2 * number + u64::from(sum.is_some()));
         for _ in 0..DRAWS {
-            let conditions = fields[..on.len()]
-                .iter()
-                .map(|field| (field.name.to_string(), condition(field, &mut rng)));
+            let conditions = some(on.len(), workload.conditions, &mut rng).into_iter().map(|at| {
+                let field = &fields[at];
+                (field.name.to_string(), condition(field, &mut rng))
+            });
             let query = Query { sum: workload.sum.clone(), conditions: conditions.collect() };
             let tests = tests(&query, &fields)
                 .map_err(|(column, why)| Error::request("bad-condition", why).at_column(column))?;
@@ -122,6 +126,20 @@ pub fn draw(source: &Table, request: &Request, workload: &Workload) -> Result<Ve
             .hint(Hint::plain("use queries of your own")))
     };
     (0..workload.queries).into_par_iter().map(query).collect()
+}
+
+/// So many of the columns, each set as likely as any other; all when absent.
+fn some(columns: usize, wanted: Option<usize>, rng: &mut Rng) -> Vec<usize> {
+    let mut all: Vec<usize> = (0..columns).collect();
+    let wanted = wanted.unwrap_or(columns).clamp(1, columns);
+    if wanted < columns {
+        for at in 0..wanted {
+            let other = at + rng.place(columns - at);
+            all.swap(at, other);
+        }
+        all.truncate(wanted);
+    }
+    all
 }
 
 fn quasi(source: &Table, request: &Request) -> Vec<String> {

@@ -42,6 +42,7 @@ mod columns;
 mod condition;
 mod draw;
 mod field;
+mod typical;
 mod weigh;
 mod written;
 
@@ -50,6 +51,7 @@ mod tests;
 
 pub use columns::{Bin, Certainty, Detail, certainty, columns};
 pub use draw::{Workload, draw, summable};
+pub use typical::{RowLoss, typical_rows};
 pub use written::{parse, read};
 
 use std::collections::{BTreeMap, BTreeSet};

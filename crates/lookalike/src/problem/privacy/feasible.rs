@@ -9,7 +9,7 @@ use super::{
     top_and_tail,
 };
 use crate::codes::Code;
-use crate::error::{Error, Result};
+use crate::error::{Error, Hint, Result};
 use crate::request::ratio::Ratio;
 
 /// A sensitive value that is too frequent in the whole table.
@@ -43,12 +43,20 @@ impl Privacy {
         let is_asked = |model: &&Model| !(of_persons && matches!(model, Model::K(_)));
         let failing = self.models.iter().filter(|model| !self.model_holds(model, whole));
         let failing = failing.filter(is_asked);
-        let why: Vec<String> = failing.map(|model| nearest(model, whole, names)).collect();
-        if why.is_empty() {
-            Ok(())
-        } else {
-            Err(Error::infeasible("infeasible-rules", why.join("; ")))
+        let failing: Vec<&Model> = failing.collect();
+        if failing.is_empty() {
+            return Ok(());
         }
+        let why: Vec<String> = failing.iter().map(|model| nearest(model, whole, names)).collect();
+        let error = Error::infeasible("infeasible-rules", why.join("; "));
+        // A rule on all values fails on a common one, which often needs no protection.
+        let too_common = failing.iter().find_map(|model| match model {
+            Model::Alpha { column, values: None, .. } => Some(names[*column].clone()),
+            _ => None,
+        });
+        Err(too_common
+            .into_iter()
+            .fold(error, |error, column| error.hint(Hint::ProtectValues { column })))
     }
 
     /// When the whole table does not satisfy the rules but would after suppression: a value that is

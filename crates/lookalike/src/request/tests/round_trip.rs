@@ -250,6 +250,7 @@ fn column(rng: &mut Rng, name: &str, mut built: Request) -> (ColumnRequest, Requ
         order: maybe(rng, texts),
         scheme: maybe(rng, text),
         dependent: rng.below(2) == 0,
+        reason: maybe(rng, text),
         ..ColumnRequest::new(role)
     };
     let rules = if role == Role::Sensitive { rules(rng, &mut column) } else { Vec::new() };
@@ -286,6 +287,9 @@ fn column(rng: &mut Rng, name: &str, mut built: Request) -> (ColumnRequest, Requ
         }
         if column.dependent {
             built = built.accept_dependent(name);
+        }
+        if let Some(reason) = column.reason.clone() {
+            built = built.reason(name, reason);
         }
         built
     };
@@ -526,8 +530,8 @@ fn json_errors_have_the_path_of_the_key_and_never_a_value() {
         "columns": {"a.b": {"role": "quasi"}, "größe": {"role": "Bob"}}}"#;
     for (json, message) in [
         (r#"{"k": 5, "kay": 1}"#, "kay: unknown field, expected one of `version`"),
-        (r#"{"k": "Bob, expected x"}"#, "k: invalid type, expected u64"),
-        (r#"{"k": -5}"#, "k: invalid value, expected u64"),
+        (r#"{"k": "Bob, expected x"}"#, "k: invalid type, expected a whole number"),
+        (r#"{"k": -5}"#, "k: invalid value, expected a whole number"),
         (
             r#"{"rules": [{"k": 2, "columns": ["a"]}, {"k": 2, "colums": []}]}"#,
             "rules[1].colums: unknown field",

@@ -370,8 +370,12 @@ fn drawn_queries_are_not_empty_and_do_not_depend_on_each_other() {
     .unwrap();
     let drawn = |queries, sum: Option<&str>, on: &[&str]| {
         let on = on.iter().map(ToString::to_string).collect();
-        draw(&source, &request, &Workload { queries, seed: 3, sum: sum.map(String::from), on })
-            .unwrap()
+        draw(
+            &source,
+            &request,
+            &Workload { queries, seed: 3, sum: sum.map(String::from), on, conditions: None },
+        )
+        .unwrap()
     };
     let many = drawn(200, None, &[]);
     assert_eq!(drawn(20, None, &[]), many[..20]);
@@ -390,6 +394,17 @@ fn drawn_queries_are_not_empty_and_do_not_depend_on_each_other() {
     assert!(sums.iter().all(|query| query.conditions.keys().eq(["city", "illness"])
         && query.sum.as_deref() == Some("age")));
     assert_eq!(summable(&source, &request).unwrap().as_deref(), Some("age"));
+    for conditions in [1, 2, 3, 9] {
+        let expected = conditions.min(3);
+        let conditions = Some(conditions);
+        let workload = Workload { queries: 90, seed: 3, conditions, ..Workload::default() };
+        let some = draw(&source, &request, &workload).unwrap();
+        assert!(some.iter().all(|query| query.conditions.len() == expected));
+        for name in ["age", "city", "height"] {
+            let times = some.iter().filter(|query| query.conditions.contains_key(name)).count();
+            assert!(times >= 20 * expected, "each column comes up: {name} {times}");
+        }
+    }
     for (sum, on, expected) in [
         (
             None,
@@ -399,8 +414,13 @@ fn drawn_queries_are_not_empty_and_do_not_depend_on_each_other() {
         (Some("city"), "age", "column `city` has no numbers"),
         (Some("age"), "age", "no column is left for conditions"),
     ] {
-        let workload =
-            Workload { queries: 1, seed: 1, sum: sum.map(String::from), on: vec![on.to_string()] };
+        let workload = Workload {
+            queries: 1,
+            seed: 1,
+            sum: sum.map(String::from),
+            on: vec![on.to_string()],
+            conditions: None,
+        };
         let error = draw(&source, &request, &workload).unwrap_err().to_string();
         assert!(error.contains(expected), "{error}");
     }
@@ -412,7 +432,8 @@ fn a_workload_that_finds_nothing_gives_up() {
     let source = table("a,b\n0,x\n0,y\n");
     let request =
         Request::parse("k = 1\ncolumns.a.role = \"quasi\"\ncolumns.b.role = \"quasi\"").unwrap();
-    let workload = Workload { queries: 5, seed: 1, sum: Some("a".to_string()), on: Vec::new() };
+    let workload =
+        Workload { queries: 5, seed: 1, sum: Some("a".to_string()), ..Workload::default() };
     let error = draw(&source, &request, &workload).unwrap_err().to_string();
     assert!(error.contains("10000 random queries in a row have the answer 0"), "{error}");
 }

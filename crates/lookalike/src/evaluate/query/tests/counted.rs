@@ -42,6 +42,7 @@ fn answers_and_columns_of_a_counted_table_are_those_of_its_rows() {
                 seed,
                 sum,
                 on: vec!["age".into(), "city".into(), "illness".into()],
+                conditions: None,
             };
             let queries = draw(&plain, &request, &workload).unwrap();
             assert_eq!(draw(&counted, &of_counts, &workload).unwrap(), queries);

@@ -323,7 +323,7 @@ fn a_release_that_is_the_source_answers_without_error() {
         let table = table(&csv(&rows));
         let request = Request::parse(CONFIG).unwrap();
         for sum in [None, Some("age".to_string())] {
-            let workload = Workload { queries: 20, seed, sum, on: Vec::new() };
+            let workload = Workload { queries: 20, seed, sum, ..Workload::default() };
             let queries = draw(&table, &request, &workload).unwrap();
             let answers = answer(&table, &table, &request, &queries).unwrap();
             assert!(answers.iter().all(|answer| answer.error() == Some(0.0)), "{answers:?}");
@@ -338,7 +338,7 @@ fn a_release_of_stars_answers_with_the_product_of_the_shares() {
     let stars: Vec<Row> =
         rows.iter().map(|row| ["*", "*", "*", "*", &row[4], &row[5]].map(String::from)).collect();
     let request = Request::parse(CONFIG).unwrap();
-    let workload = Workload { queries: 50, seed: 1, sum: None, on: Vec::new() };
+    let workload = Workload { queries: 50, seed: 1, ..Workload::default() };
     let all = draw(&table(&csv(&rows)), &request, &workload).unwrap();
     let answers = answer(&table(&csv(&rows)), &table(&csv(&stars)), &request, &all).unwrap();
     for (query, found) in all.iter().zip(answers) {

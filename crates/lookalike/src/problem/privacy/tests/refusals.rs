@@ -6,7 +6,7 @@ fn why(models: Vec<Model>, counts: &[u64]) -> String {
     let names = ["diagnosis".to_string()];
     Privacy::new(models, vec![counts.to_vec()])
         .nearest(&class(counts), &names)
-        .map_or_else(|error| error.to_string(), |()| String::new())
+        .map_or_else(|error| error.reason().to_string(), |()| String::new())
 }
 
 #[test]
@@ -35,7 +35,15 @@ fn the_frequency_in_the_table_is_the_least_feasible_alpha() {
         ),
         "{said}"
     );
+    let hints = |model: Model| {
+        let privacy = Privacy::new(vec![model], vec![vec![40, 40, 20]]);
+        let names = ["diagnosis".to_string()];
+        privacy.nearest(&class(&[40, 40, 20]), &names).unwrap_err().hints().to_vec()
+    };
+    let rare = crate::Hint::ProtectValues { column: "diagnosis".to_string() };
+    assert_eq!(hints(alpha("1/4")), [rare], "a common value often needs no protection");
     let named = Model::Alpha { column: 0, alpha: ratio("1/4"), values: Some(vec![0, 2]) };
+    assert!(hints(named.clone()).is_empty(), "it names values already");
     let said = why(vec![named], &[20, 40, 20]);
     assert!(
         said.contains("the named values fill 40 of 80 rows") && said.ends_with("is 1/2 (or 0.5)"),
