@@ -88,6 +88,7 @@ def anonymize(
     persons: Literal["whole", "rows"] | None = None,
     pseudonyms: bool | None = None,
     suppress: Share | None = None,
+    suppression_price: Share | None = None,
     max_loss: Share | None = None,
     publish: Literal["label", "set", "bounds"] | None = None,
     snap: bool | None = None,
@@ -144,6 +145,9 @@ def anonymize(
         Publish a random number for each person in place of the person key.
     suppress : float or str
         The greatest share of rows to suppress: 0.01 or "1%".
+    suppression_price : float or str
+        The price of a suppressed row, from 0 (every row goes that makes the others finer) to 1 (it
+        costs as much as a row that publishes nothing); 0.25 if absent.
     max_loss : float or str
         The greatest loss to accept.
     publish : {"label", "set", "bounds"}
@@ -227,6 +231,7 @@ def anonymize(
         "persons": persons,
         "pseudonyms": pseudonyms,
         "suppress": suppress,
+        "suppression_price": suppression_price,
         "max_loss": max_loss,
         "publish": publish,
         "snap": snap,

@@ -230,7 +230,8 @@ def test_wrong_arguments_are_named(df: pd.DataFrame, wish: dict[str, Any], words
 
 
 SEARCH: dict[str, Any] = {"algorithm": "mondrian", "time": 1, "steps": 5, "rounds": 2,
-                          "scheme": "ops", "cost": "ncp", "seed": 1, "max_loss": 0.5}  # fmt: skip
+                          "scheme": "ops", "cost": "ncp", "seed": 1, "max_loss": 0.5,
+                          "suppression_price": 0.5}  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -247,7 +248,7 @@ SEARCH: dict[str, Any] = {"algorithm": "mondrian", "time": 1, "steps": 5, "round
 def test_arguments_that_would_be_ignored_are_refused(function: Any, also: list[str]) -> None:
     values = SEARCH | {"publish": "set", "snap": True, "non_homogeneous": True, "population": "p",
                        "k": 5}  # fmt: skip
-    own: set[str] = {la.compare: {"time", "steps", "rounds", "scheme", "cost", "seed"},
+    own: set[str] = {la.compare: {"suppression_price", "time", "steps", "rounds", "scheme", "cost", "seed"},
            la.query: {"seed"}, la.apply: {"max_loss"}}.get(function, set())  # fmt: skip
     for name in [*SEARCH, *also]:
         if name in own:

@@ -223,6 +223,10 @@ pub(crate) struct SearchArgs {
     /// Number of improvement steps of auto: unlike --time, the same on every machine
     #[arg(long, value_name = "N")]
     pub(crate) steps: Option<u64>,
+    /// Price of a suppressed row, 0 to 1: with 0 every row goes that makes the others finer, with 1
+    /// only one whose others gain as much as it loses. Default: 0.25
+    #[arg(long, value_name = "PRICE")]
+    pub(crate) suppression_price: Option<Ratio>,
     /// Effort for the lower bound on the loss: none, quick, full, or tight (sharper and slow)
     #[arg(long, value_name = "EFFORT", value_parser = effort(), default_value = "quick")]
     pub(crate) bound: Effort,

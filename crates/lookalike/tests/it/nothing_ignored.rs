@@ -103,7 +103,7 @@ fn every_key_of_a_request_is_heeded_or_refused() {
         columns: _,
         input: Input { path: _, delimiter: _, encoding: _, names: _, sheet: _ },
         output: Output { path: _, publish: _, order: _, snap: _, raw_formulas: _, pseudonyms: _ },
-        limits: Limits { suppress: _, time: _, max_loss: _ },
+        limits: Limits { suppress: _, suppression_price: _, time: _, max_loss: _ },
         // Heeded by the measures of risk, which have tests of their own.
         risk: RiskRequest { population: _, sampling_fraction: _ },
     } = Request::default();

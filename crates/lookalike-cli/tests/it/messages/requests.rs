@@ -39,6 +39,7 @@ pub(super) fn flags(on: &mut Recorder) {
         "-k 2 --time soon",
         "-k 2 --rounds 0",
         "-k 2 --suppress 100%",
+        "-k 2 --suppression-price 2",
         "-k 2 --max-loss 200%",
         "-k 2 --missing *",
         "-k 2 --proof p",
