@@ -138,6 +138,12 @@ class CheckChanges(RoleChanges, total=False):
     sampling_fraction: Share | None
 
 
+class ExplainChanges(RoleChanges, total=False):
+    """Those of `explain`, beside the ones that it names itself."""
+
+    suppression_price: Share | None
+
+
 class CompareChanges(RoleChanges, total=False):
     """Those of `compare`, beside the ones that it names itself."""
 

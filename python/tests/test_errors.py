@@ -238,6 +238,7 @@ SEARCH: dict[str, Any] = {"algorithm": "mondrian", "time": 1, "steps": 5, "round
     ("function", "also"),
     [
         (la.check, ["publish", "snap", "non_homogeneous"]),
+        (la.explain, ["publish", "snap", "non_homogeneous"]),
         (la.verify, ["publish", "snap", "population"]),
         (la.report, ["publish", "snap"]),
         (la.query, ["publish", "snap", "k"]),
@@ -249,7 +250,7 @@ def test_arguments_that_would_be_ignored_are_refused(function: Any, also: list[s
     values = SEARCH | {"publish": "set", "snap": True, "non_homogeneous": True, "population": "p",
                        "k": 5}  # fmt: skip
     own: set[str] = {la.compare: {"suppression_price", "time", "steps", "rounds", "scheme", "cost", "seed"},
-           la.query: {"seed"}, la.apply: {"max_loss"}}.get(function, set())  # fmt: skip
+           la.query: {"seed"}, la.apply: {"max_loss"}, la.explain: {"time", "suppression_price"}}.get(function, set())  # fmt: skip
     for name in [*SEARCH, *also]:
         if name in own:
             continue

@@ -6,12 +6,14 @@ use std::process::ExitCode;
 use lookalike::run::refuse_overlap;
 use lookalike::table::{self, Access, Existing, Pending};
 use lookalike::{Request, Result};
+use lookalike_report::explain::{add_to, explain};
 use lookalike_report::proof::read_proof;
 use lookalike_report::report::{Edition, ReportOptions, TableNames, check_request, report};
 
 use crate::NOT_MET;
 use crate::args::{GlobalArgs, ReportArgs};
 use crate::files;
+use crate::request::usage;
 use crate::{hints, interrupt, show};
 
 pub(crate) fn run(args: &ReportArgs, global: &GlobalArgs) -> Result<ExitCode> {
@@ -19,6 +21,12 @@ pub(crate) fn run(args: &ReportArgs, global: &GlobalArgs) -> Result<ExitCode> {
     args.released.apply_to(&mut request);
     args.risk.apply_to(&mut request);
     check_request(&request)?;
+    if args.explain && args.edition == Edition::Public {
+        return Err(usage(
+            "--explain has shares of the source, which the public edition must not have: leave it \
+             out, or use --edition internal",
+        ));
+    }
     refuse_outputs(args, &request)?;
     // Outputs that cannot be written are refused before large tables are read.
     for path in [Some(&args.output), args.json.as_ref()].into_iter().flatten() {
@@ -34,12 +42,16 @@ pub(crate) fn run(args: &ReportArgs, global: &GlobalArgs) -> Result<ExitCode> {
         queries: args.queries,
         bound: args.bound,
     };
-    let page =
+    let mut page =
         report(&args.source, &args.release, &request, &options, interrupt::of_run(), &|event| {
             if let Some((_, message)) = event.warning(hints::words) {
                 show::warning(&message);
             }
         })?;
+    if args.explain {
+        let source = table::open(&args.source, &request.input)?;
+        add_to(&mut page, &explain(source, &request, interrupt::of_run())?, hints::words);
+    }
     // Counts of the source are as secret as the source.
     let access = match args.edition {
         Edition::Internal => Access::Owner,
