@@ -249,8 +249,12 @@ SEARCH: dict[str, Any] = {"algorithm": "mondrian", "time": 1, "steps": 5, "round
 def test_arguments_that_would_be_ignored_are_refused(function: Any, also: list[str]) -> None:
     values = SEARCH | {"publish": "set", "snap": True, "non_homogeneous": True, "population": "p",
                        "k": 5}  # fmt: skip
-    own: set[str] = {la.compare: {"suppression_price", "time", "steps", "rounds", "scheme", "cost", "seed"},
-           la.query: {"seed"}, la.apply: {"max_loss"}, la.explain: {"time", "suppression_price"}}.get(function, set())  # fmt: skip
+    own: set[str] = {
+        la.compare: {"suppression_price", "time", "steps", "rounds", "scheme", "cost", "seed"},
+        la.query: {"seed"},
+        la.apply: {"max_loss"},
+        la.explain: {"time", "suppression_price"},
+    }.get(function, set())
     for name in [*SEARCH, *also]:
         if name in own:
             continue

@@ -1,6 +1,9 @@
 //! Leaving tuples out of a class that stays: all at one end of its box, or all but those with the
 //! most frequent value of an attribute.
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
 use super::path::{State, Step};
 use crate::codes::{CodeRange, real};
 use crate::problem::partition::Piece;
@@ -24,7 +27,7 @@ pub(super) fn step(state: &State, class: u32, most: u64, tally: &mut Tally) -> O
         let range = |piece: usize| all[piece][at];
         let low = places(pieces, |piece| range(piece).lo == whole.lo);
         let high = places(pieces, |piece| range(piece).hi == whole.hi);
-        let common = most_frequent(pieces, |piece| range(piece));
+        let common = most_frequent(pieces, range);
         let others = places(pieces, |piece| range(piece) != common);
         for out in [low, high, others] {
             let rows: u64 = out.iter().map(|&place| u64::from(pieces[place].count)).sum();
@@ -52,21 +55,24 @@ fn places(pieces: &[Piece], is_chosen: impl Fn(usize) -> bool) -> Vec<usize> {
 
 /// The value of most rows; of equally frequent ones the one that comes first.
 fn most_frequent(pieces: &[Piece], range: impl Fn(usize) -> CodeRange) -> CodeRange {
-    let mut counts: Vec<(CodeRange, u64)> = Vec::new();
+    let mut counts: BTreeMap<CodeRange, (u64, Reverse<usize>)> = BTreeMap::new();
     for (place, piece) in pieces.iter().enumerate() {
-        let count = u64::from(piece.count);
-        match counts.iter_mut().find(|(value, _)| *value == range(place)) {
-            Some((_, rows)) => *rows += count,
-            None => counts.push((range(place), count)),
-        }
+        counts.entry(range(place)).or_insert((0, Reverse(place))).0 += u64::from(piece.count);
     }
-    let first = counts[0];
-    counts.into_iter().fold(first, |best, other| if other.1 > best.1 { other } else { best }).0
+    *counts.iter().max_by_key(|(_, count)| **count).expect("a class has rows").0
+}
+
+/// True for the places that are left out.
+fn marked(places: usize, out: &[usize]) -> Vec<bool> {
+    let mut is_out = vec![false; places];
+    out.iter().for_each(|&place| is_out[place] = true);
+    is_out
 }
 
 /// The fall of the objective when these pieces are left out.
 fn gain(state: &State, class: u32, all: &[Vec<CodeRange>], out: &[usize], rows: u64) -> f64 {
-    let mut kept = (0..all.len()).filter(|place| !out.contains(place));
+    let is_out = marked(all.len(), out);
+    let mut kept = (0..all.len()).filter(|&place| !is_out[place]);
     let mut ranges = all[kept.next().expect("some stay")].clone();
     for place in kept {
         ranges.iter_mut().zip(&all[place]).for_each(|(range, other)| *range = range.join(*other));
@@ -77,6 +83,7 @@ fn gain(state: &State, class: u32, all: &[Vec<CodeRange>], out: &[usize], rows: 
 
 /// True when the class satisfies the rules without these pieces.
 fn stays(state: &State, pieces: &[Piece], out: &[usize], tally: &mut Tally) -> bool {
-    let kept = pieces.iter().enumerate().filter(|(place, _)| !out.contains(place));
-    state.holds(tally, kept.map(|(_, piece)| piece))
+    let is_out = marked(pieces.len(), out);
+    let kept = pieces.iter().zip(&is_out).filter(|(_, is_out)| !**is_out);
+    state.holds(tally, kept.map(|(piece, _)| piece))
 }
