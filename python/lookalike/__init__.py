@@ -16,7 +16,18 @@ What is handed out was audited by code that had no part in making it. docs/pytho
 
 TYPE_CHECKING = False  # as in typing, which takes as long to import as the rest of this file
 if TYPE_CHECKING:
-    from ._api import anonymize, apply, check, compare, plan, query, report, suggest, verify
+    from ._api import (
+        anonymize,
+        apply,
+        check,
+        compare,
+        explain,
+        plan,
+        query,
+        report,
+        suggest,
+        verify,
+    )
     from ._config import Config, Rules, rules
     from ._errors import (
         ConfigError,
@@ -36,6 +47,7 @@ if TYPE_CHECKING:
         Answers,
         Bound,
         Comparison,
+        Explanation,
         Loss,
         Plan,
         Plot,
@@ -54,6 +66,7 @@ _MODULES = {
     "apply": "_api",
     "check": "_api",
     "compare": "_api",
+    "explain": "_api",
     "plan": "_api",
     "query": "_api",
     "report": "_api",
@@ -81,6 +94,7 @@ _MODULES = {
     "Answers": "_results",
     "Bound": "_results",
     "Comparison": "_results",
+    "Explanation": "_results",
     "Loss": "_results",
     "Plan": "_results",
     "Plot": "_results",
@@ -101,6 +115,7 @@ __all__ = [
     "ConfigError",
     "DataError",
     "Exhausted",
+    "Explanation",
     "FileError",
     "Hierarchy",
     "HierarchyError",
@@ -125,6 +140,7 @@ __all__ = [
     "check",
     "compare",
     "dates",
+    "explain",
     "hierarchy",
     "intervals",
     "plan",

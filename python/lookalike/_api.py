@@ -21,6 +21,7 @@ from ._config import (
     CompareChanges,
     Config,
     ConfigLike,
+    ExplainChanges,
     Names,
     ReportChanges,
     RoleChanges,
@@ -41,7 +42,17 @@ from ._config import (
 )
 from ._errors import ConfigError, DataError, LookalikeWarning, read_text
 from ._progress import Progress, Watch
-from ._results import Answers, Comparison, Plan, Plot, Release, Report, Verdict, verdict
+from ._results import (
+    Answers,
+    Comparison,
+    Explanation,
+    Plan,
+    Plot,
+    Release,
+    Report,
+    Verdict,
+    verdict,
+)
 
 if TYPE_CHECKING:
     from ._tables import Source, Table
@@ -88,6 +99,7 @@ def anonymize(
     persons: Literal["whole", "rows"] | None = None,
     pseudonyms: bool | None = None,
     suppress: Share | None = None,
+    suppression_price: Share | None = None,
     max_loss: Share | None = None,
     publish: Literal["label", "set", "bounds"] | None = None,
     snap: bool | None = None,
@@ -145,6 +157,9 @@ def anonymize(
         Publish a random number for each person in place of the person key.
     suppress : float or str
         The greatest share of rows to suppress: 0.01 or "1%".
+    suppression_price : float or str
+        The price of a suppressed row, from 0 (every row goes that makes the others finer) to 1 (it
+        costs as much as a row that publishes nothing); 0.25 if absent.
     max_loss : float or str
         The greatest loss to accept.
     publish : {"label", "set", "bounds"}
@@ -230,6 +245,7 @@ def anonymize(
         "persons": persons,
         "pseudonyms": pseudonyms,
         "suppress": suppress,
+        "suppression_price": suppression_price,
         "max_loss": max_loss,
         "publish": publish,
         "snap": snap,
@@ -410,6 +426,63 @@ def check(
     )
     found = verdict(json.loads(text))
     _warn(found.warnings)
+    return found
+
+
+def explain(
+    data: Table,
+    config: ConfigLike | None = None,
+    /,
+    *,
+    k: int | None = None,
+    quasi: Names | Mapping[str, Any] | None = None,
+    sensitive: Names | Mapping[str, Rules | Mapping[str, Any] | None] | None = None,
+    time: float | str | timedelta | None = None,
+    threads: int | None = None,
+    **changes: Unpack[ExplainChanges],
+) -> Explanation:
+    """Explains what costs the detail of a release, and what would help.
+
+    Quick searches, all by one algorithm, and no release. The numbers are counted in the table: keep
+    them as confidential.
+
+    Parameters
+    ----------
+    data, config, k, quasi, sensitive, **changes
+        As in `anonymize`.
+    time : float, str or timedelta
+        The time limit of all searches together; ten seconds if absent.
+
+    Returns
+    -------
+    Explanation
+        ``.helps`` has what would help, the greatest gain first; ``.frame`` a row for each column.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> people = pd.DataFrame({"age": [34, 36, 51, 58], "sex": ["f", "m", "f", "m"]})
+    >>> found = explain(people, k=2, quasi=["age", "sex"])
+    >>> [column["name"] for column in found.columns], found.helps[0].split(",")[0]
+    (['age', 'sex'], 'without column sex')
+    """
+    _refuse_unknown(explain, changes, ExplainChanges)
+    given: dict[str, object] = {
+        "k": k,
+        "quasi": quasi,
+        "sensitive": sensitive,
+        "time": time,
+        **changes,
+    }
+    source = _tables.source_of(data)
+    request = fitted(config_of(config, given), source)
+    text = _read(
+        source,
+        request,
+        lambda table: _lookalike.explain(table, request_text(request), _options(threads)),
+    )
+    found = Explanation(json.loads(text))
+    _warn(found.numbers["warnings"])
     return found
 
 

@@ -139,11 +139,18 @@ class CheckChanges(RoleChanges, total=False):
     sampling_fraction: Share | None
 
 
+class ExplainChanges(RoleChanges, total=False):
+    """Those of `explain`, beside the ones that it names itself."""
+
+    suppression_price: Share | None
+
+
 class CompareChanges(RoleChanges, total=False):
     """Those of `compare`, beside the ones that it names itself."""
 
     publish: Literal["label", "set", "bounds"] | None
     snap: bool | None
+    suppression_price: Share | None
     steps: int | None
     rounds: int | None
     scheme: str | None
@@ -401,7 +408,8 @@ def fitted(config: Config, source: Source) -> Config:
 def without_search(config: Config) -> Config:
     """The same request without the options of a search, for a recoding that is there already."""
     request = {key: value for key, value in config.items() if key not in _SEARCH}
-    limits = {key: value for key, value in request.pop("limits", {}).items() if key != "time"}
+    limits = request.pop("limits", {}).items()
+    limits = {key: value for key, value in limits if key not in ("time", "suppression_price")}
     return Config(request | ({"limits": limits} if limits else {}))
 
 
@@ -547,6 +555,7 @@ _WHOLE = {"k": 1, "steps": 0, "rounds": 0, "seed": 0}
 
 _SECTIONS = {
     "suppress": "limits",
+    "suppression_price": "limits",
     "max_loss": "limits",
     "time": "limits",
     "publish": "output",

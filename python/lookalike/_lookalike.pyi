@@ -74,6 +74,7 @@ def apply(recoding: str, data: Table, request: str, options: str, watch: Watch |
     """``recoding`` is the text of a recoding file. Options: "verify"."""
 
 def check(data: Table, request: str, options: str) -> str: ...
+def explain(data: Table, request: str, options: str) -> str: ...
 def verify(release: Table, request: str, source: Table | None, options: str) -> str:
     """Options: "proof" (the text of a proof file), "plan" (true: the release is a plan, and the
     source its table of tuples)."""

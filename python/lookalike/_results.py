@@ -815,6 +815,72 @@ class Answers:
         return _html.block("Errors of queries", _html.table(heads, rows))
 
 
+@dataclass(frozen=True, slots=True, repr=False)
+class Explanation:
+    """What costs the detail of a release, and what would help.
+
+    Attributes
+    ----------
+    loss : float
+        The loss of a quick search, from 0 to 1; "auto" loses less.
+    columns : list of dict
+        For each quasi-identifier its ``loss`` and its ``part`` of the whole, the loss of the
+        ``others`` now and without it (``others_without``), with it ``coarser``, and the shares of
+        rows that are unique on it alone and without it.
+    helps : list of str
+        What would help, the greatest gain first.
+    numbers : dict
+        Everything, with the keys of ``lookalike explain --json``; as confidential as the source.
+    """
+
+    numbers: dict[str, Any]
+
+    @property
+    def loss(self) -> float:
+        """The loss of a quick search, from 0 to 1."""
+        return float(self.numbers["loss"])
+
+    @property
+    def columns(self) -> list[dict[str, Any]]:
+        """A dict for each quasi-identifier, the one that costs most first."""
+        return list(self.numbers["columns"])
+
+    @property
+    def helps(self) -> list[str]:
+        """What would help, in sentences, the greatest gain first."""
+        return [
+            f"{help['change']}, {help['of']} lose {_html.percent(help['then'])} instead of "
+            f"{_html.percent(help['now'])}"
+            for help in self.numbers["helps"]
+        ]
+
+    @property
+    def frame(self) -> Any:
+        """The columns as a frame of pandas, else of polars, else as a list of dicts."""
+        flat = [
+            {**column, "coarser": (column["coarser"] or {}).get("others")}
+            for column in self.columns
+        ]
+        return frame_of(flat)
+
+    def __repr__(self) -> str:
+        first = "; ".join(self.helps[:1]) or "no single change helps"
+        return f"Explanation(loss={self.loss:.3f}; {first})"
+
+    def _repr_html_(self) -> str:
+        def share(of: float | None) -> str:
+            return "" if of is None else _html.percent(of)
+
+        heads = ["column", "lost", "part", "others", "without it", "unique alone", "unique without"]
+        rows = [
+            [column["name"], share(column["loss"]), share(column["part"]), share(column["others"]),
+             share(column["others_without"]), share(column["unique_alone"]),
+             share(column["unique_without"])]
+            for column in self.columns
+        ]  # fmt: skip
+        return _html.block("What costs the detail", _html.table(heads, rows))
+
+
 def frame_of(rows: list[dict[str, Any]]) -> Any:
     """Rows as a frame of pandas, else of polars, else as they are."""
     if _tables.has("pandas"):

@@ -105,6 +105,7 @@ def test_keyword_arguments_say_the_same_as_a_mapping() -> None:
         person="patient",
         sampling_weight="instance",
         suppress="1%",
+        suppression_price=0.5,
         max_loss=0.3,
         time=timedelta(minutes=1),
         publish="bounds",
@@ -129,7 +130,9 @@ def test_keyword_arguments_say_the_same_as_a_mapping() -> None:
     }  # fmt: skip
     assert columns["patient"] == {"role": "person"}
     assert columns["instance"] == {"role": "weight"}
-    assert said["limits"] == {"suppress": "1%", "max_loss": 0.3, "time": "60.000000s"}
+    assert said["limits"] == {
+        "suppress": "1%", "suppression_price": 0.5, "max_loss": 0.3, "time": "60.000000s"
+    }  # fmt: skip
     assert said["output"] == {"publish": "bounds", "pseudonyms": True}
     assert said["missing"] == ["?"] and said["risk"]["population"] == "register.csv"
 

@@ -230,13 +230,15 @@ def test_wrong_arguments_are_named(df: pd.DataFrame, wish: dict[str, Any], words
 
 
 SEARCH: dict[str, Any] = {"algorithm": "mondrian", "time": 1, "steps": 5, "rounds": 2,
-                          "scheme": "ops", "cost": "ncp", "seed": 1, "max_loss": 0.5}  # fmt: skip
+                          "scheme": "ops", "cost": "ncp", "seed": 1, "max_loss": 0.5,
+                          "suppression_price": 0.5}  # fmt: skip
 
 
 @pytest.mark.parametrize(
     ("function", "also"),
     [
         (la.check, ["publish", "snap", "non_homogeneous"]),
+        (la.explain, ["publish", "snap", "non_homogeneous"]),
         (la.verify, ["publish", "snap", "population"]),
         (la.report, ["publish", "snap"]),
         (la.query, ["publish", "snap", "k"]),
@@ -247,8 +249,12 @@ SEARCH: dict[str, Any] = {"algorithm": "mondrian", "time": 1, "steps": 5, "round
 def test_arguments_that_would_be_ignored_are_refused(function: Any, also: list[str]) -> None:
     values = SEARCH | {"publish": "set", "snap": True, "non_homogeneous": True, "population": "p",
                        "k": 5}  # fmt: skip
-    own: set[str] = {la.compare: {"time", "steps", "rounds", "scheme", "cost", "seed"},
-           la.query: {"seed"}, la.apply: {"max_loss"}}.get(function, set())  # fmt: skip
+    own: set[str] = {
+        la.compare: {"suppression_price", "time", "steps", "rounds", "scheme", "cost", "seed"},
+        la.query: {"seed"},
+        la.apply: {"max_loss"},
+        la.explain: {"time", "suppression_price"},
+    }.get(function, set())
     for name in [*SEARCH, *also]:
         if name in own:
             continue

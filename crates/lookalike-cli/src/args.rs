@@ -2,6 +2,7 @@
 //! [`RequestFlags::request`](crate::args::RequestFlags::request) does that.
 
 mod compare;
+mod explain;
 mod hierarchy;
 mod reading;
 mod report;
@@ -10,6 +11,7 @@ mod risk;
 mod values;
 
 pub(crate) use compare::CompareArgs;
+pub(crate) use explain::ExplainArgs;
 pub(crate) use hierarchy::{
     HierarchyArgs, HierarchyCheckArgs, HierarchyCommand, HierarchyNew, HierarchyOutputArgs,
 };
@@ -81,6 +83,8 @@ pub(crate) enum Command {
     Init(InitArgs),
     /// Measure a table as it is: does it satisfy the rules already?
     Check(CheckArgs),
+    /// Explain what costs the detail, and what would help: columns, k, suppression
+    Explain(ExplainArgs),
     /// Make a release: search, write, read back and verify
     #[command(visible_alias = "anonymise")]
     Anonymize(Box<AnonymizeArgs>),
@@ -225,6 +229,10 @@ pub(crate) struct SearchArgs {
     /// Number of improvement steps of auto: unlike --time, the same on every machine
     #[arg(long, value_name = "N", value_parser = whole::<u64>)]
     pub(crate) steps: Option<u64>,
+    /// Price of a suppressed row, 0 to 1: with 0 every row goes that makes the others finer, with 1
+    /// only one whose others gain as much as it loses. Default: 0.25
+    #[arg(long, value_name = "0-1")]
+    pub(crate) suppression_price: Option<Ratio>,
     /// Effort for the lower bound on the loss: none, quick, full, or tight (sharper and slow)
     #[arg(long, value_name = "EFFORT", value_parser = effort(), default_value = "quick")]
     pub(crate) bound: Effort,

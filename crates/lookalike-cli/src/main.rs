@@ -66,6 +66,7 @@ fn run(cli: Cli) -> ExitCode {
     let outcome = prepared.and_then(|()| match cli.command {
         Command::Init(args) => cmd::init::run(&args),
         Command::Check(args) => cmd::check::run(&args),
+        Command::Explain(args) => cmd::explain::run(&args),
         Command::Anonymize(args) => cmd::anonymize::run(&args, &cli.global),
         Command::Plan(args) => cmd::plan::run(&args, &cli.global),
         Command::Apply(args) => cmd::apply::run(&args, &cli.global),
@@ -107,6 +108,7 @@ fn wants_json(command: &Command) -> bool {
     let is_free = |other: Option<&PathBuf>| other.is_none_or(|path| path != Path::new("-"));
     match command {
         Command::Check(args) => args.json,
+        Command::Explain(args) => args.json,
         Command::Anonymize(args) => args.json && is_free(args.output.as_ref()),
         Command::Plan(args) => args.json && is_free(Some(&args.output)),
         Command::Apply(args) => args.json && is_free(Some(&args.output)),

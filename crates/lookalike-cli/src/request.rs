@@ -210,6 +210,9 @@ impl SearchArgs {
         if self.steps.is_some() {
             request.steps = self.steps;
         }
+        if let Some(price) = self.suppression_price {
+            request.limits.suppression_price = Some(Share(price));
+        }
         if let Some(cost) = &self.cost {
             request.cost = Some(cost.clone());
         }

@@ -31,6 +31,7 @@ pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
         wrap_pyfunction!(cells::merge_cells, module)?,
         wrap_pyfunction!(apply, module)?,
         wrap_pyfunction!(check, module)?,
+        wrap_pyfunction!(explain, module)?,
         wrap_pyfunction!(verify, module)?,
         wrap_pyfunction!(compare, module)?,
         wrap_pyfunction!(suggest, module)?,
@@ -145,6 +146,22 @@ fn check(
     work(py, &options, None, move |_| {
         let source = input.input()?.open(&request.input)?;
         Ok(lookalike_report::check::check(source, &request)?.json(hints::words).to_string())
+    })
+}
+
+#[pyfunction]
+fn explain(
+    py: Python<'_>,
+    data: &Bound<'_, PyAny>,
+    request: &str,
+    options: &str,
+) -> PyResult<String> {
+    let (request, options) = raise(py, asked(request, options))?;
+    let input = TableInput::new(data)?;
+    work(py, &options, None, move |worker| {
+        let source = input.input()?.open(&request.input)?;
+        let found = lookalike_report::explain::explain(source, &request, &worker.cancel)?;
+        Ok(found.json(hints::words).to_string())
     })
 }
 

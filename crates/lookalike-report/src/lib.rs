@@ -1,6 +1,6 @@
 //! What is known about a table and its release, as data and as pages: [`check()`](check::check),
 //! [`verify()`](verify::verify), [`compare()`](compare::compare), [`query()`](query::query),
-//! [`report()`](report::report), and a first request by [`suggest()`](suggest::suggest).
+//! [`report()`](report::report), [`explain()`](explain::explain), and a first request by [`suggest()`](suggest::suggest).
 //!
 //! The crate prints nothing, reads no flags and names none: the command line and the Python package
 //! call the same functions. Tables come as an opened [`Source`](lookalike::table::Source) where
@@ -27,6 +27,7 @@
 pub mod check;
 pub mod compare;
 mod event;
+pub mod explain;
 pub mod plot;
 pub mod proof;
 pub mod query;

@@ -45,6 +45,9 @@ pub(crate) struct ReportArgs {
     /// Number of random counts with one, with two and with all conditions; 0 for none
     #[arg(long, value_name = "N", default_value_t = 1_000)]
     pub(crate) queries: u64,
+    /// Also explain what costs the detail and what would help, as `explain` does; internal edition
+    #[arg(long)]
+    pub(crate) explain: bool,
     /// Effort for the lower bound on the loss: none, quick, full, or tight (sharper and slow)
     #[arg(long, value_name = "EFFORT", value_parser = effort(), default_value = "quick")]
     pub(crate) bound: Effort,

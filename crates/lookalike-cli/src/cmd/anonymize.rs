@@ -138,6 +138,9 @@ fn summary(done: &Report, seconds: f64, out: &Path) -> String {
     }
     text += &format!("{}\n", classes_line(verdict));
     text += &format!("loss      {}\n", loss_line(done));
+    if let Some(line) = suppression_line(done) {
+        text += &format!("          {line}\n");
+    }
     if let Some(bound) = &done.found.bound {
         let scope = done.found.bound_scope;
         let is_all = done.found.generalized.iter().all(|shown| shown.weight > 0.0);
@@ -318,6 +321,25 @@ pub(crate) fn loss_line(done: &Report) -> String {
         );
     }
     text
+}
+
+/// What the suppressed rows bought: the loss of those that are published.
+fn suppression_line(done: &Report) -> Option<String> {
+    let (found, published) = (&done.found, done.found.published);
+    let persons = found.persons.as_ref().and_then(|persons| persons.suppressed);
+    let out = match persons {
+        Some(persons) => counted(persons, "suppressed person", "suppressed persons"),
+        None => counted(found.suppressed, "suppressed row", "suppressed rows"),
+    };
+    let lost = percent(published.gcp);
+    match published.bought() {
+        _ if found.suppressed == 0 => None,
+        Some(before) => Some(format!(
+            "without the {out}: the published rows lose {lost} instead of {}",
+            percent(before)
+        )),
+        None => Some(format!("without the {out}: the published rows lose {lost}")),
+    }
 }
 
 /// Classes; in a non-homogeneous release, the windows of rows that one person could be.

@@ -7,6 +7,7 @@ pub(crate) mod check;
 pub(crate) mod compare;
 pub(crate) mod complete;
 pub(crate) mod demo;
+pub(crate) mod explain;
 pub(crate) mod hierarchy;
 pub(crate) mod init;
 pub(crate) mod legend;

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use lookalike::run::refuse_overlap;
 use lookalike::table::{self, Access, Existing, Pending};
 use lookalike::{Request, Result};
+use lookalike_report::explain::{add_to, explain};
 use lookalike_report::proof::read_proof;
 use lookalike_report::report::{
     Edition, RecordDate, ReportOptions, TableNames, check_request, report,
@@ -13,6 +14,7 @@ use lookalike_report::report::{
 
 use crate::NOT_MET;
 use crate::args::{GlobalArgs, ReportArgs};
+use crate::request::usage;
 use crate::{files, hints, interrupt, paths, show};
 
 pub(crate) fn run(args: &ReportArgs, global: &GlobalArgs) -> Result<ExitCode> {
@@ -20,6 +22,12 @@ pub(crate) fn run(args: &ReportArgs, global: &GlobalArgs) -> Result<ExitCode> {
     args.released.apply_to(&mut request);
     args.risk.apply_to(&mut request);
     check_request(&request)?;
+    if args.explain && args.edition == Edition::Public {
+        return Err(usage(
+            "--explain has shares of the source, which the public edition must not have: leave it \
+             out, or use --edition internal",
+        ));
+    }
     let (source, release) =
         paths::of_report(args.source.as_ref(), args.release.as_ref(), &request)?;
     refuse_outputs(args, &request, (&source, &release))?;
@@ -38,11 +46,15 @@ pub(crate) fn run(args: &ReportArgs, global: &GlobalArgs) -> Result<ExitCode> {
         bound: args.bound,
         date: Some(args.date.map_or_else(RecordDate::today, Ok)?),
     };
-    let page = report(&source, &release, &request, &options, interrupt::of_run(), &|event| {
+    let mut page = report(&source, &release, &request, &options, interrupt::of_run(), &|event| {
         if let Some((_, message)) = event.warning(hints::words) {
             show::warning(&message);
         }
     })?;
+    if args.explain {
+        let source = table::open(&source, &request.input)?;
+        add_to(&mut page, &explain(source, &request, interrupt::of_run())?, hints::words);
+    }
     // Counts of the source are as secret as the source.
     let access = match args.edition {
         Edition::Internal => Access::Owner,

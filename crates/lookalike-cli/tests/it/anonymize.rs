@@ -76,6 +76,7 @@ fn json_has_the_documented_keys_and_no_seed() {
         "coded_bytes",
         "output",
         "persons",
+        "published_loss",
     ];
     documented.sort_unstable();
     assert_eq!(keys, documented);

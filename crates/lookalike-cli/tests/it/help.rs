@@ -29,6 +29,7 @@ fn every_command_has_help_and_none_is_an_error() {
     for command in [
         "init",
         "check",
+        "explain",
         "anonymize",
         "apply",
         "verify",

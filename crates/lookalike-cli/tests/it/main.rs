@@ -9,6 +9,7 @@ mod check;
 mod compare;
 mod counts;
 mod demo;
+mod explain;
 mod help;
 mod hierarchy;
 mod init;

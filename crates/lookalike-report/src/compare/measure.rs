@@ -93,7 +93,7 @@ impl ReleaseNumbers {
 
 /// The request without the columns that only matter for publishing: kept columns and columns
 /// without a role.
-pub(super) fn without_kept(request: &Request, names: &[String]) -> Result<(Request, Roles)> {
+pub(crate) fn without_kept(request: &Request, names: &[String]) -> Result<(Request, Roles)> {
     let mut request = Request { rest: request.rest.or(Some(Rest::Drop)), ..request.clone() };
     request.roles(names)?;
     request.columns.retain(|_, line| !matches!(line.role, Role::Keep | Role::Weight));

@@ -13,6 +13,7 @@ use lookalike::{Algorithm, Error, Hint, Request, Result};
 use serde_json::Value;
 
 use crate::Event;
+pub(crate) use measure::without_kept;
 pub use measure::{ComparedRun, ReleaseNumbers, RunResult, read};
 
 /// One set of rules.

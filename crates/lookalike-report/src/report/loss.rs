@@ -13,6 +13,8 @@ use lookalike::numbers::{penalty, percent};
 pub(super) struct LossNumbers {
     pub(super) ncp: f64,
     pub(super) gcp: f64,
+    /// The same of the published rows alone; none when no row was suppressed.
+    pub(super) published: Option<f64>,
     /// The column that loses most.
     pub(super) costliest: Option<String>,
     pub(super) bound: Option<BoundNumbers>,
@@ -32,6 +34,9 @@ pub(super) struct BoundNumbers {
 /// The loss of the released cells, and the bound.
 pub(super) fn loss_numbers(columns: &[Detail], found: &ReportInput<'_>) -> LossNumbers {
     let lost = certainty(columns, found.before.rows, found.verdict.measures.rows);
+    let released = found.verdict.measures.rows;
+    let published =
+        (released < found.before.rows).then(|| certainty(columns, released, released).gcp);
     let costliest = columns
         .iter()
         .max_by(|a, b| (a.weight * a.ncp).total_cmp(&(b.weight * b.ncp)))
@@ -49,6 +54,7 @@ pub(super) fn loss_numbers(columns: &[Detail], found: &ReportInput<'_>) -> LossN
     LossNumbers {
         ncp: lost.ncp,
         gcp: lost.gcp,
+        published,
         costliest: costliest.map(|column| column.name.clone()),
         bound,
         uncounted,
@@ -73,6 +79,10 @@ pub(super) fn loss(report: &ReportNumbers) -> String {
         .costliest
         .as_ref()
         .map_or(String::new(), |name| format!(" Most was lost in {}.", escape(name)));
+    let published = loss.published.map_or(String::new(), |published| {
+        let lost = percent(published);
+        format!(" Suppressed rows count as wholly lost; the published rows alone lose {lost}.")
+    });
     let uncounted: String = loss
         .uncounted
         .iter()
@@ -88,7 +98,7 @@ pub(super) fn loss(report: &ReportNumbers) -> String {
     format!(
         "<h2>Loss</h2>\n<p>On average a released cell covers {} of the range of its column (GCP: 0 % \
          is the source itself, 100 % is no information); the sum over rows and columns is NCP {}. \
-         Both were computed from the released cells.{costliest}</p>\n\
+         Both were computed from the released cells.{published}{costliest}</p>\n\
          {uncounted}<p>{}</p>\n",
         percent(loss.gcp),
         penalty(loss.ncp),

@@ -63,6 +63,7 @@ pub(super) fn object(report: &ReportNumbers) -> Value {
         "loss": report.loss.as_ref().map(|loss| json!({
             "ncp": loss.ncp,
             "gcp": loss.gcp,
+            "published_gcp": loss.published,
             "costliest": loss.costliest,
             "uncounted": loss.uncounted.iter().map(|(name, changed)| json!({ "column": name, "changed": changed })).collect::<Vec<_>>(),
             "bound": loss.bound.as_ref().map(|bound| {

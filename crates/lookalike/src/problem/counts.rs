@@ -9,7 +9,7 @@ use crate::request::{Request, Roles};
 use crate::table::{Coded, Table};
 
 /// The counts of rows and of tuples.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct TupleCounts {
     /// In the order of the rows of a problem: tuple by tuple.
     of_rows: Vec<u32>,

@@ -19,6 +19,7 @@ mod part_rules;
 pub mod partition;
 mod persons;
 pub mod privacy;
+mod recoded;
 pub mod recoding;
 pub(crate) mod sensitive_rules;
 mod stages;
@@ -50,7 +51,7 @@ use crate::request::{Request, Roles};
 use crate::table::{Table, Treatment};
 
 /// A table that is ready to be anonymized: every rule can be satisfied.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Problem {
     attributes: Vec<Attribute>,
     /// One for each attribute, over distinct tuples.

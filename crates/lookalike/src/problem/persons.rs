@@ -21,7 +21,7 @@ use crate::table::{Coded, Table};
 
 /// The rows of each person, rising. Persons are numbered in the order of their keys: the order of
 /// the table has no influence.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct PersonRows {
     rows: Vec<RowId>,
     starts: Vec<u32>,
@@ -145,7 +145,7 @@ struct Gathered {
 }
 
 /// The values of persons on a quasi-identifier that changes over the rows of some of them.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Extent {
     pub(super) attribute: usize,
     /// For each tuple its value or set of values.
@@ -185,7 +185,7 @@ fn reading(persons: &PersonRows, changing: u64, request: &Request) -> Persons {
 }
 
 /// The persons of a table under one of the readings.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct PersonUnits {
     /// The rows of each person.
     pub rows: PersonRows,

@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::request::{ModelSpec, RuleSpec};
 
 /// Rules on some of the attributes.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Stage {
     /// The attributes that this stage generalizes; no earlier stage has them.
     pub(crate) attributes: Vec<usize>,

@@ -211,6 +211,14 @@ impl Request {
         self
     }
 
+    /// The price of a suppressed row, from 0 to 1, as a share of the loss of a row that publishes
+    /// nothing.
+    #[must_use]
+    pub fn suppression_price_of(mut self, price: impl Into<Share>) -> Request {
+        self.limits.suppression_price = Some(price.into());
+        self
+    }
+
     /// The greatest loss of a release, from 0 to 1; a release with a greater loss is not written.
     #[must_use]
     pub fn loss_up_to(mut self, share: impl Into<Share>) -> Request {

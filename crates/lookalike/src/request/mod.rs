@@ -274,6 +274,11 @@ pub struct Limits {
     /// The share of rows that may be suppressed, below 1; none when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suppress: Option<Share>,
+    /// The price of a suppressed row, from 0 to 1, as a share of the loss of a row that publishes
+    /// nothing: a row is left out only where the published rows then lose less by more than that.
+    /// A quarter when absent. For local algorithms.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub suppression_price: Option<Share>,
     /// The time limit of the search: `500ms`, `90s`, `5m` or `1h`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time: Option<String>,
@@ -401,6 +406,21 @@ impl Request {
             return Err(Error::request("bad-suppress", reason));
         }
         Ok(share)
+    }
+
+    /// The price of a suppressed row, from 0 to 1; none when absent.
+    ///
+    /// # Errors
+    /// When it is above 1.
+    pub fn suppression_price(&self) -> Result<Option<f64>> {
+        match self.limits.suppression_price {
+            Some(Share(price)) if price.num() > price.den() => Err(Error::request(
+                "bad-suppression-price",
+                "suppression_price is from 0 to 1: with 1 a suppressed row costs as much as a row \
+                 that publishes nothing, with 0 nothing",
+            )),
+            price => Ok(price.map(|Share(price)| price.to_f64())),
+        }
     }
 
     /// The greatest loss that a release may have, from 0 to 1; none when absent.

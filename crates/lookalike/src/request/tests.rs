@@ -121,7 +121,12 @@ fn with_every_key() -> Request {
         },
         columns: columns.map(|(name, column)| (name.to_string(), column)).into(),
         rules: vec![SubsetRule { k: 9, columns: names(&["age"]) }],
-        limits: Limits { suppress: share(2, 100), time: Some("5m".into()), max_loss: share(3, 10) },
+        limits: Limits {
+            suppress: share(2, 100),
+            suppression_price: share(1, 2),
+            time: Some("5m".into()),
+            max_loss: share(3, 10),
+        },
         risk: RiskRequest { population: Some("all.csv".into()), sampling_fraction: share(5, 100) },
     }
 }
@@ -157,6 +162,7 @@ fn every_key_is_parsed_and_written_again() {
          pseudonyms = true
          [limits]
          suppress = '2%'
+         suppression_price = '1/2'
          time = '5m'
          max_loss = 0.3
          [risk]
@@ -221,7 +227,7 @@ fn the_default_asks_for_nothing() {
     assert_eq!((request.output.publish, request.output.order), (Publish::Label, Order::Canonical));
     assert_eq!(request.suppress().unwrap().num(), 0);
     assert_eq!((request.time().unwrap(), request.max_loss().unwrap()), (None, None));
-    assert_eq!(request.rounds().unwrap(), None);
+    assert_eq!((request.rounds().unwrap(), request.suppression_price().unwrap()), (None, None));
 }
 
 #[test]
@@ -329,7 +335,9 @@ fn a_column_that_the_table_does_not_have_is_named_with_the_likely_one() {
 fn limits_out_of_their_range_are_refused() {
     let refused = |toml: &str| {
         let request = Request::parse(toml).unwrap();
-        let errors = [request.suppress().err(), request.max_loss().err(), request.rounds().err()];
+        let price = request.suppression_price().err();
+        let errors =
+            [request.suppress().err(), request.max_loss().err(), request.rounds().err(), price];
         errors.into_iter().flatten().next().unwrap().to_string()
     };
     assert_eq!(
@@ -337,6 +345,10 @@ fn limits_out_of_their_range_are_refused() {
         "suppress must be below 100%: a release needs rows; 1 percent is written 1% or 0.01"
     );
     assert!(refused("limits.max_loss = 30").contains("for thirty percent write 30% or 0.3"));
+    assert!(refused("limits.suppression_price = 1.01").starts_with("suppression_price is from 0"));
+    let free = |price: &str| Request::parse(&format!("limits.suppression_price = {price}"));
+    assert_eq!(free("0").unwrap().suppression_price().unwrap(), Some(0.0));
+    assert_eq!(free("'100%'").unwrap().suppression_price().unwrap(), Some(1.0));
     assert_eq!(refused("rounds = 0"), "rounds must be at least 1");
     let request = Request::parse("rounds = 1\nlimits = { suppress = '1%', max_loss = 1 }").unwrap();
     assert_eq!((request.rounds().unwrap(), request.max_loss().unwrap()), (Some(1), Some(1.0)));

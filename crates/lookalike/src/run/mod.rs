@@ -41,7 +41,7 @@ pub use input::Input;
 pub use lower_bound::{Effort, lower_bound, sharper};
 pub use options::{USUAL_TIME, search_options, time_limit};
 pub use read::{headless, roles, without_names};
-pub use report::{Found, FoundPersons, Report};
+pub use report::{Found, FoundPersons, PublishedLoss, Report};
 pub use target::{ReleasedTable, Sink, refuse_overlap};
 pub use warnings::{has_rule, one_row, request_warnings};
 pub use watch::{Cancel, Event, Progress, Stage};

@@ -190,6 +190,7 @@ pub fn search_options(
         cost,
         techniques,
         steps: request.steps,
+        suppression_price: request.suppression_price()?.unwrap_or(usual.suppression_price),
         ..usual
     })
 }

@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde::Serialize;
+use serde::ser::{SerializeMap, Serializer};
 
 use crate::audit::{Finding, Verdict};
+use crate::codes::real;
 use crate::error::Warning;
 use crate::evaluate::loss::{GeneralizedShare, Loss};
 use crate::evaluate::uniqueness::UniqueRows;
@@ -45,6 +47,8 @@ pub struct Found {
     pub status: Status,
     /// The loss of the release.
     pub loss: Loss,
+    /// The loss of the published rows alone, and what suppression did to it.
+    pub published: PublishedLoss,
     /// The generalized cells of each quasi-identifier, also of those with weight 0.
     pub generalized: Vec<GeneralizedShare>,
     /// The lower bound on the loss of local recodings.
@@ -66,8 +70,33 @@ pub struct Found {
     pub warnings: Vec<Warning>,
 }
 
+/// The loss of the published rows alone: suppressed rows have no part in it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct PublishedLoss {
+    /// The mean loss of a published row, from 0 to 1.
+    pub gcp: f64,
+    /// The same, had the search left out no rows to make the others finer; none where it does not
+    /// know.
+    pub unsuppressed_gcp: Option<f64>,
+}
+
+impl PublishedLoss {
+    /// Of a release with this loss and so many suppressed rows (or whole persons) of `all`.
+    pub(super) fn new(loss: &Loss, suppressed: u64, all: u64, before: Option<f64>) -> Self {
+        // Suppressed rows have lost all of theirs.
+        let left = real(all - suppressed);
+        let gcp = (loss.gcp * real(all) - real(suppressed)) / left.max(1.0);
+        PublishedLoss { gcp: gcp.max(0.0), unsuppressed_gcp: before }
+    }
+
+    /// The mean loss of a published row without suppression, where suppression has lowered it.
+    pub fn bought(&self) -> Option<f64> {
+        self.unsuppressed_gcp.filter(|&before| before > self.gcp)
+    }
+}
+
 /// The persons of a table, and how they are counted.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FoundPersons {
     /// The number of persons.
     pub count: u64,
@@ -147,6 +176,7 @@ impl Serialize for Report {
         map.serialize_entry("algorithm", &found.algorithm.map(Algorithm::name))?;
         map.serialize_entry("status", found.status_name())?;
         map.serialize_entry("loss", &NamedLoss(found))?;
+        map.serialize_entry("published_loss", &found.published)?;
         map.serialize_entry("shown", &ByName(&found.quasi, &found.generalized))?;
         let bound = found.bound.as_ref();
         let bound = bound.map(|bound| BoundAndGap(bound, found.bound_scope, found.loss.ncp));

@@ -19,7 +19,7 @@ use crate::table::Table;
 use super::in_time::{refuse_changing, solve_for_run};
 use super::options::{RecodingPlan, RunPlan, USUAL_TIME, time_limit};
 use super::read::{Original, ReadTable};
-use super::report::{Found, FoundPersons};
+use super::report::{Found, FoundPersons, PublishedLoss};
 use super::watch::{Clock, Event, Stage};
 use super::{Run, lower_bound, sharper, warnings};
 
@@ -83,14 +83,16 @@ pub(super) fn search(
             refuse_changing(&problem)?;
             clock.stage(Stage::Apply);
             let recoding = recoding_file::apply(file, &problem, request)?;
-            let outcome =
-                Outcome { recoding, status: Status::Heuristic, rings: None, optimum: None };
+            let (status, loss_before) = (Status::Heuristic, None);
+            let outcome = Outcome { recoding, status, rings: None, optimum: None, loss_before };
             (outcome, None, None)
         }
     };
     run.cancel.check()?;
     let recoding = &outcome.recoding;
     let suppressed = partition::rows(recoding.suppressed());
+    let loss = loss::loss(&problem, recoding);
+    let before = outcome.loss_before.filter(|_| suppressed > 0);
     let mut found = Found {
         rows: rows_of(&problem, &table),
         suppressed,
@@ -102,7 +104,8 @@ pub(super) fn search(
         }),
         algorithm,
         status: outcome.status,
-        loss: loss::loss(&problem, recoding),
+        published: PublishedLoss::new(&loss, suppressed, problem.row_count(), before),
+        loss,
         generalized: loss::generalized_shares(&problem, recoding),
         bound,
         bound_scope: scope_of(&problem, request),

@@ -162,7 +162,24 @@ pub(super) fn unused(plan: &RecodingPlan, request: &Request) -> Vec<Warning> {
             format!("{option} has no effect with {own}: only {} {verb} it", names.join(", "));
         Warning::new("no-effect", reason)
     };
-    unused.map(warning).collect()
+    unused.map(warning).chain(unused_price(request, own)).collect()
+}
+
+/// A price of suppressed rows that no search asks for.
+fn unused_price(request: &Request, own: Algorithm) -> Option<Warning> {
+    request.limits.suppression_price?;
+    let no_rows = request.limits.suppress.is_none_or(|Share(share)| share.num() == 0);
+    let why = if no_rows {
+        "no row may be suppressed".to_string()
+    } else if own.is_global() {
+        format!("{own} counts a suppressed row by the cost that it minimizes")
+    } else if !own.is_homogeneous() {
+        format!("{own} suppresses only rows that no release could contain")
+    } else {
+        return None;
+    };
+    let reason = format!("the price of a suppressed row has no effect: {why}");
+    Some(Warning::new("no-effect", reason))
 }
 
 /// Options of a search, where the recoding comes from a file.
@@ -172,6 +189,7 @@ fn unused_by_a_file(request: &Request) -> Vec<Warning> {
         || request.cost.is_some()
         || request.steps.is_some()
         || request.rounds.is_some()
+        || request.limits.suppression_price.is_some()
         || request.limits.time.is_some();
     let reason = "the options of a search have no effect: the recoding comes from a file";
     is_set.then(|| Warning::new("no-effect", reason)).into_iter().collect()

@@ -167,6 +167,9 @@ impl FromStr for Algorithm {
     }
 }
 
+/// The price of a suppressed row when nobody sets one: docs/decisions/0037-suppression-price.md.
+pub const USUAL_SUPPRESSION_PRICE: f64 = 0.25;
+
 /// The algorithm to run, its seed and its parameters.
 ///
 /// # Example
@@ -196,6 +199,10 @@ pub struct SearchOptions {
     pub techniques: Techniques,
     /// Steps that `auto` takes to improve its classes; without a number, as long as the loss falls.
     pub steps: Option<u64>,
+    /// The price of a suppressed row as a share of the loss of a row that publishes nothing, from 0
+    /// to 1. It decides which rows a local search leaves out; the loss of a release counts each of
+    /// them in full all the same.
+    pub suppression_price: f64,
     /// The tuned numbers of the local searches.
     pub tuning: Tuning,
 }
@@ -213,6 +220,7 @@ impl SearchOptions {
             cost: Cost::default(),
             techniques: Techniques::default(),
             steps: None,
+            suppression_price: USUAL_SUPPRESSION_PRICE,
             tuning: Tuning::default(),
         }
     }

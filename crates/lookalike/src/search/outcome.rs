@@ -6,7 +6,7 @@ use crate::problem::recoding::{Recoding, RingSize, Rings};
 use crate::rng;
 use crate::search::budget::{BestSoFar, Budget};
 use crate::search::global::Optimum;
-use crate::search::suppression;
+use crate::search::suppression::{self, Lightened};
 use crate::search::{SearchOptions, stages};
 
 /// How sure the answer is.
@@ -33,6 +33,9 @@ pub struct Outcome {
     pub rings: Option<Rings>,
     /// Cost, bound and blocks, when the release is a global recoding.
     pub optimum: Option<Optimum>,
+    /// The mean loss of a published row, from 0 to 1, before rows were left out to make the others
+    /// finer; none where the search leaves out no rows for that.
+    pub loss_before: Option<f64>,
 }
 
 /// Finds classes that satisfy every rule, or rings whose windows do. It cannot fail:
@@ -71,16 +74,20 @@ pub fn solve(problem: &Problem, search: SearchOptions, budget: &Budget) -> Outco
         } else {
             Status::Heuristic
         };
-        return Outcome { recoding, status, rings: None, optimum: Some(optimum) };
+        let optimum = Some(optimum);
+        return Outcome { recoding, status, rings: None, optimum, loss_before: None };
     }
-    let (recoding, rings) = if search.algorithm.is_homogeneous() {
-        let (groups, suppressed) = suppression::with_suppression(problem, search, budget);
-        (Recoding::new(problem, &groups.partition, &groups.ranges, suppressed), None)
+    let (recoding, rings, loss_before) = if search.algorithm.is_homogeneous() {
+        let Lightened { classes, suppressed, loss_before } =
+            suppression::with_suppression(problem, search, budget);
+        let recoding = Recoding::new(problem, &classes.partition, &classes.ranges, suppressed);
+        (recoding, None, Some(loss_before))
     } else {
         let (recoding, rings) = on_rings(problem, search, budget, rng::below_from_system);
-        (recoding, Some(rings))
+        (recoding, Some(rings), None)
     };
-    Outcome { recoding, status: stopped(Status::Heuristic), rings, optimum: None }
+    let status = stopped(Status::Heuristic);
+    Outcome { recoding, status, rings, optimum: None, loss_before }
 }
 
 /// The release of classes that a search has kept: rows that are in none of them are suppressed.
@@ -95,7 +102,8 @@ pub(crate) fn from_kept(problem: &Problem, kept: &BestSoFar) -> Outcome {
         .map(|(tuple, count)| Piece { tuple, count })
         .collect();
     let recoding = Recoding::new(problem, &kept.partition, &kept.ranges, suppressed);
-    Outcome { recoding, status: Status::Stopped, rings: None, optimum: None }
+    let status = Status::Stopped;
+    Outcome { recoding, status, rings: None, optimum: None, loss_before: None }
 }
 
 /// Draws a shift for each ring and deals the rows out to the boxes. Only the rows of mandatory

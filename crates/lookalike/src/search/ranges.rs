@@ -60,7 +60,7 @@ impl Ends {
     }
 
     /// True when the code is an end that no other tuple has.
-    #[inline]
+    #[cfg(test)]
     pub(crate) fn is_alone(self, code: Code) -> bool {
         (code == self.low[0] && self.low[1] > code)
             || (code + 1 == self.high[0] && self.high[1] < code + 1)

@@ -133,12 +133,14 @@ tuning! {
 
     // suppress
 
-    /// Share of the time for the first of the two searches with suppression.
-    /// `bench/tune suppress_first_share 0.3,0.5,0.7`
-    suppress_first_share: share = 0.5;
-    /// Tuples. A class of more gives up no row: an end of its ranges is hardly ever a single
-    /// tuple's. `bench/tune suppress_tuples 1000,10000`
-    suppress_tuples: usize = 10_000;
+    /// Share of the time for the search where rows may be suppressed after it.
+    /// `bench/tune suppress_search_share 0.8,0.9,0.95`
+    suppress_search_share: share = 0.9;
+    /// Tuples. A class of more gives up no row: its box hardly depends on a few.
+    /// `bench/tune suppress_tuples 200,1000,5000`
+    suppress_tuples: usize = 1000;
+    /// Tuples. A class of more is not dissolved. `bench/tune dissolve_tuples 20,100,500`
+    dissolve_tuples: usize = 100;
 
     // mondrian
 

@@ -122,7 +122,7 @@ fn every_key_of_a_request_is_heeded_or_refused() {
                 dialect: _,
                 pseudonyms: _,
             },
-        limits: Limits { suppress: _, time: _, max_loss: _ },
+        limits: Limits { suppress: _, suppression_price: _, time: _, max_loss: _ },
         // Heeded by the measures of risk, which have tests of their own.
         risk: RiskRequest { population: _, sampling_fraction: _ },
     } = Request::default();

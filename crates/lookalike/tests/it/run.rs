@@ -293,7 +293,12 @@ fn what_only_the_run_heeds_is_heeded_or_refused() {
         Request { algorithm: Some("optimal".into()), cost: Some(cost.into()), ..request }
     };
     assert_ne!(made(&cost("ncp")).unwrap(), made(&cost("dm")).unwrap(), "the cost is ignored");
+    let price = |price| {
+        made(&request(&format!("limits = {{ suppress = '5%', suppression_price = {price} }}")))
+    };
+    assert_ne!(price(0).unwrap(), price(1).unwrap(), "the price of a suppressed row is ignored");
     for (code, other) in [
+        ("bad-suppression-price", request("limits.suppression_price = 1.5")),
         ("unknown-name", Request { algorithm: Some("best".into()), ..request("") }),
         ("not-global", Request { cost: Some("dm".into()), ..request("") }),
         ("not-global", Request { scheme: Some("ghs".into()), ..request("") }),
@@ -412,4 +417,32 @@ fn rows_with_counts_that_a_text_file_shows_alike_are_one_row() {
     let request = request.accept_dependent("note");
     let report = anonymize_file(table::from_batches(reader).unwrap(), &safe, &request).unwrap();
     assert_eq!((lines(&safe), report.released()), (vec!["1,,5".to_string()], 5));
+}
+
+#[test]
+fn suppression_makes_the_published_rows_finer_and_the_report_says_by_how_much() {
+    let text = patients(9, 400);
+    let made = |more: &str| anonymize(source(&text), &request(more)).unwrap().report;
+    let none = made("").found;
+    assert_eq!((none.suppressed, none.published.unsuppressed_gcp), (0, None));
+    assert!((none.published.gcp - none.loss.gcp).abs() < 1e-12);
+    let some = made("limits = { suppress = '5%', suppression_price = 0.1 }").found;
+    assert!(some.suppressed > 0 && some.suppressed <= 20);
+    assert_eq!(some.published.bought(), some.published.unsuppressed_gcp);
+    let before = some.published.unsuppressed_gcp.unwrap();
+    assert!((before - none.loss.gcp).abs() < 1e-9, "one search, as without an allowance");
+    let counted = some.published.gcp * (400 - some.suppressed) as f64 + some.suppressed as f64;
+    assert!((counted / 400.0 - some.loss.gcp).abs() < 1e-9, "suppressed rows are wholly lost");
+    for (more, is_used) in [
+        ("limits.suppression_price = 0.5", false),
+        ("limits = { suppress = '5%', suppression_price = 0.5 }", true),
+    ] {
+        let warnings = made(more).found.warnings;
+        let warned = warnings.iter().any(|warning| warning.code() == "no-effect");
+        assert_eq!(warned, !is_used, "{more}");
+    }
+    let mut global = request("limits = { suppress = '5%', suppression_price = 0.5 }");
+    global.algorithm = Some("incognito".into());
+    let warnings = anonymize(source(&text), &global).unwrap().report.found.warnings;
+    assert!(warnings.iter().any(|warning| warning.to_string().contains("incognito counts")));
 }

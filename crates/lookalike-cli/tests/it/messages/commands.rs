@@ -95,6 +95,7 @@ pub(super) fn compare_and_report(on: &mut Recorder) {
         "-o patients.csv --force",
         "-o page.html --json page.html",
         "-o nowhere/page.html",
+        "-o page.html --explain --edition public",
     ] {
         on.fails(&format!("report patients.csv r.csv --bound none {ROLES} {flags}"));
     }

@@ -49,6 +49,7 @@ pub(super) fn flags(on: &mut Recorder) {
         "-k 2 --suppress 100%",
         "-k 2 --suppress 5",
         "-k 2 --suppress 500",
+        "-k 2 --suppression-price 2",
         "-k 2 --max-loss 200%",
         "-k 2 --missing *",
         "-k 2 --proof p",
@@ -66,6 +67,7 @@ pub(super) fn flags(on: &mut Recorder) {
     on.fails("");
     on.fails("anonymize -k 2 --qi age -o out.csv");
     on.with("lookalike.toml", "k = 2\n", "anonymize -k 2 --qi age -o out.csv");
+    on.fails("explain patients.csv --qi age --rest drop -k 2 --time 0s");
     on.fails("check patients.csv --qi Age -k 2");
     on.fails("check patients.csv --qi colour -k 2");
 }

@@ -160,6 +160,10 @@ fn search(rng: &mut Rng, request: &mut Request, mut built: Request) -> Request {
         built = built.suppress_up_to(suppress);
         request.limits.suppress = Some(suppress);
     }
+    if let Some(price) = maybe(rng, share) {
+        built = built.suppression_price_of(price);
+        request.limits.suppression_price = Some(price);
+    }
     if let Some(loss) = maybe(rng, share) {
         built = built.loss_up_to(loss);
         request.limits.max_loss = Some(loss);
@@ -517,6 +521,8 @@ fn a_number_that_is_no_share_is_refused_when_the_request_is_used() {
             assert_eq!(request.rules(&roles).unwrap_err().to_string(), message, "{number}");
         }
         assert!(Request::new(2).suppress_up_to(number).suppress().is_err(), "{number}");
+        let price = Request::new(2).suppression_price_of(number);
+        assert!(price.suppression_price().is_err(), "{number}");
         assert!(Request::new(2).loss_up_to(number).max_loss().is_err(), "{number}");
         let weighty = Request::new(2).quasi_identifiers(["a"]).weight("a", f64::NAN);
         assert!(weighty.to_json().is_err() && weighty.to_toml().is_err());
