@@ -13,7 +13,9 @@ from ._errors import HierarchyError
 if TYPE_CHECKING:
     from ._lookalike import ArrowStream
 
-DateUnit: TypeAlias = Literal["day", "week", "month", "quarter", "year", "decade"]
+DateUnit: TypeAlias = Literal[
+    "day", "week", "month", "quarter", "half-year", "year", "five-years", "decade"
+]
 Tree: TypeAlias = Mapping[str, Union["Tree", Iterable[object], object]]
 
 KEYS = frozenset({"intervals", "origin", "bottom", "top", "prefix", "date", "rows", "text"})
@@ -93,7 +95,7 @@ def prefix(*lengths: int) -> Hierarchy:
 
 
 def dates(*units: DateUnit) -> Hierarchy:
-    """Calendar units, smallest first: day, month, quarter, year, decade.
+    """Calendar units, smallest first: day, month, quarter, half-year, year, five-years, decade.
 
     Examples
     --------

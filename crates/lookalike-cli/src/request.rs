@@ -364,7 +364,8 @@ fn hierarchy(pair: &ColumnValue) -> Result<HierarchySpec> {
             let date: Option<Vec<DateUnit>> =
                 units.split(',').map(|text| named(text.trim())).collect();
             let date = date.ok_or_else(|| {
-                bad("units are day, week, month, quarter, year or decade, smallest first: date:month,year")
+                bad("units are day, week, month, quarter, half-year, year, five-years or decade, smallest first: \
+                     date:month,year")
             })?;
             HierarchySpec::Date(DateSpec { date })
         }

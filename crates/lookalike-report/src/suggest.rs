@@ -46,6 +46,7 @@ pub fn header_warning(source: &Source) -> Option<Warning> {
             "the first line may be a row, not the header (a name is a number or a date, or equals \
              a cell below it): if so, add a header line",
         )
+        .hint(Hint::SetNames)
     })
 }
 
@@ -60,7 +61,7 @@ pub fn header_warning(source: &Source) -> Option<Warning> {
 /// let csv = "surname,age,diagnosis\nLee,34,flu\nKim,36,flu\nRoy,34,gout\n";
 /// let found = suggest(table::open_text(csv.into(), "t".as_ref())?, &Input::default())?;
 /// assert_eq!(found.columns[0].role, Role::Identifier);
-/// assert!(found.toml.contains("[columns]\nsurname   = { role = \"identifier\" }"));
+/// assert!(found.toml.contains("surname   = { role = \"identifier\", reason = "));
 /// assert!(!found.toml.contains("path"), "the table has none");
 /// # Ok::<(), lookalike::Error>(())
 /// ```
@@ -70,14 +71,26 @@ pub fn header_warning(source: &Source) -> Option<Warning> {
 pub fn suggest(source: Source, input: &Input) -> Result<Suggestion> {
     let mut warnings = source.notes().to_vec();
     let header = header_warning(&source);
-    let all = vec![Treatment::Code; source.names().len()];
+    let skipped: Vec<String> = source
+        .names()
+        .iter()
+        .zip(source.data_types())
+        .filter(|(_, data_type)| data_type.is_nested())
+        .map(|(name, _)| name.clone())
+        .collect();
+    let treatment = |name: &String| match skipped.contains(name) {
+        true => Treatment::Skip,
+        false => Treatment::Code,
+    };
+    let all: Vec<Treatment> = source.names().iter().map(treatment).collect();
     let table = source.read(&all)?;
     let given = Given {
         decimal: input.decimal,
         thousands: input.thousands,
         date: input.date_format.clone(),
     };
-    let (table, reading) = profile::read_plainly(table, &given);
+    let (table, mut reading) = profile::read_plainly(table, &given);
+    reading.skipped = skipped;
     warnings.extend(reading.doubts.iter().map(|(name, doubt)| doubt_warning(name, *doubt)));
     if table.rows() == 0 {
         let why = "the table has no rows: there is nothing to profile";

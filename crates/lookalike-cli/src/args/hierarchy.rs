@@ -87,7 +87,7 @@ pub(crate) enum HierarchyNew {
         #[command(flatten)]
         of: HierarchyOutputArgs,
     },
-    /// Calendar units: month, quarter, year, decade; or week
+    /// Calendar units: month, quarter, half-year, year, five-years, decade; or week
     Date {
         /// Units, smallest first
         #[arg(long, value_name = "month,year,..", value_delimiter = ',', required = true, value_parser = units())]
@@ -117,6 +117,15 @@ pub(crate) struct HierarchyOutputArgs {
 }
 
 fn units() -> impl TypedValueParser<Value = DateUnit> {
-    PossibleValuesParser::new(["day", "week", "month", "quarter", "year", "decade"])
-        .map(super::values::known)
+    PossibleValuesParser::new([
+        "day",
+        "week",
+        "month",
+        "quarter",
+        "half-year",
+        "year",
+        "five-years",
+        "decade",
+    ])
+    .map(super::values::known)
 }

@@ -176,7 +176,7 @@ fn inputs_and_outputs_that_cannot_be() {
     let dir = Workdir::with_patients(40);
     let line = |data: &str, out: &str| format!("anonymize {data} -o {out} {ROLES} -k 2");
     fails(&dir, &line("nowhere.csv", "out.csv"), 5, "nowhere.csv");
-    fails(&dir, &line(".", "out.csv"), 5, "directory");
+    fails(&dir, &line(".", "out.csv"), 3, "the folder has no Parquet files");
     fails(&dir, &line("patients.csv", "out.xlsx"), 2, "the name does not tell the format");
     fails(&dir, &line("patients.csv", "tmp"), 2, "tmp");
     fails(&dir, &line("patients.csv", "patients.csv/out.csv"), 5, "patients.csv/out.csv");

@@ -1,6 +1,10 @@
 //! Tables as people have them: decimal commas, separators of thousands, local dates, texts for
 //! "missing", and a release in the same dialect.
 
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Int64Array};
+
 use crate::workdir::{QUICK, Workdir};
 
 /// A German export: semicolons, decimal commas, 26.12.2014, Windows-1252, CR LF.
@@ -133,4 +137,23 @@ fn texts_that_mean_missing_are_named_all_at_once() {
     dir.succeed(&format!(
         "anonymize t.csv --qi a,b -k 2 --missing=? --missing=NA -o out.csv {QUICK}"
     ));
+}
+
+#[test]
+fn a_folder_of_parquet_files_is_one_table() {
+    let dir = Workdir::new();
+    std::fs::create_dir(dir.path("parts")).unwrap();
+    for part in 0..3_i64 {
+        let ages: ArrayRef = Arc::new(Int64Array::from_iter_values((0..20).map(|i| 20 + i + part)));
+        dir.write_typed(&format!("parts/part-{part}.parquet"), vec![("age", ages)]);
+    }
+    dir.write("parts/_SUCCESS", "");
+    for input in ["parts", "parts/part-*.parquet"] {
+        dir.succeed(&format!("anonymize {input} --qi age -k 5 -o out.csv --force {QUICK}"));
+        assert_eq!(dir.text("out.csv").lines().count(), 61);
+        dir.succeed(&format!("verify out.csv --source {input} --qi age -k 5"));
+    }
+    dir.succeed("init parts -o c.toml");
+    assert!(dir.text("c.toml").contains("path = \"parts\""));
+    dir.succeed(&format!("anonymize -c c.toml -o again.parquet {QUICK}"));
 }

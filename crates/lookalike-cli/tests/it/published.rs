@@ -202,21 +202,21 @@ fn init_proposes_the_weight_of_a_survey_and_no_other_weight() {
     dir.write("s.csv", format!("age,a,pwgtp,weight,x\n{}", (0..600).map(row).collect::<String>()));
     dir.succeed("init s.csv -o s.toml");
     let toml = dir.text("s.toml");
-    assert!(toml.contains("pwgtp  = { role = \"weight\" }"), "{toml}");
-    assert!(toml.contains("weight = { role = \"identifier\" }"), "{toml}");
+    assert!(toml.contains("pwgtp  = { role = \"weight\""), "{toml}");
+    assert!(toml.contains("weight = { role = \"identifier\""), "{toml}");
     dir.write("s.csv", format!("age,a,b,weight,x\n{}", (0..600).map(row).collect::<String>()));
     dir.succeed("init s.csv -o s.toml --force");
-    assert!(dir.text("s.toml").contains("weight = { role = \"weight\" }"));
+    assert!(dir.text("s.toml").contains("weight = { role = \"weight\""));
     // Pounds that were converted have decimals too.
     let body = dir.text("s.csv").replace(",0.2718,", ",61.2718,");
     dir.write("body.csv", body);
     dir.succeed("init body.csv -o body.toml");
-    assert!(dir.text("body.toml").contains("weight = { role = \"quasi\" }"));
+    assert!(dir.text("body.toml").contains("weight = { role = \"quasi\""));
     // A number of 0 is no weight.
     let with_zero = dir.text("s.csv").replace("weight", "pwgtp").replace(",0.2718,", ",0,");
     dir.write("s.csv", with_zero);
     dir.succeed("init s.csv -o s.toml --force");
-    assert!(!dir.text("s.toml").contains("role = \"weight\" }"), "{}", dir.text("s.toml"));
+    assert!(!dir.text("s.toml").contains("role = \"weight\""), "{}", dir.text("s.toml"));
 }
 
 #[test]

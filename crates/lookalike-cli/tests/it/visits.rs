@@ -53,7 +53,7 @@ fn every_class_of_visits_has_five_patients_and_alpha_counts_patients() {
     let said = dir.succeed("init visits.csv -o v.toml").stdout;
     assert!(said.contains("of 400 persons; the smallest class has 2\n"), "{said}");
     let config = dir.text("v.toml");
-    assert!(config.contains("patient_id = { role = \"person\" }"), "{config}");
+    assert!(config.contains("patient_id = { role = \"person\""), "{config}");
     let line = "anonymize -c v.toml -o safe.csv --proof proof.csv --steps 300 --force";
     let run = dir.succeed(&format!("{line} --alpha diagnosis=0.8"));
     assert!(run.stderr.contains("persons   400, counted by person"), "{}", run.stderr);

@@ -209,7 +209,12 @@ fn unit_label(text: &str, units: &[DateUnit], unit: DateUnit) -> Option<String> 
         DateUnit::Year if of_weeks => format!("{:04}-W**", week(date)?.0),
         DateUnit::Month => format!("{year:04}-{month:02}"),
         DateUnit::Quarter => format!("{year:04}-Q{}", (month + 2) / 3),
+        DateUnit::HalfYear => format!("{year:04}-H{}", if month <= 6 { 1 } else { 2 }),
         DateUnit::Year => format!("{year:04}"),
+        DateUnit::FiveYears => {
+            let begin = year - year.rem_euclid(5);
+            format!("{begin:04}-{:04}", begin + 4)
+        }
         DateUnit::Decade => format!("{:04}s", year.div_euclid(10) * 10),
     })
 }
@@ -307,6 +312,9 @@ mod tests {
         let labels = AuditHierarchy::Date(&units).labels("2024-03-17 10:00:00");
         assert_eq!(labels, ["2024-03-17", "2024-03", "2024-Q1", "2024", "2020s"]);
         assert_eq!(AuditHierarchy::Date(&[DateUnit::Quarter]).labels("2024-12-01"), ["2024-Q4"]);
+        let steps = [DateUnit::HalfYear, DateUnit::FiveYears];
+        assert_eq!(AuditHierarchy::Date(&steps).labels("2024-07-01"), ["2024-H2", "2020-2024"]);
+        assert_eq!(AuditHierarchy::Date(&steps).labels("1975-06-30"), ["1975-H1", "1975-1979"]);
         let weeks = AuditHierarchy::Date(&[DateUnit::Week, DateUnit::Year]);
         for (day, labels) in [
             ("2021-01-03", ["2020-W53", "2020-W**"]),

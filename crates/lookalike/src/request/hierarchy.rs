@@ -225,7 +225,7 @@ pub struct TextSpec {
 
 /// A calendar unit that dates are generalized to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "kebab-case")]
 pub enum DateUnit {
     /// `2024-03-17`; for timestamps.
     Day,
@@ -236,8 +236,12 @@ pub enum DateUnit {
     Month,
     /// `2024-Q1`
     Quarter,
+    /// `2024-H1`
+    HalfYear,
     /// `2024`
     Year,
+    /// `2020-2024`
+    FiveYears,
     /// `2020s`
     Decade,
 }

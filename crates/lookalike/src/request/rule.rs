@@ -98,7 +98,7 @@ impl Request {
         self.check_conflicts()?;
         let mut models: Vec<ModelSpec> = Vec::new();
         if let Some(k) = self.k {
-            models.push(ModelSpec::K(positive(k, "k")?));
+            models.push(ModelSpec::K(least_k(k)?));
         }
         for (name, column) in &self.columns {
             if column.role == Role::Sensitive {
@@ -296,6 +296,14 @@ fn key_of(key: &str, name: &str) -> String {
 
 fn out_of_range(key: &str, name: &str, why: &str) -> Error {
     Error::request("bad-rule-value", format!("{} {why}", key_of(key, name))).about_column(name)
+}
+
+fn least_k(k: u64) -> Result<u64> {
+    if k == 0 {
+        let reason = "k must be at least 1, and 1 protects nobody: use at least 2, better 5";
+        return Err(Error::request("bad-rule-value", reason));
+    }
+    Ok(k)
 }
 
 fn positive(number: u64, what: &str) -> Result<u64> {

@@ -66,6 +66,11 @@ impl Input {
     }
 
     /// The path, where the table can be read from it a second time.
+    pub(super) fn lasting(&self) -> Option<&Path> {
+        self.path().filter(|path| table::is_lasting(path))
+    }
+
+    /// The path of a table in one file.
     pub fn regular_file(&self) -> Option<&Path> {
         self.path().filter(|path| std::fs::metadata(path).is_ok_and(|about| about.is_file()))
     }
@@ -100,8 +105,8 @@ pub(super) struct InputFile {
     stamp: Stamp,
 }
 
-/// Length and time of the last change of a file: they differ after somebody wrote to it.
-type Stamp = Option<(u64, Option<SystemTime>)>;
+/// Length and time of the last change of each file: they differ after somebody wrote to one.
+type Stamp = Vec<Option<(u64, Option<SystemTime>)>>;
 
 impl InputFile {
     /// Before the first reading.
@@ -116,5 +121,9 @@ impl InputFile {
 }
 
 fn stamp(path: &Path) -> Stamp {
-    std::fs::metadata(path).ok().map(|about| (about.len(), about.modified().ok()))
+    let of = |path: &Path| {
+        std::fs::metadata(path).ok().map(|about| (about.len(), about.modified().ok()))
+    };
+    let parts = table::parts(path);
+    if parts.is_empty() { vec![of(path)] } else { parts.iter().map(|part| of(part)).collect() }
 }

@@ -43,7 +43,7 @@ const MOST_KEPT: usize = 4_000_000;
 
 pub(super) fn read(run: &mut Run, plan: &RunPlan, input: Input) -> Result<ReadTable> {
     let begun = Instant::now();
-    let file = input.regular_file().map(InputFile::new);
+    let file = input.lasting().map(InputFile::new);
     let source = input.open(&run.request.input)?.with_cancel(run.cancel.run_flag());
     if plan.product == Product::Plan {
         forget_absent(&mut run.request, source.names());
@@ -144,8 +144,8 @@ fn strange(error: &Error, source: &Source) -> Error {
     let said = error.reason().split(" (the table has").next().unwrap_or_default();
     let asked = error.place().column.clone().unwrap_or_default();
     let near = error.hints().iter().filter(|hint| {
-        // A name of the same letters is no cell.
-        matches!(hint, Hint::DidYouMean { column } if letters(column) == letters(&asked))
+        // A name of the same letters, or of one more or less, is no cell.
+        matches!(hint, Hint::DidYouMean { column } if is_near(column, &asked))
     });
     let near: String = near.map(|hint| format!("; {}", hint.words())).collect();
     if source.names().len() == 1 {
@@ -168,6 +168,16 @@ fn strange(error: &Error, source: &Source) -> Error {
         .hint(Hint::WriteRequest)
 }
 
+/// True for names of the same letters, or of one letter more or less.
+fn is_near(one: &str, other: &str) -> bool {
+    let (one, other) = (letters(one), letters(other));
+    let (short, long) = if one.len() <= other.len() { (one, other) } else { (other, one) };
+    let without = |at: usize| long.iter().enumerate().filter(move |(i, _)| *i != at);
+    short == long
+        || (short.len() + 1 == long.len()
+            && (0..long.len()).any(|at| without(at).map(|(_, letter)| letter).eq(&short)))
+}
+
 /// The letters of a name, whatever their order and case.
 fn letters(name: &str) -> Vec<char> {
     let mut letters: Vec<char> = name.trim().to_lowercase().chars().collect();
@@ -180,8 +190,8 @@ pub fn headless(source: &Source) -> Error {
     let reason = format!(
         "the request does not fit the {} columns of the table; their names are not printed, because \
          the first line looks like a row (a name is a number or a date, or equals a cell below \
-         it): add a header line, or, if the first line is the header, give every column a role",
+         it): if the first line is the header, give every column a role, else add a header line",
         source.names().len()
     );
-    Error::request("perhaps-no-header", reason)
+    Error::request("perhaps-no-header", reason).hint(Hint::SetNames)
 }

@@ -141,6 +141,21 @@ pub fn refuse_overlap(
             let reason = format!("{} is the input itself: choose another output", path.display());
             return Err(Error::request("output-is-input", reason).about(in_file(path)));
         }
+        let is_part = |input: &Path| table::parts(input).iter().any(|part| is_one(part, path));
+        let is_beside = |input: &Path| {
+            let folder = path.parent().filter(|folder| *folder != Path::new(""));
+            let folder = folder.unwrap_or(Path::new("."));
+            input.is_dir()
+                && !table::parts(input).is_empty()
+                && table::real_place(input) == table::real_place(folder)
+        };
+        if input.is_some_and(|input| is_part(input) || is_beside(input)) {
+            let reason = format!(
+                "{} is in the folder of the input, which is read as a whole: choose another folder",
+                path.display()
+            );
+            return Err(Error::request("output-is-input", reason).about(in_file(path)));
+        }
         if reads.iter().any(|read| is_one(read, path)) {
             let reason = format!(
                 "{what} {} is an input file of the request: choose another output",

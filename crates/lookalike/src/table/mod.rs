@@ -11,6 +11,7 @@ mod write;
 pub use build::{coded_throughout, in_memory};
 pub use coded::Coded;
 pub use read::{ReadOptions, Source, from_batches, open, open_reader, open_text, text};
+pub(crate) use read::{is_lasting, parts};
 pub use write::pending::{
     Access, Existing, Pending, PublishedFiles, StdoutState, give_up, real_place, take_leftovers,
     to_stream, undisturbed, write_text,

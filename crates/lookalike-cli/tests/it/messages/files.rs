@@ -42,6 +42,18 @@ pub(super) fn csv(on: &mut Recorder) {
     on.fails("check patiens.csv --qi age -k 2");
     on.fails("check patients.csv --qi age -k 2 --delimiter ;");
     on.fails("check tmp --qi a -k 2");
+    on.fails("check part-*.parquet --qi a -k 2");
+    let column = |texts: [&str; 2]| -> ArrayRef { Arc::new(StringArray::from(texts.to_vec())) };
+    for folder in ["parts", "parts/other", "state", "state/x=1"] {
+        std::fs::create_dir(on.dir.path(folder)).unwrap();
+    }
+    on.dir.write_typed("parts/1.parquet", vec![("a", column(["1", "2"]))]);
+    on.dir.write_typed("parts/2.parquet", vec![("b", column(["1", "2"]))]);
+    on.fails("check parts --qi a -k 2");
+    on.dir.write("parts/2.parquet", "a\n1\n");
+    on.fails("check parts --qi a -k 2");
+    on.fails("anonymize parts -o parts/safe.parquet --qi a -k 2");
+    on.fails("check state --qi a -k 2");
 }
 
 /// Numbers and dates that can be read in two ways, and texts for "missing" among them.

@@ -73,7 +73,13 @@ fn moments(
              \"decade\"]",
         ));
     }
-    let beside_weeks = [DateUnit::Month, DateUnit::Quarter, DateUnit::Decade];
+    let beside_weeks = [
+        DateUnit::Month,
+        DateUnit::Quarter,
+        DateUnit::HalfYear,
+        DateUnit::FiveYears,
+        DateUnit::Decade,
+    ];
     if units.contains(&DateUnit::Week) && units.iter().any(|unit| beside_weeks.contains(unit)) {
         return Err(fault(
             column,
@@ -138,6 +144,12 @@ fn calendar(date: Date, unit: DateUnit) -> (String, Date, Date) {
             |month| Date::new(year, month, 1).expect("a month of a year that dates can have");
         (day_one(first), day_one(last).last_of_month())
     };
+    let years = |count: i16| {
+        let begin = year.div_euclid(count) * count;
+        let (first, _) = months(begin.max(Date::MIN.year()), 1, 1);
+        let (_, last) = months(begin + count - 1, 12, 12);
+        (begin, first, last)
+    };
     match unit {
         DateUnit::Day => (date.to_string(), date, date),
         DateUnit::Week => {
@@ -153,14 +165,21 @@ fn calendar(date: Date, unit: DateUnit) -> (String, Date, Date) {
             let (first, last) = months(year, quarter * 3 - 2, quarter * 3);
             (format!("{year:04}-Q{quarter}"), first, last)
         }
+        DateUnit::HalfYear => {
+            let half = (date.month() - 1) / 6 + 1;
+            let (first, last) = months(year, half * 6 - 5, half * 6);
+            (format!("{year:04}-H{half}"), first, last)
+        }
         DateUnit::Year => {
             let (first, last) = months(year, 1, 12);
             (format!("{year:04}"), first, last)
         }
+        DateUnit::FiveYears => {
+            let (begin, first, last) = years(5);
+            (format!("{begin:04}-{:04}", begin + 4), first, last)
+        }
         DateUnit::Decade => {
-            let begin = year.div_euclid(10) * 10;
-            let (first, _) = months(begin.max(Date::MIN.year()), 1, 1);
-            let (_, last) = months(begin + 9, 12, 12);
+            let (begin, first, last) = years(10);
             (format!("{begin:04}s"), first, last)
         }
     }
@@ -184,7 +203,7 @@ mod tests {
     use super::*;
     use crate::domain::parse::utc;
 
-    use DateUnit::{Day, Decade, Month, Quarter, Week, Year};
+    use DateUnit::{Day, Decade, FiveYears, HalfYear, Month, Quarter, Week, Year};
 
     fn tree(units: &[DateUnit], texts: &[&str]) -> Result<IntervalTree> {
         let texts: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
@@ -248,7 +267,7 @@ mod tests {
             .map(|date| date.to_string())
             .collect();
         let texts: Vec<&str> = dates.iter().map(String::as_str).collect();
-        let made = tree(&[Month, Quarter, Year, Decade], &texts).unwrap();
+        let made = tree(&[Month, Quarter, HalfYear, Year, FiveYears, Decade], &texts).unwrap();
         for code in 0..made.taxonomy.leaves() {
             let mut node = u32::try_from(code).unwrap();
             while let Some(parent) = made.taxonomy.parent(node) {
@@ -275,7 +294,9 @@ mod tests {
         let week = weeks.taxonomy.parent(0).unwrap();
         assert_eq!(weeks.ends(week), (-3.0, 3.0), "Monday to Sunday");
         assert_eq!(weeks.ends(weeks.taxonomy.parent(week).unwrap()), (-3.0, 367.0));
-        for units in [&[Week, Month][..], &[Week, Quarter, Year], &[Week, Year, Decade]] {
+        for units in
+            [&[Week, Month][..], &[Week, Quarter, Year], &[Week, Year, Decade], &[Week, HalfYear]]
+        {
             let error = tree(units, &["2024-03-17"]).unwrap_err().to_string();
             assert!(error.contains("a week can lie in two months"), "{error}");
         }

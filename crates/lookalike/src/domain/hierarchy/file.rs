@@ -383,8 +383,8 @@ fn has_no_header(rows: &HierarchyFile) -> Result<()> {
         return Ok(());
     }
     let why = format!(
-        "this line looks like a header: all other lines end in `{root}`; remove it, a hierarchy \
-         file has no header"
+        "all other lines end in `{root}`; if this line is a header, remove it (a hierarchy file \
+         has none), else end it in `{root}` too"
     );
     Err(Error::hierarchy("hierarchy-has-header", why).at_file(&rows.place).at_line(*line))
 }

@@ -26,9 +26,9 @@ const FEW_LABELS: u64 = 5;
 pub(super) fn quasi(name: &str, words: &[String], facts: &ColumnFacts) -> Keys {
     let has = |list| find(words, list).is_some();
     match facts.looks {
-        Kind::Date if facts.has_calendar => {
-            Keys::suggest("hierarchy = { date = [\"month\", \"quarter\", \"year\", \"decade\"] }")
-        }
+        Kind::Date if facts.has_calendar => Keys::suggest(
+            "hierarchy = { date = [\"month\", \"quarter\", \"half-year\", \"year\", \"five-years\", \"decade\"] }",
+        ),
         Kind::Date => Keys::default(),
         _ if has(ZIP) => prefixes(facts).map(Keys::suggest).unwrap_or_default(),
         Kind::Numeric if has(AGE) => Keys::suggest("hierarchy = { intervals = [5, 10, 20] }"),

@@ -282,7 +282,7 @@ pub fn to_toml(input: &Input, reading: &Reading, profiles: &[ColumnProfile]) -> 
          # A line that begins with #~ is another way to write the line above it.\n\
          version = 1\n\
          k = 5\n";
-    let is_open = profiles.iter().any(|profile| profile.is_open);
+    let is_open = profiles.iter().any(|profile| profile.is_open) || !reading.skipped.is_empty();
     if is_open {
         text += "rest = \"drop\"  # columns without a line below\n";
     }
@@ -317,39 +317,38 @@ pub fn to_toml(input: &Input, reading: &Reading, profiles: &[ColumnProfile]) -> 
     if is_open {
         text += "\n# Drop or keep? These are dropped; remove #? in front of one to have it.\n";
         lines(&mut text, &|profile| profile.is_open);
+        for name in &reading.skipped {
+            let why = "lists or structures: nobody has looked for persons in it";
+            writeln!(text, "#? {} = {{ role = \"keep\", reason = '{why}' }}", key(name))
+                .expect("room");
+        }
     }
     text
 }
 
 /// The line of a column, and another way to write it.
 fn line(text: &mut String, key: &str, profile: &ColumnProfile, reading: &Reading) {
-    let form = reading
-        .forms
-        .get(&profile.name)
-        .filter(|_| matches!(profile.role, Role::Quasi | Role::Weight));
+    let has_form = matches!(profile.role, Role::Quasi | Role::Weight);
+    let form = reading.forms.get(&profile.name).filter(|_| has_form);
     let form = form.map(|form| format!(", format = {}", quoted(&form.to_string())));
     let form = form.unwrap_or_default();
     let value = |keys: &Option<String>| {
         let keys = keys.as_ref().map(|keys| format!(", {keys}")).unwrap_or_default();
-        format!("{{ role = \"{}\"{form}{keys} }}", profile.role.name())
+        let reason = literal(&profile.reason);
+        format!("{{ role = \"{}\"{form}{keys}, reason = {reason} }}", profile.role.name())
     };
     let percent = |share: f64| format!("{:.1} %", share * 100.0);
     let shares = match (profile.unique_others, profile.unique_together) {
         (Some(with), Some(all)) if profile.is_open => {
-            format!("; with it {} of the rows are unique, without {}", percent(with), percent(all))
+            format!("  # unique rows: {} with it, {} without", percent(with), percent(all))
         }
         (Some(without), Some(all)) => {
-            format!(
-                "; without it {} of the rows are unique, with it {}",
-                percent(without),
-                percent(all)
-            )
+            format!("  # unique rows: {} without it, {} with it", percent(without), percent(all))
         }
         _ => String::new(),
     };
     let mark = if profile.is_open { "#? " } else { "" };
-    let role = value(&profile.keys);
-    writeln!(text, "{mark}{key} = {role:25}  # {}{shares}", profile.reason).expect("room");
+    writeln!(text, "{mark}{key} = {}{shares}", value(&profile.keys)).expect("room");
     if profile.hint.is_some() && !profile.is_open {
         writeln!(text, "#~ {} = {}", key.trim_end(), value(&profile.hint)).expect("room");
     }
@@ -378,6 +377,12 @@ fn input_section(input: &Input) -> String {
     let lines = keys.into_iter().filter_map(|(key, value)| Some(format!("{key} = {}\n", value?)));
     let lines: String = lines.collect();
     if lines.is_empty() { lines } else { format!("[input]\n{lines}\n") }
+}
+
+/// A TOML string that is read as it stands, where it can be one.
+fn literal(text: &str) -> String {
+    let is_plain = !text.contains('\'') && !text.contains(char::is_control);
+    if is_plain { format!("'{text}'") } else { quoted(text) }
 }
 
 /// A TOML string on one line, whatever is in it.
@@ -728,7 +733,8 @@ mod tests {
             );
         }
         request.rules(&found).unwrap();
-        let has_reason = |line: &&str| line.contains("{ role") && line.contains("  # ");
+        let has_reason = |line: &&str| line.contains("{ role") && line.contains("reason = ");
+        let has_reason = |line: &&str| has_reason(line) && !line.starts_with("#~");
         assert_eq!(text.lines().filter(has_reason).count(), names.len());
     }
 
@@ -785,7 +791,8 @@ mod tests {
         let age = "hierarchy = { intervals = [5, 10, 20] }";
         assert_eq!(keys("Alter", |row| (17 + row % 60).to_string()).as_deref(), Some(age));
         let day = |row: usize| format!("19{:02}-03-{:02}", 20 + row % 70, row % 28 + 1);
-        let calendar = "hierarchy = { date = [\"month\", \"quarter\", \"year\", \"decade\"] }";
+        let calendar = "hierarchy = { date = [\"month\", \"quarter\", \"half-year\", \"year\", \
+                        \"five-years\", \"decade\"] }";
         assert_eq!(keys("date of birth", day).as_deref(), Some(calendar));
         let zip = |row: usize| format!("{:05}", row * 7919 % 300);
         assert_eq!(keys("PLZ", zip).as_deref(), Some("hierarchy = { prefix = [4, 3, 2] }"));

@@ -15,6 +15,8 @@ pub struct Reading {
     pub doubts: Vec<(String, Doubt)>,
     /// Texts that mean "missing", with the number of cells.
     pub missing: BTreeMap<String, u64>,
+    /// Columns of lists and structures, which have no profile.
+    pub skipped: Vec<String>,
 }
 
 /// The table with plain numbers and dates and with missing cells, as far as that can be told.

@@ -269,7 +269,12 @@ mod tests {
         for row in 0..300 {
             let cells: Vec<String> =
                 (0..12).map(|at| (mixed(at, row as u32) % (at as u64 + 3)).to_string()).collect();
-            csv += &format!("{},{},{}\n", cells.join(","), ["f", "m"][row % 2], 20 + row % 50);
+            csv += &format!(
+                "{},{},{}\n",
+                cells.join(","),
+                ["f", "m"][mixed(99, row as u32) as usize % 2],
+                20 + row % 50
+            );
         }
         let (kept, open) = ranked(&csv);
         assert_eq!(kept[..2], ["age", "sex"]);

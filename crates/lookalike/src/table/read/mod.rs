@@ -11,12 +11,14 @@ mod csv_header;
 mod encoding;
 mod foreign;
 #[cfg(feature = "parquet")]
+mod many;
+#[cfg(feature = "parquet")]
 mod parquet;
 mod text;
 
 use std::fmt;
 use std::io::{Cursor, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Receiver, SyncSender};
@@ -72,7 +74,8 @@ pub(crate) enum Decoder {
     Csv(Csv),
     Batches(Batches),
     #[cfg(feature = "parquet")]
-    Parquet(parquet::Parquet),
+    /// One file or several, one after the other.
+    Parquet(Vec<parquet::Parquet>),
     #[cfg(feature = "arrow-ipc")]
     Arrow(arrow::ArrowIpc),
 }
@@ -94,8 +97,8 @@ pub(crate) enum Batch {
     Cells(Cells),
 }
 
-/// Opens a table; `-` is standard input. The format is known by the first bytes, whatever the name
-/// ends in: CSV (also in gzip, zstd or a zip archive), Parquet, Arrow IPC file or stream, a sheet of a
+/// Opens a table; `-` is standard input. A folder, or a name with `*` in it, is a table in several
+/// Parquet files. The format is known by the first bytes, whatever the name ends in: CSV (also in gzip, zstd or a zip archive), Parquet, Arrow IPC file or stream, a sheet of a
 /// workbook (.xlsx, .xls, .ods). [`ReadOptions`] say what a
 /// text does not say itself; a delimiter alone, or `None`, will do.
 ///
@@ -103,7 +106,51 @@ pub(crate) enum Batch {
 /// When there is no such file, it is not readable as a table with a header of distinct names, or
 /// its format is one that this build of the library does not have.
 pub fn open(path: &Path, options: impl Into<ReadOptions>) -> Result<Source> {
+    #[cfg(feature = "parquet")]
+    if let Some(files) = many::files(path)? {
+        return open_parts(&files);
+    }
     open_bytes(ByteSource::open(path)?, path, &options.into())
+}
+
+/// True when the table of a path can be opened a second time.
+pub(crate) fn is_lasting(path: &Path) -> bool {
+    let is_file = std::fs::metadata(path).is_ok_and(|about| about.is_file());
+    is_file || !parts(path).is_empty()
+}
+
+/// The files of a table in several files; none for a table in one.
+pub(crate) fn parts(path: &Path) -> Vec<PathBuf> {
+    #[cfg(feature = "parquet")]
+    let found = many::files(path).ok().flatten();
+    #[cfg(not(feature = "parquet"))]
+    let found = {
+        let _ = path;
+        None
+    };
+    found.unwrap_or_default()
+}
+
+/// Opens the files of one table, which have the same columns.
+#[cfg(feature = "parquet")]
+fn open_parts(files: &[PathBuf]) -> Result<Source> {
+    let mut parts: Vec<parquet::Parquet> = Vec::with_capacity(files.len());
+    for path in files {
+        let mut source = ByteSource::open(path)?;
+        let magic = head(&mut source, 8).map_err(|source| Error::io(path, source))?;
+        if !magic.starts_with(b"PAR1") {
+            let why = "a table in several files is one of Parquet files, and this is none";
+            return Err(Error::data("not-parquet", why).at_file(path));
+        }
+        let part = parquet::Parquet::open(source, &magic, path)?;
+        if parts.first().is_some_and(|first| columns(first.schema()) != columns(part.schema())) {
+            let why = "it has other columns, or columns of other types, than the first file of the \
+                       table";
+            return Err(Error::data("other-columns", why).at_file(path));
+        }
+        parts.push(part);
+    }
+    Source::new(Decoder::Parquet(parts), Vec::new())
 }
 
 /// The same for bytes that any reader brings, such as an upload. Errors call it by the given name.
@@ -123,7 +170,7 @@ fn open_bytes(mut source: ByteSource, path: &Path, options: &ReadOptions) -> Res
     let decoder = match *magic {
         #[cfg(feature = "parquet")]
         [b'P', b'A', b'R', b'1', ..] => {
-            Decoder::Parquet(parquet::Parquet::open(source, &magic, path)?)
+            Decoder::Parquet(vec![parquet::Parquet::open(source, &magic, path)?])
         }
         #[cfg(not(feature = "parquet"))]
         [b'P', b'A', b'R', b'1', ..] => {
@@ -192,7 +239,7 @@ impl Source {
             }
             Decoder::Batches(reader) => (columns(&reader.schema()), false),
             #[cfg(feature = "parquet")]
-            Decoder::Parquet(file) => (columns(file.schema()), false),
+            Decoder::Parquet(files) => (columns(files[0].schema()), false),
             #[cfg(feature = "arrow-ipc")]
             Decoder::Arrow(file) => (columns(&file.schema()), false),
         };
@@ -276,7 +323,9 @@ impl Decoder {
                 batches::send(batches, columns, batch_rows, to, batches::stream_failed)
             }
             #[cfg(feature = "parquet")]
-            Decoder::Parquet(file) => file.send(columns, batch_rows, to),
+            Decoder::Parquet(files) => {
+                files.into_iter().try_for_each(|file| file.send(columns, batch_rows, to))
+            }
             #[cfg(feature = "arrow-ipc")]
             Decoder::Arrow(file) => file.send(columns, batch_rows, to),
         }
