@@ -165,8 +165,8 @@ const MISTAKES: [Mistake; 96] = [
         &["the file is empty: a table needs a header and rows"]),
     mistake(A, 3, "a header alone", "@header.csv --qi age --rest drop -k 5",
         &["the table has no rows"]),
-    mistake(A, 5, "folder as a table", "@tmp --qi age,sex --rest drop -k 5",
-        &["tmp: is a directory"]),
+    mistake(A, 3, "folder as a table", "@tmp --qi age,sex --rest drop -k 5",
+        &["tmp: the folder has no Parquet files", "name one file of it"]),
     mistake(A, 0, "workbook as a table", "@book.xlsx -o - --qi Größe,Aufnahme --keep Ort -k 2",
         &["Bonn,170.5,2014-12-26\n", "sheet `Tabelle1` is read", "--sheet NAME"]),
     mistake(A, 3, "JSON lines as a table", "@lines.json --qi age -k 2",
@@ -317,8 +317,9 @@ fn folder() -> Workdir {
     dir.write("book.xlsx", include_bytes!("book.xlsx"));
     let utf16 = "\u{feff}name;age\nMüller;30\nSchmidt;30\n".encode_utf16();
     dir.write("utf16.csv", utf16.flat_map(u16::to_le_bytes).collect::<Vec<_>>());
-    let income =
-        |i: usize| format!("{},{}\n", 20 + i % 40, ["high", "low"][usize::from(i % 16 > 0)]);
+    let income = |i: usize| {
+        format!("{},{}\n", 20 + i % 40, ["high", "low"][usize::from(!i.is_multiple_of(16))])
+    };
     dir.write("income.csv", "age,income\n".to_string() + &(0..200).map(income).collect::<String>());
     let ages: String = (18..78).map(|age| format!("{age},f\n")).collect();
     dir.write("total.csv", format!("age,sex\n{ages}Total,60\n"));

@@ -272,7 +272,7 @@ mod tests {
             csv += &format!(
                 "{},{},{}\n",
                 cells.join(","),
-                ["f", "m"][mixed(99, row as u32) as usize % 2],
+                ["f", "m"][usize::from(mixed(99, row as u32) & 1 == 0)],
                 20 + row % 50
             );
         }
