@@ -6,6 +6,7 @@
 //! column says already, is left open: it is dropped unless somebody decides otherwise.
 
 use super::ColumnProfile;
+use super::roles::UNKNOWN;
 use crate::codes::RowId;
 use crate::domain::parse::{number, seconds};
 use crate::request::{Kind, Role};
@@ -13,6 +14,8 @@ use crate::table::{Coded, Table};
 
 /// So many quasi-identifiers are suggested at most.
 const ENOUGH: usize = 10;
+/// So many with names that say what they are make the others unnecessary, where there are too many.
+const FEW: usize = 3;
 /// Shares of unique rows are counted in at most so many rows, taken at equal distances.
 const SAMPLE: usize = 200_000;
 /// Numbers and dates with more values than this are counted in as many bands.
@@ -51,11 +54,17 @@ pub(super) fn rank(table: &Table, profiles: &mut [ColumnProfile]) {
         let by_group = profiles[a].group.cmp(&profiles[b].group);
         by_group.then(without(a).total_cmp(&without(b))).then(a.cmp(&b))
     });
-    for &at in candidates.iter().skip(ENOUGH) {
+    // Where there are too many, a name that says nothing is no reason to have a column.
+    let named = candidates.iter().filter(|&&at| profiles[at].group < UNKNOWN).count();
+    let enough = match candidates.len() > ENOUGH && named >= FEW {
+        true => named.min(ENOUGH),
+        false => ENOUGH,
+    };
+    for &at in candidates.iter().skip(enough) {
         profiles[at].is_open = true;
-        profiles[at].reason += "; there are ten quasi-identifiers that others know better";
+        profiles[at].reason += &format!("; {enough} quasi-identifiers are better known to others");
     }
-    candidates.truncate(ENOUGH);
+    candidates.truncate(enough);
     // Of those that stay: the share without each. Of the open ones: the share with each.
     let mut kept = vec![0_u64; rows.len()];
     candidates.iter().for_each(|&at| add(&mut kept, at, u64::wrapping_add, profiles));
@@ -279,6 +288,9 @@ mod tests {
         let (kept, open) = ranked(&csv);
         assert_eq!(kept[..2], ["age", "sex"]);
         assert_eq!((kept.len(), open.len()), (10, 4));
+        // With three that say what they are, the others are not needed.
+        let (kept, open) = ranked(&csv.replacen("feature 11", "race", 1));
+        assert_eq!((kept.len(), open.len()), (3, 11));
     }
 
     #[test]

@@ -55,7 +55,7 @@ pub(super) struct Suggested {
 }
 
 /// The group of quasi-identifiers whose names say nothing.
-const UNKNOWN: usize = NATURAL.len() + 1;
+pub(super) const UNKNOWN: usize = NATURAL.len() + 1;
 
 /// The role, the reason, and further keys for the column's line.
 pub(super) fn suggest(name: &str, facts: &ColumnFacts) -> Suggested {
