@@ -142,7 +142,7 @@ class CheckChanges(RoleChanges, total=False):
 class CompareChanges(RoleChanges, total=False):
     """Those of `compare`, beside the ones that it names itself."""
 
-    publish: Literal["label", "set", "bounds"] | None
+    publish: Literal["label", "set", "bounds", "center"] | None
     snap: bool | None
     steps: int | None
     rounds: int | None
@@ -164,7 +164,8 @@ class ApplyChanges(VerifyChanges, total=False):
     """Those of `apply`."""
 
     max_loss: Share | None
-    publish: Literal["label", "set", "bounds"] | None
+    codebook: bool | None
+    publish: Literal["label", "set", "bounds", "center"] | None
     snap: bool | None
 
 
@@ -552,6 +553,7 @@ _SECTIONS = {
     "publish": "output",
     "snap": "output",
     "pseudonyms": "output",
+    "codebook": "output",
     "population": "risk",
     "sampling_fraction": "risk",
 }

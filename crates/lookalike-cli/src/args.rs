@@ -249,7 +249,8 @@ pub(crate) struct SearchArgs {
     /// 10s for auto, none for the others
     #[arg(long, value_name = "TIME")]
     pub(crate) time: Option<String>,
-    /// Form of a published range: its label, the set of its values, or two columns with its bounds
+    /// Form of a published range: its label, the set of its values, two columns with its bounds, or
+    /// these and a third with their middle
     #[arg(long, value_name = "FORM", value_parser = publish())]
     pub(crate) publish: Option<Publish>,
     /// Publish intervals of the hierarchy instead of the exact minimum and maximum
@@ -266,6 +267,10 @@ pub(crate) struct WritingArgs {
     /// Write no apostrophe before text cells that a spreadsheet would run as formulas
     #[arg(long)]
     pub(crate) raw_formulas: bool,
+    /// Write a codebook beside the release, FILE.codebook.json and FILE.codebook.html: what each
+    /// column has, and how its cells are read
+    #[arg(long)]
+    pub(crate) codebook: bool,
     /// Greatest loss (GCP) to accept, 30% or 0.3: above it nothing is written and the exit code is 1
     #[arg(long, value_name = "SHARE")]
     pub(crate) max_loss: Option<Ratio>,

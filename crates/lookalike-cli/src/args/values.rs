@@ -85,7 +85,7 @@ pub(super) fn persons() -> impl TypedValueParser<Value = Persons> {
 }
 
 pub(super) fn publish() -> impl TypedValueParser<Value = Publish> {
-    PossibleValuesParser::new(["label", "set", "bounds"]).map(known)
+    PossibleValuesParser::new(["label", "set", "bounds", "center"]).map(known)
 }
 
 /// The value of an enum by its name, which the parser has checked.

@@ -117,6 +117,7 @@ fn with_every_key() -> Request {
             snap: true,
             raw_formulas: true,
             pseudonyms: true,
+            codebook: true,
         },
         columns: columns.map(|(name, column)| (name.to_string(), column)).into(),
         rules: vec![SubsetRule { k: 9, columns: names(&["age"]) }],
@@ -153,6 +154,7 @@ fn every_key_is_parsed_and_written_again() {
          snap = true
          raw_formulas = true
          pseudonyms = true
+         codebook = true
          [limits]
          suppress = '2%'
          time = '5m'

@@ -102,7 +102,16 @@ fn every_key_of_a_request_is_heeded_or_refused() {
         rules: _,
         columns: _,
         input: Input { path: _, delimiter: _, encoding: _, names: _, sheet: _ },
-        output: Output { path: _, publish: _, order: _, snap: _, raw_formulas: _, pseudonyms: _ },
+        output:
+            Output {
+                path: _,
+                publish: _,
+                order: _,
+                snap: _,
+                raw_formulas: _,
+                pseudonyms: _,
+                codebook: _,
+            },
         limits: Limits { suppress: _, time: _, max_loss: _ },
         // Heeded by the measures of risk, which have tests of their own.
         risk: RiskRequest { population: _, sampling_fraction: _ },
@@ -121,6 +130,7 @@ fn every_key_of_a_request_is_heeded_or_refused() {
         ("rules", toml("k = 3\nrules = [{ k = 20, columns = ['age'] }]", "", x)),
         ("publish", toml("k = 3\noutput.publish = 'set'", "", x)),
         ("publish", toml("k = 3\noutput.publish = 'bounds'", "", x)),
+        ("publish", toml("k = 3\noutput.publish = 'center'", "", x)),
         ("order", toml("k = 3\noutput.order = 'input'", "", x)),
         ("raw_formulas", toml("k = 3\noutput.raw_formulas = true", "", x)),
         ("suppress", toml("k = 3\nlimits.suppress = 0.1", "", x)),
