@@ -68,13 +68,13 @@ fn coded(sentence: &str) -> String {
 fn line(column: &CodebookColumn) -> Vec<String> {
     let or_dash = |text: Option<String>| text.unwrap_or_else(|| "–".into());
     let cells = match column.kind {
-        Some(kind) if column.cells == "text" => format!("text ({kind})"),
+        Some(kind) if column.published == "labels" => format!("text ({kind})"),
         _ => column.cells.clone(),
     };
     let published = if column.name == column.source {
         column.published.to_string()
     } else {
-        format!("{} of {}", column.published, column.source)
+        format!("{}: {}", column.source, column.published)
     };
     vec![
         column.name.clone(),

@@ -223,7 +223,7 @@ fn quasi(
                     bounds_reading(what, &attribute.name, &attribute.domain)
                 },
                 generalized: Some(shown.generalized),
-                mean_width,
+                mean_width: mean_width.filter(|_| what != "missing or not"),
                 label_count: is_label.then_some(shown.labels.len()),
                 labels: if is_label && is_listed(attribute) {
                     shown.labels.iter().take(LISTED).cloned().collect()
