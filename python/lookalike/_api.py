@@ -101,8 +101,9 @@ def anonymize(
     suppress: Share | None = None,
     suppression_price: Share | None = None,
     max_loss: Share | None = None,
-    publish: Literal["label", "set", "bounds"] | None = None,
+    publish: Literal["label", "set", "bounds", "center"] | None = None,
     snap: bool | None = None,
+    codebook: bool | None = None,
     missing: Names | None = None,
     count: str | None = None,
     sampling_weight: str | None = None,
@@ -162,10 +163,13 @@ def anonymize(
         costs as much as a row that publishes nothing); 0.25 if absent.
     max_loss : float or str
         The greatest loss to accept.
-    publish : {"label", "set", "bounds"}
-        How ranges are published: ``[20-30]``, as sets, or as two columns ``age_min``, ``age_max``.
+    publish : {"label", "set", "bounds", "center"}
+        How ranges are published: ``[20-30]``, as sets, as two columns ``age_min``, ``age_max``, or
+        as these and their middle, ``age_center``.
     snap : bool
         Publish the intervals of a hierarchy, not the exact ends of a class.
+    codebook : bool
+        Make a codebook: ``out.codebook``, and two files beside that of ``out.write``.
     missing : list of str
         Texts that mean missing, beside empty cells.
     count : str
@@ -249,6 +253,7 @@ def anonymize(
         "max_loss": max_loss,
         "publish": publish,
         "snap": snap,
+        "codebook": codebook,
         "missing": missing,
         "count": count,
         "sampling_weight": sampling_weight,

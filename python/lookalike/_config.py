@@ -148,7 +148,7 @@ class ExplainChanges(RoleChanges, total=False):
 class CompareChanges(RoleChanges, total=False):
     """Those of `compare`, beside the ones that it names itself."""
 
-    publish: Literal["label", "set", "bounds"] | None
+    publish: Literal["label", "set", "bounds", "center"] | None
     snap: bool | None
     suppression_price: Share | None
     steps: int | None
@@ -171,7 +171,8 @@ class ApplyChanges(VerifyChanges, total=False):
     """Those of `apply`."""
 
     max_loss: Share | None
-    publish: Literal["label", "set", "bounds"] | None
+    codebook: bool | None
+    publish: Literal["label", "set", "bounds", "center"] | None
     snap: bool | None
 
 
@@ -561,6 +562,7 @@ _SECTIONS = {
     "publish": "output",
     "snap": "output",
     "pseudonyms": "output",
+    "codebook": "output",
     "population": "risk",
     "sampling_fraction": "risk",
 }

@@ -33,6 +33,9 @@ class Release:
     def proof(self) -> str | None:
         """The text of the proof file, where one was asked for."""
     @property
+    def codebook(self) -> str | None:
+        """The codebook as JSON, where one was asked for."""
+    @property
     def labels(self) -> str:
         """The labels of each dictionary column in their order, by column."""
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...

@@ -420,7 +420,8 @@ class _Made(Figures):
             Bounds of numbers and dates become one Interval column each, closed on both sides, to
             compute with. The release must have been made with ``publish="bounds"``.
         """
-        if intervals and self.config.get("output", {}).get("publish") != "bounds":
+        publish = self.config.get("output", {}).get("publish")
+        if intervals and publish not in ("bounds", "center"):
             raise ConfigError(
                 "the release has labels, and an interval needs bounds: make it with "
                 'publish="bounds"',
@@ -496,6 +497,16 @@ class Release(_Made):
     def proof(self) -> str | None:
         """The proof of a release with persons or of rings, for `verify`; as secret as the table."""
         return self._native.proof
+
+    @property
+    def codebook(self) -> dict[str, Any] | None:
+        """What each column has and how its cells are read, where ``codebook=True`` asked for it.
+
+        It says nothing that the release does not say. `write` puts it beside the release, as
+        ``NAME.codebook.json`` and as a page, ``NAME.codebook.html``.
+        """
+        text = self._native.codebook
+        return None if text is None else json.loads(text)
 
     def report(
         self,

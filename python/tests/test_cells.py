@@ -117,6 +117,7 @@ def planned(
         {"rule": {"alpha": 0.8}, "limits": {"suppress": "5%"}},
         {"rule": {"distinct": 2}, "rules": [{"k": 20, "columns": ["zip"]}]},
         {"rule": {}, "output": {"publish": "bounds"}},
+        {"rule": {}, "output": {"publish": "center"}},
         {"rule": {"entropy": 2}, "algorithm": "mondrian", "steps": None},
     ],
 )

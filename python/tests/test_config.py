@@ -40,6 +40,7 @@ order = "input"
 snap = true
 raw_formulas = true
 pseudonyms = true
+codebook = true
 [columns]
 patient = { role = "person" }
 name = { role = "identifier" }
@@ -110,6 +111,7 @@ def test_keyword_arguments_say_the_same_as_a_mapping() -> None:
         time=timedelta(minutes=1),
         publish="bounds",
         pseudonyms=True,
+        codebook=True,
         missing="?",
         population=Path("register.csv"),
         sampling_fraction="5%",
@@ -133,7 +135,7 @@ def test_keyword_arguments_say_the_same_as_a_mapping() -> None:
     assert said["limits"] == {
         "suppress": "1%", "suppression_price": 0.5, "max_loss": 0.3, "time": "60.000000s"
     }  # fmt: skip
-    assert said["output"] == {"publish": "bounds", "pseudonyms": True}
+    assert said["output"] == {"publish": "bounds", "pseudonyms": True, "codebook": True}
     assert said["missing"] == ["?"] and said["risk"]["population"] == "register.csv"
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,8 +15,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def blocks(text: str) -> list[str]:
-    return re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+def blocks(text: str, language: str = "python") -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
 
 
 @pytest.mark.parametrize("name", ["docs/python.md", "README.md"])
@@ -29,6 +31,36 @@ def test_the_blocks_of_a_page_run(
     scope: dict[str, Any] = {"__name__": name}
     for number, block in enumerate(found, 1):
         exec(compile(block, f"{name}, block {number}", "exec"), scope)
+
+
+def test_the_page_on_reading_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("polars")
+    duckdb = pytest.importorskip("duckdb")
+    monkeypatch.chdir(tmp_path)
+    bin = Path(sys.executable).parent
+    monkeypatch.setenv("PATH", os.pathsep.join([str(bin), os.environ["PATH"]]))
+    text = (ROOT / "docs/reading.md").read_text(encoding="utf-8")
+    for block in blocks(text, "sh"):
+        subprocess.run(["bash", "-euo", "pipefail", "-c", block], check=True)
+    scope: dict[str, Any] = {"__name__": "docs/reading.md"}
+    for number, block in enumerate(blocks(text), 1):
+        exec(compile(block, f"docs/reading.md, block {number}", "exec"), scope)
+    # What the page says of these numbers.
+    truth = scope["truth"]
+    assert round(truth, 1) == 45.2
+    assert abs(scope["middles"] - truth) < 0.1 and abs(scope["from_labels"] - truth) < 0.1
+    assert abs(scope["exact_only"] - 32) < 3
+    assert abs(scope["least"] - 42) < 0.5 and abs(scope["greatest"] - 48) < 0.5
+    assert scope["by_zip"].index.is_monotonic_increasing and len(scope["by_zip"]) > 5
+    assert scope["by_sex"]["len"].sum() == len(scope["release"])
+    (query,) = blocks(text, "sql")
+    ((least, greatest, by_middle),) = duckdb.sql(query).fetchall()
+    true_count = int(scope["source"]["age"].between(40, 59).sum())
+    assert least <= by_middle <= greatest and least <= true_count <= greatest
+    (script,) = blocks(text, "r")
+    if rscript := shutil.which("Rscript"):
+        done = subprocess.run([rscript, "-e", script], check=True, capture_output=True, text=True)
+        assert abs(float(done.stdout) - scope["from_labels"]) < 0.01
 
 
 def test_the_page_has_ten_tasks() -> None:

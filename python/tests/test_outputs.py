@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import date, datetime, time
 from decimal import Decimal
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -189,6 +190,34 @@ def test_bounds_are_typed_columns(df: pd.DataFrame) -> None:
     assert intervals["age"].isna().sum() == frame["age_min"].isna().sum() > 0
     for low, interval in zip(frame["age_min"], intervals["age"], strict=True):
         assert pd.isna(low) if pd.isna(interval) else interval.left == low
+
+
+def test_the_middle_of_bounds_is_a_further_column(df: pd.DataFrame) -> None:
+    df = df.assign(when=pd.to_datetime("2024-01-01") + pd.to_timedelta(df["stay"], unit="D"))
+    out = la.anonymize(df, k=5, quasi=["age", "when", "sex"], rest="drop", publish="center",
+                       steps=100)  # fmt: skip
+    frame = out.frame
+    assert ((frame["age_min"] + frame["age_max"]) / 2 == frame["age_center"]).all()
+    assert frame["when_center"].between(frame["when_min"], frame["when_max"]).all()
+    assert isinstance(out.to_pandas(intervals=True)["age"].dtype, pd.IntervalDtype)
+    assert la.verify(frame, out.config).holds
+    frame.loc[0, "age_center"] += 0.5
+    assert not la.verify(frame, out.config).holds
+
+
+def test_a_codebook_is_data_and_two_files(df: pd.DataFrame, tmp_path: Path) -> None:
+    out = la.anonymize(df, k=5, quasi=["age", "sex"], rest="drop", steps=100, codebook=True)
+    assert out.codebook is not None
+    assert [column["name"] for column in out.codebook["columns"]] == ["age", "sex"]
+    labels = out.codebook["columns"][1]["labels"]
+    assert {shown["label"]: shown["rows"] for shown in labels} == dict(
+        out.frame["sex"].astype(object).value_counts()
+    )
+    out.write(tmp_path / "safe.csv")
+    names = sorted(path.name for path in tmp_path.iterdir())
+    assert names == ["safe.codebook.html", "safe.codebook.json", "safe.csv"]
+    without = la.anonymize(df, k=5, quasi=["age", "sex"], rest="drop", steps=100)
+    assert without.codebook is None
 
 
 def test_dates_of_the_calendar_become_intervals_of_timestamps(df: pd.DataFrame) -> None:

@@ -263,7 +263,8 @@ pub(crate) struct SearchArgs {
     /// plain (commas, LF, decimal points, 2024-03-17); default: as the input
     #[arg(long, value_name = "DIALECT", value_parser = dialect())]
     pub(crate) dialect: Option<Dialect>,
-    /// Form of a published range: its label, the set of its values, or two columns with its bounds
+    /// Form of a published range: its label, the set of its values, two columns with its bounds, or
+    /// these and a third with their middle
     #[arg(long, value_name = "FORM", value_parser = publish())]
     pub(crate) publish: Option<Publish>,
     /// Publish intervals of the hierarchy instead of the exact minimum and maximum
@@ -280,6 +281,10 @@ pub(crate) struct WritingArgs {
     /// Write no apostrophe before text cells that a spreadsheet would run as formulas
     #[arg(long)]
     pub(crate) raw_formulas: bool,
+    /// Write a codebook beside the release, FILE.codebook.json and FILE.codebook.html: what each
+    /// column has, and how its cells are read
+    #[arg(long)]
+    pub(crate) codebook: bool,
     /// Greatest loss (GCP) to accept, 30% or 0.3: above it nothing is written and the exit code is 1
     #[arg(long, value_name = "SHARE")]
     pub(crate) max_loss: Option<Ratio>,

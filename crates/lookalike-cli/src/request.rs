@@ -254,6 +254,7 @@ impl WritingArgs {
             request.output.order = Order::Input;
         }
         request.output.raw_formulas |= self.raw_formulas;
+        request.output.codebook |= self.codebook;
         if let Some(most) = self.max_loss {
             request.limits.max_loss = Some(Share(most));
         }

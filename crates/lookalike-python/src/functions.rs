@@ -131,7 +131,8 @@ pub(crate) fn asked(request: &str, options: &str) -> Result<(Request, Options)> 
 
 /// A run of this request by a worker, whose labels are ordered categories.
 fn run<'a>(request: &Request, worker: &Worker<'a>) -> Run<'a> {
-    Run::new(request).categories().cancel(&worker.cancel).watch(worker.watch)
+    let page = lookalike_report::codebook::page;
+    Run::new(request).categories().codebook_page(page).cancel(&worker.cancel).watch(worker.watch)
 }
 
 #[pyfunction]

@@ -113,6 +113,12 @@ impl Release {
         self.released.proof.as_deref()
     }
 
+    /// The codebook as JSON, where one was asked for.
+    #[getter]
+    fn codebook(&self) -> Option<String> {
+        self.released.codebook.as_ref().map(lookalike::release::codebook::Codebook::json)
+    }
+
     #[pyo3(signature = (requested_schema=None))]
     fn __arrow_c_stream__<'py>(
         &self,

@@ -25,6 +25,7 @@
 #![deny(missing_docs)]
 
 pub mod check;
+pub mod codebook;
 pub mod compare;
 mod event;
 pub mod explain;

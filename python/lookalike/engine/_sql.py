@@ -416,7 +416,7 @@ def map_name(names: Names, at: int) -> str:
 
 def labels_of(layout: Layout, quasi: str) -> list[int]:
     """The numbers of the published columns of a quasi-identifier, from 1."""
-    ends = {f"{quasi}_{end}" for end in ("min", "max", "missing")}
+    ends = {f"{quasi}_{end}" for end in ("min", "max", "center", "missing")}
     is_one = quasi in layout.published
     return [
         at

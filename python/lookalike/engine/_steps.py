@@ -667,7 +667,7 @@ def shown_as(name: str, keys: Mapping[str, Any], columns: Sequence[Column]) -> l
     there = {column.name for column in columns}
     if keys.get("role") != "quasi" or name in there:
         return [name]
-    return [f"{name}_{end}" for end in ("min", "max", "missing")]
+    return [f"{name}_{end}" for end in ("min", "max", "center", "missing")]
 
 
 def leaks(database: Database, table: str, config: Config) -> list[str]:

@@ -139,12 +139,14 @@ class TestReleases:
         assert set(made.times) == {"count", "plan", "apply", "verify", "publish"}
         is_true(engine_case, table, 4, ["ill", "cost"])
 
-    def test_bounds(self, engine_case: Case) -> None:
+    @pytest.mark.parametrize("publish", ["bounds", "center"])
+    def test_bounds(self, engine_case: Case, publish: str) -> None:
         table = people()
         anonymized(
-            engine_case, table, k=4, quasi=[*QUASI, "x"], keep="cost", publish="bounds", steps=100
+            engine_case, table, k=4, quasi=[*QUASI, "x"], keep="cost", publish=publish, steps=100
         )
-        assert "age_min" in engine_case.read("safe").column_names
+        names = engine_case.read("safe").column_names
+        assert "age_min" in names and ("age_center" in names) == (publish == "center")
         is_true(engine_case, table, 4, ["cost"], quasi=[*QUASI, "x"])
 
     def test_sets(self, engine_case: Case) -> None:

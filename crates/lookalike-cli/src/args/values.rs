@@ -86,7 +86,7 @@ pub(super) fn persons() -> impl TypedValueParser<Value = Persons> {
 }
 
 pub(super) fn publish() -> impl TypedValueParser<Value = Publish> {
-    PossibleValuesParser::new(["label", "set", "bounds"]).map(known)
+    PossibleValuesParser::new(["label", "set", "bounds", "center"]).map(known)
 }
 
 pub(super) fn dialect() -> impl TypedValueParser<Value = Dialect> {

@@ -10,6 +10,7 @@ use lookalike::run::{FoundPersons, Report, Run};
 use lookalike::search::global::Optimum;
 use lookalike::table::{self, Existing};
 use lookalike::{Request, Result, Status, search::tuning::Tuning};
+use lookalike_report::codebook::page;
 use lookalike_report::words::{CLASSES, GroupWords, has_rule, members, ratio, rule_line};
 use serde_json::json;
 
@@ -78,7 +79,8 @@ pub(crate) fn make(
     }
     let progress = RunProgress::new(global.quiet, to_stream);
     let watch = |event: lookalike::run::Event| progress.event(event);
-    let run = run.cancel(interrupt::of_run()).watch(&watch);
+    let run = run.cancel(interrupt::of_run()).watch(&watch).codebook_page(page);
+    let beside = run.codebook_files(out);
     let done = match product {
         Product::Release => run.to_file(data, out)?,
         Product::Plan => run.plan_to_file(data, out)?,
@@ -86,6 +88,9 @@ pub(crate) fn make(
     progress.end();
     if !global.quiet {
         let mut summary = summary(&done, progress.total(), out);
+        for path in &beside {
+            summary += &format!("          {}\n", show::path(path));
+        }
         // For people; a log has the same lines in every run.
         if std::io::stderr().is_terminal() {
             summary += &format!("\n{}", legend::legend(&done, legend::Shown::Summary));

@@ -72,6 +72,8 @@ fn in_plain_dialect_a_release_has_points_and_iso_dates() {
         dir.succeed(&format!("anonymize export.csv {ROLES} --publish bounds -o {name} {QUICK}"));
         dir.succeed(&format!("verify {name} --source export.csv {ROLES}"));
     }
+    dir.succeed(&format!("anonymize export.csv {ROLES} --publish center -o center.csv {QUICK}"));
+    dir.succeed(&format!("verify center.csv --source export.csv {ROLES}"));
     let bounds = dir.text("bounds.csv");
     assert!(bounds.contains("Größe_min;Größe_max"), "{bounds}");
     let line = bounds.lines().nth(1).unwrap();

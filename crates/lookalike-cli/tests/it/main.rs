@@ -1,5 +1,6 @@
 //! The real program in a folder of its own: what it prints, what it writes, how it ends.
 
+mod analysts;
 mod anonymize;
 mod apply;
 mod attacked;

@@ -12,7 +12,7 @@ mod examples;
 mod loss;
 mod numbers;
 mod object;
-mod page;
+pub(crate) mod page;
 mod persons;
 mod pictures;
 mod record;

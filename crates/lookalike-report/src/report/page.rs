@@ -15,7 +15,8 @@ use super::{accuracy, caveats, examples, record_page, unchanged};
 use crate::plot::escape;
 use lookalike::numbers::{count, decimal, percent};
 
-const STYLE: &str = include_str!("page.css");
+/// The style of all pages.
+pub(crate) const STYLE: &str = include_str!("page.css");
 
 const KEY: &str = r#"<p class="key soft"><span><i class="before"></i>before: the source</span><span><i class="after"></i>after: the release</span></p>"#;
 
@@ -160,7 +161,7 @@ fn verdict(report: &ReportNumbers) -> String {
 }
 
 /// A table with heads; those that begin with `>` are of numbers, with `#` of checksums.
-pub(super) fn table(heads: &[&str], rows: &[Vec<String>]) -> String {
+pub(crate) fn table(heads: &[&str], rows: &[Vec<String>]) -> String {
     let class = |at: usize| match heads[at].as_bytes().first() {
         Some(b'>') => " class=\"n\"",
         Some(b'#') => " class=\"sum\"",

@@ -49,6 +49,7 @@ fn form(request: &Request) -> String {
         Publish::Label => "labels such as [20-30]",
         Publish::Set => "sets of values where a column has no hierarchy, else labels",
         Publish::Bounds => "two columns, the least and the greatest value",
+        Publish::Center => "three columns, the least and the greatest value and their middle",
     };
     let ends = match request.output.snap {
         true => "intervals of the hierarchies (snap)",

@@ -11,6 +11,7 @@
 //! it names sizes and shares only.
 
 mod along;
+mod center;
 mod classes;
 mod column_order;
 mod cover;

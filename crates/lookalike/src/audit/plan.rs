@@ -283,10 +283,11 @@ fn in_plan(columns: &QuasiColumns) -> QuasiColumns {
     let named = |name: &String| format!("{PUBLISHED}{name}");
     match columns {
         QuasiColumns::Label(name) => QuasiColumns::Label(named(name)),
-        QuasiColumns::Bounds { name, min, max, missing } => QuasiColumns::Bounds {
+        QuasiColumns::Bounds { name, min, max, center, missing } => QuasiColumns::Bounds {
             name: name.clone(),
             min: named(min),
             max: named(max),
+            center: center.as_ref().map(named),
             missing: missing.as_ref().map(named),
         },
     }

@@ -1,6 +1,7 @@
 //! The columns of a released table: which of them publish which quasi-identifier, and which must
 //! not be there.
 
+use super::center;
 use super::guard::unguarded;
 use crate::codes::RowId;
 use crate::error::{Error, Hint, Result};
@@ -77,7 +78,8 @@ fn is_pseudonym(name: &str, request: &Request) -> bool {
 pub(crate) enum QuasiColumns {
     /// One column of labels.
     Label(String),
-    /// Two typed columns, and a third where the source has missing values.
+    /// Two typed columns, one with their middle where it was asked for, and one more where the source
+    /// has missing values.
     Bounds {
         /// The name of the quasi-identifier.
         name: String,
@@ -85,6 +87,8 @@ pub(crate) enum QuasiColumns {
         min: String,
         /// The column of greatest values.
         max: String,
+        /// The column of their middles.
+        center: Option<String>,
         /// The column of `no`, `yes` or `maybe`.
         missing: Option<String>,
     },
@@ -101,8 +105,9 @@ impl QuasiColumns {
     pub(crate) fn columns(&self) -> Vec<&str> {
         match self {
             QuasiColumns::Label(name) => vec![name],
-            QuasiColumns::Bounds { min, max, missing, .. } => {
-                [min, max].into_iter().chain(missing.as_ref()).map(String::as_str).collect()
+            QuasiColumns::Bounds { min, max, center, missing, .. } => {
+                let more = center.iter().chain(missing);
+                [min, max].into_iter().chain(more).map(String::as_str).collect()
             }
         }
     }
@@ -181,19 +186,21 @@ pub(crate) fn surface(release: &Table, request: &Request) -> Result<Surface> {
             Error::request("no-quasi-identifier", "no quasi-identifier").hint(Hint::NameQuasi)
         );
     }
+    found.leaks.extend(center::leaks(&found.quasi, release, request)?);
     found.roles.quasi = found.quasi.iter().map(|quasi| quasi.name().to_string()).collect();
     Ok(found)
 }
 
-/// The columns of bounds, returned for the first of the two or three only.
+/// The columns of bounds, returned for the first of them only.
 fn bounds_at_first(quasi: &str, column: &str, names: &[String]) -> Option<QuasiColumns> {
     let of = |end: &str| format!("{quasi}_{end}");
-    let missing = Some(of("missing")).filter(|name| names.contains(name));
+    let there = |end: &str| Some(of(end)).filter(|name| names.contains(name));
     (column == of("min")).then(|| QuasiColumns::Bounds {
         name: quasi.to_string(),
         min: of("min"),
         max: of("max"),
-        missing,
+        center: there("center"),
+        missing: there("missing"),
     })
 }
 
@@ -211,7 +218,8 @@ fn bounds_of<'a>(name: &str, names: &[String], request: &'a Request) -> Option<&
     if request.column(name).is_some() || is_count(name, request) {
         return None;
     }
-    ["_min", "_max", "_missing"].iter().filter_map(|end| name.strip_suffix(end)).find_map(|stem| {
+    let ends = ["_min", "_max", "_center", "_missing"];
+    ends.iter().filter_map(|end| name.strip_suffix(end)).find_map(|stem| {
         let (quasi, column) = request.columns.get_key_value(stem)?;
         let is_bound = column.role == Role::Quasi
             && !names.contains(quasi)

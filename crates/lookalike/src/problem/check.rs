@@ -10,9 +10,7 @@ use crate::domain::label::ANY;
 use crate::domain::scheme::Scheme;
 use crate::domain::taxonomy::Taxonomy;
 use crate::error::{Error, Hint, Result, Warning};
-use crate::request::{
-    ColumnRequest, HierarchySpec, Kind, Order, PSEUDONYM, Publish, Request, Roles,
-};
+use crate::request::{ColumnRequest, HierarchySpec, Kind, Order, PSEUDONYM, Request, Roles};
 use crate::table::Table;
 
 /// Checks the table and the output before any column is encoded.
@@ -72,7 +70,7 @@ fn check_pseudonyms(roles: &Roles, request: &Request) -> Result<()> {
 
 /// Bounds need names that are free, and disclose the exact ends that snapping hides.
 fn check_bounds(table: &Table, roles: &Roles, request: &Request) -> Result<()> {
-    if request.output.publish != Publish::Bounds {
+    if !request.output.publish.has_bounds() {
         return Ok(());
     }
     if request.output.snap {
@@ -82,7 +80,7 @@ fn check_bounds(table: &Table, roles: &Roles, request: &Request) -> Result<()> {
         ));
     }
     for name in &roles.quasi {
-        for taken in ["min", "max", "missing"].map(|end| format!("{name}_{end}")) {
+        for taken in ["min", "max", "center", "missing"].map(|end| format!("{name}_{end}")) {
             if table.column(&taken).is_some() || request.column(&taken).is_some() {
                 return Err(Error::request(
                     "bounds-name-taken",

@@ -6,7 +6,9 @@
 //! a class, the choice is random under a key, all choices equally likely; their place in the source
 //! has no influence.
 
+pub(crate) mod bounds;
 mod categories;
+pub mod codebook;
 mod deal;
 pub(crate) mod formula_guard;
 mod layout;

@@ -2,18 +2,15 @@
 
 use std::sync::Arc;
 
-use arrow_array::{
-    Array, ArrayRef, Date32Array, Float64Array, Int64Array, StringArray, TimestampMicrosecondArray,
-    UInt32Array,
-};
+use arrow_array::{Array, ArrayRef, StringArray, UInt32Array};
 use arrow_schema::{DataType, Field};
 use arrow_select::take::take;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::bounds::{Bound, bounds};
 use crate::codes::{Code, CodeRange, Codes};
-use crate::domain::attribute::{Attribute, Domain, Ordered, Unit};
+use crate::domain::attribute::{Attribute, Domain};
 use crate::domain::label::set_label;
-use crate::domain::parse::nanoseconds;
 use crate::domain::taxonomy::Taxonomy;
 use crate::error::{Error, Result};
 use crate::problem::Problem;
@@ -33,6 +30,8 @@ pub struct PublishedColumn {
     /// For each cell its place in the order of the domain: by the least value it stands for, then by
     /// the greatest. Cells of bounds that are equal have the same place.
     pub places: Vec<u32>,
+    /// For each cell whether it stands for one value, or for a missing one, and no other.
+    pub is_exact: Vec<bool>,
 }
 
 impl PublishedColumn {
@@ -47,7 +46,7 @@ impl PublishedColumn {
     }
 }
 
-/// The released columns of a quasi-identifier by its number: one, or with bounds two or three. All
+/// The released columns of a quasi-identifier by its number: one, or with bounds two to four. All
 /// of them have the types of the source, not those of a text file.
 ///
 /// # Example
@@ -76,30 +75,23 @@ pub fn published_columns(
 ) -> Result<Vec<PublishedColumn>> {
     let attribute = &problem.attributes()[at];
     let publish = request.output.publish;
-    if let (Publish::Bounds, Domain::Ordered(ordered)) = (publish, &attribute.domain) {
+    if let (true, Domain::Ordered(ordered)) = (publish.has_bounds(), &attribute.domain) {
         let (ranges, of_class) = ranges(recoding, at);
-        let columns = bounds(attribute, ordered, &ranges)?.into_iter();
-        // In this order: the least value, the greatest, and whether one is missing.
-        let missing = Code::try_from(ordered.values().len()).expect("fewer values than rows");
-        let places: [fn(&CodeRange, Code) -> u32; 3] = [
-            |range, _| range.lo,
-            |range, _| range.hi,
-            |range, missing| u32::from(range.hi == missing) + u32::from(range.lo == missing),
-        ];
+        let columns = bounds(attribute, ordered, &ranges, publish)?.into_iter();
         return Ok(columns
-            .zip(places)
-            .map(|((field, cells), place)| PublishedColumn {
+            .map(|Bound { field, cells, places }| PublishedColumn {
                 field,
                 cells,
+                places,
                 of_class: of_class.clone(),
-                places: ranges.iter().map(|range| place(range, missing)).collect(),
+                is_exact: ranges.iter().map(|range| range.is_one()).collect(),
             })
             .collect());
     }
-    let (cells, of_class, places) = labels(problem, recoding, at, publish);
+    let Labels { cells, of_class, places, is_exact } = labels(problem, recoding, at, publish);
     check(&attribute.name, &cells, &request.missing)?;
     let (field, cells) = (text(&attribute.name), Arc::new(cells));
-    Ok(vec![PublishedColumn { field, cells, of_class, places }])
+    Ok(vec![PublishedColumn { field, cells, of_class, places, is_exact }])
 }
 
 /// For each key its place among all of them, ascending.
@@ -112,13 +104,26 @@ fn ranked<K: Ord>(keys: &[K]) -> Vec<u32> {
 }
 
 /// The label of each generalization of an attribute, for each class which of them it has, and for
-/// each label its place in the order of the domain.
-fn labels(
-    problem: &Problem,
-    recoding: &Recoding,
-    at: usize,
-    publish: Publish,
-) -> (StringArray, Codes, Vec<u32>) {
+/// each label its place in the order of the domain and whether it is one value.
+struct Labels {
+    cells: StringArray,
+    of_class: Codes,
+    places: Vec<u32>,
+    is_exact: Vec<bool>,
+}
+
+/// True when a label is that of a value, and not of an interval or a group that has only one.
+fn is_value(attribute: &Attribute, range: CodeRange, label: &str) -> bool {
+    let text = match &attribute.domain {
+        Domain::Ordered(ordered) => {
+            ordered.texts().get(range.lo as usize).map_or("", String::as_str).to_string()
+        }
+        Domain::Tree(tree) => set_label(std::iter::once(tree.leaf_label(range.lo))),
+    };
+    range.is_one() && text == label
+}
+
+fn labels(problem: &Problem, recoding: &Recoding, at: usize, publish: Publish) -> Labels {
     let attribute = &problem.attributes()[at];
     match (publish, &attribute.domain) {
         _ if let Some(all) = recoding.published() => {
@@ -134,17 +139,29 @@ fn labels(
                 .iter()
                 .map(|class| block_of(class).expect("every value that occurs has a block"));
             let ends: Vec<CodeRange> = blocks.blocks.iter().map(|block| block.ends).collect();
-            (labels.collect(), of_class.collect(), ranked(&ends))
+            let is_exact = blocks.blocks.iter();
+            let is_exact = is_exact.map(|block| is_value(attribute, block.ends, &block.label));
+            Labels {
+                cells: labels.collect(),
+                of_class: of_class.collect(),
+                places: ranked(&ends),
+                is_exact: is_exact.collect(),
+            }
         }
         (Publish::Set, Domain::Tree(tree)) if tree.is_flat() && !recoding.is_of_rings() => {
             sets(problem, recoding, at, tree)
         }
         _ => {
             let (ranges, of_class) = ranges(recoding, at);
-            let labels = ranges
-                .iter()
-                .map(|&range| Some(attribute.label(range)).filter(|label| !label.is_empty()));
-            (labels.collect(), of_class, ranked(&ranges))
+            let labels: Vec<String> = ranges.iter().map(|&range| attribute.label(range)).collect();
+            let is_exact = ranges.iter().zip(&labels);
+            let is_exact = is_exact.map(|(&range, label)| is_value(attribute, range, label));
+            Labels {
+                is_exact: is_exact.collect(),
+                cells: labels.iter().map(|label| Some(label).filter(|it| !it.is_empty())).collect(),
+                of_class,
+                places: ranked(&ranges),
+            }
         }
     }
 }
@@ -204,12 +221,7 @@ fn text(name: &str) -> Field {
 }
 
 /// The values present in each class, `{a, b}`; one value alone is written without braces.
-fn sets(
-    problem: &Problem,
-    recoding: &Recoding,
-    at: usize,
-    tree: &Taxonomy,
-) -> (StringArray, Codes, Vec<u32>) {
+fn sets(problem: &Problem, recoding: &Recoding, at: usize, tree: &Taxonomy) -> Labels {
     let mut known: FxHashMap<Vec<Code>, Code> = FxHashMap::default();
     let mut cells: Vec<Option<String>> = Vec::new();
     let mut listed: Vec<Vec<Code>> = Vec::new();
@@ -242,126 +254,10 @@ fn sets(
         });
         of_class.push(index);
     }
-    (StringArray::from(cells), of_class, ranked(&listed))
-}
-
-/// `age_min`, `age_max`, and where the column has missing values `age_missing`: no, yes, or maybe
-/// (then there are no bounds).
-pub(crate) fn bounds(
-    attribute: &Attribute,
-    ordered: &Ordered,
-    ranges: &[CodeRange],
-) -> Result<Vec<(Field, ArrayRef)>> {
-    let missing = Code::try_from(ordered.values().len()).expect("fewer values than rows");
-    let ends = |end: fn(&CodeRange) -> Code| -> Vec<Option<usize>> {
-        ranges.iter().map(|range| (range.hi < missing).then(|| end(range) as usize)).collect()
-    };
-    let (lows, highs) = (ends(|range| range.lo), ends(|range| range.hi));
-    if ordered.unit() == Unit::Second {
-        if ordered.texts().iter().any(|text| nanoseconds(text).is_none()) {
-            return Err(Error::data(
-                "time-out-of-range",
-                "a time is beyond the range of a typed column of times, such as the end of the \
-                 year 9999; publish labels",
-            )
-            .at_column(&attribute.name));
-        }
-        let ends = lows.iter().zip(&highs).filter_map(|(lo, hi)| {
-            Some((
-                micros(ordered, (*lo)?, OutwardRounding::Down),
-                micros(ordered, (*hi)?, OutwardRounding::Up),
-            ))
-        });
-        let mut seen = FxHashSet::default();
-        if !ends.into_iter().all(|ends| seen.insert(ends)) {
-            return Err(Error::data(
-                "same-bounds",
-                "times that are less than a microsecond apart would have the same bounds; publish \
-                 labels",
-            )
-            .at_column(&attribute.name));
-        }
-    }
-    if ordered.unit() == Unit::Decimal && ordered.texts().iter().any(|text| is_rounded(text)) {
-        return Err(Error::data(
-            "bounds-rounded",
-            "a whole number is too large for a typed column of bounds, which would round it; \
-             publish labels",
-        )
-        .at_column(&attribute.name));
-    }
-    let mut columns = Vec::new();
-    for (suffix, cells) in [
-        ("min", typed(ordered, &lows, OutwardRounding::Down)),
-        ("max", typed(ordered, &highs, OutwardRounding::Up)),
-    ] {
-        columns.push((
-            Field::new(format!("{}_{suffix}", attribute.name), cells.data_type().clone(), true),
-            cells,
-        ));
-    }
-    if ordered.has_missing() {
-        let state = |range: &CodeRange| match (range.lo == missing, range.hi == missing) {
-            (true, _) => "yes",
-            (false, true) => "maybe",
-            (false, false) => "no",
-        };
-        let cells: StringArray = ranges.iter().map(|range| Some(state(range))).collect();
-        columns.push((text(&format!("{}_missing", attribute.name)), Arc::new(cells)));
-    }
-    Ok(columns)
-}
-
-/// True for a whole number that no number with a fraction of 64 bits equals.
-#[allow(
-    clippy::cast_precision_loss,
-    clippy::cast_possible_truncation,
-    reason = "that is the question"
-)]
-fn is_rounded(text: &str) -> bool {
-    text.trim().parse::<i128>().is_ok_and(|whole| whole as f64 as i128 != whole)
-}
-
-/// Times are rounded to microseconds outwards, so that the bounds still include every value.
-#[derive(Clone, Copy)]
-enum OutwardRounding {
-    Down,
-    Up,
-}
-
-/// The instant of a code, exact except for the rounding.
-fn micros(ordered: &Ordered, code: usize, rounding: OutwardRounding) -> i64 {
-    let exact = nanoseconds(&ordered.texts()[code]).expect("it was read as an instant");
-    let rounded = match rounding {
-        OutwardRounding::Down => exact.div_euclid(1_000),
-        OutwardRounding::Up => -(-exact).div_euclid(1_000),
-    };
-    i64::try_from(rounded).expect("the instants that can be read fit in microseconds")
-}
-
-/// Cells of the type that the attribute's numbers have.
-#[allow(
-    clippy::cast_possible_truncation,
-    reason = "whole numbers, days and microseconds were read from their texts"
-)]
-fn typed(ordered: &Ordered, ends: &[Option<usize>], rounding: OutwardRounding) -> ArrayRef {
-    let numbers = ends.iter().map(|end| end.map(|code| ordered.values()[code]));
-    match ordered.unit() {
-        Unit::Whole => {
-            Arc::new(numbers.map(|number| number.map(|x| x as i64)).collect::<Int64Array>())
-        }
-        Unit::Decimal => Arc::new(numbers.collect::<Float64Array>()),
-        Unit::Day => {
-            Arc::new(numbers.map(|number| number.map(|x| x as i32)).collect::<Date32Array>())
-        }
-        Unit::Second => {
-            let micros = ends.iter().map(|end| end.map(|code| micros(ordered, code, rounding)));
-            Arc::new(
-                micros.collect::<TimestampMicrosecondArray>().with_timezone_opt(ordered.zone()),
-            )
-        }
-        Unit::Place => Arc::new(
-            ends.iter().map(|end| end.map(|code| &ordered.texts()[code])).collect::<StringArray>(),
-        ),
+    Labels {
+        cells: StringArray::from(cells),
+        of_class,
+        places: ranked(&listed),
+        is_exact: listed.iter().map(|codes| codes.len() == 1).collect(),
     }
 }

@@ -72,7 +72,7 @@ pub(super) fn form<'r>(request: &'r Request, name: &str) -> Option<&'r Form> {
         return None;
     }
     let is_quasi = |name: &&str| request.column(name).is_some_and(|line| line.role == Role::Quasi);
-    let of_bound = ["_min", "_max"].into_iter().find_map(|end| name.strip_suffix(end));
+    let of_bound = ["_min", "_max", "_center"].into_iter().find_map(|end| name.strip_suffix(end));
     let quasi = [name].into_iter().chain(of_bound).find(is_quasi)?;
     request.column(quasi)?.format.as_ref()
 }

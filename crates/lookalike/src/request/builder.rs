@@ -395,6 +395,13 @@ impl Request {
         self
     }
 
+    /// Write a codebook beside the release.
+    #[must_use]
+    pub fn codebook(mut self) -> Request {
+        self.output.codebook = true;
+        self
+    }
+
     /// Gives columns a role. Keys that a column has already stay; a second role is a conflict.
     fn with_role(mut self, role: Role, names: impl IntoIterator<Item: Into<String>>) -> Request {
         for name in names {

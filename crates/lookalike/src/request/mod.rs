@@ -208,6 +208,9 @@ pub struct Output {
     /// release. Only where all rows of a person are in one class.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub pseudonyms: bool,
+    /// Write a codebook beside the release: what each column has and how its cells are read.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub codebook: bool,
 }
 
 /// How a text file is written: what stands between cells, how lines end, the mark of UTF-8, decimal
@@ -244,6 +247,15 @@ pub enum Publish {
     Set,
     /// Ordered attributes become two typed columns, `age_min` and `age_max`.
     Bounds,
+    /// As `Bounds`, and numbers and dates have the middle of the two as `age_center`.
+    Center,
+}
+
+impl Publish {
+    /// True where ordered attributes are published as columns of bounds.
+    pub fn has_bounds(self) -> bool {
+        matches!(self, Publish::Bounds | Publish::Center)
+    }
 }
 
 /// The order of the released rows.

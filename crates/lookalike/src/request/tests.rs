@@ -118,6 +118,7 @@ fn with_every_key() -> Request {
             raw_formulas: true,
             dialect: Dialect::Plain,
             pseudonyms: true,
+            codebook: true,
         },
         columns: columns.map(|(name, column)| (name.to_string(), column)).into(),
         rules: vec![SubsetRule { k: 9, columns: names(&["age"]) }],
@@ -160,6 +161,7 @@ fn every_key_is_parsed_and_written_again() {
          raw_formulas = true
          dialect = 'plain'
          pseudonyms = true
+         codebook = true
          [limits]
          suppress = '2%'
          suppression_price = '1/2'

@@ -68,7 +68,8 @@ pub(super) fn plain_labels(table: &mut Table, request: &Request) {
     for column in table.columns_mut() {
         let is_quasi =
             |name: &&str| request.column(name).is_some_and(|line| line.role == Role::Quasi);
-        let of_bound = ["_min", "_max"].into_iter().find_map(|end| column.name.strip_suffix(end));
+        let of_bound =
+            ["_min", "_max", "_center"].into_iter().find_map(|end| column.name.strip_suffix(end));
         let name = [column.name.as_str()].into_iter().chain(of_bound).find(is_quasi);
         let name = name.map(ToOwned::to_owned);
         let form = |name: &str| request.column(name).and_then(|line| line.format.as_ref());

@@ -15,6 +15,7 @@
 
 mod audit;
 mod cells;
+mod codebook;
 mod dictionaries;
 mod forms;
 mod in_memory;
@@ -34,6 +35,7 @@ mod write;
 
 pub use audit::{Verify, read_for_audit, read_source_for_audit, verify_plan};
 pub use cells::{CellSize, cuts, domain_of_columns, merge_cells};
+pub use codebook::CodebookPage;
 pub use forms::settle_forms;
 pub use in_memory::{Audited, audit_outcome};
 pub use in_time::{refuse_changing, solve_in_time};
@@ -130,6 +132,7 @@ pub struct Run<'a> {
     tuple_name: TupleName,
     proof: Option<SecretTarget>,
     recoding_copy: Option<SecretTarget>,
+    codebook_page: Option<CodebookPage>,
     existing: Existing,
     verify: Verify,
     reads: Vec<PathBuf>,
@@ -200,6 +203,7 @@ impl<'a> Run<'a> {
             tuple_name: TupleName::Cells,
             proof: None,
             recoding_copy: None,
+            codebook_page: None,
             existing: Existing::Keep,
             verify: Verify::default(),
             reads: Vec::new(),
@@ -262,6 +266,35 @@ impl<'a> Run<'a> {
     /// ```
     pub fn recoding_text(self) -> Run<'a> {
         Run { recoding_copy: Some(SecretTarget::Text), ..self }
+    }
+
+    /// Where the request asks for a codebook, this page of it is written beside the release too.
+    ///
+    /// # Example
+    /// ```
+    /// use lookalike::{Request, run::Run};
+    ///
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let (data, safe) = (folder.path().join("data.csv"), folder.path().join("safe.csv"));
+    /// # std::fs::write(&data, "age\n34\n36\n51\n58\n").unwrap();
+    /// let request = Request::parse("k = 2\noutput.codebook = true\ncolumns.age.role = 'quasi'")?;
+    /// let page = |codebook: &lookalike::release::codebook::Codebook| format!("{codebook:?}");
+    /// Run::new(&request).codebook_page(page).to_file(&data, &safe)?;
+    /// assert!(folder.path().join("safe.codebook.json").exists());
+    /// assert!(folder.path().join("safe.codebook.html").exists());
+    /// # Ok::<(), lookalike::Error>(())
+    /// ```
+    pub fn codebook_page(self, page: CodebookPage) -> Run<'a> {
+        Run { codebook_page: Some(page), ..self }
+    }
+
+    /// The files of the codebook that a release in this file would have; none where the request asks
+    /// for none.
+    pub fn codebook_files(&self, output: &Path) -> Vec<PathBuf> {
+        match self.request.output.codebook {
+            true => codebook::paths(output, self.codebook_page),
+            false => Vec::new(),
+        }
     }
 
     /// Columns of labels are ordered Arrow dictionaries, in memory and for a sink: every label of a

@@ -13,10 +13,10 @@ use crate::search::global::{Cost, Techniques};
 use crate::search::{Algorithm, SearchOptions};
 use crate::table::{self, FileType, Pending};
 
-use super::cells;
 use super::input::Input;
 use super::target::{Target, refuse_overlap};
 use super::{LabelFormat, Product, RecodingSource, Run, SecretTarget};
+use super::{cells, codebook};
 
 /// The time limit of `auto` when nobody sets one.
 pub const USUAL_TIME: Duration = Duration::from_secs(10);
@@ -69,6 +69,7 @@ pub(super) fn plan<'a>(
         refuse_plan(run)?;
     }
     cells::refuse(run, product)?;
+    codebook::refuse(run, target, product)?;
     let format = match target {
         Target::File(path) => {
             let file_type = table::file_type(path)?;
@@ -107,8 +108,10 @@ fn refuse_outputs(run: &Run, input: &Input, output: Option<&Path>) -> Result<()>
     let secrets = [("the proof", &run.proof), ("the recoding", &run.recoding_copy)];
     let secrets =
         secrets.into_iter().filter_map(|(what, secret)| Some((what, secret.as_ref()?.path()?)));
-    let outputs: Vec<(&str, &Path)> =
-        output.map(|path| ("the release", path)).into_iter().chain(secrets).collect();
+    let codebook = output.map_or(Vec::new(), |path| run.codebook_files(path));
+    let codebook = codebook.iter().map(|path| ("the codebook", path.as_path()));
+    let release = output.map(|path| ("the release", path)).into_iter();
+    let outputs: Vec<(&str, &Path)> = release.chain(secrets).chain(codebook).collect();
     let mut reads = run.reads.clone();
     reads.extend(run.request.hierarchy_files());
     refuse_overlap(input.path(), &reads, &outputs)
@@ -131,13 +134,11 @@ fn recoding<'a>(run: &Run<'a>, target: &Target, seed: u64) -> Result<RecodingPla
             "a release from a recoding file is homogeneous, which is stronger: remove \
              non_homogeneous",
         )),
-        RecodingSource::File(_) if run.request.output.publish == Publish::Bounds => {
-            Err(Error::request(
-                "fixed-labels",
-                "a recoding file fixes the published labels, and new rows can have other bounds: \
+        RecodingSource::File(_) if run.request.output.publish.has_bounds() => Err(Error::request(
+            "fixed-labels",
+            "a recoding file fixes the published labels, and new rows can have other bounds: \
                  publish labels, not bounds",
-            ))
-        }
+        )),
         RecodingSource::File(file) => {
             refuse_persons(&run.request, target)?;
             if run.proof.is_some() || run.recoding_copy.is_some() {

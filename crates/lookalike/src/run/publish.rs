@@ -9,6 +9,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::release::{origins_file, proof};
 use crate::table::{Access, Pending};
 
+use super::codebook;
 use super::report::Report;
 use super::target::{MadeBy, ReleasedTable};
 use super::watch::Clock;
@@ -23,7 +24,8 @@ pub(super) fn publish(
     verdict: Verdict,
     clock: &mut Clock,
 ) -> Result<ReleasedTable> {
-    let WrittenRelease { place, schema, proof, recoding, guarded, found, comparison } = written;
+    let WrittenRelease { place, schema, proof, recoding, codebook, guarded, found, comparison } =
+        written;
     // Everything is written before anything gets its name.
     let origins = comparison.person_origins();
     let proof = ProofOf { rings: proof.as_ref(), origins: origins.unwrap_or_default() };
@@ -37,8 +39,22 @@ pub(super) fn publish(
     let is_text = |target: &Option<SecretTarget>| *target == Some(SecretTarget::Text);
     let proof = is_text(&run.proof).then(|| proof.text()).transpose()?;
     let recoding = recoding.filter(|_| is_text(&run.recoding_copy));
-    // There is never a release without the secrets that belong to it.
     let has_secret = !pending.is_empty();
+    let codebook = match (&place, codebook) {
+        (ReleasePlace::File { file_type, path, .. }, Some(codebook)) => {
+            let raw = run.request.output.raw_formulas;
+            let codebook = codebook::of_file(codebook, path, *file_type, raw);
+            pending.extend(codebook::pending(&codebook, run.codebook_page, path, run.existing)?);
+            Some(codebook)
+        }
+        (_, codebook) => codebook,
+    };
+    // There is never a release without the files that belong to it.
+    let others = match (has_secret, pending.is_empty()) {
+        (true, _) => Some("proof or recoding"),
+        (false, false) => Some("codebook"),
+        (false, true) => None,
+    };
     pending.into_iter().try_for_each(Pending::publish)?;
     let mut batches = Vec::new();
     let published = match place {
@@ -49,7 +65,7 @@ pub(super) fn publish(
         }
         ReleasePlace::Sink { sink, .. } => sink.publish(),
     };
-    published.map_err(|error| after_secret(error, has_secret))?;
+    published.map_err(|error| after_others(error, others))?;
     clock.end();
     let mut found = found;
     // Which rows of whole persons are not there is known now.
@@ -63,7 +79,14 @@ pub(super) fn publish(
         report,
         recoding,
         proof,
-        run: MadeBy { product, request: run.request, dialect: run.dialect, reads: run.reads },
+        codebook,
+        run: MadeBy {
+            product,
+            request: run.request,
+            dialect: run.dialect,
+            reads: run.reads,
+            codebook_page: run.codebook_page,
+        },
     })
 }
 
@@ -76,15 +99,13 @@ pub(super) fn incomplete(error: Error) -> Error {
     Error::io("standard output", std::io::Error::new(std::io::ErrorKind::BrokenPipe, why))
 }
 
-/// An error of the release after its secret was published.
-fn after_secret(error: Error, has_secret: bool) -> Error {
-    if !has_secret || error.kind() != ErrorKind::Io {
-        return error;
-    }
+/// An error of the release after another file that belongs to it was published.
+fn after_others(error: Error, others: Option<&str>) -> Error {
+    let Some(others) = others.filter(|_| error.kind() == ErrorKind::Io) else { return error };
     let source = std::error::Error::source(&error).and_then(|source| source.downcast_ref());
     let kind = source.map_or(std::io::ErrorKind::Other, std::io::Error::kind);
     let reason = error.reason();
-    let why = format!("{reason}; the proof or recoding of this release is already written");
+    let why = format!("{reason}; the {others} of this release is already written");
     let path = error.place().file.clone().unwrap_or_default();
     Error::io(path, std::io::Error::new(kind, why))
 }

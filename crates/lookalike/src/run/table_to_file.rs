@@ -15,6 +15,7 @@ use crate::request::Request;
 use crate::table::{self, Access, Existing, FileType, Format, Pending, Source, Table, Treatment};
 
 use super::audit::{complaint, delimiter};
+use super::codebook;
 use super::publish::incomplete;
 use super::target::{ReleasedTable, refuse_overlap};
 use super::watch::Cancel;
@@ -60,7 +61,14 @@ impl ReleasedTable {
         let request = &self.run.request;
         let hierarchies = request.hierarchy_files();
         let reads: Vec<_> = self.run.reads.iter().cloned().chain(hierarchies).collect();
-        refuse_overlap(None, &reads, &[("the release", path)])?;
+        let page = self.run.codebook_page;
+        let beside = self.codebook.as_ref().map(|_| codebook::paths(path, page));
+        let beside = beside.iter().flatten().map(|path| ("the codebook", path.as_path()));
+        let outputs: Vec<_> = std::iter::once(("the release", path)).chain(beside).collect();
+        refuse_overlap(None, &reads, &outputs)?;
+        if self.codebook.is_some() && path == Path::new("-") {
+            return Err(codebook::no_name());
+        }
         let access = match self.run.product {
             Product::Release => Access::Usual,
             Product::Plan => Access::Owner,
@@ -73,6 +81,11 @@ impl ReleasedTable {
         cancel.check()?;
         self.audit(&read)?;
         cancel.check()?;
+        if let Some(made) = self.codebook.clone() {
+            let made = codebook::of_file(made, path, file_type, request.output.raw_formulas);
+            let files = codebook::pending(&made, page, path, existing)?;
+            files.into_iter().try_for_each(Pending::publish)?;
+        }
         pending.publish().map_err(incomplete)
     }
 

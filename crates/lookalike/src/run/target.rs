@@ -7,10 +7,12 @@ use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 
 use crate::error::{Error, Place, Result};
+use crate::release::codebook::Codebook;
 use crate::request::Request;
 use crate::table::{self, Source, TextDialect};
 
 use super::Product;
+use super::codebook::CodebookPage;
 use super::report::Report;
 
 /// The target of a run.
@@ -36,6 +38,8 @@ pub struct ReleasedTable {
     pub recoding: Option<String>,
     /// The text of the proof, where the run was asked for it. It is as secret as the table.
     pub proof: Option<String>,
+    /// The codebook, where the request asks for one: it says nothing that the release does not say.
+    pub codebook: Option<Codebook>,
     pub(super) run: MadeBy,
 }
 
@@ -49,6 +53,7 @@ pub(super) struct MadeBy {
     pub(super) dialect: Option<TextDialect>,
     /// The files that the run read, and those of its request: none may be replaced.
     pub(super) reads: Vec<PathBuf>,
+    pub(super) codebook_page: Option<CodebookPage>,
 }
 
 /// A place of the caller for the release, such as a table of a database: it gets the batches in

@@ -1,5 +1,7 @@
 //! Write: the release goes where nobody looks for it yet.
 
+use std::path::PathBuf;
+
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use rayon::prelude::*;
@@ -7,6 +9,7 @@ use rayon::prelude::*;
 use crate::audit::Proof;
 use crate::error::Result;
 use crate::evaluate::uniqueness::{PlacedRows, unique_in_classes};
+use crate::release::codebook::Codebook;
 use crate::release::proof::proof;
 use crate::release::tuple_plan::TuplePlan;
 use crate::release::{Release, recoding_file};
@@ -28,6 +31,8 @@ pub(super) struct WrittenRelease<'a> {
     pub(super) proof: Option<Proof>,
     /// The text of the recoding file, if the run asks for one.
     pub(super) recoding: Option<String>,
+    /// The codebook, if the request asks for one.
+    pub(super) codebook: Option<Codebook>,
     /// The comparison with the source that the audit makes.
     pub(super) comparison: SourceComparison,
     pub(super) guarded: u64,
@@ -45,6 +50,7 @@ pub(super) enum ReleasePlace<'a> {
     File {
         pending: Pending,
         file_type: FileType,
+        path: PathBuf,
     },
     Memory {
         batches: Batches,
@@ -78,6 +84,14 @@ pub(super) fn write<'t>(
         let placed = PlacedRows { rows, classes, counts };
         unique.with_quasi = Some(unique_in_classes(placed, &found.unchanged, persons.as_deref()));
     }
+    let codebook = match &release {
+        Rows::Release(release) if run.request.output.codebook => {
+            let FoundRecoding { problem, outcome, table, roles, .. } = &found;
+            let made = release.codebook(problem, &outcome.recoding, table, roles, &run.request)?;
+            Some(made)
+        }
+        _ => None,
+    };
     let FoundRecoding { problem, outcome, table, found, .. } = found;
     let recoding = &outcome.recoding;
     let proof = match (outcome.rings, &mut release) {
@@ -105,7 +119,7 @@ pub(super) fn write<'t>(
             let batch = |at| release.batch(run, at);
             let (file, schema) = (pending.file()?, release.schema());
             table::write(file, &path, file_type, schema, release.batches(), batch)?;
-            ReleasePlace::File { pending, file_type }
+            ReleasePlace::File { pending, file_type, path }
         }
         (Target::Sink(sink), _) => to_sink(run, &release, sink)?,
         _ => ReleasePlace::Memory { batches: all_batches(run, &release)? },
@@ -115,7 +129,7 @@ pub(super) fn write<'t>(
         Rows::Plan(_) => (comparison, 0),
     };
     let schema = release.schema().clone();
-    Ok(WrittenRelease { place, schema, proof, recoding, comparison, guarded, found })
+    Ok(WrittenRelease { place, schema, proof, recoding, codebook, comparison, guarded, found })
 }
 
 /// The rows of the product.

@@ -3,6 +3,8 @@
 
 mod architecture;
 mod categories;
+mod center;
+mod codebook;
 mod contract;
 mod draws;
 mod errors;

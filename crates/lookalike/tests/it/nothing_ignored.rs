@@ -121,6 +121,7 @@ fn every_key_of_a_request_is_heeded_or_refused() {
                 raw_formulas: _,
                 dialect: _,
                 pseudonyms: _,
+                codebook: _,
             },
         limits: Limits { suppress: _, suppression_price: _, time: _, max_loss: _ },
         // Heeded by the measures of risk, which have tests of their own.
@@ -140,6 +141,7 @@ fn every_key_of_a_request_is_heeded_or_refused() {
         ("rules", toml("k = 3\nrules = [{ k = 20, columns = ['age'] }]", "", x)),
         ("publish", toml("k = 3\noutput.publish = 'set'", "", x)),
         ("publish", toml("k = 3\noutput.publish = 'bounds'", "", x)),
+        ("publish", toml("k = 3\noutput.publish = 'center'", "", x)),
         ("order", toml("k = 3\noutput.order = 'input'", "", x)),
         ("raw_formulas", toml("k = 3\noutput.raw_formulas = true", "", x)),
         ("suppress", toml("k = 3\nlimits.suppress = 0.1", "", x)),

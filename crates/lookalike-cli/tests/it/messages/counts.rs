@@ -20,6 +20,7 @@ pub(super) fn counts(on: &mut Recorder) {
     on.fails("query c.csv c.csv --qi age,sex -k 2 --count m --rest drop");
 
     let plan = "plan c.csv -o out.csv --bound none --qi age,sex -k 2";
+    on.with("b.toml", "output.codebook = true\n", &format!("{plan} --count n -c b.toml"));
     on.fails(plan);
     on.fails("verify c.csv --plan-of c.csv --qi age,sex -k 2");
     on.with("c.csv", "age,sex,n\n30,f,2\n30,f,2\n", &format!("{plan} --count n"));

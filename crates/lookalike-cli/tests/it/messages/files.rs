@@ -131,6 +131,9 @@ pub(super) fn outputs(on: &mut Recorder) {
         }
         on.fails(&run(out));
     }
+    on.fails(&format!("{} --codebook", run("-")));
+    on.file("new.codebook.html", "mine");
+    on.fails(&format!("{} --codebook", run("new.csv")));
     on.file("c.toml", "k = 2\n[columns]\nage = { role = \"quasi\" }\n");
     on.fails("anonymize patients.csv -c c.toml -o c.toml --rest drop --force");
     on.fails("anonymize patients.csv -o - --json --qi age --rest drop -k 2");

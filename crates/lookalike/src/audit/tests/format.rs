@@ -7,6 +7,7 @@ use arrow_array::cast::AsArray;
 use arrow_cast::cast;
 use arrow_schema::DataType;
 
+use super::super::center::is_middle;
 use super::super::cover::Cover;
 use super::super::guard::unguarded;
 use super::super::path::{AuditHierarchy, open};
@@ -19,9 +20,9 @@ use crate::domain::encode::{self, ColumnSpec};
 use crate::domain::hierarchy;
 use crate::domain::label::set_label;
 use crate::domain::parse::spelling;
+use crate::release::bounds::bounds;
 use crate::release::formula_guard::guarded;
-use crate::release::published;
-use crate::request::{HierarchySpec, Kind, Request};
+use crate::request::{HierarchySpec, Kind, Publish, Request};
 
 /// The blocks of the document with this word behind the fence.
 fn blocks(word: &str) -> Vec<String> {
@@ -216,6 +217,32 @@ fn labels_are_written_by_the_engine_and_read_by_the_audit() {
 }
 
 #[test]
+fn middles_are_written_by_the_engine_and_computed_anew_by_the_audit() {
+    for block in blocks("center") {
+        let example = example(&block);
+        let Domain::Ordered(ordered) = &example.attribute.domain else {
+            panic!("middles are of ordered columns")
+        };
+        for (left, right) in pairs(&block) {
+            let range = example.range(&list(&left));
+            let columns = bounds(&example.attribute, ordered, &[range], Publish::Center).unwrap();
+            let texts: Vec<String> = columns
+                .iter()
+                .map(|column| {
+                    let texts = cast(&column.cells, &DataType::Utf8).unwrap();
+                    texts.as_string::<i32>().iter().next().unwrap().unwrap_or("").to_string()
+                })
+                .collect();
+            let expected: Vec<String> = list(&right).into_iter().flatten().collect();
+            assert_eq!(texts, expected, "{left}");
+            let [min, max, center] =
+                [0, 1, 2].map(|at| Some(texts[at].as_str()).filter(|text| !text.is_empty()));
+            assert!(is_middle(min, max, center), "{right}");
+        }
+    }
+}
+
+#[test]
 fn bounds_are_written_by_the_engine_and_read_by_the_audit() {
     for block in blocks("bounds") {
         let example = example(&block);
@@ -224,11 +251,11 @@ fn bounds_are_written_by_the_engine_and_read_by_the_audit() {
         };
         for (left, right) in pairs(&block) {
             let range = example.range(&list(&left));
-            let columns = published::bounds(&example.attribute, ordered, &[range]).unwrap();
+            let columns = bounds(&example.attribute, ordered, &[range], Publish::Bounds).unwrap();
             let texts: Vec<String> = columns
                 .iter()
-                .map(|(_, cells)| {
-                    cast(cells, &DataType::Utf8)
+                .map(|column| {
+                    cast(&column.cells, &DataType::Utf8)
                         .unwrap()
                         .as_string::<i32>()
                         .iter()

@@ -214,7 +214,8 @@ fn output(rng: &mut Rng, request: &mut Request, mut built: Request) -> Request {
         built = built.output(&path);
         request.output.path = Some(path.into());
     }
-    request.output.publish = pick(rng, &[Publish::Label, Publish::Set, Publish::Bounds]);
+    request.output.publish =
+        pick(rng, &[Publish::Label, Publish::Set, Publish::Bounds, Publish::Center]);
     built = built.publish(request.output.publish);
     if rng.below(2) == 0 {
         built = built.input_order();
@@ -231,6 +232,10 @@ fn output(rng: &mut Rng, request: &mut Request, mut built: Request) -> Request {
     if rng.below(2) == 0 {
         built = built.pseudonyms();
         request.output.pseudonyms = true;
+    }
+    if rng.below(2) == 0 {
+        built = built.codebook();
+        request.output.codebook = true;
     }
     built
 }
