@@ -414,7 +414,10 @@ fn a_rule_out_of_its_range_is_refused() {
     ] {
         assert_eq!(of_s(keys), message);
     }
-    assert_eq!(rules_refused("k = 0", ""), "k must be at least 1");
+    assert_eq!(
+        rules_refused("k = 0", ""),
+        "k must be at least 1, and 1 protects nobody: use at least 2, better 5"
+    );
     assert_eq!(
         rules_refused("k = 2\nlimits.suppress = 0.1", ", t = 0.2"),
         "t-closeness compares each class with the whole table, so no row may be suppressed: remove \

@@ -286,7 +286,7 @@ mod tests {
             );
         }
         let (kept, open) = ranked(&csv);
-        assert_eq!(kept[..2], ["age", "sex"]);
+        assert!(["age", "sex"].iter().all(|name| kept[..2].contains(&(*name).to_string())));
         assert_eq!((kept.len(), open.len()), (10, 4));
         // With three that say what they are, the others are not needed.
         let (kept, open) = ranked(&csv.replacen("feature 11", "race", 1));
