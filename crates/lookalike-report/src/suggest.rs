@@ -88,6 +88,7 @@ pub fn suggest(source: Source, input: &Input) -> Result<Suggestion> {
         decimal: input.decimal,
         thousands: input.thousands,
         date: input.date_format.clone(),
+        is_of_others: false,
     };
     let (table, mut reading) = profile::read_plainly(table, &given);
     reading.skipped = skipped;

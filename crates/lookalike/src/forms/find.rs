@@ -15,6 +15,8 @@ pub struct Given {
     pub thousands: Option<char>,
     /// The form of dates.
     pub date: Option<DateForm>,
+    /// The decimal sign is that of other columns.
+    pub is_of_others: bool,
 }
 
 /// What the texts of a column say.
@@ -81,7 +83,10 @@ pub fn find_all(columns: &[(Vec<&str>, Wanted)], given: &Given) -> Vec<Found> {
         match found {
             Found::Form(Form::Number(form)) => {
                 let is_seen = texts.iter().any(|text| text.contains(form.decimal));
-                given.decimal = given.decimal.or(is_seen.then_some(form.decimal));
+                if is_seen && given.decimal.is_none() {
+                    given.decimal = Some(form.decimal);
+                    given.is_of_others = true;
+                }
             }
             Found::Form(Form::Date(form)) => given.date = given.date.or_else(|| Some(form.clone())),
             Found::Plain | Found::Doubt(_) => {}
@@ -102,23 +107,25 @@ fn number(texts: &[&str], given: &Given) -> Found {
             && given.thousands != Some(form.decimal)
             && given.thousands.is_none_or(|sign| form.thousands.is_none_or(|own| own == sign))
     };
-    // Exponents are plain.
-    let is_plain = texts.iter().all(|text| text.parse::<f64>().is_ok());
-    let forms: Vec<NumberForm> = NumberForm::ALL.into_iter().filter(fits).collect();
-    let comma = NumberForm { decimal: ',', thousands: None };
     let (of_points, of_commas) = (
         NumberForm { decimal: ',', thousands: Some('.') },
         NumberForm { decimal: '.', thousands: Some(',') },
     );
-    let has = |sign: char| texts.iter().any(|text| text.contains(sign));
-    if is_plain {
+    // Exponents are plain.
+    if texts.iter().all(|text| text.parse::<f64>().is_ok()) {
         // 1.234 in a file of decimal commas.
-        let is_grouped = forms.contains(&of_points) && has('.');
-        return match (given.decimal, given.thousands) {
-            (Some(','), _) | (_, Some('.')) if is_grouped => Found::Form(Form::Number(of_points)),
-            _ => Found::Plain,
+        let is_told = given.decimal == Some(',') || given.thousands == Some('.');
+        let has_points = texts.iter().any(|text| text.contains('.'));
+        // Decimals have a point in every text: where some have none, points part thousands.
+        let is_mixed = texts.iter().any(|text| !text.contains('.'));
+        let is_told = is_told && (is_mixed || !given.is_of_others);
+        return match is_told && has_points && fits(&of_points) {
+            true => Found::Form(Form::Number(of_points)),
+            false => Found::Plain,
         };
     }
+    let forms: Vec<NumberForm> = NumberForm::ALL.into_iter().filter(fits).collect();
+    let comma = NumberForm { decimal: ',', thousands: None };
     if forms.contains(&comma)
         && forms.contains(&of_commas)
         && given.decimal.is_none()
@@ -227,6 +234,7 @@ mod tests {
             decimal,
             thousands,
             date: date.map(|form| form.parse().unwrap()),
+            is_of_others: false,
         };
         for (texts, given, form) in [
             (&["1,234"][..], given(Some(','), None, None), "1234,5"),
@@ -242,6 +250,20 @@ mod tests {
         ] {
             assert_eq!(found(texts, &given), form, "{texts:?} {given:?}");
         }
+        let forms = |columns: &[&[&str]]| -> Vec<String> {
+            let columns: Vec<(Vec<&str>, Wanted)> =
+                columns.iter().map(|texts| (texts.to_vec(), Wanted::Either)).collect();
+            let shown = |found: Found| match found {
+                Found::Form(form) => form.to_string(),
+                other => format!("{other:?}"),
+            };
+            find_all(&columns, &Given::default()).into_iter().map(shown).collect()
+        };
+        assert_eq!(forms(&[&["1,5"], &["1.234", "987"]]), ["1234,5", "1.234,5"]);
+        assert_eq!(forms(&[&["1,5"], &["1.234", "0.987"]]), ["1234,5", "Plain"]);
+        assert_eq!(forms(&[&["1,5"], &["1.234", "5.678"]]), ["1234,5", "Plain"]);
+        assert_eq!(forms(&[&["1,5"], &["1,234"]]), ["1234,5", "1234,5"]);
+        assert_eq!(forms(&[&["13/02/2014"], &["05/06/2014"]]), ["dd/mm/yyyy", "dd/mm/yyyy"]);
         let digits = given(None, None, Some("yyyymmdd"));
         assert_eq!(find(&["20141226"], Wanted::Either, &digits), Found::Plain);
         assert!(matches!(find(&["20141226"], Wanted::Dates, &digits), Found::Form(_)));

@@ -50,7 +50,22 @@ pub fn missing_texts<'a>(texts: impl IntoIterator<Item = &'a str>) -> Vec<&'a st
 /// True for a text that commonly means "missing".
 pub fn is_missing(text: &str) -> bool {
     let text = text.trim();
-    // The longest has fourteen bytes.
+    // Most texts that are asked for are numbers. The longest of the list has fourteen bytes.
     text.len() <= 14
-        && MISSING_TEXTS.iter().any(|known| known.to_lowercase() == text.to_lowercase())
+        && !text.starts_with(|c: char| c.is_ascii_digit())
+        && MISSING_TEXTS.iter().any(|known| known.eq_ignore_ascii_case(text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_list_is_found_in_any_case_and_numbers_are_not() {
+        for known in MISSING_TEXTS {
+            assert!(known.is_ascii() && known.len() <= 14, "{known}");
+            assert!(is_missing(&format!(" {} ", known.to_uppercase())), "{known}");
+        }
+        assert_eq!(missing_texts(["5", "na", "x", " NA ", "na", "-5"]), ["NA", "na"]);
+    }
 }

@@ -101,6 +101,7 @@ fn found_forms<'t>(table: &'t Table, request: &Request) -> Result<Vec<(String, F
         decimal: request.input.decimal,
         thousands: request.input.thousands,
         date: request.input.date_format.clone(),
+        is_of_others: false,
     };
     let is_open = |column: &&Column| {
         request.column(&column.name).is_some_and(|line| line.format.is_none())
