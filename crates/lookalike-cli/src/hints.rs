@@ -88,7 +88,9 @@ pub(crate) fn words(hint: &Hint) -> String {
         Hint::SetSheet => "name the sheet (--sheet NAME)".into(),
         Hint::SetNames => "give the names of its columns (--names a,b,c)".into(),
         Hint::SetK => "say how many rows must look alike on all quasi-identifiers (-k 5)".into(),
-        Hint::AddRule { column } => format!("add --l {column}=2 or --alpha {column}=0.5"),
+        Hint::AddRule { column } => {
+            format!("add --distinct {column}=2, or a stricter --l or --alpha")
+        }
         Hint::AllowSuppression { share } => {
             format!("allow {share} suppressed (--suppress {share})")
         }

@@ -105,7 +105,12 @@ pub fn suggest(source: Source, input: &Input) -> Result<Suggestion> {
     let person = columns.iter().find(|column| column.role == Role::Person);
     let person = person.map(|column| column.name.as_str());
     let mut quasi = (!names.is_empty()).then(|| profile::uniqueness(&table, &names, person));
-    let toml = profile::to_toml(input, &reading, &columns);
+    let mut input = input.clone();
+    if input.encoding.is_none() && warnings.iter().any(|note| note.code() == "read-as-windows-1252")
+    {
+        input.encoding = Some("windows-1252".to_string());
+    }
+    let toml = profile::to_toml(&input, &reading, &columns);
     if header.is_some() {
         hide_names(&mut columns, quasi.as_mut());
     }

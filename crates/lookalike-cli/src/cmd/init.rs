@@ -42,8 +42,8 @@ pub(crate) fn run(args: &InitArgs) -> Result<ExitCode> {
         )?;
         let mut text = text(&found.columns, found.quasi.as_ref());
         text += &format!(
-            "\nwrote {}: check and correct the roles, then run\n  lookalike anonymize -c {} -o \
-             safe.csv\n",
+            "\nwrote {}: check and correct the roles, then run\n  lookalike anonymize -c {1}\n  \
+             lookalike report -c {1}\n",
             args.output.display(),
             show::argument(&args.output)
         );

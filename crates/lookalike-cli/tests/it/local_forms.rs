@@ -81,6 +81,18 @@ fn in_plain_dialect_a_release_has_points_and_iso_dates() {
 }
 
 #[test]
+fn middles_of_times_in_minutes_have_seconds() {
+    let dir = Workdir::new();
+    dir.write(
+        "t.csv",
+        "seen\n06.06.2023 08:07\n06.06.2023 08:10\n07.06.2023 23:23\n07.06.2023 23:24\n",
+    );
+    dir.succeed(&format!("anonymize t.csv --qi seen -k 2 --publish center -o c.csv {QUICK}"));
+    assert!(dir.text("c.csv").contains("2023-06-06T08:08:30"), "{}", dir.text("c.csv"));
+    dir.succeed("verify c.csv --source t.csv --qi seen -k 2");
+}
+
+#[test]
 fn init_writes_the_forms_and_what_means_missing() {
     let dir = Workdir::new();
     dir.write("export.csv", export(400));

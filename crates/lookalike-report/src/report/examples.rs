@@ -1,6 +1,7 @@
 //! Example rows of the release: typical ones, with the cells as published and nothing else.
 
 use lookalike::evaluate::query::{RowLoss, typical_rows};
+use lookalike::request::{Dialect, Role};
 use lookalike::table::{Column, Table};
 use lookalike::{Request, Result};
 use serde_json::{Value, json};
@@ -31,7 +32,19 @@ pub(super) fn examples(
         CountPolicy::Guarded(_) => RowLoss::Cells,
     };
     let rows = typical_rows(source, release, request, ROWS, loss)?;
-    let cells = |&row: &usize| release.columns().iter().map(|column| cell(column, row)).collect();
+    // As the file has them: in the form of the source.
+    let is_local = release.is_text() && request.output.dialect == Dialect::Input;
+    let form = |name: &str| {
+        let ends = ["_min", "_max", "_center"].into_iter().find_map(|end| name.strip_suffix(end));
+        let columns = [name].into_iter().chain(ends).filter_map(|name| request.column(name));
+        let quasi = columns.filter(|column| column.role == Role::Quasi);
+        quasi.filter(|_| is_local).find_map(|column| column.format.as_ref())
+    };
+    let shown = |column: &Column, row: usize| match form(&column.name) {
+        Some(form) => form.local_label(&cell(column, row)),
+        None => cell(column, row),
+    };
+    let cells = |&row: &usize| release.columns().iter().map(|column| shown(column, row)).collect();
     Ok(Examples {
         columns: release.columns().iter().map(|column| column.name.clone()).collect(),
         rows: rows.iter().map(cells).collect(),

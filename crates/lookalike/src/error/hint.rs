@@ -241,7 +241,9 @@ impl Hint {
             Hint::SetNames => "give the names of its columns in `names`".into(),
             Hint::SetK => "set `k`, the number of rows that must look alike".into(),
             Hint::AddRule { column } => {
-                format!("add a rule, as in `l = 2` or `alpha = 0.5` for column `{column}`")
+                format!(
+                    "add a rule, as in `distinct = 2` for column `{column}`, or a stricter `l` or `alpha`"
+                )
             }
             Hint::AllowSuppression { share } => {
                 format!("allow {share} of the rows to be suppressed (`suppress`)")

@@ -92,7 +92,10 @@ impl DateForm {
             date if date.year() < 1969 => other_year(date, 100)?,
             date => date,
         };
-        strtime::format(&self.format, date.to_datetime(moment.time())).ok()
+        let local = strtime::format(&self.format, date.to_datetime(moment.time())).ok()?;
+        // Seconds that the form does not write would be lost.
+        let again: DateTime = self.plain(&local)?.parse().ok()?;
+        (again == moment).then_some(local)
     }
 
     /// Years have two digits.

@@ -179,6 +179,7 @@ mod tests {
             ("dd/mm/yy", "1931-12-26", "26/12/31"),
             ("dd.mm.yyyy hh:mm", "2014-12-26T09:30:00", "26.12.2014 09:30"),
             ("dd.mm.yyyy hh:mm", "2014-12-26", "2014-12-26"),
+            ("dd.mm.yyyy hh:mm", "2014-12-26T09:30:15", "2014-12-26T09:30:15"),
         ] {
             assert_eq!(form(kind).local_label(plain), local, "{kind}");
             assert_eq!(form(kind).plain_label(local), plain, "{kind}");

@@ -18,7 +18,7 @@ use crate::domain::label::ANY;
 use crate::error::Result;
 use crate::problem::Problem;
 use crate::problem::recoding::Recoding;
-use crate::request::{Publish, Request, Role, Roles};
+use crate::request::{HierarchySpec, Publish, Request, Role, Roles};
 use crate::table::Table;
 
 /// The most labels of a column that are listed.
@@ -327,7 +327,14 @@ fn kind(attribute: &Attribute) -> &'static str {
 
 /// How a label is read, of those forms that the column can have.
 fn label_reading(attribute: &Attribute, request: &Request, shown: &Shown) -> Vec<String> {
-    let mut reading = vec!["one value: it is exact".to_string()];
+    let has_calendar = request
+        .column(&attribute.name)
+        .is_some_and(|column| matches!(column.hierarchy, Some(HierarchySpec::Date(_))));
+    let exact = match has_calendar {
+        true => "a whole date or time: it is exact",
+        false => "one value: it is exact",
+    };
+    let mut reading = vec![exact.to_string()];
     if shown.generalized > 0.0 {
         match &attribute.domain {
             Domain::Ordered(ordered) => {
@@ -338,7 +345,14 @@ fn label_reading(attribute: &Attribute, request: &Request, shown: &Shown) -> Vec
                 reading.push(format!(
                     "a range such as `[a-b]` or `[a .. b]`: some value from a to b, {ends}"
                 ));
-                if ordered.intervals().is_some() {
+                let is_calendar = matches!(ordered.unit(), Unit::Day | Unit::Second);
+                if ordered.intervals().is_some() && is_calendar {
+                    reading.push(
+                        "`2023-12` is a month, `2023-Q4` a quarter, `2023-H1` a half-year, `2023` a \
+                         year, `2020-2024` five years, `2020s` a decade: some day or time in it"
+                            .into(),
+                    );
+                } else if ordered.intervals().is_some() {
                     reading.push(
                         "`[a-b)` is without b, `<a` is any value below a, `>=a` is a or any value \
                          above it"

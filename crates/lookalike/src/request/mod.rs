@@ -307,7 +307,11 @@ impl Request {
     /// # Errors
     /// When the file cannot be read, is no TOML or JSON, or has an unknown key.
     pub fn read(path: &Path) -> Result<Request> {
-        let text = std::fs::read_to_string(path).map_err(|source| Error::io(path, source))?;
+        let bytes = std::fs::read(path).map_err(|source| Error::io(path, source))?;
+        let text = String::from_utf8(bytes).map_err(|_| {
+            let why = "the request is not in UTF-8: save it as UTF-8 in the editor";
+            Error::request("request-not-utf8", why).at_file(path)
+        })?;
         let is_json = path.extension().is_some_and(|end| end == "json");
         let parsed = if is_json { Request::from_json(&text) } else { Request::parse(&text) };
         let mut request = parsed.map_err(|error| error.at_file(path))?;

@@ -73,6 +73,7 @@ pub(super) fn flags(on: &mut Recorder) {
 }
 
 pub(super) fn configuration(on: &mut Recorder) {
+    on.with("c.toml", b"# M\xfcller\nk = 2\n", "check t.csv -c c.toml");
     let run = "anonymize patients.csv -c c.toml -o out.csv --rest drop --bound none";
     for content in [
         "k = ",

@@ -279,7 +279,7 @@ pub fn to_toml(input: &Input, reading: &Reading, profiles: &[ColumnProfile]) -> 
          #   person      names the person of each row: k counts persons; dropped\n\
          #   keep        published as it is\n\
          #   weight      sampling weight of a survey: published as it is\n\
-         # A line that begins with #~ is another way to write the line above it.\n\
+         # A line that begins with #~ is another way to write the line above it: remove that line and #~.\n\
          version = 1\n\
          k = 5\n";
     let is_open = profiles.iter().any(|profile| profile.is_open) || !reading.skipped.is_empty();
@@ -296,8 +296,12 @@ pub fn to_toml(input: &Input, reading: &Reading, profiles: &[ColumnProfile]) -> 
         let keys = profile.keys.as_deref().unwrap_or_default();
         !profile.is_open && (keys.contains("date = ") || keys.contains("intervals = "))
     };
-    if profiles.iter().any(has_steps) {
-        text += "[output]\nsnap = true  # publish months, years and bands, not exact dates and ages\n\n";
+    let snap = "snap = true  # publish months, years and bands, not exact dates and ages\n";
+    let snap = if profiles.iter().any(has_steps) { snap } else { "" };
+    let path = released_name(input).map(|name| format!("path = {}\n", quoted(&name)));
+    let output = path.unwrap_or_default() + snap;
+    if !output.is_empty() {
+        text += &format!("[output]\n{output}\n");
     }
     text += "[columns]\n";
     let profiles = ranked(profiles);
@@ -324,6 +328,20 @@ pub fn to_toml(input: &Input, reading: &Reading, profiles: &[ColumnProfile]) -> 
         }
     }
     text
+}
+
+/// The name of the release beside the configuration: `patients-safe.csv`; none where the table has
+/// no name.
+fn released_name(input: &Input) -> Option<String> {
+    let path = input.path.as_ref().filter(|path| path.as_os_str() != "-")?;
+    let name = path.file_name()?.to_string_lossy().replace('*', "");
+    let stem = name.split('.').find(|part| !part.is_empty())?;
+    let end = match path.extension().map(|end| end.to_ascii_lowercase()) {
+        Some(end) if end == "parquet" || end == "pq" => "parquet",
+        Some(end) if end == "arrow" || end == "feather" || end == "ipc" => "arrow",
+        _ => "csv",
+    };
+    Some(format!("{stem}-safe.{end}"))
 }
 
 /// The line of a column, and another way to write it.

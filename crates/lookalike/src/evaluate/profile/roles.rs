@@ -66,9 +66,15 @@ pub(super) fn suggest(name: &str, facts: &ColumnFacts) -> Suggested {
     let only = |other: &str| Keys { suggested: None, other: Some(other.to_string()) };
     let keys = match role {
         Role::Quasi => keys::quasi(name, &words, facts),
-        // A rule on shares that leaves the search some room; where one value dominates the table,
-        // at least a second one is required.
-        Role::Sensitive if facts.commonest * 5 <= facts.rows * 2 => only("alpha = 0.5"),
+        // A second value in every class, where that is cheap: no value dominates the table. A rule on
+        // shares must leave the search some room.
+        Role::Sensitive if facts.commonest * 5 <= facts.rows * 2 => Keys {
+            suggested: Some("distinct = 2".to_string()),
+            other: Some("alpha = 0.5".to_string()),
+        },
+        Role::Sensitive if facts.commonest * 10 <= facts.rows * 7 => {
+            Keys { suggested: Some("distinct = 2".to_string()), other: None }
+        }
         Role::Sensitive if different(facts) > 1 => only("distinct = 2"),
         _ => Keys::default(),
     };
