@@ -467,7 +467,7 @@ mod tests {
             warnings,
             [
                 "column `v` is sensitive but no rule protects it: a class may share one value; add a \
-              rule, as in `l = 2` or `alpha = 0.5` for column `v`"
+              rule, as in `distinct = 2` for column `v`, or a stricter `l` or `alpha`"
             ]
         );
         let (_, warnings) = columns(&["Flu", "flu", " flu", "30", "30.0"], ", l = 1").unwrap();
