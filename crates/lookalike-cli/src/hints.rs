@@ -89,7 +89,7 @@ pub(crate) fn words(hint: &Hint) -> String {
         Hint::SetNames => "give the names of its columns (--names a,b,c)".into(),
         Hint::SetK => "say how many rows must look alike on all quasi-identifiers (-k 5)".into(),
         Hint::AddRule { column } => {
-            format!("add --distinct {column}=2, or a stricter --l or --alpha")
+            format!("add --distinct-l {column}=2, or a stricter --l or --alpha")
         }
         Hint::AllowSuppression { share } => {
             format!("allow {share} suppressed (--suppress {share})")
