@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pandas as pd
 
 import lookalike as la
@@ -20,7 +22,8 @@ def test_the_greatest_gain_comes_first(df: pd.DataFrame) -> None:
 
 
 def test_suppression_has_a_price(df: pd.DataFrame) -> None:
-    wish = {"k": 10, "quasi": ["age", "zip"], "rest": "drop", "suppress": "10%", "steps": 100}
+    wish: dict[str, Any] = {"k": 10, "quasi": ["age", "zip"], "rest": "drop", "suppress": "10%"}
+    wish["steps"] = 100
     dear = la.anonymize(df, **wish, seed=1, suppression_price=1)
     free = la.anonymize(df, **wish, seed=1, suppression_price=0)
     assert dear.suppressed <= free.suppressed <= 0.1 * len(df)
