@@ -3,6 +3,8 @@
 
 use std::collections::BTreeMap;
 
+use arrow_schema::DataType;
+
 use crate::domain::parse::{number, seconds};
 use crate::error::{Error, Hint, Result};
 use crate::forms::is_missing;
@@ -20,7 +22,12 @@ pub(crate) fn refuse_missing_texts(table: &Table, request: &Request) -> Result<(
                 && line.order.is_none()
                 && !matches!(line.kind, Some(Kind::Ordinal | Kind::Categorical))
         });
-        let Some(coded) = column.coded.as_ref().filter(|_| is_of_values) else { continue };
+        // A number that is no number has a type, and is no text.
+        let is_text =
+            matches!(column.data_type, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View);
+        let Some(coded) = column.coded.as_ref().filter(|_| is_of_values && is_text) else {
+            continue;
+        };
         let found = unnamed(coded, &request.missing);
         if !found.is_empty() {
             columns.push(format!("`{}`", column.name));
