@@ -73,7 +73,10 @@ def read(data, ending, raw):
         table = pa.ipc.open_file(pa.BufferReader(data)).read_all()
     else:
         text = decompressed(data, ending).decode("utf-8")
-        lines = list(csv.reader(io.StringIO(text, newline=""), delimiter="\t" if ending == "tsv" else ",", strict=True))
+        # A release on standard output keeps the tabs of its source.
+        head = text.split("\n", 1)[0]
+        has_tabs = ending == "tsv" or ("\t" in head and "," not in head)
+        lines = list(csv.reader(io.StringIO(text, newline=""), delimiter="\t" if has_tabs else ",", strict=True))
         demand(bool(lines), "the release has no header")
         width = len(lines[0])
         # A row of one empty cell must not become an empty line: readers skip these.

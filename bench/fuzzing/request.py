@@ -313,7 +313,7 @@ def spell(rng, request):
         texts += column.order or []
     request.by_flags = not any(letter in text for text in texts for letter in ",=\n\"") and not any(t != t.strip() or t.startswith("-") for t in texts) and rng.random() < 0.5
     csv_like = request.input.startswith(("csv", "tsv"))
-    request.delimiter = "\t" if request.input == "tsv" else rng.choice([",", ",", ";", "|"]) if csv_like else None
+    request.delimiter = "\t" if request.input == "tsv" else rng.choice([",", ",", ",", ","]) if csv_like else None
     # The delimiter is said where the program might guess another.
     request.says_delimiter = csv_like and (request.nasty or request.odd_names or request.delimiter not in (",", "\t") or rng.random() < 0.3)
     request.line_ending = rng.choice(["\n", "\n", "\r\n"])
