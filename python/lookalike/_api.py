@@ -109,6 +109,11 @@ def anonymize(
     sampling_weight: str | None = None,
     accept_unique: bool | None = None,
     accept_dependent: Names | None = None,
+    round: Mapping[str, float] | None = None,
+    top: Mapping[str, float] | None = None,
+    bottom: Mapping[str, float] | None = None,
+    hash: Names | None = None,
+    hash_key: str | os.PathLike[str] | None = None,
     reasons: Mapping[str, str] | None = None,
     algorithm: str | None = None,
     time: float | str | timedelta | None = None,
@@ -180,6 +185,13 @@ def anonymize(
         With ``rest="keep"``: publish the columns although they make many rows unique.
     accept_dependent : list of str
         Publish these kept or sensitive columns although they determine a quasi-identifier.
+    round, top, bottom : dict
+        Numbers of kept or sensitive columns are published coarser: ``round={"pay": 100}`` as the
+        nearest multiple of 100, ``top={"pay": 9000}`` at most as 9000, ``bottom`` at least so.
+    hash : list of str
+        Identifiers that are published as keyed hashes; no two rows may have the same.
+    hash_key : path
+        The file with the secret key of the hashes; a new random key when absent.
     reasons : dict
         Why each column has its role: texts for the record of `report`.
     algorithm : str
@@ -259,6 +271,11 @@ def anonymize(
         "sampling_weight": sampling_weight,
         "accept_unique": accept_unique,
         "accept_dependent": accept_dependent,
+        "round": round,
+        "top": top,
+        "bottom": bottom,
+        "hash": hash,
+        "hash_key": hash_key,
         "reasons": reasons,
         "algorithm": algorithm,
         "time": time,

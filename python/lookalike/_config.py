@@ -122,6 +122,11 @@ class RoleChanges(TypedDict, total=False):
     person: Names | None
     sampling_weight: str | None
     accept_dependent: Names | None
+    round: Mapping[str, float] | None
+    top: Mapping[str, float] | None
+    bottom: Mapping[str, float] | None
+    hash: Names | None
+    hash_key: str | os.PathLike[str] | None
     reasons: Mapping[str, str] | None
     rest: Literal["drop", "keep", "error"] | None
     persons: Literal["whole", "rows"] | None
@@ -511,6 +516,22 @@ def changed(request: dict[str, Any], changes: Mapping[str, object]) -> dict[str,
                 column=name,
             )
         columns[name]["dependent"] = True
+    for key in ("round", "top", "bottom"):
+        limits = given.pop(key, {})
+        if not isinstance(limits, Mapping):
+            raise TypeError(f"{key} is a dict from the names of columns to numbers")
+        for name, limit in limits.items():
+            if name not in columns:
+                raise ConfigError(
+                    f"column `{name}` of {key} has no role: name it in keep or in sensitive too",
+                    code="no-role",
+                    column=name,
+                )
+            columns[name][key] = _plain(limit, name)
+    for name in names_of(given.pop("hash", ()), "hash"):
+        columns.setdefault(name, {"role": "identifier"})["hash"] = True
+    if "hash_key" in given:
+        given["hash_key"] = os.fspath(given["hash_key"])
     reasons = given.pop("reasons", {})
     if not isinstance(reasons, Mapping):
         raise TypeError("reasons is a dict from the names of columns to texts")
@@ -562,6 +583,7 @@ _SECTIONS = {
     "publish": "output",
     "snap": "output",
     "pseudonyms": "output",
+    "hash_key": "output",
     "codebook": "output",
     "population": "risk",
     "sampling_fraction": "risk",

@@ -1,20 +1,24 @@
 //! The command line as it was typed. Nothing is validated here:
 //! [`RequestFlags::request`](crate::args::RequestFlags::request) does that.
 
+mod coarsening;
 mod compare;
 mod explain;
 mod hierarchy;
+mod query;
 mod reading;
 mod report;
 mod reproduce;
 mod risk;
 mod values;
 
+pub(crate) use coarsening::CoarseningArgs;
 pub(crate) use compare::CompareArgs;
 pub(crate) use explain::ExplainArgs;
 pub(crate) use hierarchy::{
     HierarchyArgs, HierarchyCheckArgs, HierarchyCommand, HierarchyNew, HierarchyOutputArgs,
 };
+pub(crate) use query::QueryArgs;
 pub(crate) use reading::ReadingArgs;
 pub(crate) use report::ReportArgs;
 pub(crate) use reproduce::ReproduceArgs;
@@ -355,45 +359,6 @@ pub(crate) struct VerifyArgs {
     pub(crate) request: RequestFlags,
 }
 
-const CONFIDENTIAL: &str = "\
-The printed numbers are counted in the source, not in the release: keep them as confidential
-as the source, above all the list of --each.";
-
-/// Flags of `query`.
-#[derive(Debug, Args)]
-#[command(after_help = CONFIDENTIAL)]
-pub(crate) struct QueryArgs {
-    /// Source table of the release
-    pub(crate) source: PathBuf,
-    /// Release
-    pub(crate) release: PathBuf,
-    /// TOML file with queries, instead of random ones (format: docs/queries.md)
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["random", "seed", "on", "sum"])]
-    pub(crate) queries: Option<PathBuf>,
-    /// Number of random counts, and of random sums
-    #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = clap::value_parser!(u64).range(1..))]
-    pub(crate) random: u64,
-    /// Random seed of the queries
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub(crate) seed: u64,
-    /// Columns in the conditions of random queries; default: all quasi-identifiers
-    #[arg(long, value_name = "A,B,..", value_delimiter = ',')]
-    pub(crate) on: Vec<String>,
-    /// Column of the random sums; default: the first numeric quasi-identifier
-    #[arg(long, value_name = "COLUMN")]
-    pub(crate) sum: Option<String>,
-    /// List every query with its true answer: confidential
-    #[arg(long)]
-    pub(crate) each: bool,
-    /// Print the results as one JSON object
-    #[arg(long)]
-    pub(crate) json: bool,
-    #[command(flatten)]
-    pub(crate) released: ReleasedArgs,
-    #[command(flatten)]
-    pub(crate) request: RequestFlags,
-}
-
 /// Roles of columns and privacy rules. Shared by `check`, `anonymize`, `apply`, `verify`, `query`,
 /// `report` and, except for the file, `compare`.
 #[derive(Debug, Args)]
@@ -468,6 +433,8 @@ pub(crate) struct ColumnArgs {
     /// Publish this kept or sensitive column although it determines a quasi-identifier
     #[arg(long = "accept-dependent", alias = "dependent", value_name = "COLUMN")]
     pub(crate) dependent: Vec<String>,
+    #[command(flatten)]
+    pub(crate) coarsening: CoarseningArgs,
     /// Why a column has its role: a text for the record in the report
     #[arg(long, value_name = "COLUMN=TEXT")]
     pub(crate) reason: Vec<ColumnValue>,

@@ -54,6 +54,7 @@ pub(crate) fn words(hint: &Hint) -> String {
         }
         Hint::MakeQuasi { column } => format!("make it a quasi-identifier (--qi {column})"),
         Hint::DropColumn { column } => format!("drop it (--identifier {column})"),
+        Hint::RoundColumn { column } => format!("round its numbers (--round {column}=STEP)"),
         Hint::AcceptDependent { column } => format!("accept it with --accept-dependent {column}"),
         Hint::SetKind { column, kind } => format!("say --kind {column}={kind}"),
         Hint::SetOrder { column } => {
@@ -163,6 +164,7 @@ mod tests {
             Hint::NamePerson { column: column() },
             Hint::MakeQuasi { column: column() },
             Hint::DropColumn { column: column() },
+            Hint::RoundColumn { column: column() },
             Hint::AcceptDependent { column: column() },
             Hint::SetKind { column: column(), kind: "numeric".into() },
             Hint::SetOrder { column: column() },

@@ -12,8 +12,8 @@ use lookalike::table::ReadOptions;
 use lookalike::{Error, Request, Result};
 
 use crate::args::{
-    ColumnArgs, ColumnValue, ReadingArgs, ReleaseArgs, ReleasedArgs, RequestFlags, RuleArgs,
-    SearchArgs, WritingArgs,
+    CoarseningArgs, ColumnArgs, ColumnValue, ReadingArgs, ReleaseArgs, ReleasedArgs, RequestFlags,
+    RuleArgs, SearchArgs, WritingArgs,
 };
 use serde::de::value::Error as NameError;
 use serde::de::{DeserializeOwned, IntoDeserializer};
@@ -72,6 +72,33 @@ impl ReadingArgs {
         let mut input = Input::default();
         self.apply_to(&mut input);
         ReadOptions::from(&input)
+    }
+}
+
+impl CoarseningArgs {
+    fn apply_to(&self, request: &mut Request) -> Result<()> {
+        for pair in &self.round {
+            line(request, "--round", pair)?.round = Some(parsed("--round", "a number", pair)?);
+        }
+        for pair in &self.top {
+            line(request, "--top", pair)?.top = Some(parsed("--top", "a number", pair)?);
+        }
+        for pair in &self.bottom {
+            line(request, "--bottom", pair)?.bottom = Some(parsed("--bottom", "a number", pair)?);
+        }
+        for name in &self.hash {
+            match request.columns.get_mut(name) {
+                Some(line) => line.hash = true,
+                None => {
+                    let line = ColumnRequest { hash: true, ..ColumnRequest::new(Role::Identifier) };
+                    request.columns.insert(name.clone(), line);
+                }
+            }
+        }
+        if self.hash_key.is_some() {
+            request.output.hash_key.clone_from(&self.hash_key);
+        }
+        Ok(())
     }
 }
 
@@ -138,6 +165,7 @@ impl ColumnArgs {
                 (None, _) => return Err(no_role("--accept-dependent", name)),
             }
         }
+        self.coarsening.apply_to(request)?;
         for pair in &self.reason {
             line(request, "--reason", pair)?.reason = Some(pair.value.clone());
         }

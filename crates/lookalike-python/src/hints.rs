@@ -30,6 +30,7 @@ pub(crate) fn words(hint: &Hint) -> String {
         }
         Hint::NamePerson { column } => format!("count persons instead (person=[{column:?}])"),
         Hint::MakeQuasi { column } => format!("make it a quasi-identifier (quasi=[{column:?}])"),
+        Hint::RoundColumn { column } => format!("round its numbers (round={{{column:?}: STEP}})"),
         Hint::DropColumn { column } => format!("drop it (identifiers=[{column:?}])"),
         Hint::AcceptDependent { column } => format!("accept it with accept_dependent=[{column:?}]"),
         Hint::SetKind { column, kind } => {

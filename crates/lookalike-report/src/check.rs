@@ -5,7 +5,7 @@ use lookalike::evaluate::profile::person_columns;
 use lookalike::evaluate::risk::{RiskMeasures, RiskParts, risks};
 use lookalike::evaluate::uniqueness::{UniqueRows, unique_rows};
 use lookalike::request::{Rest, Role};
-use lookalike::run::{has_rule, request_warnings, roles as roles_of, settle_forms};
+use lookalike::run::{coarsen, has_rule, request_warnings, roles as roles_of, settle_forms};
 use lookalike::table::Source;
 use lookalike::{Hint, Request, Result, Warning};
 use serde_json::{Value, json};
@@ -93,6 +93,7 @@ pub fn check(source: Source, request: &Request) -> Result<Check> {
     let mut warnings = source.notes().to_vec();
     let (mut table, counted) = source.read_and_count(&treatments, &persons)?;
     warnings.extend(settle_forms(&mut table, &mut request)?);
+    coarsen(&mut table, &request)?;
     warnings.extend(request_warnings(&request, &counted));
     table.check_header()?;
     let population = population(&request, &roles.quasi)?;

@@ -141,6 +141,7 @@ pub(crate) const MANDATORY: u64 = 1;
 pub(crate) const NUMBERING: u64 = 2;
 pub(crate) const SUPPRESSING: u64 = 3;
 pub(crate) const PSEUDONYMS: u64 = 4;
+pub(crate) const HASHES: u64 = 5;
 
 /// Random numbers of cryptographic strength.
 #[derive(Debug)]

@@ -138,6 +138,14 @@ def check_request(columns: Sequence[Column], config: Config) -> None:
             code="persons-in-engine",
         )
     keys = config.get("columns", {})
+    for name, of in keys.items():
+        if {"round", "top", "bottom", "hash"} & set(of):
+            raise ConfigError(
+                f"column `{name}` is to be rounded, coded at the top or the bottom, or hashed, and "
+                "here the engine publishes it unchanged: do it in a view, and keep the column",
+                code="plan-coarsens",
+                column=name,
+            )
     for column in columns:
         of = keys.get(column.name, {})
         is_counted = of.get("role") == "quasi" or has_rule(of)

@@ -7,6 +7,7 @@ mod attacked;
 mod bad_input;
 mod canary;
 mod check;
+mod coarsening;
 mod compare;
 mod counts;
 mod demo;

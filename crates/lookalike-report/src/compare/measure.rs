@@ -15,8 +15,8 @@ use lookalike::{
 };
 
 use lookalike::run::{
-    Cancel, Effort, USUAL_TIME, audit_outcome, lower_bound, refuse_changing, search_options,
-    settle_forms, time_limit, without_names,
+    Cancel, Effort, USUAL_TIME, audit_outcome, coarsen, lower_bound, refuse_changing,
+    search_options, settle_forms, time_limit, without_names,
 };
 
 use super::{ComparePlan, RuleSet, request_for};
@@ -131,7 +131,9 @@ pub fn read(source: Source, sets: &[RuleSet]) -> Result<Table> {
         columns.entry(name.clone()).or_insert_with(|| column.clone());
     }
     let first = sets.first().map(|set| set.request.clone()).unwrap_or_default();
-    settle_forms(&mut table, &mut Request { columns, ..first })?;
+    let mut request = Request { columns, ..first };
+    settle_forms(&mut table, &mut request)?;
+    coarsen(&mut table, &request)?;
     Ok(table)
 }
 

@@ -12,7 +12,7 @@ mod unique;
 mod variations;
 
 use lookalike::domain::coarser::CoarserBy;
-use lookalike::run::{Cancel, settle_forms};
+use lookalike::run::{Cancel, coarsen, settle_forms};
 use lookalike::table::Source;
 use lookalike::{Algorithm, Hint, Request, Result, Warning, problem};
 use serde_json::{Value, json};
@@ -188,6 +188,7 @@ pub fn explain(source: Source, request: &Request, cancel: &Cancel) -> Result<Exp
     let treatments = problem::treatments(source.names(), &roles);
     let mut table = source.read(&treatments)?;
     warnings.extend(settle_forms(&mut table, &mut request)?);
+    coarsen(&mut table, &request)?;
     warnings.extend(lookalike::run::one_row(&request));
     variations::explained(&table, &roles, &request, cancel, warnings)
 }

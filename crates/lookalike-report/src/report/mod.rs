@@ -30,8 +30,8 @@ use lookalike::evaluate::profile::person_columns;
 use lookalike::evaluate::query::{self, Workload};
 use lookalike::evaluate::uniqueness::unique_rows;
 use lookalike::run::{
-    Cancel, Effort, Input, lower_bound, read_for_audit, request_warnings, roles as roles_of,
-    settle_forms,
+    Cancel, Effort, Input, coarsen, hash_secret, lower_bound, read_for_audit, request_warnings,
+    roles as roles_of, settle_forms,
 };
 use lookalike::{Error, Hint, Problem, Request, Result};
 use serde_json::Value;
@@ -168,6 +168,7 @@ pub fn report(
     let (mut source, counted) = opened.read_and_count(&treatments, &persons)?;
     let mut request = request.clone();
     settle_forms(&mut source, &mut request)?;
+    request.output.hash_secret = hash_secret(&request)?;
     let request = &request;
     let mut warnings = request_warnings(request, &counted);
     warnings.iter().for_each(|warning| notify(Event::Warning(warning)));
@@ -182,6 +183,8 @@ pub fn report(
         }
         None => audit::audit_against(&release, &source, request)?,
     };
+    // From here on the source has what is published: rounded numbers are what others know.
+    coarsen(&mut source, request)?;
     let policy = match options.edition {
         Edition::Internal => CountPolicy::Exact,
         Edition::Public => CountPolicy::Guarded(request.k.unwrap_or(verdict.measures.k).max(2)),

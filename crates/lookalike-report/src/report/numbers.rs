@@ -8,7 +8,7 @@ use lookalike::audit::{CountUnit, Finding, Measures, RuleVerdict, Verdict};
 use lookalike::evaluate::query::Detail;
 use lookalike::evaluate::uniqueness::UniqueRows;
 use lookalike::problem::bound::Bound;
-use lookalike::request::Roles;
+use lookalike::request::{ColumnRequest, Roles};
 use lookalike::table::DistinctCount;
 
 use super::TableNames;
@@ -289,15 +289,17 @@ fn lines(found: &ReportInput<'_>, policy: CountPolicy) -> Vec<ColumnLine> {
         changed: None,
         ncp: None,
     };
+    let published = |name: &String| {
+        let words = found.request.column(name).and_then(ColumnRequest::coarsening_words);
+        words.unwrap_or_else(|| "unchanged".to_string())
+    };
     for name in &found.roles.sensitive {
-        let how = if has_rule(&found.verdict, name) {
-            "unchanged, under a rule"
-        } else {
-            "unchanged, without a rule"
-        };
-        lines.push(plain(name, "sensitive", how));
+        let rule = if has_rule(&found.verdict, name) { "under a rule" } else { "without a rule" };
+        lines.push(plain(name, "sensitive", &format!("{}, {rule}", published(name))));
     }
-    lines.extend(found.roles.keep.iter().map(|name| plain(name, "kept", "unchanged")));
+    lines.extend(found.roles.keep.iter().map(|name| plain(name, "kept", &published(name))));
+    let hashes = "a keyed hash of each identifier";
+    lines.extend(found.roles.hashed.iter().map(|name| plain(name, "identifier", hashes)));
     lines.extend(persons::column_lines(found, policy));
     let counts = "for how many rows each row stands";
     lines.extend(found.roles.count.iter().map(|name| plain(name, "count", counts)));

@@ -110,6 +110,7 @@ fn columns(roles: &Roles, request: &Request, policy: CountPolicy) -> Vec<ColumnR
     let mut list: Vec<ColumnRecord> = roles.quasi.iter().map(one("quasi-identifier")).collect();
     list.extend(roles.sensitive.iter().map(one("sensitive")));
     list.extend(roles.keep.iter().map(one("kept")));
+    list.extend(roles.hashed.iter().map(one("identifier, hashed")));
     list.extend(roles.count.iter().map(one("count")));
     if is_internal {
         list.extend(roles.person.iter().map(one("person")));
@@ -134,13 +135,17 @@ fn decisions(
         }
     };
     let line = |name: &String| request.column(name);
+    let is_coarsened = |name: &&String| roles.coarsened.contains(name);
     let (named, of_rest): (Vec<_>, Vec<_>) =
-        roles.keep.iter().partition(|name| line(name).is_some());
+        roles.keep.iter().filter(|name| !is_coarsened(name)).partition(|name| line(name).is_some());
+    say(roles.coarsened.iter().collect(), "Rounded, or coded at the top or the bottom");
+    say(roles.hashed.iter().collect(), "Identifiers published as keyed hashes");
     say(named, "Published unchanged, by name");
     if request.rest == Some(Rest::Keep) {
         say(of_rest, "Published unchanged, because columns without a role are kept");
     }
-    let unruled = roles.sensitive.iter().filter(|name| !has_rule(verdict, name)).collect();
+    let unruled = roles.sensitive.iter().filter(|name| !is_coarsened(name));
+    let unruled = unruled.filter(|name| !has_rule(verdict, name)).collect();
     say(unruled, "Sensitive and published unchanged without a rule");
     let uncounted = |name: &&String| line(name).and_then(|line| line.weight) == Some(0.0);
     say(roles.quasi.iter().filter(uncounted).collect(), "Not spared by the search (weight 0)");

@@ -13,12 +13,14 @@
 mod along;
 mod center;
 mod classes;
+mod coarsening;
 mod column_order;
 mod cover;
 mod covered_by;
 mod excerpt;
 mod ground_distance;
 mod guard;
+mod hashes;
 mod join;
 mod matching;
 mod measure;

@@ -265,7 +265,7 @@ fn cover(
         }
         let is_quasi = request.column(name).is_some_and(|line| line.role == Role::Quasi);
         if let Some(original) = counts.column(name).filter(|_| !is_quasi) {
-            let both = alike(column, original, &request.missing)?;
+            let both = alike(column, original, request)?;
             for (piece, row) in shown() {
                 is_changed[piece] |= both.in_release(piece) != both.in_source(row);
             }

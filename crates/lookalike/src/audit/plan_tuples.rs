@@ -42,7 +42,7 @@ pub(super) fn tuples(
         }
         match plan.column(name) {
             // Tuples differ where their texts do, whatever means missing.
-            Some(column) => shared.push(alike(column, original, &[])?),
+            Some(column) => shared.push(alike(column, original, &Request::default())?),
             None if is_published(name, request) => lost.push(name.clone()),
             None => {}
         }

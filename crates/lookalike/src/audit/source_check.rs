@@ -9,11 +9,13 @@
 use std::borrow::Cow;
 
 use arrow_schema::DataType;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
 
+use super::coarsening::coarsened;
 use super::coded;
 use super::cover::Cover;
+use super::hashes::hash;
 use super::join::Quasi;
 use super::reading::{exact_number, place_of_instant, present};
 use super::released_cell::cells;
@@ -206,9 +208,25 @@ pub(super) fn sides<'a>(
     let mut passthrough = Vec::new();
     for name in released.roles.sensitive.iter().chain(&released.roles.keep) {
         match (release.column(name), source.column(name)) {
-            (Some(column), Some(original)) => {
-                passthrough.push(alike(column, original, &request.missing)?)
+            (Some(column), Some(original)) => passthrough.push(alike(column, original, request)?),
+            _ => truth.reject(format!("column `{name}` of the release is not in the source")),
+        }
+    }
+    for name in &released.roles.hashed {
+        match (release.column(name), source.column(name)) {
+            (Some(column), Some(original)) if request.output.hash_secret.is_some() => {
+                passthrough.push(alike(column, original, request)?);
             }
+            (Some(column), Some(original)) if is_shared(column, original) => {
+                truth.reject(format!("column `{name}` has identifiers of the source"));
+            }
+            (Some(_), Some(_)) => truth.state(
+                Finding::Partly,
+                format!(
+                    "the hashes in column `{name}` are not compared with the source: the key is not \
+                     known"
+                ),
+            ),
             _ => truth.reject(format!("column `{name}` of the release is not in the source")),
         }
     }
@@ -266,20 +284,37 @@ fn suppression(rows: u64, source_rows: u64, allowed: bool) -> Statement {
 /// True for a column of the source that should be passed through, and is not in the release.
 fn is_lost(name: &str, release: &Table, request: &Request) -> bool {
     let kept = match request.column(name) {
-        Some(column) => matches!(column.role, Role::Keep | Role::Sensitive | Role::Weight),
+        Some(column) => {
+            column.hash || matches!(column.role, Role::Keep | Role::Sensitive | Role::Weight)
+        }
         None => request.rest == Some(Rest::Keep),
     };
     kept && release.column(name).is_none()
 }
 
+/// True when a cell of the one column is a cell of the other.
+fn is_shared(one: &Column, other: &Column) -> bool {
+    let texts = |column| coded_texts(column).collect::<FxHashSet<&str>>();
+    !texts(one).is_disjoint(&texts(other))
+}
+
+fn coded_texts(column: &Column) -> impl Iterator<Item = &str> {
+    column.coded.iter().flat_map(|coded| coded.values()).flatten().map(String::as_str)
+}
+
 /// Numbers the texts of a passed-through column in the same way in both tables. Cells are equal
 /// when their texts are; only between files that type the column differently may one number or
-/// instant have two spellings.
+/// instant have two spellings. Where the request wants coarser numbers or hashes, the released cells
+/// must be those of the source's cells.
 pub(super) fn alike<'a>(
     released: &'a Column,
     original: &'a Column,
-    missing: &[String],
+    request: &Request,
 ) -> Result<Passthrough<'a>> {
+    let line = request.column(&released.name);
+    let coarse = line.filter(|line| line.is_coarsened());
+    let secret = request.output.hash_secret.as_ref().filter(|_| line.is_some_and(|line| line.hash));
+    let missing: &[String] = if secret.is_some() { &[] } else { &request.missing };
     let is_text = |column: &Column| {
         matches!(column.data_type, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)
     };
@@ -298,22 +333,32 @@ pub(super) fn alike<'a>(
     let (released, original) = (codes(released)?, codes(original)?);
     let mut numbers: FxHashMap<Option<Cow<'a, str>>, u32> = FxHashMap::default();
     let mut next = 0;
-    let mut number = |cell: &'a Option<String>| {
-        let text = present(cell.as_deref(), missing).map(|text| {
-            if !respelt {
-                return Cow::Borrowed(text);
-            }
-            exact_number(text)
-                .or_else(|| Some(format!("\0{}", place_of_instant(text)?)))
-                .map_or(Cow::Borrowed(text), Cow::Owned)
-        });
+    let spelt = |text: &'a str| {
+        if coarse.is_some() {
+            return exact_number(text).map_or(Cow::Borrowed(text), Cow::Owned);
+        }
+        if !respelt {
+            return Cow::Borrowed(text);
+        }
+        exact_number(text)
+            .or_else(|| Some(format!("\0{}", place_of_instant(text)?)))
+            .map_or(Cow::Borrowed(text), Cow::Owned)
+    };
+    // What is published for a cell of the source.
+    let published = |text: &'a str| match (coarse, secret) {
+        (Some(line), _) => coarsened(text, line).map_or_else(|| spelt(text), Cow::Owned),
+        (None, Some(secret)) => Cow::Owned(hash(secret, text)),
+        (None, None) => spelt(text),
+    };
+    let mut number = |cell: &'a Option<String>, spelt: &dyn Fn(&'a str) -> Cow<'a, str>| {
+        let text = present(cell.as_deref(), missing).map(spelt);
         *numbers.entry(text).or_insert_with(|| {
             next += 1;
             next - 1
         })
     };
-    let release = released.values().iter().map(&mut number).collect();
-    let source = original.values().iter().map(&mut number).collect();
+    let release = released.values().iter().map(|cell| number(cell, &spelt)).collect();
+    let source = original.values().iter().map(|cell| number(cell, &published)).collect();
     Ok(Passthrough {
         release: (released.codes(), release),
         source: (original.codes(), source),

@@ -1,8 +1,8 @@
 //! The columns of a released table: which of them publish which quasi-identifier, and which must
 //! not be there.
 
-use super::center;
 use super::guard::unguarded;
+use super::{center, coarsening, hashes};
 use crate::codes::RowId;
 use crate::error::{Error, Hint, Result};
 use crate::request::{Request, Rest, Role, Roles, list, list_for};
@@ -46,6 +46,9 @@ fn treatment(name: &str, names: &[String], request: &Request, view: AuditView) -
         return Treatment::Code;
     }
     if view != AuditView::Source && is_pseudonym(name, request) {
+        return Treatment::Code;
+    }
+    if request.column(name).is_some_and(|column| column.is_coarsened() || column.hash) {
         return Treatment::Code;
     }
     match view {
@@ -152,6 +155,9 @@ pub(crate) fn surface(release: &Table, request: &Request) -> Result<Surface> {
         match (request.column(name).map(|column| column.role), request.rest) {
             (Some(Role::Quasi), _) => found.quasi.push(QuasiColumns::Label(name.clone())),
             (Some(Role::Sensitive), _) => found.roles.sensitive.push(name.clone()),
+            (Some(Role::Identifier), _) if request.columns[name].hash => {
+                found.roles.hashed.push(name.clone())
+            }
             (Some(Role::Identifier), _) => {
                 found.leaks.push(format!("identifier `{name}` is in the release"))
             }
@@ -187,6 +193,8 @@ pub(crate) fn surface(release: &Table, request: &Request) -> Result<Surface> {
         );
     }
     found.leaks.extend(center::leaks(&found.quasi, release, request)?);
+    found.leaks.extend(coarsening::leaks(release, request));
+    found.leaks.extend(hashes::leaks(release, request));
     found.roles.quasi = found.quasi.iter().map(|quasi| quasi.name().to_string()).collect();
     Ok(found)
 }

@@ -9,10 +9,12 @@
 //! | [`label`] | the text of a range, such as `[6-13]` |
 //! | [`taxonomy`], [`hierarchy`] | trees of values, and where they come from |
 //! | [`scheme`], `penalty` | partitions of a domain, losses of boxes |
+//! | `coarsening` | rounded numbers, and numbers coded at the top and the bottom |
 //! | [`coarser`] | the next coarser values of an attribute |
 //! | `table_domain` | all of that for a table, as one value that can be stored |
 
 pub mod attribute;
+pub(crate) mod coarsening;
 pub mod coarser;
 pub(crate) mod encode;
 pub mod hierarchy;

@@ -74,6 +74,11 @@ pub enum Hint {
         /// The column.
         column: String,
     },
+    /// Publish the numbers of this column rounded (`round`).
+    RoundColumn {
+        /// The column.
+        column: String,
+    },
     /// Publish a column although it determines a quasi-identifier (`dependent`).
     AcceptDependent {
         /// The column.
@@ -213,6 +218,7 @@ impl Hint {
             }
             Hint::MakeQuasi { .. } => "make it a quasi-identifier".into(),
             Hint::DropColumn { .. } => "drop it".into(),
+            Hint::RoundColumn { .. } => "round it".into(),
             Hint::AcceptDependent { column } => {
                 format!("accept it with `dependent = true` for column `{column}`")
             }

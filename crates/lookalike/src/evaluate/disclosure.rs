@@ -171,7 +171,7 @@ fn nearly_unique(name: &String, how: &str, share: f64) -> Warning {
     Warning::new("nearly-unique", reason)
         .about_column(name)
         .hint(Hint::DropColumn { column: name.clone() })
-        .hint(Hint::plain("round it"))
+        .hint(Hint::RoundColumn { column: name.clone() })
         .hint(Hint::MakeQuasi { column: name.clone() })
 }
 

@@ -364,9 +364,9 @@ pub fn treatments(names: &[String], roles: &Roles) -> Vec<Treatment> {
         let is_read = roles.quasi.contains(name) || roles.person.contains(name);
         if is_read || roles.count.as_ref() == Some(name) {
             Treatment::Code
-        } else if roles.sensitive.contains(name) {
+        } else if roles.sensitive.contains(name) || roles.coarsened.contains(name) {
             Treatment::CodeAndPassThrough
-        } else if roles.keep.contains(name) {
+        } else if roles.keep.contains(name) || roles.hashed.contains(name) {
             Treatment::PassThrough
         } else {
             Treatment::Skip

@@ -18,7 +18,7 @@ use crate::domain::label::ANY;
 use crate::error::Result;
 use crate::problem::Problem;
 use crate::problem::recoding::Recoding;
-use crate::request::{HierarchySpec, Publish, Request, Role, Roles};
+use crate::request::{ColumnRequest, HierarchySpec, Publish, Request, Role, Roles};
 use crate::table::Table;
 
 /// The most labels of a column that are listed.
@@ -172,6 +172,17 @@ fn unchanged(name: &str, data_type: &DataType, roles: &Roles, request: &Request)
         None if roles.sensitive.iter().any(|other| other == name) => Role::Sensitive.name(),
         None => Role::Keep.name(),
     };
+    let line = request.column(name);
+    if line.is_some_and(|line| line.hash) {
+        let reading = "a keyed hash of the identifier (half of HMAC-SHA-256): it names the row, and \
+                       the person only to those who have the key";
+        let column = plain(name, name, role, "hashes");
+        return CodebookColumn { cells: "text".into(), reading: vec![reading.into()], ..column };
+    }
+    if let Some(words) = line.and_then(ColumnRequest::coarsening_words) {
+        let column = plain(name, name, role, "coarser numbers");
+        return CodebookColumn { cells: type_name(data_type), reading: vec![words], ..column };
+    }
     let mut reading = vec!["the value of the source, unchanged".to_string()];
     if role == Role::Weight.name() {
         reading.push("how many persons of the population the row stands for".into());

@@ -45,7 +45,7 @@ use crate::problem::Problem;
 use crate::problem::recoding::Recoding;
 use crate::request::{Order, Request, Roles};
 use crate::rng::Key;
-use crate::table::Table;
+use crate::table::{Column, Table};
 
 /// Rows of a batch: as many whole classes as fit; a larger class is cut.
 const BATCH: usize = if cfg!(test) { 8 } else { 1 << 16 };
@@ -139,6 +139,7 @@ impl Release {
         key: Key,
         cells: CellFormat,
     ) -> Result<Release> {
+        refuse_unhashed(table, roles, request)?;
         let guard = FormulaGuard::new(cells == CellFormat::Text && !request.output.raw_formulas);
         let as_text = cells == CellFormat::Text;
         let mut fields = Vec::new();
@@ -392,6 +393,19 @@ pub fn check_text(table: &Table, roles: &Roles) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Refuses to publish identifiers that are to be hashed and were not: a run hashes them when it has
+/// read the table.
+fn refuse_unhashed(table: &Table, roles: &Roles, request: &Request) -> Result<()> {
+    let is_hashed = |column: &&Column| roles.hashed.contains(&column.name);
+    match table.columns().iter().find(is_hashed) {
+        Some(column) if request.output.hash_secret.is_none() => {
+            let reason = "the identifiers were not hashed: make the release with a run";
+            Err(Error::request("not-hashed", reason).at_column(&column.name))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The first row of a text column that has a NUL.

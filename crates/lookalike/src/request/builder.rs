@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::{
-    ColumnRequest, Conflict, Dialect, HierarchySpec, Kind, Order, Persons, Publish, Request, Rest,
-    Role, SensitiveRule, Share, SubsetRule,
+    ColumnRequest, Conflict, Decimal, Dialect, HierarchySpec, Kind, Order, Persons, Publish,
+    Request, Rest, Role, SensitiveRule, Share, SubsetRule,
 };
 use crate::forms::{DateForm, Form};
 
@@ -102,6 +102,37 @@ impl Request {
     #[must_use]
     pub fn persons(mut self, persons: Persons) -> Request {
         self.persons = Some(persons);
+        self
+    }
+
+    /// Publishes the numbers of a kept or sensitive column as the nearest multiple of this one.
+    #[must_use]
+    pub fn round(self, name: impl Into<String>, step: Decimal) -> Request {
+        self.with(name.into(), |column| column.round = Some(step))
+    }
+
+    /// Top coding: a greater number of a kept or sensitive column is published as this one.
+    #[must_use]
+    pub fn top(self, name: impl Into<String>, limit: Decimal) -> Request {
+        self.with(name.into(), |column| column.top = Some(limit))
+    }
+
+    /// Bottom coding: a smaller number of a kept or sensitive column is published as this one.
+    #[must_use]
+    pub fn bottom(self, name: impl Into<String>, limit: Decimal) -> Request {
+        self.with(name.into(), |column| column.bottom = Some(limit))
+    }
+
+    /// Publishes a keyed hash of each identifier in its place.
+    #[must_use]
+    pub fn hash(self, name: impl Into<String>) -> Request {
+        self.with(name.into(), |column| column.hash = true)
+    }
+
+    /// The file with the secret key of the hashes.
+    #[must_use]
+    pub fn hash_key(mut self, path: impl Into<PathBuf>) -> Request {
+        self.output.hash_key = Some(path.into());
         self
     }
 

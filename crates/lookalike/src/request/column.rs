@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::decimal::Decimal;
 use super::ratio::Share;
 use super::{HierarchySpec, finite};
 use crate::forms::Form;
@@ -110,6 +111,19 @@ pub struct ColumnRequest {
     /// Keep or sensitive: publish it although it determines a quasi-identifier.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub dependent: bool,
+    /// Keep or sensitive, numbers: published as the nearest multiple of this number; halves go away
+    /// from 0. Rules count what is published.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub round: Option<Decimal>,
+    /// Keep or sensitive, numbers: a greater number is published as this one. After `round`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub top: Option<Decimal>,
+    /// Keep or sensitive, numbers: a smaller number is published as this one. After `round`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bottom: Option<Decimal>,
+    /// Identifier: published as a keyed hash of each value. No two rows may have the same value.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub hash: bool,
     /// Why the column has its role: a text for the record of a release. No rule and no search looks
     /// at it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -144,6 +158,32 @@ impl ColumnRequest {
             || self.t.is_some()
     }
 
+    /// True when its numbers are rounded, or coded at the top or the bottom, before they are counted
+    /// and published.
+    pub fn is_coarsened(&self) -> bool {
+        self.round.is_some() || self.top.is_some() || self.bottom.is_some()
+    }
+
+    /// How its numbers are published, in words; none where they are unchanged.
+    ///
+    /// ```
+    /// # use lookalike::request::{ColumnRequest, Role};
+    /// let pay = ColumnRequest {
+    ///     round: Some(100.into()),
+    ///     top: Some(900.into()),
+    ///     ..ColumnRequest::new(Role::Keep)
+    /// };
+    /// let words = "rounded to multiples of 100; 900 stands for 900 and more";
+    /// assert_eq!(pay.coarsening_words().as_deref(), Some(words));
+    /// ```
+    pub fn coarsening_words(&self) -> Option<String> {
+        let round = self.round.map(|step| format!("rounded to multiples of {step}"));
+        let bottom = self.bottom.map(|limit| format!("{limit} stands for {limit} and less"));
+        let top = self.top.map(|limit| format!("{limit} stands for {limit} and more"));
+        let words: Vec<String> = [round, bottom, top].into_iter().flatten().collect();
+        (!words.is_empty()).then(|| words.join("; "))
+    }
+
     /// A column with this role and no other key.
     pub fn new(role: Role) -> ColumnRequest {
         ColumnRequest {
@@ -163,6 +203,10 @@ impl ColumnRequest {
             t: None,
             distance: None,
             dependent: false,
+            round: None,
+            top: None,
+            bottom: None,
+            hash: false,
             reason: None,
             conflict: None,
         }

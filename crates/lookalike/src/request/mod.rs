@@ -7,8 +7,10 @@
 mod builder;
 mod builtin;
 mod column;
+mod decimal;
 mod effect;
 mod finite;
+mod hash_secret;
 mod hierarchy;
 mod json;
 pub mod ratio;
@@ -21,6 +23,8 @@ mod tests;
 
 pub use builtin::{BUILTINS, Builtin};
 pub use column::{ColumnRequest, Conflict, Distance, Kind, Recursive, Role};
+pub use decimal::Decimal;
+pub use hash_secret::HashSecret;
 pub use hierarchy::{
     DateSpec, DateUnit, HierarchySpec, IntervalsSpec, PrefixSpec, RowsSpec, TextSpec,
 };
@@ -208,6 +212,13 @@ pub struct Output {
     /// release. Only where all rows of a person are in one class.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub pseudonyms: bool,
+    /// The file with the secret key of the hashes of identifiers; a new random key, which nobody
+    /// keeps, when absent. With one key, one value has the same hash in every release.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hash_key: Option<PathBuf>,
+    /// The bytes of that key, once they are known; part of no text.
+    #[serde(skip)]
+    pub hash_secret: Option<HashSecret>,
     /// Write a codebook beside the release: what each column has and how its cells are read.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub codebook: bool,
@@ -323,6 +334,7 @@ impl Request {
         };
         request.input.path.iter_mut().for_each(from_here);
         request.output.path.iter_mut().for_each(from_here);
+        request.output.hash_key.iter_mut().for_each(from_here);
         request.risk.population.iter_mut().for_each(from_here);
         for column in request.columns.values_mut() {
             if let Some(HierarchySpec::File(file)) = &mut column.hierarchy {

@@ -17,6 +17,11 @@ pub struct Roles {
     pub keep: Vec<String>,
     /// Identifiers and the columns that `rest = "drop"` is about: not published.
     pub dropped: Vec<String>,
+    /// Columns whose numbers are rounded, or coded at the top or the bottom; also among `sensitive`
+    /// or `keep`.
+    pub coarsened: Vec<String>,
+    /// Identifiers that are published as keyed hashes.
+    pub hashed: Vec<String>,
     /// The column that says for how many rows each row stands; none when each stands for itself.
     pub count: Option<String>,
     /// The columns that name the person of a row together; none when each row is a person.
@@ -62,6 +67,7 @@ impl Request {
         }
         let mut roles = Roles { count: self.count.clone(), ..Roles::default() };
         let mut undecided = Vec::new();
+        let is_hashed = |name: &String| self.columns.get(name).is_some_and(|column| column.hash);
         for name in names.iter().filter(|name| self.count.as_ref() != Some(*name)) {
             let list = match (self.columns.get(name).map(|column| column.role), self.rest) {
                 (Some(Role::Quasi), _) => &mut roles.quasi,
@@ -77,12 +83,17 @@ impl Request {
                     &mut roles.keep
                 }
                 (Some(Role::Keep), _) | (None, Some(Rest::Keep)) => &mut roles.keep,
+                (Some(Role::Identifier), _) if is_hashed(name) => &mut roles.hashed,
                 (Some(Role::Identifier), _) | (None, Some(Rest::Drop)) => &mut roles.dropped,
                 (None, None) => &mut undecided,
             };
             list.push(name.clone());
         }
+        let is_coarsened =
+            |name: &&String| self.columns.get(*name).is_some_and(|c| c.is_coarsened());
+        roles.coarsened = names.iter().filter(is_coarsened).cloned().collect();
         self.check_persons()?;
+        self.check_hashes()?;
         if self.accept_unique && self.rest != Some(Rest::Keep) {
             let reason = "`accept_unique` has no effect here: it is about columns that `rest = \
                           \"keep\"` publishes; remove it";
@@ -148,6 +159,28 @@ impl Request {
             );
         }
         Ok(())
+    }
+}
+
+impl Request {
+    /// Refuses a key file without a hash, and hashes of rows that stand for several.
+    fn check_hashes(&self) -> Result<()> {
+        let hashed = self.columns.iter().find(|(_, column)| column.hash);
+        match hashed {
+            None if self.output.hash_key.is_some() => {
+                let reason = "`hash_key` has no effect here: no identifier is published as a hash; \
+                              remove it, or set `hash = true` of an identifier";
+                Err(Error::request("key-without-effect", reason))
+            }
+            Some((name, _)) if self.count.is_some() => {
+                let reason = format!(
+                    "column `{name}` cannot be published as a hash: rows of this table stand for \
+                     several, so they have no identifier of their own"
+                );
+                Err(Error::request("counted-hash", reason).about_column(name))
+            }
+            _ => Ok(()),
+        }
     }
 }
 

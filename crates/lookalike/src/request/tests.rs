@@ -86,11 +86,14 @@ fn with_every_key() -> Request {
             "note",
             ColumnRequest {
                 dependent: true,
+                round: Some("0.5".parse().unwrap()),
+                top: Some(90.into()),
+                bottom: Some((-5).into()),
                 reason: Some("wanted by the clinic".into()),
                 ..column(Role::Keep)
             },
         ),
-        ("name", column(Role::Identifier)),
+        ("name", ColumnRequest { hash: true, ..column(Role::Identifier) }),
         ("id", column(Role::Person)),
         ("wgt", column(Role::Weight)),
     ];
@@ -118,6 +121,8 @@ fn with_every_key() -> Request {
             raw_formulas: true,
             dialect: Dialect::Plain,
             pseudonyms: true,
+            hash_key: Some("key".into()),
+            hash_secret: None,
             codebook: true,
         },
         columns: columns.map(|(name, column)| (name.to_string(), column)).into(),
@@ -161,6 +166,7 @@ fn every_key_is_parsed_and_written_again() {
          raw_formulas = true
          dialect = 'plain'
          pseudonyms = true
+         hash_key = 'key'
          codebook = true
          [limits]
          suppress = '2%'
@@ -209,9 +215,13 @@ fn every_key_is_parsed_and_written_again() {
          [columns.note]
          role = 'keep'
          dependent = true
+         round = 0.5
+         top = 90
+         bottom = -5
          reason = 'wanted by the clinic'
          [columns.name]
          role = 'identifier'
+         hash = true
          [columns.id]
          role = 'person'
          [columns.wgt]
@@ -520,6 +530,10 @@ fn every_key_that_is_a_rule_is_in_the_verdict_of_the_audit() {
         order: _,
         scheme: _,
         dependent: _,
+        round: _,
+        top: _,
+        bottom: _,
+        hash: _,
         reason: _,
         conflict: _,
         // These do, or are parameters of alpha and t.

@@ -18,7 +18,7 @@ use super::input::{Input, InputFile};
 use super::read::{Original, forget_absent};
 use super::search::FoundRecoding;
 use super::write::{ReleasePlace, WrittenRelease};
-use super::{Product, Run, cells, dictionaries};
+use super::{Product, Run, cells, coarsen, dictionaries};
 
 /// How much the audit of a written release checks. The rules are always checked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -285,6 +285,7 @@ pub fn read_source_for_audit(input: impl Into<Input>, request: &mut Request) -> 
     let treatments = audit::treatments(opened.names(), request, AuditView::Source);
     let mut table = opened.read(&treatments)?;
     settle_forms(&mut table, request)?;
+    request.output.hash_secret = coarsen::hash_secret(request)?;
     Ok(table)
 }
 

@@ -147,6 +147,9 @@ fn wanted(column: &ColumnRequest) -> Option<Wanted> {
         Some(Kind::Date) => Some(Wanted::Dates),
         Some(Kind::Ordinal | Kind::Categorical) => return None,
     };
+    if column.is_coarsened() {
+        return Some(Wanted::Numbers);
+    }
     match column.role {
         Role::Quasi if column.order.is_none() => Some(of_kind.unwrap_or(Wanted::Either)),
         Role::Weight => Some(Wanted::Numbers),

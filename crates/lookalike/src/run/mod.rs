@@ -15,6 +15,7 @@
 
 mod audit;
 mod cells;
+mod coarsen;
 mod codebook;
 mod dictionaries;
 mod forms;
@@ -35,6 +36,7 @@ mod write;
 
 pub use audit::{Verify, read_for_audit, read_source_for_audit, verify_plan};
 pub use cells::{CellSize, cuts, domain_of_columns, merge_cells};
+pub use coarsen::{coarsen, hash_secret};
 pub use codebook::CodebookPage;
 pub use forms::settle_forms;
 pub use in_memory::{Audited, audit_outcome};

@@ -114,6 +114,7 @@ fn refuse_outputs(run: &Run, input: &Input, output: Option<&Path>) -> Result<()>
     let outputs: Vec<(&str, &Path)> = release.chain(secrets).chain(codebook).collect();
     let mut reads = run.reads.clone();
     reads.extend(run.request.hierarchy_files());
+    reads.extend(run.request.output.hash_key.clone());
     refuse_overlap(input.path(), &reads, &outputs)
 }
 

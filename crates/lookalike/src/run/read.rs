@@ -8,13 +8,13 @@ use crate::problem::treatments;
 use crate::release::tuple_plan::{self, TupleName};
 use crate::release::{self, CellFormat};
 use crate::request::{ColumnRequest, Dialect, Request, Role, Roles};
-use crate::table::{self, Source, Table, Treatment};
+use crate::table::{self, Column, Source, Table, Treatment};
 
 use super::audit::Verify;
 use super::forms::settle_forms;
 use super::input::{Input, InputFile};
 use super::options::{ReleaseFormat, RunPlan};
-use super::{Product, Run, warnings};
+use super::{Product, Run, coarsen, warnings};
 
 /// The table in memory.
 #[derive(Debug)]
@@ -22,6 +22,9 @@ pub(super) struct ReadTable {
     pub(super) roles: Roles,
     pub(super) table: Table,
     pub(super) original: Original,
+    /// The columns that are published otherwise than they are, as they were: for an audit that cannot
+    /// read the table twice.
+    pub(super) unreplaced: Vec<Column>,
     pub(super) time: Duration,
     pub(super) warnings: Vec<Warning>,
 }
@@ -47,6 +50,7 @@ pub(super) fn read(run: &mut Run, plan: &RunPlan, input: Input) -> Result<ReadTa
     let source = input.open(&run.request.input)?.with_cancel(run.cancel.run_flag());
     if plan.product == Product::Plan {
         forget_absent(&mut run.request, source.names());
+        refuse_replaced(&run.request)?;
     }
     let keeps_dialect =
         run.request.output.dialect == Dialect::Input && plan.product == Product::Release;
@@ -75,7 +79,14 @@ pub(super) fn read(run: &mut Run, plan: &RunPlan, input: Input) -> Result<ReadTa
     if plan.product == Product::Release {
         warnings.extend(settle_forms(&mut table, &mut run.request)?);
     }
+    run.request.output.hash_secret = coarsen::secret_of_run(&run.request)?;
     let request = &run.request;
+    let unreplaced = match file {
+        Some(_) => Vec::new(),
+        None => coarsen::unreplaced(&table, request),
+    };
+    coarsen::coarsen(&mut table, request)?;
+    coarsen::hash(&mut table, request)?;
     if plan.format.cells() == CellFormat::Text {
         release::check_text(&table, &roles)?;
     }
@@ -90,7 +101,7 @@ pub(super) fn read(run: &mut Run, plan: &RunPlan, input: Input) -> Result<ReadTa
         None => Original::Lost,
     };
     warnings.extend(warnings::request_warnings(request, &counted));
-    Ok(ReadTable { roles, table, original, time: begun.elapsed(), warnings })
+    Ok(ReadTable { roles, table, original, unreplaced, time: begun.elapsed(), warnings })
 }
 
 /// A table of tuples has only the columns that the rules need.
@@ -101,6 +112,22 @@ pub(super) fn forget_absent(request: &mut Request, names: &[String]) {
         Role::Identifier | Role::Keep | Role::Person | Role::Weight => false,
     };
     request.columns.retain(|name, column| is_needed(column) || names.contains(name));
+}
+
+/// A plan says what is published for tuples, and the engine that has the rows publishes the other
+/// columns: nothing here would round or hash them.
+pub(super) fn refuse_replaced(request: &Request) -> Result<()> {
+    let is_replaced = |line: &ColumnRequest| line.is_coarsened() || line.hash;
+    match request.columns.iter().find(|(_, line)| is_replaced(line)) {
+        None => Ok(()),
+        Some((name, _)) => {
+            let reason = format!(
+                "column `{name}` is to be rounded, coded at the top or the bottom, or hashed, and a \
+                 plan cannot do that: do it where the table is (a view), and keep the column"
+            );
+            Err(Error::request("plan-coarsens", reason).about_column(name))
+        }
+    }
 }
 
 fn is_kept(run: &Run, product: Product, table: &Table) -> bool {

@@ -49,7 +49,8 @@ pub(super) fn search(
     read: ReadTable,
     clock: &mut Clock,
 ) -> Result<FoundRecoding> {
-    let ReadTable { roles, mut table, mut original, time: read_time, mut warnings } = read;
+    let ReadTable { roles, mut table, mut original, unreplaced, time: read_time, mut warnings } =
+        read;
     clock.stage(Stage::Encode);
     run.cancel.check()?;
     let request = &run.request;
@@ -64,12 +65,13 @@ pub(super) fn search(
     run.cancel.check()?;
     let codes = table.take_codes();
     match &mut original {
-        Original::Kept(kept) => *kept = codes,
+        Original::Kept(kept) => *kept = codes.with_columns(unreplaced),
         Original::File(_) | Original::Lost => drop(codes),
     }
     warnings.extend_from_slice(problem.warnings());
     warnings.extend(warnings::hopeless(&problem));
     warnings.extend(warnings::pseudonyms(request));
+    warnings.extend(warnings::hashes(request));
     warnings.extend(warnings::unused(&plan.recoding, request));
     warnings.iter().for_each(|warning| clock.say(Event::Warning(warning)));
 

@@ -50,6 +50,16 @@ pub(super) fn pseudonyms(request: &Request) -> Option<Warning> {
     })
 }
 
+/// Releases with hashes of one key can be joined.
+pub(super) fn hashes(request: &Request) -> Option<Warning> {
+    request.output.hash_key.is_some().then(|| {
+        let reason = "hashes of one key connect releases: the same identifier has the same hash in \
+                      all of them, and their classes can be intersected; without a key file every \
+                      release has hashes of its own";
+        Warning::new("hashes-connect", reason)
+    })
+}
+
 /// Columns of which no release can publish a value: labels without a hierarchy, none of which has
 /// k rows.
 pub(super) fn hopeless(problem: &Problem) -> Vec<Warning> {

@@ -134,6 +134,15 @@ impl Table {
         Table { columns: self.columns.iter_mut().map(with_codes).collect(), ..*self }
     }
 
+    /// The same table with these columns in the place of those of their names.
+    pub(crate) fn with_columns(mut self, columns: Vec<Column>) -> Table {
+        for column in columns {
+            let place = self.columns.iter_mut().find(|other| other.name == column.name);
+            *place.expect("a column of the table") = column;
+        }
+        self
+    }
+
     /// The column of that name.
     pub fn column(&self, name: &str) -> Option<&Column> {
         self.columns.iter().find(|column| column.name == name)

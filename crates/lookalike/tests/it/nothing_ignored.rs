@@ -8,6 +8,7 @@ use lookalike::evaluate::query::{self, Workload};
 use lookalike::release::{CellFormat, Release};
 use lookalike::request::{ColumnRequest, Input, Limits, Output, RiskRequest, Role};
 use lookalike::rng::Key;
+use lookalike::run::coarsen;
 use lookalike::table::{self, Table, Treatment};
 use lookalike::{
     Algorithm, Budget, Problem, Request, Result, SearchOptions, audit, problem, solve,
@@ -40,7 +41,8 @@ fn try_made(toml: &str, text: &str) -> Result<String> {
     let source = open()?;
     let names = source.names().to_vec();
     let roles = request.roles(&names)?;
-    let table = source.read(&problem::treatments(&names, &roles))?;
+    let mut table = source.read(&problem::treatments(&names, &roles))?;
+    coarsen(&mut table, &request)?;
     let problem = Problem::new(&table, &roles, &request)?;
     let all: Table = open()?.read(&vec![Treatment::Code; names.len()])?;
     let on = ["age", "x"].map(String::from).to_vec();
@@ -121,6 +123,9 @@ fn every_key_of_a_request_is_heeded_or_refused() {
                 raw_formulas: _,
                 dialect: _,
                 pseudonyms: _,
+                hash_key: _,
+                // Part of no text.
+                hash_secret: _,
                 codebook: _,
             },
         limits: Limits { suppress: _, suppression_price: _, time: _, max_loss: _ },
@@ -178,6 +183,11 @@ fn every_key_of_a_column_is_heeded_or_refused_in_each_role() {
         t: _,
         distance: _,
         dependent: _,
+        round: _,
+        top: _,
+        bottom: _,
+        // The tests of the command line have tables with identifiers.
+        hash: _,
         // For the record of the report, which has tests of its own.
         reason: _,
         // No key of a text.
@@ -193,7 +203,7 @@ fn every_key_of_a_column_is_heeded_or_refused_in_each_role() {
                 ['4', 'b', '*'], ['5', 'b', '*'], ['5.0', 'b', '*']] }";
     let order = "order = ['5.0', '1', '2', '3', '4', '5']";
     // The roles that heed a key; all others refuse it.
-    let keys: [(&str, &[&str]); 15] = [
+    let keys: [(&str, &[&str]); 18] = [
         ("kind = 'categorical'", &["quasi", "keep"]),
         ("kind = 'numeric', l = 2", &["sensitive"]),
         ("weight = 7", &["quasi"]),
@@ -209,6 +219,9 @@ fn every_key_of_a_column_is_heeded_or_refused_in_each_role() {
         ("t = 0.9", &["sensitive"]),
         ("t = 0.9, distance = 'ordered', kind = 'numeric'", &["sensitive"]),
         ("dependent = true", &["sensitive", "keep", "weight"]),
+        ("round = 2", &["sensitive", "keep"]),
+        ("top = 4", &["sensitive", "keep"]),
+        ("bottom = 2", &["sensitive", "keep"]),
     ];
     // In it x determines the age: `dependent` decides.
     let determined: String = "age,city,x,note\n".to_string()

@@ -2,6 +2,7 @@
 
 use super::roles::ColumnFacts;
 use super::words::{AGE, AMOUNT, COUNTRY, EDUCATION, NOMINAL, ORDERS, ZIP, find};
+use crate::domain::parse::number;
 use crate::request::{Builtin, Kind};
 
 /// Keys in TOML: those that are suggested, and others that may be better.
@@ -44,6 +45,20 @@ pub(super) fn quasi(name: &str, words: &[String], facts: &ColumnFacts) -> Keys {
         Kind::Numeric => Keys::default(),
         Kind::Categorical | Kind::Ordinal => labels(name, words, facts),
     }
+}
+
+/// Rounded, for a number that hardly two rows share: to about twenty different values.
+pub(super) fn rounded(facts: &ColumnFacts) -> Keys {
+    let numbers = || facts.texts().filter_map(number);
+    let (least, greatest) =
+        (numbers().fold(f64::MAX, f64::min), numbers().fold(f64::MIN, f64::max));
+    let wanted = (greatest - least) / 20.0;
+    let steps = (-6..=12).flat_map(|power| ["1", "2", "5"].map(|digit| format!("{digit}e{power}")));
+    let step = steps.filter_map(|text| text.parse::<f64>().ok()).find(|step| *step >= wanted);
+    // The shortest text of the number, which is 0.05 and not 5e-2.
+    Keys::suggest(
+        step.map_or("distinct = 2".to_string(), |step| format!("round = {step}, distinct = 2")),
+    )
 }
 
 fn labels(name: &str, words: &[String], facts: &ColumnFacts) -> Keys {

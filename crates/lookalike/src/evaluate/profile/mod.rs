@@ -597,7 +597,9 @@ mod tests {
                 ("treatment", Role::Quasi)
             ]
         );
-        assert!(profiles[1].is_open && profiles[1].reason.contains("round it"));
+        assert!(profiles[1].is_open && profiles[1].reason.contains("take it in rounded"));
+        let keys = profiles[1].keys.as_deref().unwrap_or_default();
+        assert!(keys.starts_with("round = ") && keys.ends_with(", distinct = 2"), "{keys}");
     }
 
     #[test]

@@ -66,6 +66,9 @@ pub(super) fn suggest(name: &str, facts: &ColumnFacts) -> Suggested {
     let only = |other: &str| Keys { suggested: None, other: Some(other.to_string()) };
     let keys = match role {
         Role::Quasi => keys::quasi(name, &words, facts),
+        Role::Sensitive if is_fingerprint(facts) && facts.looks == Kind::Numeric => {
+            keys::rounded(facts)
+        }
         // A second value in every class, where that is cheap: no value dominates the table. A rule on
         // shares must leave the search some room.
         Role::Sensitive if facts.commonest * 5 <= facts.rows * 2 => Keys {
@@ -180,7 +183,7 @@ fn sensitive(word: &str, facts: &ColumnFacts) -> (Role, String) {
             Role::Sensitive,
             format!(
                 "\"{word}\" in its name; few rows share a number, so it would point at one person: \
-                 round it before it is published"
+                 take it in rounded (`round`)"
             ),
         ),
         _ => (Role::Sensitive, format!("\"{word}\" in its name{}", counted(facts))),

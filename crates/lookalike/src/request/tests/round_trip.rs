@@ -234,6 +234,10 @@ fn output(rng: &mut Rng, request: &mut Request, mut built: Request) -> Request {
         request.output.pseudonyms = true;
     }
     if rng.below(2) == 0 {
+        built = built.hash_key("key");
+        request.output.hash_key = Some("key".into());
+    }
+    if rng.below(2) == 0 {
         built = built.codebook();
         request.output.codebook = true;
     }
@@ -259,6 +263,10 @@ fn column(rng: &mut Rng, name: &str, mut built: Request) -> (ColumnRequest, Requ
         order: maybe(rng, texts),
         scheme: maybe(rng, text),
         dependent: rng.below(2) == 0,
+        round: maybe(rng, decimal),
+        top: maybe(rng, decimal),
+        bottom: maybe(rng, decimal),
+        hash: rng.below(2) == 0,
         reason: maybe(rng, text),
         ..ColumnRequest::new(role)
     };
@@ -297,6 +305,18 @@ fn column(rng: &mut Rng, name: &str, mut built: Request) -> (ColumnRequest, Requ
         if column.dependent {
             built = built.accept_dependent(name);
         }
+        if let Some(step) = column.round {
+            built = built.round(name, step);
+        }
+        if let Some(limit) = column.top {
+            built = built.top(name, limit);
+        }
+        if let Some(limit) = column.bottom {
+            built = built.bottom(name, limit);
+        }
+        if column.hash {
+            built = built.hash(name);
+        }
         if let Some(reason) = column.reason.clone() {
             built = built.reason(name, reason);
         }
@@ -304,6 +324,10 @@ fn column(rng: &mut Rng, name: &str, mut built: Request) -> (ColumnRequest, Requ
     };
     built = if way == 1 { with_keys(with_role(built)) } else { with_role(with_keys(built)) };
     (column, built)
+}
+
+fn decimal(rng: &mut Rng) -> Decimal {
+    pick(rng, &["100", "0.05", "-7", "123456789.987654321"]).parse().expect("a number")
 }
 
 fn date_form(rng: &mut Rng) -> DateForm {
