@@ -68,16 +68,10 @@ fn check_pseudonyms(roles: &Roles, request: &Request) -> Result<()> {
     Ok(())
 }
 
-/// Bounds need names that are free, and disclose the exact ends that snapping hides.
+/// Bounds need names that are free, and under snap intervals whose ends the request says.
 fn check_bounds(table: &Table, roles: &Roles, request: &Request) -> Result<()> {
     if !request.output.publish.has_bounds() {
         return Ok(());
-    }
-    if request.output.snap {
-        return Err(Error::request(
-            "snap-with-bounds",
-            "snap hides exact ends and bounds publishes them: choose one",
-        ));
     }
     for name in &roles.quasi {
         for taken in ["min", "max", "center", "missing"].map(|end| format!("{name}_{end}")) {
@@ -94,6 +88,32 @@ fn check_bounds(table: &Table, roles: &Roles, request: &Request) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Refuses bounds under snap for numbers and dates with a listed hierarchy: the ends of a group are its
+/// least and greatest leaf, and where the file lists the values of the table these are exact values
+/// of somebody.
+pub(super) fn listed_bounds(attributes: &[Attribute], request: &Request) -> Result<()> {
+    if !(request.output.snap && request.output.publish.has_bounds()) {
+        return Ok(());
+    }
+    let is_listed = |attribute: &&Attribute| {
+        let line = request.column(&attribute.name);
+        let hierarchy = line.and_then(|line| line.hierarchy.as_ref());
+        matches!(attribute.domain, Domain::Ordered(_))
+            && hierarchy.is_some_and(HierarchySpec::lists_values)
+    };
+    let Some(Attribute { name, .. }) = attributes.iter().find(is_listed) else { return Ok(()) };
+    Err(Error::request(
+        "snap-with-bounds",
+        format!(
+            "column `{name}`: snap publishes the groups of its hierarchy, which are listed and have \
+             no ends of their own: publish labels, or give the column a hierarchy of intervals or \
+             calendar units"
+        ),
+    )
+    .about_column(name)
+    .hint(Hint::SetHierarchy { column: name.clone() }))
 }
 
 /// Sets of more values than this are too many to choose from.

@@ -49,6 +49,7 @@ impl Fitted {
             .iter()
             .map(|attribute| check::scheme(attribute, request))
             .collect::<Result<_>>()?;
+        check::listed_bounds(&attributes, request)?;
         let mut warnings = check::without_intervals(&attributes, request);
         warnings.extend(check::listed_numbers(&attributes, request));
         warnings.extend(check::numbers_by_prefix(&attributes, request));

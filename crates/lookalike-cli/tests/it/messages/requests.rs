@@ -59,7 +59,6 @@ pub(super) fn flags(on: &mut Recorder) {
         "-k 2 --algorithm ring",
         "-k 2 --algorithm ring --non-homogeneous --publish set",
         "-k 2 --algorithm ring --non-homogeneous --input-order",
-        "-k 2 --publish bounds --snap",
         "-k 2 --snap --algorithm optimal --scheme ops --hierarchy age=intervals:5",
     ] {
         on.fails(&format!("{ROLES} {flags}"));
