@@ -53,6 +53,7 @@ pub(super) fn flags(on: &mut Recorder) {
         "-k 2 --max-loss 200%",
         "-k 2 --missing *",
         "-k 2 --proof p",
+        "-k 2 --save-config -",
         "-k 2 --recoding r --algorithm mondrian",
         "-k 2 --recoding - --algorithm optimal",
         "-k 2 --non-homogeneous",
