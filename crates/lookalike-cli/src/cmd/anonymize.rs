@@ -152,10 +152,14 @@ fn summary(done: &Report, seconds: f64, out: &Path) -> String {
         text += &persons_lines(persons);
     }
     text += &format!("{}\n", classes_line(verdict));
-    text += &format!("loss      {}\n", loss_line(done));
     if let Some(line) = suppression_line(done) {
-        text += &format!("          {line}\n");
+        text += &format!(
+            "loss      {line}\n          with the suppressed rows, which are wholly lost: "
+        );
+    } else {
+        text += "loss      ";
     }
+    text += &format!("{}\n", loss_line(done));
     if let Some(bound) = &done.found.bound {
         let scope = done.found.bound_scope;
         let is_all = done.found.generalized.iter().all(|shown| shown.weight > 0.0);
@@ -338,22 +342,17 @@ pub(crate) fn loss_line(done: &Report) -> String {
     text
 }
 
-/// What the suppressed rows bought: the loss of those that are published.
+/// The loss of the published rows, and what the suppressed ones bought.
 fn suppression_line(done: &Report) -> Option<String> {
-    let (found, published) = (&done.found, done.found.published);
-    let persons = found.persons.as_ref().and_then(|persons| persons.suppressed);
-    let out = match persons {
-        Some(persons) => counted(persons, "suppressed person", "suppressed persons"),
-        None => counted(found.suppressed, "suppressed row", "suppressed rows"),
-    };
+    let published = done.found.published;
     let lost = percent(published.gcp);
     match published.bought() {
-        _ if found.suppressed == 0 => None,
+        _ if done.found.suppressed == 0 => None,
         Some(before) => Some(format!(
-            "without the {out}: the published rows lose {lost} instead of {}",
+            "{lost} of the detail of the published rows, instead of {} without suppression",
             percent(before)
         )),
-        None => Some(format!("without the {out}: the published rows lose {lost}")),
+        None => Some(format!("{lost} of the detail of the published rows")),
     }
 }
 
