@@ -79,6 +79,7 @@ def conformance(seed, program, folder, notes):
     request = case.request
     case.note("algorithm", request.algorithm)
     case.note("input", request.input)
+    case.note("delimiter", request.delimiter)
     case.note("output", request.output)
     coded = request.snap and any(c.tree is not None and (c.tree.bottom is not None or c.tree.top is not None) for c in request.of("quasi"))
     case.note("publish", request.publish + ("+snap" if request.snap else "") + ("+coded" if coded else ""))
@@ -113,7 +114,7 @@ def conformance(seed, program, folder, notes):
     data = release_bytes(case, result, request.output)
     demand(sorted(os.listdir(case.path("out"))) == sorted((["release." + request.output] if request.output != "stdout" else []) + (["recoding.toml"] if recoding else []) + (["proof"] if case.proof else [])), "a file is left in the output folder")
     case.note("verified", 1)
-    release = released.read(data, "csv" if request.output == "stdout" else request.output, request.raw)
+    release = released.read(data, "csv" if request.output == "stdout" else request.output, request.raw, requests.own_delimiter(request))
     reported = json.loads(result.out) if request.output != "stdout" else None
     _, possible = Verifier(request).verify(release, reported)
     check_canaries(case, result, data, possible, recoding)
@@ -236,15 +237,15 @@ def verify(case):
         case.note("check", "verify" + (" --source" if mode else ""))
         if case.read_words and mode:
             # --delimiter is about both files: the release has its own. Only where both have the same can it be said.
-            own = "\t" if request.output == "tsv" else ","
+            own = requests.own_delimiter(request)
             if request.output.startswith(("csv", "tsv")) and own != request.delimiter:
                 plain = "same.parquet" if request.input in ("parquet", "arrow") else "same." + ("tsv" if own == "\t" else "csv")
                 tables.write(case.path(plain), request.columns, list(range(request.rows)), delimiter=own)
                 mode = ["--source", plain, "--delimiter", own]
         elif mode and request.output.startswith(("csv", "tsv")) and request.nasty:
-            mode = mode + ["--delimiter", "\t" if request.output == "tsv" else ","]
+            mode = mode + ["--delimiter", requests.own_delimiter(request)]
         elif not mode and request.output.startswith(("csv", "tsv")):
-            mode = ["--delimiter", "\t" if request.output == "tsv" else ","]
+            mode = ["--delimiter", requests.own_delimiter(request)]
         result = run(case.program, words + mode + (["--non-homogeneous"] if ring else []), case.folder)
         demand(result.code == 0, f"verify {' '.join(mode[:1])} exits {result.code} on a good release: {(result.out + result.err).decode('utf-8', 'replace').strip()[-300:]}")
 
@@ -275,7 +276,7 @@ def tamper(case):
     """A changed release must not verify."""
     request, rng = case.request, case.rng
     path = case.path(os.path.join("out", "release." + request.output))
-    delimiter = "\t" if request.output == "tsv" else ","
+    delimiter = requests.own_delimiter(request)
     with open(path, newline="", encoding="utf-8") as file:
         lines = list(csv.reader(file, delimiter=delimiter))
     checker = Verifier(request)
@@ -352,7 +353,7 @@ def apply(case, suppressed):
     check_words(case, result.said)
     if result.code == 0:
         with open(case.path(os.path.join("applied", "release." + ending)), "rb") as file:
-            release = released.read(file.read(), ending, request.raw)
+            release = released.read(file.read(), ending, request.raw, requests.own_delimiter(request, ending))
         Verifier(request).verify(release)
     else:
         demand(os.listdir(case.path("applied")) == [], "apply refused and left a file")

@@ -6,19 +6,19 @@ import os
 import types
 from collections import defaultdict
 
-from . import person_rules, persons, released, tables
+from . import person_rules, persons, released, request as requests, tables
 from .released import Broken, demand
 from .run import run
 from .verifier import sensitive_value
 
-DELIMITERS = {"csv": ",", "tsv": "\t"}
+TEXT = ("csv", "tsv")
 
 
 def audits(case, release):
     """Audits that must agree with ours, each for some of the cases."""
     rng, request = case.rng, case.request
     verify(case)
-    if request.output in DELIMITERS and len(release.rows):
+    if request.output in TEXT and len(release.rows):
         for _ in range(3):
             plant(case)
     if rng.random() < 0.3:
@@ -30,9 +30,9 @@ def audits(case, release):
 def files(case):
     """The words for a source that has the delimiter of the release."""
     request = case.request
-    delimiter = DELIMITERS.get(request.output.split(".")[0])
-    if delimiter is None:
+    if request.output.split(".")[0] not in TEXT:
         return case.input, case.read_words
+    delimiter = requests.own_delimiter(request)
     if request.input in ("parquet", "arrow"):
         return case.input, ["--delimiter", delimiter]
     source = "plain." + ("tsv" if delimiter == "\t" else "csv")
@@ -71,7 +71,7 @@ def verify(case):
 def plant(case):
     """Changes release or proof. Where our own count finds a fault, `verify` must find one too; where it finds none, neither may it."""
     rng, request, found = case.rng, case.request, case.verified
-    delimiter = DELIMITERS[request.output]
+    delimiter = requests.own_delimiter(request)
     with open(case.path(os.path.join("out", "release." + request.output)), newline="", encoding="utf-8") as file:
         lines = list(csv.reader(file, delimiter=delimiter))
     proof = [[at + 1, row + 1, number] for at, own in enumerate(found["origins"]) for row, number in own]
@@ -88,7 +88,7 @@ def plant(case):
     # Where the request says no reading, one that holds is enough.
     for reading in [case.reading] if request.reading or request.pseudonyms else ["whole", "rows"]:
         try:
-            persons.along_proof(case, released.read(data, request.output, request.raw), persons.read_proof(case.path("broken.proof")), reading)
+            persons.along_proof(case, released.read(data, request.output, request.raw, requests.own_delimiter(request)), persons.read_proof(case.path("broken.proof")), reading)
             fault = None
             break
         except Broken as error:
@@ -97,7 +97,7 @@ def plant(case):
     result = run(case.program, ["verify", name, *case.said, *words, "--source", source, "--proof", "broken.proof"], case.folder)
     case.note("planted", f"{kind.__name__}, {'at fault' if fault else 'still good'}")
     if request.pseudonyms:
-        alone(case, name, released.read(data, request.output, request.raw), kind.__name__)
+        alone(case, name, released.read(data, request.output, request.raw, requests.own_delimiter(request)), kind.__name__)
     if fault:
         demand(result.code in (1, 2, 3), f"verify exits {result.code} after the fault {kind.__name__!r}: {fault}: {said(result)}")
         demand("panicked" not in said(result), "panic text")
@@ -131,7 +131,7 @@ def alone(case, name, release, fault):
     broken = person_rules.broken_rule(published, classes, set(classes), shown, "whole")
     if any(len(labels) > 1 for labels in where.values()):
         broken = "a pseudonym is in several classes"
-    result = run(case.program, ["verify", name, *case.said, "--delimiter", DELIMITERS[request.output]], case.folder)
+    result = run(case.program, ["verify", name, *case.said, "--delimiter", requests.own_delimiter(request)], case.folder)
     case.note("planted", f"seen without the source, {'at fault' if broken else 'good by itself'}")
     demand(result.code == 1 if broken else result.code == 0, f"verify without the source exits {result.code} after {fault!r}; by our count: {broken}: {said(result)}")
 

@@ -275,7 +275,7 @@ def persons(seed, program, folder, notes):
     demand(sorted(os.listdir(case.path("out"))) == ["proof.csv", "release." + request.output], "a file is left in the output folder")
     demand(stat.S_IMODE(os.stat(case.path(PROOF)).st_mode) == 0o600, "others can read the proof")
     case.note("verified", 1)
-    release = released.read(data, request.output, request.raw)
+    release = released.read(data, request.output, request.raw, requests.own_delimiter(request))
     case.verified = verify_release(case, release, read_proof(case.path(PROOF)), json.loads(result.out))
     hidden_keys(case, data)
     heavier(case, release, data)
@@ -540,7 +540,7 @@ def repeat(case, data):
     demand(found == data, "other bytes when repeated with other threads or another order of rows")
     # The proof of the shuffled table holds too.
     moved = {at: [(rows[row], number) for row, number in own] for at, own in proof.items()}
-    verify_release(case, released.read(data, request.output, request.raw), moved)
+    verify_release(case, released.read(data, request.output, request.raw, requests.own_delimiter(request)), moved)
 
 
 def other_seed(case):
@@ -549,7 +549,7 @@ def other_seed(case):
     kept, case.request.seed = case.request.seed, case.request.seed + 1
     data, proof = again(case, case.input, 1)
     case.request.seed = kept
-    verify_release(case, released.read(data, case.request.output, case.request.raw), proof)
+    verify_release(case, released.read(data, case.request.output, case.request.raw, requests.own_delimiter(case.request)), proof)
     after, case.pseudonyms = case.pseudonyms, before
     case.note("check", "other seed, other pseudonyms")
     common = [(before[p], after[p]) for p in before if p in after]

@@ -65,18 +65,15 @@ def decompressed(data, ending):
     return data
 
 
-def read(data, ending, raw):
-    """The release in these bytes. `raw`: formulas were not guarded."""
+def read(data, ending, raw, delimiter=","):
+    """The release in these bytes, as text with this delimiter. `raw`: formulas were not guarded."""
     if ending == "parquet":
         table = pyarrow.parquet.read_table(pa.BufferReader(data))
     elif ending == "arrow":
         table = pa.ipc.open_file(pa.BufferReader(data)).read_all()
     else:
         text = decompressed(data, ending).decode("utf-8")
-        # A release on standard output keeps the tabs of its source.
-        head = text.split("\n", 1)[0]
-        has_tabs = ending == "tsv" or ("\t" in head and "," not in head)
-        lines = list(csv.reader(io.StringIO(text, newline=""), delimiter="\t" if has_tabs else ",", strict=True))
+        lines = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True))
         demand(bool(lines), "the release has no header")
         width = len(lines[0])
         # A row of one empty cell must not become an empty line: readers skip these.

@@ -268,8 +268,9 @@ def random_search(rng, request):
         # A ring's rows do not list their values, and their order must not be that of the input.
         request.input_order = False
         request.publish = "label" if request.publish == "set" else request.publish
-    if request.snap and request.publish == "bounds":
-        # Snap hides the ends that bounds publish: the program refuses both together.
+    listed = any(c.kind != "categorical" and c.tree is not None and c.tree.how not in ("intervals", "date") for c in request.of("quasi"))
+    if request.snap and request.publish == "bounds" and listed:
+        # The groups of a listed hierarchy have no ends: the program refuses them.
         if rng.random() < 0.9:
             request.publish = "label"
         else:
@@ -313,9 +314,19 @@ def spell(rng, request):
         texts += column.order or []
     request.by_flags = not any(letter in text for text in texts for letter in ",=\n\"") and not any(t != t.strip() or t.startswith("-") for t in texts) and rng.random() < 0.5
     csv_like = request.input.startswith(("csv", "tsv"))
-    request.delimiter = "\t" if request.input == "tsv" else rng.choice([",", ",", ",", ","]) if csv_like else None
+    request.delimiter = "\t" if request.input == "tsv" else rng.choice([",", ",", ";", "|"]) if csv_like else None
     # The delimiter is said where the program might guess another.
     request.says_delimiter = csv_like and (request.nasty or request.odd_names or request.delimiter not in (",", "\t") or rng.random() < 0.3)
     request.line_ending = rng.choice(["\n", "\n", "\r\n"])
     request.always_quoted = rng.random() < 0.1
     request.row_group = rng.choice([1, 3, 50, 1000])
+
+
+def own_delimiter(request, output=None):
+    """The delimiter of the release as text: that of the source; `.tsv` has tabs, and no file of another name has."""
+    output = output or request.output
+    if output.startswith("tsv"):
+        return "\t"
+    if request.delimiter is None or (request.delimiter == "\t" and output != "stdout"):
+        return ","
+    return request.delimiter

@@ -109,7 +109,9 @@ class Verifier:
             start = len(names)
             if column.role == "quasi" and self.publish == "bounds" and column.kind != "categorical":
                 names += [column.name + "_min", column.name + "_max"]
-                if MISSING in column.values:
+                # Under snap `*` has no ends: the third column tells it from a missing value.
+                snaps = self.request.snap and column.tree is not None
+                if MISSING in column.values or snaps:
                     names.append(column.name + "_missing")
             else:
                 names.append(column.name)
@@ -193,6 +195,9 @@ class Verifier:
                     demand(labels.snapped(cells[0]) or column.tree is None, "snap: a range that is no interval of the hierarchy")
             else:
                 values = self.bounds(column, labels, cells)
+                if self.request.snap and column.tree is not None and column.tree.how == "intervals":
+                    ends = [labels.value(cell) for cell in cells[:2] if cell != ""]
+                    demand(len(set(ends)) < 2 or labels.on_grid(ends[0]), "snap: bounds that are no interval of the hierarchy")
             demand(values is not None, f"a label of column {column.name!r} ({column.kind}) covers no value of the source")
             found.append(values)
         return tuple(found)

@@ -147,6 +147,13 @@ def with_intervals(frame: Any, quasi: Collection[str]) -> Any:
 
 def _intervals(low: Any, high: Any, pandas: Any) -> Any:
     ends = [_end(low, pandas), _end(high, pandas)]
+    # Top and bottom coding: `>=80` has no upper end.
+    if any(bounds.dtype.kind == "f" for bounds in ends):
+        open_below, open_above = low.isna() & high.notna(), low.notna() & high.isna()
+        ends = [
+            ends[0].astype("float64").mask(open_below, float("-inf")),
+            ends[1].astype("float64").mask(open_above, float("inf")),
+        ]
     array = pandas.arrays.IntervalArray.from_arrays(*ends, closed="both")
     return pandas.Series(array, index=low.index)
 

@@ -169,6 +169,10 @@ pub(crate) struct AnonymizeArgs {
     /// Output file for the global recoding, for `apply`; as secret as the table
     #[arg(long, value_name = "FILE")]
     pub(crate) recoding: Option<PathBuf>,
+    /// Output file for the configuration as it was used: the one of -c with all flags over it and without
+    /// the seed, for `report` and `verify`
+    #[arg(long, value_name = "FILE")]
+    pub(crate) save_config: Option<PathBuf>,
     /// Effort of the audit of the written release: rules, also the comparison with the source along the
     /// rows of the run (source), or by matching anew (full); default: source where it takes no longer
     /// than the search

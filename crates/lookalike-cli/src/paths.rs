@@ -1,7 +1,7 @@
 //! The source and the release of `verify` and `report`: those that were typed, else those of the
-//! configuration.
+//! configuration. And paths as they are written into a configuration.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use lookalike::{Request, Result};
 
@@ -97,4 +97,21 @@ fn of_output(request: &Request, named: &str) -> Result<PathBuf> {
         ))),
         Some(path) => Ok(path.to_path_buf()),
     }
+}
+
+/// The path of a file as it is seen from the folder of a configuration.
+pub(crate) fn seen_from(config: &Path, data: &Path) -> PathBuf {
+    let is_stream = |path: &Path| path == Path::new("-");
+    if is_stream(config) || is_stream(data) || data.is_absolute() {
+        return data.to_path_buf();
+    }
+    let folder = config.parent().unwrap_or(Path::new(""));
+    let absolute = |path: &Path| std::path::absolute(path).unwrap_or(path.to_path_buf());
+    let from = absolute(if folder == Path::new("") { Path::new(".") } else { folder });
+    let to = absolute(data);
+    let (from, to): (Vec<Component>, Vec<Component>) =
+        (from.components().collect(), to.components().collect());
+    let shared = from.iter().zip(&to).take_while(|(a, b)| a == b).count();
+    let up = from[shared..].iter().map(|_| Component::ParentDir);
+    up.chain(to[shared..].iter().copied()).collect()
 }

@@ -63,9 +63,19 @@ pub(crate) enum Align {
     Right,
 }
 
+/// No column of text is made narrower than this.
+const NARROWEST: usize = 12;
+
 /// Columns of equal width, with two spaces between. A leading `>` in a head aligns its column to
-/// the right.
+/// the right. On a terminal that is narrower, heads and the widest texts have several lines; a file
+/// and a pipe have a line for each row.
 pub(crate) fn table(heads: &[&str], rows: &[Vec<String>]) -> String {
+    let terminal = terminal_size::terminal_size_of(std::io::stdout());
+    table_within(heads, rows, terminal.map_or(usize::MAX, |(width, _)| usize::from(width.0)))
+}
+
+/// A table of at most this width, where its texts can be broken; numbers never are.
+fn table_within(heads: &[&str], rows: &[Vec<String>], most: usize) -> String {
     let aligns: Vec<Align> = heads
         .iter()
         .map(|head| if head.starts_with('>') { Align::Right } else { Align::Left })
@@ -75,19 +85,79 @@ pub(crate) fn table(heads: &[&str], rows: &[Vec<String>]) -> String {
     let cell = |text: &String| clean(text).replace('\n', "\u{fffd}");
     let lines: Vec<Vec<String>> =
         std::iter::once(&heads).chain(rows).map(|row| row.iter().map(cell).collect()).collect();
-    let width = |column: usize| lines.iter().map(|line| width(&line[column])).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..heads.len()).map(width).collect();
+    let widths = widths(&lines, &aligns, most);
     let mut text = String::new();
-    for line in &lines {
-        let mut padded = String::new();
-        for ((cell, &width), &align) in line.iter().zip(&widths).zip(&aligns) {
-            padded.push_str(&pad(cell, width, align));
-            padded.push_str("  ");
+    for (number, line) in lines.iter().enumerate() {
+        let cells: Vec<Vec<String>> =
+            line.iter().zip(&widths).map(|(cell, &width)| broken(cell, width)).collect();
+        let height = cells.iter().map(Vec::len).max().unwrap_or(0);
+        for at in 0..height {
+            let mut padded = String::new();
+            for ((cell, &width), &align) in cells.iter().zip(&widths).zip(&aligns) {
+                // The last line of a head stands on its column.
+                let above = if number == 0 { height - cell.len() } else { 0 };
+                let part = at.checked_sub(above).and_then(|at| cell.get(at));
+                padded.push_str(&pad(part.map_or("", String::as_str), width, align));
+                padded.push_str("  ");
+            }
+            text.push_str(padded.trim_end());
+            text.push('\n');
         }
-        text.push_str(padded.trim_end());
-        text.push('\n');
     }
     text
+}
+
+/// The width of each column, so that the table fits: heads are broken first, then the
+/// widest column of text, then the next.
+fn widths(lines: &[Vec<String>], aligns: &[Align], most: usize) -> Vec<usize> {
+    let widest = |column: usize, from: usize| {
+        lines[from..].iter().map(|line| width(&line[column])).max().unwrap_or(0)
+    };
+    let mut widths: Vec<usize> = (0..aligns.len()).map(|column| widest(column, 0)).collect();
+    let excess = |widths: &[usize]| {
+        (widths.iter().sum::<usize>() + 2 * widths.len().saturating_sub(1)).saturating_sub(most)
+    };
+    if excess(&widths) > 0 {
+        let word = |column: usize| lines[0][column].split(' ').map(width).max().unwrap_or(0);
+        widths = (0..aligns.len()).map(|column| widest(column, 1).max(word(column))).collect();
+    }
+    while excess(&widths) > 0 {
+        let is_text =
+            |column: &usize| aligns[*column] == Align::Left && widths[*column] > NARROWEST;
+        let Some(column) = (0..aligns.len()).filter(is_text).max_by_key(|&column| widths[column])
+        else {
+            break;
+        };
+        widths[column] = widths[column].saturating_sub(excess(&widths)).max(NARROWEST);
+    }
+    widths
+}
+
+/// A text in lines of at most this width: broken at blanks, and within a word that is longer.
+fn broken(text: &str, most: usize) -> Vec<String> {
+    if width(text) <= most {
+        return vec![text.to_string()];
+    }
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let last = lines.last_mut().expect("there is a line");
+        if last.is_empty() || width(last) + 1 + width(word) <= most {
+            if !last.is_empty() {
+                last.push(' ');
+            }
+        } else {
+            lines.push(String::new());
+        }
+        for sign in word.chars() {
+            let last = lines.last_mut().expect("there is a line");
+            if !last.is_empty() && width(last) + width(sign.encode_utf8(&mut [0; 4])) > most {
+                lines.push(sign.to_string());
+            } else {
+                last.push(sign);
+            }
+        }
+    }
+    lines
 }
 
 /// The columns of a terminal that a text takes: a Chinese or Japanese character takes two, a
@@ -171,6 +241,24 @@ mod tests {
             &[vec!["a\x1b[31m".into(), "7".into()], vec!["bcd".into(), "1,000".into()]],
         );
         assert_eq!(text, "name     rows\na\u{fffd}[31m      7\nbcd     1,000\n");
+    }
+
+    #[test]
+    fn a_table_wider_than_the_terminal_is_broken_and_loses_nothing() {
+        let heads = ["column", ">rows that are unique", "role", "reason"];
+        let reason = "a long reason of many words that no terminal has on one line with the others";
+        let row =
+            vec!["a_name_of_one_word".into(), "1,234,567".into(), "quasi".into(), reason.into()];
+        let text = table_within(&heads, &[row.clone(), row], 80);
+        assert!(text.lines().all(|line| width(line) <= 80), "{text}");
+        assert!(text.lines().count() > 4);
+        for word in reason.split(' ').chain(["a_name_of_one_word", "1,234,567", "unique"]) {
+            assert!(text.contains(word), "{word}: {text}");
+        }
+        let long = "x".repeat(200);
+        let text = table_within(&["name", ">n"], &[vec![long.clone(), "7".into()]], 80);
+        assert!(text.lines().all(|line| width(line) <= 80), "{text}");
+        assert_eq!(text.matches('x').count(), 200);
     }
 
     #[test]

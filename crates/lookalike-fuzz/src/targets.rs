@@ -273,6 +273,7 @@ fn requests() -> Vec<Vec<u8>> {
         REQUEST,
         "k = 2\nrest = 'drop'\ncolumns.age.role = 'quasi'\n",
         &REQUEST.replace("'label'", "'bounds'").replace("snap = true", "snap = false"),
+        &REQUEST.replace("'label'", "'center'"),
     ])
 }
 

@@ -15,6 +15,7 @@ use lookalike_report::words::{CLASSES, GroupWords, has_rule, members, ratio, rul
 use serde_json::json;
 
 use crate::args::{AnonymizeArgs, GlobalArgs};
+use crate::cmd::saved_config::{self, Config};
 use crate::cmd::{beside, legend};
 use crate::persons::anonymous;
 use crate::progress::RunProgress;
@@ -28,20 +29,23 @@ pub(crate) fn run(args: &AnonymizeArgs, global: &GlobalArgs) -> Result<ExitCode>
     let data = request::data(args.data.as_ref(), &request)?;
     let out = output(args.output.as_ref(), &request)?;
     request.seed = args.seed.or(request.seed);
+    let reads = files::of_request(&args.request, &request);
+    let existing = Existing::overwrite_if(args.force);
+    let config = saved_config::config(args, &request, (&data, &out), &reads)?;
     let mut run = Run::new(&request)
         .techniques(args.release.how.techniques())
         .tuning(tuning(&args.tune)?)
         .bound(args.release.how.bound)
         .verify(args.verify)
-        .existing(Existing::overwrite_if(args.force))
-        .also_reads(files::of_request(&args.request, &request));
+        .existing(existing)
+        .also_reads(reads);
     if let Some(path) = &args.proof {
         run = run.proof(path);
     }
     if let Some(path) = &args.recoding {
         run = run.recoding(path);
     }
-    make(run, Product::Release, (&data, &out), args.json, global)
+    make(run, &Product::Release(config), (&data, &out), args.json, global)
 }
 
 /// The tuned numbers that ship, but for those that `--tune NAME=VALUE` changes.
@@ -56,16 +60,16 @@ fn tuning(settings: &[String]) -> Result<Tuning> {
 }
 
 /// The product of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Product {
-    Release,
+#[derive(Debug)]
+pub(crate) enum Product<'a> {
+    Release(Config<'a>),
     Plan,
 }
 
 /// Makes a release or a plan from one file to another, and prints its numbers.
 pub(crate) fn make(
     run: Run,
-    product: Product,
+    product: &Product<'_>,
     (data, out): (&Path, &Path),
     json: bool,
     global: &GlobalArgs,
@@ -82,14 +86,20 @@ pub(crate) fn make(
     let run = run.cancel(interrupt::of_run()).watch(&watch).codebook_page(page);
     let beside = run.codebook_files(out);
     let done = match product {
-        Product::Release => run.to_file(data, out)?,
+        Product::Release(_) => run.to_file(data, out)?,
         Product::Plan => run.plan_to_file(data, out)?,
     };
+    if let Product::Release(config) = product {
+        config.write()?;
+    }
     progress.end();
     if !global.quiet {
         let mut summary = summary(&done, progress.total(), out);
         for path in &beside {
             summary += &format!("          {}\n", show::path(path));
+        }
+        if let Product::Release(config) = product {
+            summary += &config.line();
         }
         // For people; a log has the same lines in every run.
         if std::io::stderr().is_terminal() {
@@ -142,10 +152,14 @@ fn summary(done: &Report, seconds: f64, out: &Path) -> String {
         text += &persons_lines(persons);
     }
     text += &format!("{}\n", classes_line(verdict));
-    text += &format!("loss      {}\n", loss_line(done));
     if let Some(line) = suppression_line(done) {
-        text += &format!("          {line}\n");
+        text += &format!(
+            "loss      {line}\n          with the suppressed rows, which are wholly lost: "
+        );
+    } else {
+        text += "loss      ";
     }
+    text += &format!("{}\n", loss_line(done));
     if let Some(bound) = &done.found.bound {
         let scope = done.found.bound_scope;
         let is_all = done.found.generalized.iter().all(|shown| shown.weight > 0.0);
@@ -328,22 +342,17 @@ pub(crate) fn loss_line(done: &Report) -> String {
     text
 }
 
-/// What the suppressed rows bought: the loss of those that are published.
+/// The loss of the published rows, and what the suppressed ones bought.
 fn suppression_line(done: &Report) -> Option<String> {
-    let (found, published) = (&done.found, done.found.published);
-    let persons = found.persons.as_ref().and_then(|persons| persons.suppressed);
-    let out = match persons {
-        Some(persons) => counted(persons, "suppressed person", "suppressed persons"),
-        None => counted(found.suppressed, "suppressed row", "suppressed rows"),
-    };
+    let published = done.found.published;
     let lost = percent(published.gcp);
     match published.bought() {
-        _ if found.suppressed == 0 => None,
+        _ if done.found.suppressed == 0 => None,
         Some(before) => Some(format!(
-            "without the {out}: the published rows lose {lost} instead of {}",
+            "{lost} of the detail of the published rows, instead of {} without suppression",
             percent(before)
         )),
-        None => Some(format!("without the {out}: the published rows lose {lost}")),
+        None => Some(format!("{lost} of the detail of the published rows")),
     }
 }
 

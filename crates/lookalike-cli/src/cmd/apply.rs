@@ -8,6 +8,7 @@ use lookalike::{Result, table::Existing};
 
 use crate::args::{ApplyArgs, GlobalArgs};
 use crate::cmd::anonymize::{Product, make};
+use crate::cmd::saved_config::Config;
 use crate::files;
 
 pub(crate) fn run(args: &ApplyArgs, global: &GlobalArgs) -> Result<ExitCode> {
@@ -21,5 +22,5 @@ pub(crate) fn run(args: &ApplyArgs, global: &GlobalArgs) -> Result<ExitCode> {
         .verify(args.verify)
         .existing(Existing::overwrite_if(args.force))
         .also_reads(reads);
-    make(run, Product::Release, (&args.data, &args.output), args.json, global)
+    make(run, &Product::Release(Config::Same), (&args.data, &args.output), args.json, global)
 }

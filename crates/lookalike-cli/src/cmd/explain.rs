@@ -29,7 +29,7 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<ExitCode> {
 fn text(found: &Explanation) -> String {
     let unit = found.unit();
     let mut text = format!(
-        "{} of the detail is lost at k = {} ({} {unit}; a quick search by {}: auto loses less)\n\n",
+        "{} of the detail is lost at k = {} ({} {unit}).\nA quick search found this ({}); anonymize searches longer and loses less.\n\n",
         percent(found.loss),
         count(found.k),
         count(found.rows),
@@ -37,25 +37,27 @@ fn text(found: &Explanation) -> String {
     );
     text += &table_of(found);
     text += &format!(
-        "\nlost       mean loss of the column's own cells\n\
-         part       its part of the whole loss\n\
-         others     loss of all other columns\n\
-         without    loss of these if the column is left out\n\
-         coarser    loss of these if the column has coarser values\n\
-         unique     {unit} that are unique on the column alone, and on all columns without it;\n\
-         \x20          on all columns {} are\n\n",
+        "\nown loss         mean loss of the cells of this column: 0 % is exact, 100 % is *\n\
+         share            its share of the loss of all columns\n\
+         others now       mean loss of all other columns together\n\
+         others dropped   the same, if this column is dropped from the release\n\
+         others coarser   the same, if this column first gets coarser values (in brackets)\n\
+         unique alone     {unit} that are unique on this column alone\n\
+         unique others    {unit} that are unique on the other columns together;\n\
+         \x20                on all columns together {} of the {unit} are unique\n\
+         -                there is no coarser form, or the time was over\n\n",
         percent(found.unique)
     );
     text += &format!(
-        "Half of the loss is in {} {unit} ({}).\n",
+        "Half of the loss is in {} {unit} ({} of all).\n",
         count(found.costly.rows),
         percent(found.costly.share)
     );
     let helps = found.helps();
     if helps.is_empty() {
-        text += "No single change of these helps.\n";
+        text += "None of these changes alone makes the loss smaller.\n";
     } else {
-        text += "What would help most:\n";
+        text += "Changes that make the loss smaller, the greatest gain first:\n";
     }
     // A smaller k and suppression are named whatever their place.
     let named = |(place, help): &(usize, &Help)| *place < SENTENCES || help.is_of_all();
@@ -63,7 +65,7 @@ fn text(found: &Explanation) -> String {
         text += &format!("{number}. {}\n", show::clean(&help.sentence()));
     }
     if !found.is_complete {
-        text += "The time was over before all was tried: give more (--time 60s).\n";
+        text += "The time was over before every change was tried: allow more, --time 60s.\n";
     }
     text
 }
@@ -90,14 +92,14 @@ fn table_of(found: &Explanation) -> String {
         .collect();
     let heads = [
         "column",
-        ">lost",
-        ">part",
-        ">others",
-        ">without",
-        ">coarser",
+        ">own loss",
+        ">share",
+        ">others now",
+        ">others dropped",
+        ">others coarser",
         "",
         ">unique alone",
-        ">unique without",
+        ">unique others",
     ];
     show::table(&heads, &rows)
 }

@@ -1,6 +1,6 @@
 //! `lookalike init`: profiles the columns and writes a configuration to edit.
 
-use std::path::{Component, Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
 use lookalike::evaluate::profile::{ColumnProfile, Uniqueness, ranked};
@@ -12,6 +12,7 @@ use lookalike_report::suggest::{header_warning, suggest};
 
 use crate::args::InitArgs;
 use crate::hints;
+use crate::paths::seen_from;
 use crate::show::{self, count, percent};
 
 pub(crate) fn run(args: &InitArgs) -> Result<ExitCode> {
@@ -50,23 +51,6 @@ pub(crate) fn run(args: &InitArgs) -> Result<ExitCode> {
         show::print(&text)?;
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// The path of the table as it is seen from the folder of the configuration.
-fn seen_from(config: &Path, data: &Path) -> PathBuf {
-    let is_stream = |path: &Path| path == Path::new("-");
-    if is_stream(config) || is_stream(data) || data.is_absolute() {
-        return data.to_path_buf();
-    }
-    let folder = config.parent().unwrap_or(Path::new(""));
-    let absolute = |path: &Path| std::path::absolute(path).unwrap_or(path.to_path_buf());
-    let from = absolute(if folder == Path::new("") { Path::new(".") } else { folder });
-    let to = absolute(data);
-    let (from, to): (Vec<Component>, Vec<Component>) =
-        (from.components().collect(), to.components().collect());
-    let shared = from.iter().zip(&to).take_while(|(a, b)| a == b).count();
-    let up = from[shared..].iter().map(|_| Component::ParentDir);
-    up.chain(to[shared..].iter().copied()).collect()
 }
 
 fn text(profiles: &[ColumnProfile], uniqueness: Option<&Uniqueness>) -> String {

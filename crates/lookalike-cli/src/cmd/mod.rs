@@ -16,5 +16,6 @@ pub(crate) mod query;
 pub(crate) mod report;
 pub(crate) mod reproduce;
 pub(crate) mod risk;
+pub(crate) mod saved_config;
 pub(crate) mod synth;
 pub(crate) mod verify;

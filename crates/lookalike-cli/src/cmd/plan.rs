@@ -19,5 +19,5 @@ pub(crate) fn run(args: &PlanArgs, global: &GlobalArgs) -> Result<ExitCode> {
         .bound(args.release.how.bound)
         .existing(Existing::overwrite_if(args.force))
         .also_reads(files::of_request(&args.request, &request));
-    make(run, Product::Plan, (&args.counts, &args.output), args.json, global)
+    make(run, &Product::Plan, (&args.counts, &args.output), args.json, global)
 }

@@ -11,14 +11,16 @@ fn it_prints_a_table_its_meanings_and_what_would_help() {
     for part in [
         "of the detail is lost at k = 5",
         "unique alone",
-        "lost       mean loss of",
+        "own loss         mean loss of",
         "Half of the loss is in ",
-        "What would help most:\n1. ",
+        "the greatest gain first:\n1. ",
         " instead of ",
     ] {
         assert!(said.contains(part), "{part}: {said}");
     }
     assert!(!said.contains("The time was over"), "{said}");
+    let sentences = said.lines().filter(|line| !line.contains(" %  "));
+    assert!(sentences.skip(4).all(|line| line.chars().count() <= 82), "{said}");
     assert_eq!(dir.succeed(&format!("explain patients.csv {ROLES}")).stdout, said, "as before");
 }
 

@@ -267,3 +267,31 @@ fn a_loss_of_0_says_which_columns_it_is_about() {
     let said = dir.succeed(line).stderr;
     assert!(said.contains("0.0 % of the detail of the columns with a weight above 0"), "{said}");
 }
+
+#[test]
+fn text_among_few_numbers_is_counted_and_never_shown() {
+    let dir = Workdir::new();
+    let rows = |texts: [&str; 4]| -> String {
+        (0..40).map(|i| format!("{},x\n", texts[i % 4])).collect::<String>()
+    };
+    let line = "anonymize t.csv --qi a --rest drop -k 2 --bound none --force -o out.csv";
+    let said = |texts: [&str; 4], more: &str| {
+        dir.write("t.csv", format!("a,b\n{}", rows(texts)));
+        dir.succeed(&format!("{line} {more}")).stderr
+    };
+    let warned = said(["1", "2", "3", CANARY], "");
+    for part in ["column `a` is taken for labels", "10 rows have text", "--missing", "--kind a="] {
+        assert!(warned.contains(part), "{part}: {warned}");
+    }
+    assert!(!warned.contains(CANARY), "{warned}");
+    for (texts, more) in [
+        (["1", "2", "3", CANARY], "--kind a=categorical"),
+        (["1", "2", "3", CANARY], &format!("--missing {CANARY}") as &str),
+        (["1", "2", "3", "4"], ""),
+        (["01", "02", "03", "x"], ""),
+        (["1", "p", "q", "r"], ""),
+    ] {
+        let plain = said(texts, more);
+        assert!(!plain.contains("is taken for labels"), "{texts:?} {more}: {plain}");
+    }
+}

@@ -170,3 +170,50 @@ fn verify_takes_its_files_from_the_configuration() {
         "checked   safe.csv alone: the source patients.csv of the configuration is not there";
     assert!(run.stdout.starts_with(said), "{run:?}");
 }
+
+#[test]
+fn a_run_with_flags_leaves_the_configuration_it_used() {
+    let dir = Workdir::with_patients(200);
+    std::fs::create_dir(dir.path("used")).unwrap();
+    dir.write(
+        "ages.csv",
+        (0..100).map(|age| format!("{age};{}0s;*\n", age / 10)).collect::<String>(),
+    );
+    let toml = "k = 2\nrest = 'drop'\nseed = 7341\nalgorithm = 'mondrian'\n[input]\npath = 'patients.csv'\n\
+                [output]\npath = 'out.csv'\n[columns]\nage = { role = 'quasi' }\nsex = { role = 'quasi' }\n\
+                diagnosis = { role = 'sensitive' }\n";
+    dir.write("base.toml", toml);
+    let line = "anonymize -c base.toml -k 4 --hierarchy age=ages.csv --bound none";
+    let said = dir.succeed(&format!("{line} --save-config used/this.toml")).stderr;
+    assert!(said.contains("used/this.toml") && !said.contains("flags changed"), "{said}");
+    let saved = dir.text("used/this.toml");
+    let request = lookalike::Request::parse(&saved).unwrap();
+    assert_eq!((request.k, request.seed), (Some(4), None), "{saved}");
+    assert!(saved.contains("../patients.csv") && saved.contains("../ages.csv"), "{saved}");
+    // Both commands know the rule and the files of the run.
+    let verified = dir.succeed("verify -c used/this.toml").stdout;
+    assert!(verified.contains("k = 4"), "{verified}");
+    dir.succeed("report -c used/this.toml --queries 0 --bound none --json n.json");
+    let numbers: Value = serde_json::from_str(&dir.text("n.json")).unwrap();
+    assert_eq!(numbers["record"]["request"]["k"], 4);
+    assert_eq!(
+        dir.run(&format!("{line} --force -o b.csv --save-config used/b.toml")).code,
+        Some(0)
+    );
+    let refused = dir.run(&format!("{line} -o c.csv --save-config used/this.toml"));
+    assert!(refused.code == Some(2) && !dir.path("c.csv").exists(), "{refused:?}");
+    let same = dir.run(&format!("{line} -o c.csv --save-config base.toml --force"));
+    assert!(same.code == Some(2) && dir.text("base.toml") == toml, "{same:?}");
+}
+
+#[test]
+fn a_run_with_flags_over_a_configuration_says_that_others_need_them() {
+    let dir = Workdir::with_patients(200);
+    let columns = "[columns]\nage = { role = 'quasi' }\nsex = { role = 'quasi' }\n";
+    dir.write("c.toml", format!("k = 2\nrest = 'drop'\nalgorithm = 'mondrian'\n{columns}"));
+    let line = "anonymize patients.csv -c c.toml --bound none";
+    let plain = dir.succeed(&format!("{line} -o a.csv --seed 1")).stderr;
+    assert!(!plain.contains("--save-config"), "{plain}");
+    let changed = dir.succeed(&format!("{line} -o b.csv -k 3")).stderr;
+    assert!(changed.trim_end().ends_with("or write it down with --save-config FILE"), "{changed}");
+}

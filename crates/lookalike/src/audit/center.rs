@@ -6,6 +6,7 @@ use rustc_hash::FxHashMap;
 
 use super::coded;
 use super::reading::{number, place_of_instant, present};
+use super::snapped;
 use super::surface::QuasiColumns;
 use crate::error::Result;
 use crate::request::Request;
@@ -15,13 +16,13 @@ use crate::table::Table;
 const DAY: i128 = 86_400_000_000_000;
 const MICROSECOND: i128 = 1_000;
 
-/// A sentence for each column of middles that has other cells than it should.
+/// A sentence for each column of middles or bounds that has other cells than it should.
 pub(super) fn leaks(
     quasi: &[QuasiColumns],
     release: &Table,
     request: &Request,
 ) -> Result<Vec<String>> {
-    let mut leaks = Vec::new();
+    let mut leaks = snapped::leaks(quasi, release, request)?;
     for columns in quasi {
         let QuasiColumns::Bounds { name, min, max, center: Some(center), .. } = columns else {
             continue;

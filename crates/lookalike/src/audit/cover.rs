@@ -165,6 +165,16 @@ impl<'a> Dictionary<'a> {
                             covered.list.clone_from(&self.missing);
                         }
                     }
+                    // Top and bottom coding: a value is there, and has no limit on one side.
+                    (Some("no"), (min, max)) if min.is_some() != max.is_some() => {
+                        let place = |end: &str| self.scale.place(end);
+                        let (lo, hi) = (min.map(place), max.map(place));
+                        if lo != Some(None) && hi != Some(None) {
+                            let (lo, hi) = (lo.flatten(), hi.flatten());
+                            (covered.lo, covered.hi) =
+                                self.ranks(Interval { lo, hi, closed: true });
+                        }
+                    }
                     // One bound alone, or bounds of a value that is said to be missing: covers
                     // nothing.
                     _ => {}

@@ -34,6 +34,7 @@ mod released_cell;
 mod rings;
 mod row_counts;
 mod rules;
+mod snapped;
 mod source_check;
 mod source_match;
 mod surface;

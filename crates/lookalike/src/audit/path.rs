@@ -196,7 +196,7 @@ fn week(date: Date) -> Option<(i16, i16)> {
 }
 
 /// The label of a unit for the day in a text; a year above weeks is one of whole weeks.
-fn unit_label(text: &str, units: &[DateUnit], unit: DateUnit) -> Option<String> {
+pub(super) fn unit_label(text: &str, units: &[DateUnit], unit: DateUnit) -> Option<String> {
     let of_weeks = units.contains(&DateUnit::Week);
     let date = day_in(text)?;
     let (year, month) = (date.year(), date.month());

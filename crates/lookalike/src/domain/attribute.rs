@@ -241,7 +241,7 @@ impl Ordered {
 
     /// The interval that is published for a range, with its tree, if one is: a single value is
     /// published unchanged, unless top or bottom coding hides it.
-    pub(super) fn interval(&self, range: CodeRange) -> Option<(&IntervalTree, Node)> {
+    pub(crate) fn interval(&self, range: CodeRange) -> Option<(&IntervalTree, Node)> {
         let tree = self.published()?;
         let taxonomy = tree.taxonomy();
         if !range.is_one() {
@@ -255,6 +255,11 @@ impl Ordered {
             *node != taxonomy.root() && !(lo.is_finite() && hi.is_finite())
         };
         above.skip(1).find(is_open).map(|node| (tree, node))
+    }
+
+    /// True when a published range is one value as it is, or the missing one.
+    pub(crate) fn is_exact(&self, range: CodeRange) -> bool {
+        range.is_one() && self.interval(range).is_none()
     }
 
     fn cover(&self, range: CodeRange) -> CodeRange {

@@ -5,13 +5,15 @@ use arrow_schema::DataType;
 
 use crate::codes::Code;
 use crate::domain::attribute::{Attribute, Domain, Unit};
+use crate::domain::encode::{ColumnSpec, present};
 use crate::domain::kind::{Guess, guess};
 use crate::domain::label::ANY;
+use crate::domain::parse::number;
 use crate::domain::scheme::Scheme;
 use crate::domain::taxonomy::Taxonomy;
 use crate::error::{Error, Hint, Result, Warning};
 use crate::request::{ColumnRequest, HierarchySpec, Kind, Order, PSEUDONYM, Request, Roles};
-use crate::table::Table;
+use crate::table::{Coded, Table};
 
 /// Checks the table and the output before any column is encoded.
 pub(super) fn check(table: &Table, roles: &Roles, request: &Request) -> Result<()> {
@@ -68,16 +70,10 @@ fn check_pseudonyms(roles: &Roles, request: &Request) -> Result<()> {
     Ok(())
 }
 
-/// Bounds need names that are free, and disclose the exact ends that snapping hides.
+/// Bounds need names that are free, and under snap intervals whose ends the request says.
 fn check_bounds(table: &Table, roles: &Roles, request: &Request) -> Result<()> {
     if !request.output.publish.has_bounds() {
         return Ok(());
-    }
-    if request.output.snap {
-        return Err(Error::request(
-            "snap-with-bounds",
-            "snap hides exact ends and bounds publishes them: choose one",
-        ));
     }
     for name in &roles.quasi {
         for taken in ["min", "max", "center", "missing"].map(|end| format!("{name}_{end}")) {
@@ -94,6 +90,32 @@ fn check_bounds(table: &Table, roles: &Roles, request: &Request) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Refuses bounds under snap for numbers and dates with a listed hierarchy: the ends of a group are its
+/// least and greatest leaf, and where the file lists the values of the table these are exact values
+/// of somebody.
+pub(super) fn listed_bounds(attributes: &[Attribute], request: &Request) -> Result<()> {
+    if !(request.output.snap && request.output.publish.has_bounds()) {
+        return Ok(());
+    }
+    let is_listed = |attribute: &&Attribute| {
+        let line = request.column(&attribute.name);
+        let hierarchy = line.and_then(|line| line.hierarchy.as_ref());
+        matches!(attribute.domain, Domain::Ordered(_))
+            && hierarchy.is_some_and(HierarchySpec::lists_values)
+    };
+    let Some(Attribute { name, .. }) = attributes.iter().find(is_listed) else { return Ok(()) };
+    Err(Error::request(
+        "snap-with-bounds",
+        format!(
+            "column `{name}`: snap publishes the groups of its hierarchy, which are listed and have \
+             no ends of their own: publish labels, or give the column a hierarchy of intervals or \
+             calendar units"
+        ),
+    )
+    .about_column(name)
+    .hint(Hint::SetHierarchy { column: name.clone() }))
 }
 
 /// Sets of more values than this are too many to choose from.
@@ -182,6 +204,54 @@ pub(super) fn listed_numbers(attributes: &[Attribute], request: &Request) -> Vec
         };
         let other = Hint::SetKind { column: name.clone(), kind: kind.into() };
         Some(warning.about_column(name).hint(other))
+    };
+    attributes.iter().filter_map(warning).collect()
+}
+
+/// A warning for each column in which most values are numbers and some are text: it was taken for
+/// labels, whose only range is `*`. Where nearly all values are numbers, it is an error instead.
+pub(super) fn text_among_numbers<'t>(
+    attributes: &[Attribute],
+    request: &Request,
+    coded: impl Fn(&str) -> &'t Coded,
+) -> Vec<Warning> {
+    let warning = |attribute: &Attribute| {
+        let name = &attribute.name;
+        let is_said = |line: &ColumnRequest| {
+            line.kind.is_some() || line.order.is_some() || line.hierarchy.is_some()
+        };
+        if attribute.domain.unit().is_some() || request.column(name).is_some_and(is_said) {
+            return None;
+        }
+        let column = coded(name);
+        let values = present(ColumnSpec::new(name, request), column);
+        let (numbers, texts): (Vec<usize>, Vec<usize>) = (0..values.len())
+            .filter(|&at| values[at].is_some())
+            .partition(|&at| values[at].as_deref().and_then(number).is_some());
+        // 02139 is a code.
+        let is_code = |&at: &usize| {
+            let text = values[at].as_deref().unwrap_or_default();
+            text.len() > 1 && text.starts_with('0') && !text.contains('.')
+        };
+        if numbers.len() < 2 || numbers.len() < texts.len() || numbers.iter().any(is_code) {
+            return None;
+        }
+        let is_text: Vec<bool> = values
+            .iter()
+            .map(|value| value.as_deref().is_some_and(|text| number(text).is_none()))
+            .collect();
+        let rows = column.codes().iter().filter(|&code| is_text[code as usize]).count();
+        let reason = format!(
+            "column `{name}` is taken for labels, which have no ranges: most of its values are \
+             numbers, but {} text",
+            match rows {
+                1 => "1 row has".to_string(),
+                rows => format!("{} rows have", crate::numbers::count(rows as u64)),
+            }
+        );
+        let labels = Hint::SetKind { column: name.clone(), kind: "categorical".into() };
+        let warning = Warning::new("text-among-few-numbers", reason).about_column(name);
+        Some(warning.hint(Hint::NameMissing { texts: Vec::new() }).hint(labels))
     };
     attributes.iter().filter_map(warning).collect()
 }

@@ -49,9 +49,11 @@ impl Fitted {
             .iter()
             .map(|attribute| check::scheme(attribute, request))
             .collect::<Result<_>>()?;
+        check::listed_bounds(&attributes, request)?;
         let mut warnings = check::without_intervals(&attributes, request);
         warnings.extend(check::listed_numbers(&attributes, request));
         warnings.extend(check::numbers_by_prefix(&attributes, request));
+        warnings.extend(check::text_among_numbers(&attributes, request, &coded));
         let sensitive = SensitiveColumns::new(coded, roles, rules, request, &mut warnings)?;
         Ok(Fitted { attributes, maps, schemes, sensitive, totals: None, warnings })
     }

@@ -1,5 +1,9 @@
 //! Columns of bounds: `age_min` and `age_max`, on request their middle `age_center`, and
 //! `age_missing`. Typed like the values of the attribute.
+//!
+//! Under `snap` the bounds are those of the interval that the label would show: `[30-39]` becomes 30
+//! and 39, `2024-03` the first and the last day of March. Where the label has no end (`<20`, `>=80`,
+//! `*`) the cell is empty.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -25,8 +29,19 @@ pub(crate) struct Bound {
     pub(crate) places: Vec<u32>,
 }
 
-/// `age_min`, `age_max`, where asked for `age_center`, and where the column has missing values
-/// `age_missing`: no, yes, or maybe (then there are no bounds).
+/// An end of a published range.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum End {
+    /// A value of the column, by its code.
+    Value(usize),
+    /// The end of an interval of the hierarchy, in the unit of the column.
+    Interval(f64),
+    /// No end: any value beyond, or no value at all.
+    None,
+}
+
+/// `age_min`, `age_max`, where asked for `age_center`, and `age_missing` where the column has missing
+/// values or publishes intervals: no, yes, or maybe (then there are no bounds).
 pub(crate) fn bounds(
     attribute: &Attribute,
     ordered: &Ordered,
@@ -34,12 +49,13 @@ pub(crate) fn bounds(
     publish: Publish,
 ) -> Result<Vec<Bound>> {
     let missing = Code::try_from(ordered.values().len()).expect("fewer values than rows");
-    let ends = |end: fn(&CodeRange) -> Code| -> Vec<Option<usize>> {
-        ranges.iter().map(|range| (range.hi < missing).then(|| end(range) as usize)).collect()
-    };
-    let (lows, highs) = (ends(|range| range.lo), ends(|range| range.hi));
+    let (lows, highs): (Vec<End>, Vec<End>) =
+        ranges.iter().map(|&range| ends(ordered, range)).unzip();
     if ordered.unit() == Unit::Second {
-        if ordered.texts().iter().any(|text| nanoseconds(text).is_none()) {
+        let is_beyond = |end: &End| matches!(end, End::Interval(second) if !is_instant(*second));
+        if ordered.texts().iter().any(|text| nanoseconds(text).is_none())
+            || lows.iter().chain(&highs).any(is_beyond)
+        {
             return Err(Error::data(
                 "time-out-of-range",
                 "a time is beyond the range of a typed column of times, such as the end of the \
@@ -47,10 +63,10 @@ pub(crate) fn bounds(
             )
             .at_column(&attribute.name));
         }
-        let ends = lows.iter().zip(&highs).filter_map(|(lo, hi)| {
+        let ends = lows.iter().zip(&highs).filter_map(|(&lo, &hi)| {
             Some((
-                micros(ordered, (*lo)?, OutwardRounding::Down),
-                micros(ordered, (*hi)?, OutwardRounding::Up),
+                micros(ordered, lo, OutwardRounding::Down)?,
+                micros(ordered, hi, OutwardRounding::Up)?,
             ))
         });
         let mut seen = FxHashSet::default();
@@ -76,33 +92,67 @@ pub(crate) fn bounds(
         Bound { field: Field::new(name, cells.data_type().clone(), true), cells, places }
     };
     let mut columns = vec![
-        named(
-            "min",
-            typed(ordered, &lows, OutwardRounding::Down),
-            ranges.iter().map(|range| range.lo).collect(),
-        ),
-        named(
-            "max",
-            typed(ordered, &highs, OutwardRounding::Up),
-            ranges.iter().map(|range| range.hi).collect(),
-        ),
+        named("min", typed(ordered, &lows, OutwardRounding::Down), places(ordered, &lows)),
+        named("max", typed(ordered, &highs, OutwardRounding::Up), places(ordered, &highs)),
     ];
     if publish == Publish::Center {
         let middles = middle(&columns[0].cells, &columns[1].cells);
         columns.extend(middles.map(|(cells, places)| named("center", cells, places)));
     }
-    if ordered.has_missing() {
-        let state = |range: &CodeRange| match (range.lo == missing, range.hi == missing) {
-            (true, _) => 2,
-            (false, true) => 1,
-            (false, false) => 0,
+    // The label `*` has no ends: without this column it would read like a missing value.
+    if ordered.has_missing() || ordered.published().is_some() {
+        let state = |(range, ends): (&CodeRange, (&End, &End))| match ends {
+            _ if range.lo == missing => 2,
+            (End::None, End::None) => 1,
+            _ => 0,
         };
-        let states: Vec<u32> = ranges.iter().map(state).collect();
+        let states: Vec<u32> = ranges.iter().zip(lows.iter().zip(&highs)).map(state).collect();
         let words = |&state: &u32| Some(["no", "maybe", "yes"][state as usize]);
         let cells: StringArray = states.iter().map(words).collect();
         columns.push(named("missing", Arc::new(cells), states));
     }
     Ok(columns)
+}
+
+/// The ends of a published range: its least and its greatest value, or those of the interval that is
+/// published instead.
+fn ends(ordered: &Ordered, range: CodeRange) -> (End, End) {
+    if range.hi as usize >= ordered.values().len() {
+        return (End::None, End::None);
+    }
+    let Some((tree, node)) = ordered.interval(range) else {
+        return (End::Value(range.lo as usize), End::Value(range.hi as usize));
+    };
+    let (lo, hi) = match ordered.unit() {
+        Unit::Whole => tree.whole_ends(node),
+        // The offset from UTC is in the ends, and may have been rounded with fractions of a second.
+        Unit::Second => (tree.ends(node).0.round(), tree.ends(node).1.round()),
+        Unit::Decimal | Unit::Day | Unit::Place => tree.ends(node),
+    };
+    let end = |end: f64| if end.is_finite() { End::Interval(end) } else { End::None };
+    (end(lo), end(hi))
+}
+
+/// For each end its place in the order of the ends, none last.
+fn places(ordered: &Ordered, ends: &[End]) -> Vec<u32> {
+    let numbers: Vec<Option<f64>> = ends.iter().map(|&end| number(ordered, end)).collect();
+    places_of(&numbers, f64::total_cmp)
+}
+
+/// An end as a number in the unit of the column.
+fn number(ordered: &Ordered, end: End) -> Option<f64> {
+    match end {
+        End::Value(code) => Some(ordered.values()[code]),
+        End::Interval(number) => Some(number),
+        End::None => None,
+    }
+}
+
+/// True when a typed column of times can have this second, and every reader its text.
+#[allow(clippy::cast_precision_loss, reason = "the seconds of ten thousand years are exact")]
+fn is_instant(second: f64) -> bool {
+    let [least, greatest] = [jiff::Timestamp::MIN, jiff::Timestamp::MAX].map(|at| at.as_second());
+    (least as f64..=greatest as f64).contains(&second)
 }
 
 /// The middle of two columns of bounds, and for each cell its place among the middles; none for
@@ -186,14 +236,19 @@ enum OutwardRounding {
     Up,
 }
 
-/// The instant of a code, exact except for the rounding.
-fn micros(ordered: &Ordered, code: usize, rounding: OutwardRounding) -> i64 {
-    let exact = nanoseconds(&ordered.texts()[code]).expect("it was read as an instant");
+/// The instant of an end, exact except for the rounding.
+#[allow(clippy::cast_possible_truncation, reason = "ends of intervals are whole seconds")]
+fn micros(ordered: &Ordered, end: End, rounding: OutwardRounding) -> Option<i64> {
+    let exact = match end {
+        End::Value(code) => nanoseconds(&ordered.texts()[code]).expect("it was read as an instant"),
+        End::Interval(second) => (second as i128) * 1_000_000_000,
+        End::None => return None,
+    };
     let rounded = match rounding {
         OutwardRounding::Down => exact.div_euclid(1_000),
         OutwardRounding::Up => -(-exact).div_euclid(1_000),
     };
-    i64::try_from(rounded).expect("the instants that can be read fit in microseconds")
+    Some(i64::try_from(rounded).expect("the instants that can be read fit in microseconds"))
 }
 
 /// Cells of the type that the attribute's numbers have.
@@ -201,8 +256,8 @@ fn micros(ordered: &Ordered, code: usize, rounding: OutwardRounding) -> i64 {
     clippy::cast_possible_truncation,
     reason = "whole numbers, days and microseconds were read from their texts"
 )]
-fn typed(ordered: &Ordered, ends: &[Option<usize>], rounding: OutwardRounding) -> ArrayRef {
-    let numbers = ends.iter().map(|end| end.map(|code| ordered.values()[code]));
+fn typed(ordered: &Ordered, ends: &[End], rounding: OutwardRounding) -> ArrayRef {
+    let numbers = ends.iter().map(|&end| number(ordered, end));
     match ordered.unit() {
         Unit::Whole => {
             Arc::new(numbers.map(|number| number.map(|x| x as i64)).collect::<Int64Array>())
@@ -212,13 +267,17 @@ fn typed(ordered: &Ordered, ends: &[Option<usize>], rounding: OutwardRounding) -
             Arc::new(numbers.map(|number| number.map(|x| x as i32)).collect::<Date32Array>())
         }
         Unit::Second => {
-            let micros = ends.iter().map(|end| end.map(|code| micros(ordered, code, rounding)));
+            let micros = ends.iter().map(|&end| micros(ordered, end, rounding));
             Arc::new(
                 micros.collect::<TimestampMicrosecondArray>().with_timezone_opt(ordered.zone()),
             )
         }
-        Unit::Place => Arc::new(
-            ends.iter().map(|end| end.map(|code| &ordered.texts()[code])).collect::<StringArray>(),
-        ),
+        Unit::Place => {
+            let text = |end: &End| match end {
+                End::Value(code) => Some(&ordered.texts()[*code]),
+                End::Interval(_) | End::None => None,
+            };
+            Arc::new(ends.iter().map(text).collect::<StringArray>())
+        }
     }
 }

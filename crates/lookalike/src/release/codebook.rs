@@ -418,8 +418,20 @@ fn bounds_reading(what: &str, name: &str, domain: &Domain) -> Vec<String> {
             "`maybe`: with empty bounds, any value at all, also a missing one".to_string(),
         ],
     };
-    let has_missing = matches!(domain, Domain::Ordered(ordered) if ordered.has_missing());
-    if has_missing && what != "missing or not" {
+    let Domain::Ordered(ordered) = domain else { return reading };
+    if let ("least value" | "greatest value", Some(_)) = (what, ordered.published()) {
+        let last = match ordered.unit() {
+            Unit::Decimal => ", without its upper end",
+            _ => "",
+        };
+        reading.push(format!(
+            "where they differ, they are the ends of an interval of the hierarchy{last}"
+        ));
+        reading.push(format!(
+            "an empty cell where `{name}_missing` is `no`: there is no limit on this side"
+        ));
+    }
+    if (ordered.has_missing() || ordered.published().is_some()) && what != "missing or not" {
         reading.push(format!("an empty cell: `{name}_missing` says why"));
     }
     reading

@@ -84,7 +84,7 @@ pub fn published_columns(
                 cells,
                 places,
                 of_class: of_class.clone(),
-                is_exact: ranges.iter().map(|range| range.is_one()).collect(),
+                is_exact: ranges.iter().map(|&range| ordered.is_exact(range)).collect(),
             })
             .collect());
     }

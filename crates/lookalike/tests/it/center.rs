@@ -94,12 +94,15 @@ fn the_middle_is_a_function_of_the_published_bounds() {
 
 /// The verdict on a released text file.
 fn verdict(text: &str) -> Verdict {
-    let request = request("label");
+    audited(text, &request("label"))
+}
+
+fn audited(text: &str, request: &Request) -> Verdict {
     let release = table::open_text(text.to_string(), Path::new("safe.csv")).unwrap();
     let mut release =
-        release.read_for(|names| treatments(names, &request, AuditView::Release)).unwrap();
+        release.read_for(|names| treatments(names, request, AuditView::Release)).unwrap();
     unguard(&mut release);
-    audit(&release, &request).unwrap()
+    audit(&release, request).unwrap()
 }
 
 #[test]
@@ -137,5 +140,100 @@ fn files_are_read_back_and_another_middle_is_a_leak() {
             [format!("rows where `{name}` is not the middle of `{base}_min` and `{base}_max`: 1")]
         );
         assert!(!bad.holds());
+    }
+}
+
+/// The same columns under hierarchies, published by their ends.
+fn snapped(publish: &str) -> Request {
+    let toml = format!(
+        "k = 4\nseed = 3\nalgorithm = 'mondrian'\n[output]\npublish = '{publish}'\nsnap = true\n\
+         [columns]\n\
+         whole = {{ role = 'quasi', hierarchy = {{ intervals = [5, 20], bottom = -12, top = 31 }} }}\n\
+         real = {{ role = 'quasi', hierarchy = {{ intervals = [2.5, 25] }} }}\n\
+         day = {{ role = 'quasi', hierarchy = {{ date = ['week', 'year'] }} }}\n\
+         time = {{ role = 'quasi', hierarchy = {{ date = ['day', 'month'] }} }}"
+    );
+    Request::parse(&toml).unwrap()
+}
+
+#[test]
+fn under_snap_bounds_are_those_of_the_label_and_classes_are_the_same() {
+    let run = |publish: &str| {
+        let request = snapped(publish);
+        Run::new(&request).bound(Effort::None).in_memory(opened(&source())).unwrap()
+    };
+    let (labels, bounds) = (run("label"), run("center"));
+    let mut kinds = [0; 5];
+    for (label, bound) in labels.batches.iter().zip(&bounds.batches) {
+        assert_eq!(label.num_rows(), bound.num_rows());
+        let labels = label.column_by_name("whole").unwrap();
+        let labels = arrow_cast::cast(labels, &arrow_schema::DataType::Utf8).unwrap();
+        let of = |name: &str| bound.column_by_name(name).unwrap().clone();
+        let [min, max] = ["whole_min", "whole_max"].map(of);
+        let (center, missing) = (of("whole_center"), of("whole_missing"));
+        let missing = arrow_cast::cast(&missing, &arrow_schema::DataType::Utf8).unwrap();
+        for row in 0..bound.num_rows() {
+            let text = Some(labels.as_string::<i32>()).filter(|_| labels.is_valid(row));
+            let text = text.map_or("", |labels| labels.value(row));
+            let end = |ends: &ArrayRef| {
+                Some(ends.as_primitive::<Int64Type>().value(row)).filter(|_| ends.is_valid(row))
+            };
+            let (lo, hi) = (end(&min), end(&max));
+            let state = missing.as_string::<i32>().value(row);
+            let (kind, expected) = match text {
+                "" => (0, (None, None, "yes")),
+                "*" => (1, (None, None, "maybe")),
+                "<-12" => (2, (None, Some(-13), "no")),
+                ">=31" => (2, (Some(31), None, "no")),
+                text if text.starts_with('[') => {
+                    let inside = text.trim_matches(['[', ']']).replace(" .. ", "|");
+                    let at = inside.find('|').or_else(|| inside.rfind('-')).unwrap();
+                    let ends = [&inside[..at], &inside[at + 1..]].map(|end| end.parse().unwrap());
+                    (3, (Some(ends[0]), Some(ends[1]), "no"))
+                }
+                text => (4, (text.parse().ok(), text.parse().ok(), "no")),
+            };
+            kinds[kind] += 1;
+            assert_eq!((lo, hi, state), expected, "{text}");
+            assert_eq!(center.is_valid(row), lo.is_some() && hi.is_some());
+        }
+    }
+    assert!(kinds[2] > 0 && kinds[3] > 20, "{kinds:?}");
+}
+
+#[test]
+fn an_exact_end_under_snap_is_a_leak() {
+    let folder = tempfile::tempdir().unwrap();
+    let request = snapped("center");
+    for name in built(&["safe.csv", "safe.parquet", "safe.arrow"]) {
+        // Written, read back, compared with the source and audited.
+        let run = Run::new(&request).bound(Effort::None);
+        run.to_file(opened(&source()), folder.path().join(name)).unwrap();
+    }
+    let text = std::fs::read_to_string(folder.path().join("safe.csv")).unwrap();
+    let good = audited(&text, &request);
+    assert!(good.holds(), "{:?}", good.leaks);
+    let names: Vec<&str> = text.lines().next().unwrap().split(',').collect();
+    for name in ["whole", "real", "day"] {
+        let at = names.iter().position(|other| *other == format!("{name}_max")).unwrap();
+        let mut lines: Vec<Vec<String>> =
+            text.lines().map(|line| line.split(',').map(String::from).collect()).collect();
+        let is_wide = |cells: &&mut Vec<String>| {
+            cells[at - 1] != cells[at] && !cells[at].is_empty() && !cells[at - 1].is_empty()
+        };
+        let cells = lines.iter_mut().skip(1).find(is_wide).expect("an interval");
+        cells[at] = match name {
+            "day" => {
+                cells[at].parse::<jiff::civil::Date>().unwrap().yesterday().unwrap().to_string()
+            }
+            _ => (cells[at].parse::<f64>().unwrap() - 1.0).to_string(),
+        };
+        let lines: Vec<String> = lines.iter().map(|cells| cells.join(",")).collect();
+        let bad = audited(&(lines.join("\n") + "\n"), &request);
+        let sentence = format!(
+            "rows whose bounds of `{name}` are no interval of its hierarchy, although snap asks for \
+             one: 1"
+        );
+        assert!(bad.leaks.contains(&sentence), "{:?}", bad.leaks);
     }
 }

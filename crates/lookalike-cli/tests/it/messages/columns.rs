@@ -141,6 +141,10 @@ pub(super) fn published_values(on: &mut Recorder) {
     let large =
         "a,b\n9007199254740993,1\n9007199254740993,1\n9007199254740997,1\n9007199254740997,1\n";
     on.with("t.csv", large, &format!("{run} --publish bounds"));
+    let ages: String = (20..32).map(|age| format!("{age},{}\n", age % 3)).collect();
+    on.file("t.csv", format!("a,b\n{ages}"));
+    let bands: String = (20..32).map(|age| format!("{age};{}0s;*\n", age / 10)).collect();
+    on.with("h.csv", bands, &format!("{run} --hierarchy a=h.csv --snap --publish bounds"));
     // Columns that are published unchanged.
     let line = "anonymize t.csv -o out.csv --bound none -k 2 --qi a";
     let rows: String = (0..60).map(|i| format!("{},{i},{}\n", i * 7 % 5, i * i % 11)).collect();

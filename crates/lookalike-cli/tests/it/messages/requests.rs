@@ -53,13 +53,13 @@ pub(super) fn flags(on: &mut Recorder) {
         "-k 2 --max-loss 200%",
         "-k 2 --missing *",
         "-k 2 --proof p",
+        "-k 2 --save-config -",
         "-k 2 --recoding r --algorithm mondrian",
         "-k 2 --recoding - --algorithm optimal",
         "-k 2 --non-homogeneous",
         "-k 2 --algorithm ring",
         "-k 2 --algorithm ring --non-homogeneous --publish set",
         "-k 2 --algorithm ring --non-homogeneous --input-order",
-        "-k 2 --publish bounds --snap",
         "-k 2 --snap --algorithm optimal --scheme ops --hierarchy age=intervals:5",
     ] {
         on.fails(&format!("{ROLES} {flags}"));

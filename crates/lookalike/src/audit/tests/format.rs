@@ -224,7 +224,7 @@ fn middles_are_written_by_the_engine_and_computed_anew_by_the_audit() {
             panic!("middles are of ordered columns")
         };
         for (left, right) in pairs(&block) {
-            let range = example.range(&list(&left));
+            let range = example.attribute.cover(example.range(&list(&left)));
             let columns = bounds(&example.attribute, ordered, &[range], Publish::Center).unwrap();
             let texts: Vec<String> = columns
                 .iter()
@@ -250,7 +250,7 @@ fn bounds_are_written_by_the_engine_and_read_by_the_audit() {
             panic!("bounds are of ordered columns")
         };
         for (left, right) in pairs(&block) {
-            let range = example.range(&list(&left));
+            let range = example.attribute.cover(example.range(&list(&left)));
             let columns = bounds(&example.attribute, ordered, &[range], Publish::Bounds).unwrap();
             let texts: Vec<String> = columns
                 .iter()

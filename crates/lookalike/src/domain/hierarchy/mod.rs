@@ -81,6 +81,21 @@ impl IntervalTree {
     pub fn ends(&self, node: Node) -> (f64, f64) {
         self.ends[node as usize]
     }
+
+    /// The least and the greatest whole number that the label of a node of a specification allows:
+    /// 3 and 4 of `[2.5-5)`. Infinite where the label has no end.
+    pub(crate) fn whole_ends(&self, node: Node) -> (f64, f64) {
+        let (lo, hi) = self.ends(node);
+        let label = self.taxonomy.label(node);
+        let below = |end: f64| end.ceil() - 1.0;
+        let limit = label.strip_prefix('<').and_then(|limit| limit.parse().ok());
+        let hi = match limit {
+            Some(limit) => below(limit),
+            None if label.ends_with(')') => below(hi),
+            None => hi,
+        };
+        (lo.ceil(), hi)
+    }
 }
 
 /// A node between a leaf and the root.

@@ -232,15 +232,20 @@ impl<'a> QueryField<'a> {
             .get(text)
             .copied()
             .or_else(|| self.ends_of(interval(text, self.scale())?))?;
+        Some(self.closed(ends))
+    }
+
+    /// Ends of which open ones become those of the domain.
+    fn closed(&self, ends: (f64, f64)) -> (f64, f64) {
         let (least, greatest) = self.ends;
         // The value behind `<20` is below 20: where the domain ends earlier, the label's own end
         // counts.
-        Some(match (ends.0.is_finite(), ends.1.is_finite()) {
+        match (ends.0.is_finite(), ends.1.is_finite()) {
             (true, true) => within(self.grain(), ends),
             (false, true) => (least.min(ends.1), ends.1),
             (true, false) => (ends.0, greatest.max(ends.0)),
             (false, false) => self.ends,
-        })
+        }
     }
 
     /// The ends of a cell of an ordered column, and the share of it that is the missing value.
@@ -260,13 +265,13 @@ impl<'a> QueryField<'a> {
                 match (missing, present(min, self.spellings), present(max, self.spellings)) {
                     (Some("yes") | None, None, None) => Some((self.ends, 1.0)),
                     (Some("maybe"), None, None) => Some(any()),
-                    (Some("no" | "maybe") | None, Some(min), Some(max)) => {
-                        let place = |text: &str| self.scale().place(text);
-                        let ends = self.ends_of(Interval {
-                            lo: Some(place(min)?),
-                            hi: Some(place(max)?),
-                            closed: true,
-                        })?;
+                    (Some("no"), None, None) | (Some("yes"), ..) => None,
+                    (Some("no"), min, max) => {
+                        let ends = self.ends_of(self.between(min, max)?)?;
+                        Some((self.closed(ends), 0.0))
+                    }
+                    (Some("maybe") | None, Some(min), Some(max)) => {
+                        let ends = self.ends_of(self.between(Some(min), Some(max))?)?;
                         Some((
                             ends,
                             if missing == Some("maybe") {
@@ -280,6 +285,13 @@ impl<'a> QueryField<'a> {
                 }
             }
         }
+    }
+
+    /// The interval of two bounds, of which one may be open; none when one is not on the scale.
+    fn between(&self, min: Option<&str>, max: Option<&str>) -> Option<Interval> {
+        let place =
+            |text: Option<&str>| text.map_or(Some(None), |text| self.scale().place(text).map(Some));
+        Some(Interval { lo: place(min)?, hi: place(max)?, closed: true })
     }
 
     /// The text of a cell, unless it means missing.
@@ -303,13 +315,15 @@ impl<'a> QueryField<'a> {
                 },
             },
             ReleasedCell::Bounds { missing: Some("maybe"), .. } => Some(WrittenExtent::Any),
-            ReleasedCell::Bounds { min, max, .. } => match (self.present(min), self.present(max)) {
-                (Some(min), Some(max)) => {
-                    let place = |text: &str| self.scale().place(text);
-                    ends(Interval { lo: Some(place(min)?), hi: Some(place(max)?), closed: true })
+            ReleasedCell::Bounds { min, max, missing } => {
+                match (missing, self.present(min), self.present(max)) {
+                    (_, Some(min), Some(max)) => ends(self.between(Some(min), Some(max))?),
+                    (Some("no"), min, max) if min.or(max).is_some() => {
+                        ends(self.between(min, max)?)
+                    }
+                    _ => Some(WrittenExtent::Missing),
                 }
-                _ => Some(WrittenExtent::Missing),
-            },
+            }
         }
     }
 
