@@ -3,7 +3,7 @@
 use lookalike::evaluate::profile::{self, ColumnProfile, Uniqueness};
 use lookalike::forms::{Doubt, Given};
 use lookalike::request::{Input, Role};
-use lookalike::table::{Source, Treatment};
+use lookalike::table::{Source, Table, Treatment};
 use lookalike::{Error, Hint, Result, Warning};
 use serde_json::{Value, json};
 
@@ -69,6 +69,15 @@ pub fn header_warning(source: &Source) -> Option<Warning> {
 /// # Errors
 /// When the table cannot be read, has no rows, or its first line is a row.
 pub fn suggest(source: Source, input: &Input) -> Result<Suggestion> {
+    Ok(suggest_and_keep(source, input)?.0)
+}
+
+/// The same, and the table with plain numbers and dates, every column coded but those that have no
+/// text: for a face that goes on to work with it.
+///
+/// # Errors
+/// As [`suggest`].
+pub fn suggest_and_keep(source: Source, input: &Input) -> Result<(Suggestion, Table)> {
     let mut warnings = source.notes().to_vec();
     let header = header_warning(&source);
     let skipped: Vec<String> = source
@@ -115,7 +124,7 @@ pub fn suggest(source: Source, input: &Input) -> Result<Suggestion> {
         hide_names(&mut columns, quasi.as_mut());
     }
     warnings.extend(profile::repeated_in(&columns));
-    Ok(Suggestion { columns, quasi, toml, header, warnings })
+    Ok((Suggestion { columns, quasi, toml, header, warnings }, table))
 }
 
 /// The warning for a column that can be read in two ways.

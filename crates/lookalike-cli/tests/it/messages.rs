@@ -6,6 +6,7 @@
 //! is in no snapshot and its place is not in the list of [`EXCEPTIONS`].
 
 mod audit_persons;
+mod coarsening;
 mod columns;
 mod commands;
 mod counts;
@@ -25,7 +26,8 @@ use crate::workdir::{Run, Workdir, ended};
 /// A topic and the function that runs its commands.
 type Topic = (&'static str, fn(&mut Recorder));
 
-const TOPICS: [Topic; 21] = [
+const TOPICS: [Topic; 22] = [
+    ("coarsening", coarsening::coarsening),
     ("csv", files::csv),
     ("typed-files", files::typed_files),
     ("outputs", files::outputs),
@@ -50,7 +52,7 @@ const TOPICS: [Topic; 21] = [
 ];
 
 /// Places whose messages no test can provoke, and the reason: file and function.
-const EXCEPTIONS: [(&str, &str, &str); 126] = [
+const EXCEPTIONS: [(&str, &str, &str); 128] = [
     ("problem/check.rs", "text_among_numbers", "a warning, in published.rs"),
     ("cli/src/cmd/anonymize.rs", "output", "needs a terminal"),
     ("cli/src/cmd/anonymize.rs", "summary", "a note, not an error"),
@@ -107,8 +109,10 @@ const EXCEPTIONS: [(&str, &str, &str); 126] = [
     ("run/options.rs", "refuse_persons", "a sink of a caller"),
     ("problem/fit.rs", "refuse_persons", "a domain of a library; has tests there"),
     ("run/warnings.rs", "pseudonyms", "a warning"),
+    ("run/warnings.rs", "hashes", "a warning; in coarsening.rs"),
+    ("release/mod.rs", "refuse_unhashed", "a run hashes first; in nothing_ignored.rs"),
     ("run/warnings.rs", "unused_by_a_file", "a warning"),
-    ("report/src/suggest.rs", "suggest", "the reader refuses an empty table first"),
+    ("report/src/suggest.rs", "suggest_and_keep", "the reader refuses an empty table first"),
     ("report/src/suggest.rs", "header_warning", "a warning"),
     ("cli/src/cmd/synth.rs", "write", "needs a 32-bit machine"),
     ("cli/src/hints.rs", "of_run", "hints of warnings; or needs a search that hangs"),

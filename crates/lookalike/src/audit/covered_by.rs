@@ -12,7 +12,7 @@ use super::cover::{Cover, Covered};
 use super::join::{CombinationCounts, Combinations, Join, Quasi, combinations, count_combinations};
 use super::released_cell::cells;
 use super::row_counts::RowCounts;
-use super::surface::surface;
+use super::surface::{QuasiColumns, surface};
 use super::tuple_index::TupleIndex;
 use crate::codes::{Codes, RowId};
 use crate::error::Result;
@@ -31,21 +31,15 @@ pub(crate) struct CoveredRows {
 /// The most tests of cells, or looks at nodes and tuples of an index: about a minute.
 const STEPS: u64 = 4_000_000_000;
 
-/// For each of these rows of a table, which have different combinations, how many rows of the
-/// population its cells cover; none when that takes too long.
-pub(crate) fn covered_by(
-    table: &Table,
-    rows: &[RowId],
-    population: &Table,
+/// The quasi-identifiers of a table whose cells cover values of another one.
+fn joined<'a>(
+    table: &'a Table,
+    population: &'a Table,
+    surface: &[QuasiColumns],
     request: &Request,
-) -> Result<Option<CoveredRows>> {
-    let surface = surface(table, request)?;
-    let counts = match &request.count {
-        Some(name) if population.column(name).is_some() => RowCounts::new(population, request)?,
-        _ => RowCounts::new(population, &Request::default())?,
-    };
-    let mut quasi = Vec::with_capacity(surface.quasi.len());
-    for columns in &surface.quasi {
+) -> Result<Vec<Quasi<'a>>> {
+    let mut quasi = Vec::with_capacity(surface.len());
+    for columns in surface {
         let name = columns.name();
         let values = coded(population, name)?;
         let (codes, texts) = cells(columns, table)?;
@@ -59,6 +53,47 @@ pub(crate) fn covered_by(
             distinct_values: values.values().len(),
         });
     }
+    Ok(quasi)
+}
+
+/// For each of these rows of a release a row of the source that its cells cover; none where there is
+/// none. It is one of those that the released row could be.
+///
+/// # Errors
+/// As [`audit_against`](super::audit_against).
+pub fn covered_rows(
+    release: &Table,
+    rows: &[usize],
+    source: &Table,
+    request: &Request,
+) -> Result<Vec<Option<usize>>> {
+    let surface = surface(release, request)?;
+    let quasi = joined(release, source, &surface.quasi, request)?;
+    let of_row = |&row: &usize| {
+        let is_covered = |at: &usize| {
+            let covers =
+                |quasi: &Quasi<'_>| quasi.cover.covers(quasi.cells.get(row), quasi.values.get(*at));
+            quasi.iter().all(covers)
+        };
+        (0..source.rows()).into_par_iter().find_first(is_covered)
+    };
+    Ok(rows.iter().map(of_row).collect())
+}
+
+/// For each of these rows of a table, which have different combinations, how many rows of the
+/// population its cells cover; none when that takes too long.
+pub(crate) fn covered_by(
+    table: &Table,
+    rows: &[RowId],
+    population: &Table,
+    request: &Request,
+) -> Result<Option<CoveredRows>> {
+    let surface = surface(table, request)?;
+    let counts = match &request.count {
+        Some(name) if population.column(name).is_some() => RowCounts::new(population, request)?,
+        _ => RowCounts::new(population, &Request::default())?,
+    };
+    let mut quasi = joined(table, population, &surface.quasi, request)?;
     // The column with the most values first: it rules out the most.
     quasi.sort_by_key(|quasi| std::cmp::Reverse(quasi.distinct_values));
     let columns: Vec<(&Codes, usize)> =

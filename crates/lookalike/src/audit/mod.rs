@@ -52,6 +52,7 @@ pub(crate) use reading::{number_at, present};
 pub(crate) use released_cell::{Interval, ReleasedCell, ValueScale, cells, interval, members};
 pub(crate) use surface::{QuasiColumns, surface};
 
+pub use covered_by::covered_rows;
 pub use guard::unguard;
 pub use measure::{AtRisk, CountUnit, Measures, Risk, SensitiveMeasures, SizeBand};
 pub use persons::{Origin, PersonsVerdict};

@@ -233,7 +233,7 @@ pub(super) fn text_among_numbers<'t>(
             let text = values[at].as_deref().unwrap_or_default();
             text.len() > 1 && text.starts_with('0') && !text.contains('.')
         };
-        if numbers.len() < 2 || numbers.len() < texts.len() || numbers.iter().any(is_code) {
+        if numbers.len() < 2 || numbers.len() <= texts.len() || numbers.iter().any(is_code) {
             return None;
         }
         let is_text: Vec<bool> = values

@@ -54,7 +54,7 @@ impl FromStr for Decimal {
     fn from_str(text: &str) -> Result<Decimal> {
         let bad = || {
             Error::request(
-                "not-a-number",
+                "not-a-decimal",
                 "not a number: write it as 100 or 0.05, with at most 18 digits",
             )
         };

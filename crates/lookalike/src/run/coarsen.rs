@@ -108,21 +108,8 @@ fn replace_cells(column: &mut Column, text: impl Fn(&str) -> Option<String>) -> 
 }
 
 fn as_texts(cells: &ArrayRef, name: &str) -> Result<StringArray> {
-    let is_number = cells.data_type().is_numeric() || is_text(cells.data_type());
-    if !is_number || !can_cast_types(cells.data_type(), &DataType::Utf8) {
-        let reason = format!(
-            "cells of type {} are no numbers: only numbers are rounded or coded at the top and the \
-             bottom",
-            cells.data_type()
-        );
-        return Err(Error::data("not-a-number", reason).at_column(name));
-    }
     let texts = cast(cells, &DataType::Utf8).map_err(|_| does_not_fit(name))?;
     Ok(texts.as_string::<i32>().clone())
-}
-
-fn is_text(data_type: &DataType) -> bool {
-    matches!(data_type, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)
 }
 
 /// A cast that fails instead of making a cell missing.

@@ -50,7 +50,7 @@ fn try_made(toml: &str, text: &str) -> Result<String> {
     let mut said = format!("{roles:?} {:?} {:?}", request.rules(&roles)?, problem.attributes());
     said += &format!("{:?} {} {:?}", problem.schemes(), problem.allowance(), problem.warnings());
     said += &format!("{:?}", disclosures(&table, &roles, &request)?);
-    if !roles.dropped.contains(&"x".to_string()) {
+    if ![&roles.dropped, &roles.hashed].into_iter().flatten().any(|name| name == "x") {
         said += &format!("{:?}", query::draw(&all, &request, &workload)?);
     }
     for algorithm in [Algorithm::Mondrian, Algorithm::Optimal] {
@@ -199,6 +199,9 @@ fn every_key_of_a_column_is_heeded_or_refused_in_each_role() {
         let made = made(&toml("k = 3", "", &format), &text());
         assert!(made.contains("`format` has no effect there"), "{role}");
     }
+    // A run hashes when it has read the table; nobody else publishes identifiers.
+    let hashed = made(&toml("k = 3", "", "role = 'identifier', hash = true"), &text());
+    assert!(hashed.contains("the identifiers were not hashed"), "{hashed}");
     let rows = "hierarchy = { rows = [['1', 'a', '*'], ['2', 'a', '*'], ['3', 'a', '*'], \
                 ['4', 'b', '*'], ['5', 'b', '*'], ['5.0', 'b', '*']] }";
     let order = "order = ['5.0', '1', '2', '3', '4', '5']";
