@@ -10,6 +10,8 @@ mod reading;
 mod report;
 mod reproduce;
 mod risk;
+#[cfg(feature = "studio")]
+mod studio;
 mod values;
 
 pub(crate) use coarsening::CoarseningArgs;
@@ -23,6 +25,8 @@ pub(crate) use reading::ReadingArgs;
 pub(crate) use report::ReportArgs;
 pub(crate) use reproduce::ReproduceArgs;
 pub(crate) use risk::RiskArgs;
+#[cfg(feature = "studio")]
+pub(crate) use studio::StudioArgs;
 pub(crate) use values::{ColumnValue, KOn};
 
 use std::path::PathBuf;
@@ -108,6 +112,9 @@ pub(crate) enum Command {
     Reproduce(ReproduceArgs),
     /// Anonymize a small made-up hospital table and show both tables
     Demo(DemoArgs),
+    /// Open a page in the browser, on this computer alone: columns, hierarchies, rules, search, release
+    #[cfg(feature = "studio")]
+    Studio(StudioArgs),
     /// Make and check hierarchies
     Hierarchy(HierarchyArgs),
     /// Make a synthetic table of any size

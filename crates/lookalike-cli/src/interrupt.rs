@@ -34,7 +34,19 @@ fn ignores_hang_up() -> bool {
     mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_none_or(|mask| mask & 1 == 1)
 }
 
+/// Set while a server runs: Ctrl-C is its usual end.
+static SERVING: AtomicBool = AtomicBool::new(false);
+
+/// From now on the program is a server.
+#[cfg(feature = "studio")]
+pub(crate) fn serving() {
+    SERVING.store(true, Ordering::SeqCst);
+}
+
 fn handle() {
+    if SERVING.load(Ordering::SeqCst) {
+        end("ended", 0);
+    }
     let searching = *SEARCHING.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(what) = searching.filter(|_| CANCEL.end_search()) {
         show::say(&format!("{what} (press again to quit)"));

@@ -77,6 +77,8 @@ fn run(cli: Cli) -> ExitCode {
         Command::Reproduce(args) => cmd::reproduce::run(&args, &cli.global),
         Command::Demo(args) => cmd::demo::run(&args, &cli.global),
         Command::Hierarchy(args) => cmd::hierarchy::run(&args, &cli.global),
+        #[cfg(feature = "studio")]
+        Command::Studio(args) => cmd::studio::run(&args),
         Command::Synth(args) => cmd::synth::run(&args),
         Command::Completions(args) => cmd::complete::completions(&args),
         Command::Man(args) => cmd::complete::man(&args),

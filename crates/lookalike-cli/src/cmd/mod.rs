@@ -17,5 +17,7 @@ pub(crate) mod report;
 pub(crate) mod reproduce;
 pub(crate) mod risk;
 pub(crate) mod saved_config;
+#[cfg(feature = "studio")]
+pub(crate) mod studio;
 pub(crate) mod synth;
 pub(crate) mod verify;

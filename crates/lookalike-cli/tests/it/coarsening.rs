@@ -53,7 +53,7 @@ const RUN: &str = "anonymize in.csv -k 4 --qi age,sex --keep pay,visits --identi
 #[test]
 fn kept_numbers_are_rounded_and_coded_at_both_ends_and_verified() {
     let dir = Workdir::new();
-    dir.write("in.csv", &persons());
+    dir.write("in.csv", persons());
     let flags = "--round pay=100 --top pay=2000 --bottom pay=1000 --top visits=5";
     ok(&dir, &format!("{RUN} {flags} --verify source"));
     let text = dir.text("out.csv");
@@ -74,11 +74,11 @@ fn kept_numbers_are_rounded_and_coded_at_both_ends_and_verified() {
     );
     assert!(ok(&dir, &again).contains("verified: "));
     // One finer number, in the release alone and against the source.
-    dir.write("finer.csv", &text.replacen(",1100,", ",1101,", 1));
+    dir.write("finer.csv", text.replacen(",1100,", ",1101,", 1));
     let finer = again.replace("out.csv", "finer.csv");
     assert!(fails(&dir, 1, &finer).contains("not rounded"));
     // A coarse number that is not that of the row.
-    dir.write("other.csv", &text.replacen(",1100,", ",1200,", 1));
+    dir.write("other.csv", text.replacen(",1100,", ",1200,", 1));
     assert!(fails(&dir, 1, &again.replace("out.csv", "other.csv")).contains("BROKEN"));
 }
 
@@ -109,7 +109,7 @@ fn decimal_commas_stay_and_types_stay() {
         "verify out.csv --source in.csv -k 4 --qi age,sex --keep pay,visits --identifier id --round pay=0.5",
     );
     // Typed: Parquet of a release that was typed, by way of a kept integer.
-    dir.write("in.csv", &persons());
+    dir.write("in.csv", persons());
     ok(
         &dir,
         "anonymize in.csv -k 1 --qi age,sex --keep pay,visits --identifier id --seed 1 -o typed.parquet",
@@ -124,7 +124,7 @@ fn decimal_commas_stay_and_types_stay() {
 #[test]
 fn what_makes_no_sense_is_refused_with_the_place() {
     let dir = Workdir::new();
-    dir.write("in.csv", &persons().replace("P-007,27,m,12000.00", "P-007,27,m,secret"));
+    dir.write("in.csv", persons().replace("P-007,27,m,12000.00", "P-007,27,m,secret"));
     for (flags, code, said) in [
         ("--round pay=100", 3, "column `pay`, data row 8: not a number"),
         ("--round pay=0", 2, "not above 0"),
@@ -146,7 +146,7 @@ fn what_makes_no_sense_is_refused_with_the_place() {
 #[test]
 fn identifiers_are_hashed_under_a_key_and_repeat_with_it_alone() {
     let dir = Workdir::new();
-    dir.write("in.csv", &persons());
+    dir.write("in.csv", persons());
     dir.write("key", "0123456789abcdef0123456789abcdef\n");
     let run = RUN.replace("--identifier id ", "--hash id ");
     let said = ok(&dir, &format!("{run} --hash-key key --verify source"));
@@ -166,7 +166,7 @@ fn identifiers_are_hashed_under_a_key_and_repeat_with_it_alone() {
     dir.write("out.csv", &exchanged);
     assert!(fails(&dir, 1, &format!("{again} --hash-key key")).contains("BROKEN"));
     // An identifier that stayed.
-    dir.write("out.csv", &keyed.replace(&hashes[0], "P-000"));
+    dir.write("out.csv", keyed.replace(&hashes[0], "P-000"));
     assert!(fails(&dir, 1, again).contains("no hashes"));
     // Other keys, other hashes; a short key is none; rows of one identifier are not connected.
     ok(&dir, &format!("{run} --force"));
@@ -178,7 +178,7 @@ fn identifiers_are_hashed_under_a_key_and_repeat_with_it_alone() {
     assert!(cells(&dir.text("out.csv"), "id", ',').iter().all(|hash| !drawn.contains(hash)));
     dir.write("short", "abc");
     assert!(fails(&dir, 2, &format!("{run} --force --hash-key short")).contains("3 bytes"));
-    dir.write("in.csv", &persons().replace("P-001", "P-000"));
+    dir.write("in.csv", persons().replace("P-001", "P-000"));
     let message = fails(&dir, 3, &format!("{run} --force"));
     assert!(message.contains("1 rows have the identifier of an earlier row"), "{message}");
     assert!(message.contains("--person id"), "{message}");
@@ -202,7 +202,7 @@ fn a_pipe_is_audited_against_the_cells_as_they_came() {
 #[test]
 fn codebook_and_report_say_how_the_numbers_are_published() {
     let dir = Workdir::new();
-    dir.write("in.csv", &persons());
+    dir.write("in.csv", persons());
     let flags = "--round pay=100 --top pay=2000";
     ok(&dir, &format!("{} {flags} --codebook", RUN.replace("--identifier id", "--hash id")));
     let codebook = dir.text("out.codebook.json");

@@ -28,6 +28,7 @@ mod report;
 mod reproduce;
 mod ring;
 mod risk;
+mod studio;
 mod synth;
 mod tried;
 mod verify;

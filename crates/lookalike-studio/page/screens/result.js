@@ -1,0 +1,147 @@
+// Screen 5: what the release is like: columns before and after, classes, risk, counts, sample rows.
+
+import { address, get, isAbort } from "../lib/api.js";
+import { barList, beforeAfter } from "../lib/charts.js";
+import { h, redraw } from "../lib/dom.js";
+import { count, decimal, lost, ratio, rows, seconds, share } from "../lib/format.js";
+import { isRunning, jobKey, jobs, progressBox, start, stop } from "../lib/jobs.js";
+import { store } from "../lib/store.js";
+import { button, empty, errorBox, loading, mark, radios, ruleLine, select, shareBar, table, tableBox, warnings, words } from "../lib/ui.js";
+import { WORDS } from "../lib/words.js";
+
+export function mount(root, scope) {
+  const results = store.project.results ?? [];
+  const wanted = Number(sessionStorage.getItem("lookalike-result")) || null;
+  const chosen = results.find((result) => result.id === wanted) ?? results.at(-1);
+  const head = h("div", { class: "screen-head" }, h("h2", {}, "Result"), h("p", { class: "intro" }, "What the release would be like. Nothing has been written yet."));
+  scope.on("results", () => { if ((store.project.results ?? []).length !== results.length) mountAgain(root, scope); });
+  if (!chosen) {
+    redraw(root, head, empty("There is no result yet.", button("Go to the search", () => scope.go("search"), { kind: "main" })));
+    return;
+  }
+  const body = h("div", {}, loading("Reading the result …"));
+  redraw(root, head, chooser(results, chosen, root, scope), body, words("loss", "class", "risk", "bound", "gap", "query", "suppressed"));
+  load(body, chosen, scope);
+}
+
+function mountAgain(root, scope) {
+  scope.ends.splice(0).forEach((end) => end());
+  mount(root, scope);
+}
+
+function chooser(results, chosen, root, scope) {
+  const pick = (id) => { sessionStorage.setItem("lookalike-result", id); mountAgain(root, scope); };
+  const named = [["A", results.find((result) => result.pinned === "A")], ["B", results.find((result) => result.pinned === "B")], ["newest", results.at(-1)]].filter(([, result]) => result);
+  const options = named.map(([name, result]) => [name, `${name}: ${result.label}`]);
+  const now = named.find(([, result]) => result.id === chosen.id)?.[0] ?? "";
+  return h("div", { class: "tools" }, radios("Which result", "which-result", options, now, (name) => pick(named.find(([key]) => key === name)[1].id)),
+    results.length > named.length ? h("label", { class: "inline-label" }, "all ", select([...results].reverse().map((result) => [String(result.id), `${result.label}, loss ${lost(result.loss)}`]), String(chosen.id), pick, { id: "all-results" })) : null,
+    chosen.stale ? mark("warn", "The configuration was changed since this search. ", h("a", { href: "#/search" }, "Search again"), " to see its effect.") : null);
+}
+
+async function load(body, chosen, scope) {
+  try {
+    const result = await get(address(["results", String(chosen.id)]), { signal: scope.signal });
+    draw(body, result, scope);
+  } catch (error) { if (!isAbort(error)) redraw(body, errorBox(error, () => load(body, chosen, scope))); }
+}
+
+function draw(body, result, scope) {
+  const sample = h("div", {}, loading("Choosing typical rows …"));
+  const help = h("section", { class: "panel" });
+  const drawHelp = () => drawExplain(help, result, scope);
+  redraw(body, tiles(result),
+    h("div", { class: "rule-lines" }, (result.rules ?? []).map(ruleLine)), warnings(result.warnings),
+    result.unique_published?.rows ? mark("warn", `${rows(result.unique_published.rows)} ${result.unique_published.rows === 1 ? "is" : "are"} unique on columns that are published unchanged: ${names(result.unique_published.columns)}.`) : null,
+    columnsPanel(result), h("section", { class: "panel" }, h("h3", {}, "Rows before → after"), h("p", { class: "help" }, "Typical rows: in the source, and as the release shows them."), sample),
+    h("div", { class: "three" }, sizesPanel(result), riskPanel(result), queriesPanel(result)), help);
+  let key = jobKey();
+  scope.on("job", () => { if (key !== jobKey()) { key = jobKey(); drawHelp(); } });
+  drawHelp();
+  loadSample(sample, result.id, scope);
+}
+
+const names = (columns) => (columns ?? []).map((column) => column?.column ?? column).join(", ");
+
+const tile = (name, value, note) => h("div", { class: "tile" }, h("dt", {}, name), h("dd", {}, value), note ? h("dd", { class: "sub" }, note) : null);
+
+function tiles(result) {
+  return h("dl", { class: "tiles" },
+    tile("k", count(result.k), `smallest class ${count(result.smallest)}`),
+    tile("loss", lost(result.loss), result.published_loss !== null && result.published_loss !== undefined && result.suppressed ? `${lost(result.published_loss)} in published rows` : "0 % is exact, 100 % is all *"),
+    tile("gap to the lower bound", ratio(result.gap), result.gap_words ?? (result.bound ? `bound ${lost(result.bound)}` : "no bound under these rules")),
+    tile("classes", count(result.classes), `of ${rows(result.released)}`),
+    tile("suppressed", count(result.suppressed), result.suppressed ? share(result.suppressed / result.rows) : "every row is in the release"),
+    tile("highest risk", share(result.risk?.highest), "1 / smallest class"),
+    tile("time", seconds(result.time)));
+}
+
+function columnsPanel(result) {
+  const costly = [...result.columns].sort((one, other) => other.share_of_loss - one.share_of_loss);
+  const most = costly[0];
+  const lines = costly.map((column) => [column.name, lost(column.loss), shareBar(column.share_of_loss, share(column.share_of_loss)), share(column.unchanged), share(column.suppressed_cells), column.mean_width ?? column.how ?? "–",
+    !column.before?.length ? "–" : h("details", { class: "distribution" }, h("summary", {}, beforeAfter(column.before, column.after, `Distribution of ${column.name}, before and after`)), distribution(column))]);
+  return h("section", { class: "panel" }, h("h3", {}, "Columns, the costliest first"),
+    most ? h("p", {}, h("strong", {}, most.name), ` costs most: ${share(most.share_of_loss)} of all loss.`) : null,
+    tableBox(table("Columns of the result", ["column", ["loss", "number"], "share of all loss", ["unchanged", "number"], ["shown as *", "number"], "how", "before and after"], lines), "Columns of the result"),
+    h("p", { class: "help legend" }, h("span", { class: "key before" }), "before: outline"), h("p", { class: "help legend" }, h("span", { class: "key after" }), "after: filled; a range counts evenly for its values"), h("p", { class: "help" }, "Open a picture for its numbers."));
+}
+
+function distribution(column) {
+  return table(`Distribution of ${column.name}`, ["value", ["before", "number"], ["after", "number"]], column.before.map((bar, at) => [bar.label, count(bar.rows), decimal(column.after[at]?.rows)]));
+}
+
+function sizesPanel(result) {
+  return h("section", { class: "panel" }, h("h3", {}, "Sizes of classes"),
+    barList((result.sizes ?? []).filter((size) => size.rows > 0).map((size) => ({ label: size.label, value: size.rows, text: typeof size.classes === "number" ? `${rows(size.rows)} in ${rows(size.classes, "class")}` : rows(size.rows) })), "Rows in classes of each size"));
+}
+
+const extra = (name, value, show) => value === null || value === undefined ? [] : [[name, show(value)]];
+
+function riskPanel({ risk, k }) {
+  if (!risk) return null;
+  return h("section", { class: "panel" }, h("h3", {}, "Risk"),
+    h("p", { class: "help" }, WORDS.risk),
+    table("Risk", ["risk", ["value", "number"]], [["highest", share(risk.highest)], ...extra("average", risk.average, share), ...extra("highest before", risk.before, share), ...extra("average before", risk.average_before, share), ...extra("unique rows before", risk.uniques_before, count), ...extra("rows with the highest", risk.rows_at_highest, count),
+      ...extra("persons unique in the population (estimate)", risk.population_uniques, decimal)]),
+    k ? h("p", { class: "help" }, `k = ${count(k)} promises at most ${share(1 / k)}.`) : null);
+}
+
+function queriesPanel(result) {
+  return h("section", { class: "panel" }, h("h3", {}, "How far counts are off"), h("p", { class: "help" }, WORDS.query),
+    !result.queries?.length ? h("p", {}, "Not measured for this kind of release.") : table("Error of counts", ["conditions", ["half are within", "number"], ["9 of 10 within", "number"]], (result.queries ?? []).map((query) => [String(query.conditions), share(query.median), share(query.ninth)])));
+}
+
+async function loadSample(place, id, scope) {
+  try {
+    const sample = await get(address(["results", String(id), "sample"], { rows: 12 }), { signal: scope.signal });
+    if (!sample?.rows?.length) { redraw(place, h("p", { class: "help" }, "There are no sample rows of this kind of release (persons with several rows).")); return; }
+    const cell = (before, after) => before === after ? h("span", { class: "same" }, after) : h("span", { class: "change" }, h("span", { class: "was" }, before || "(missing)"), h("span", { class: "to" }, " → "), h("span", { class: "now" }, after || "(missing)"));
+    const lines = sample.rows.map((row, at) => [count(at + 1), ...sample.columns.map((_, column) => cell(row.before[column] ?? "", row.after[column] ?? ""))]);
+    redraw(place, tableBox(table("Typical rows before and after", [["row", "number"], ...sample.columns], lines), "Typical rows"));
+  } catch (error) { if (!isAbort(error)) redraw(place, errorBox(error, () => loadSample(place, id, scope))); }
+}
+
+// What would help
+
+function drawExplain(place, result, scope) {
+  const job = jobs.last.explain;
+  const begin = async () => {
+    try { await start({ kind: "explain", time: "10s" }); } catch (error) { redraw(place, h("h3", {}, "What would help"), errorBox(error, begin)); }
+  };
+  redraw(place, h("h3", {}, "What would help"),
+    isRunning("explain") ? h("div", {}, progressBox(job, scope), button("Stop", () => stop(job).catch(() => {}), { id: "stop-explain" }))
+      : h("div", {}, h("p", { class: "help" }, "Quick searches without each column, with coarser values, with a smaller k and with more suppressed rows. Takes about ten seconds."), button(job ? "Ask again" : "Ask", begin, { id: "start-explain", disabled: isRunning() })),
+    job?.state === "failed" ? errorBox(job.error) : null,
+    job?.state === "done" && job.result ? explanation(job.result) : null);
+}
+
+function explanation(told) {
+  const helps = (told.helps ?? []).map((help) => h("li", {}, h("strong", {}, help.change), `: ${help.of} lose ${lost(help.then)} in place of ${lost(help.now)}`));
+  const lines = (told.columns ?? []).map((column) => [column.name, lost(column.loss), share(column.part), lost(column.others), lost(column.others_without), column.coarser ? `${lost(column.coarser.others)} (${column.coarser.to})` : "–", share(column.unique_alone), share(column.unique_without)]);
+  return h("div", {},
+    helps.length ? [h("h4", {}, "Changes that make the loss smaller, the greatest gain first"), h("ol", {}, helps)] : h("p", {}, "No single change would help much."),
+    told.complete === false ? mark("note", "The time was over before all was tried.") : null,
+    tableBox(table("What each column costs", ["column", ["own loss", "number"], ["share", "number"], ["others lose now", "number"], ["without it", "number"], "if it is coarser", ["unique alone", "number"], ["unique without it", "number"]], lines), "What each column costs"),
+    told.costly_rows ? h("p", { class: "help" }, `Half of the loss is in ${rows(told.costly_rows.rows)} (${share(told.costly_rows.share)} of all).`) : null, warnings(told.warnings));
+}

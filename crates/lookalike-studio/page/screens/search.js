@@ -1,0 +1,183 @@
+// Screen 4: the search, what each k costs, and two results to compare.
+
+import { address, get, isAbort, post, remove } from "../lib/api.js";
+import { frontierChart, progressChart } from "../lib/charts.js";
+import { h, redraw } from "../lib/dom.js";
+import { count, lost, number, ratio, rows, secondsOf, share } from "../lib/format.js";
+import { abandon, frontier, isRunning, jobKey, jobs, latest, progressBox, start, stop } from "../lib/jobs.js";
+import { accept, edit, setSection, store } from "../lib/store.js";
+import { button, empty, errorBox, field, mark, table, tableBox, warnings, words } from "../lib/ui.js";
+import { WORDS } from "../lib/words.js";
+
+export function mount(root, scope) {
+  const parts = { search: h("section", { class: "panel" }), results: h("section", { class: "panel" }), frontier: h("section", { class: "panel" }), compare: h("section", { class: "panel" }) };
+  const state = scope.memory;
+  state.ks ??= "2, 3, 5, 10, 20, 50";
+  state.each ??= "2";
+  const draw = {
+    search: () => drawSearch(parts.search, state, scope),
+    results: () => drawResults(parts.results, scope, draw),
+    frontier: () => drawFrontier(parts.frontier, state, scope, draw),
+    compare: () => drawCompare(parts.compare, scope),
+  };
+  redraw(root,
+    h("div", { class: "screen-head" }, h("h2", {}, "Search"),
+      h("p", { class: "intro" }, "Many releases satisfy the rules. The search looks for one with little ", h("strong", {}, "loss"), ": 0 % is the table as it is, 100 % is a table of * only.")),
+    h("div", { class: "two" }, h("div", {}, parts.search, parts.results), h("div", {}, parts.frontier, parts.compare)),
+    words("loss", "bound", "gap", "risk", "frontier", "class", "suppressed"));
+  let key = jobKey();
+  scope.on("job", () => {
+    if (key === jobKey()) { drawFigures(state.figures, jobs.last.search); return; }
+    key = jobKey();
+    draw.search();
+    draw.frontier();
+  });
+  scope.on("results", () => { draw.results(); draw.compare(); });
+  Object.values(draw).forEach((act) => act());
+}
+
+// The search
+
+async function run(place, body, state, scope, redo) {
+  state.error = null;
+  try { await start(body); } catch (error) { if (!isAbort(error)) state.error = error; }
+  redo();
+}
+
+function timeField() {
+  const now = secondsOf(store.draft.limits?.time ?? "10s") ?? 10;
+  const input = h("input", { type: "text", inputmode: "decimal", size: 6, id: "search-time", value: String(now), oninput: (event) => {
+    const value = number(event.target.value);
+    event.target.setAttribute("aria-invalid", String(!(value > 0)));
+    if (value > 0) setSection("limits", "time", `${value}s`);
+  } });
+  return field("Time", input, null, { unit: "seconds" });
+}
+
+function drawSearch(place, state, scope) {
+  const again = () => drawSearch(place, state, scope);
+  const job = jobs.last.search;
+  const other = isRunning() && !isRunning("search");
+  const begin = () => run(place, { kind: "search", time: store.draft.limits?.time ?? "10s" }, state, scope, again);
+  redraw(place, h("h3", {}, "Search for a release"),
+    isRunning("search") ? null : h("div", { class: "row" }, timeField(), button(`Search with k = ${count(store.draft.k)}`, begin, { kind: "main", id: "start-search", disabled: other })),
+    isRunning("search") ? null : h("p", { class: "help" }, "More time, less loss. Small tables need less."),
+    other ? h("p", { class: "help" }, "Another job is running; a search can start when it has ended.") : null,
+    state.error ? errorBox(state.error) : null,
+    job ? searchState(job, state, scope) : null);
+}
+
+function searchState(job, state, scope) {
+  state.figures = h("div", {});
+  drawFigures(state.figures, job);
+  return h("div", { class: "job" },
+    job.state === "running" ? progressBox(job, scope) : null,
+    state.figures,
+    job.state === "running" ? h("div", { class: "actions" }, button("Stop and keep the best", () => stop(job).catch(() => {}), { kind: "main", id: "stop-search" }), button("Stop, keep nothing", () => abandon(job).catch(() => {}), { id: "abandon-search" })) : null,
+    job.state === "failed" ? errorBox(job.error) : null,
+    job.state === "done" ? h("div", { class: "actions" }, mark("good", "Found."), button("See the result", () => scope.go("result"), { kind: "main", id: "see-result" })) : null);
+}
+
+/** The figures of a search, drawn again with each event. */
+function drawFigures(place, job) {
+  if (!place || !job) return;
+  const now = latest(job);
+  const figure = (name, value) => h("div", {}, h("dt", {}, name), h("dd", {}, value));
+  const hasLoss = job.progress.some((step) => typeof step.loss === "number");
+  const hasBound = job.progress.some((step) => typeof step.bound === "number");
+  redraw(place,
+    now ? h("dl", { class: "figures" }, figure("loss", lost(now.loss)), figure("lower bound", lost(now.bound)), figure("gap", ratio(now.gap))) : null,
+    hasLoss ? progressChart(job.progress) : null,
+    hasLoss ? h("p", { class: "help legend" }, h("span", { class: "key loss" }), "loss of the best release so far") : null,
+    hasBound ? h("p", { class: "help legend" }, h("span", { class: "key bound" }), "lower bound: no release can lose less") : null,
+    hasLoss ? h("p", { class: "help" }, hasBound ? `Gap: ${WORDS.gap}` : "There is no lower bound yet, or none under these rules.") : null,
+    warnings([...new Set(job.warnings)]));
+}
+
+// Results of this session
+
+function drawResults(place, scope, draw) {
+  const results = [...(store.project.results ?? [])].reverse();
+  const pin = async (result, as) => {
+    try { accept(await post(`/api/results/${result.id}/pin`, { as: result.pinned === as ? null : as }), false); } catch (error) { redraw(place, errorBox(error, draw.results)); }
+  };
+  const drop = async (result) => {
+    try { accept(await remove(`/api/results/${result.id}`), false); } catch (error) { redraw(place, errorBox(error, draw.results)); }
+  };
+  const pinButton = (result, as) => button(as, () => pin(result, as), { kind: result.pinned === as ? "small pressed" : "small", id: `pin-${result.id}-${as}`, "aria-pressed": result.pinned === as, "aria-label": `Pin ${result.label} as ${as}` });
+  const lines = results.map((result, at) => [
+    h("button", { type: "button", class: "link", onclick: () => { sessionStorage.setItem("lookalike-result", result.id); scope.go("result"); } }, `${result.label}${at === 0 ? " (newest)" : ""}`),
+    lost(result.loss), result.stale ? h("span", { title: "The configuration was changed since" }, "older settings") : "as set now",
+    h("span", { class: "group" }, pinButton(result, "A"), pinButton(result, "B")),
+    button("Forget", () => drop(result), { kind: "small", id: `drop-${result.id}`, "aria-label": `Forget ${result.label}` })]);
+  redraw(place, h("h3", {}, "Results"),
+    results.length ? tableBox(table("Results of this session", ["result", ["loss", "number"], "settings", "pin as", h("span", { class: "hidden-text" }, "actions")], lines), "Results") : empty("No result yet: start a search."));
+}
+
+// Frontier
+
+function parseKs(text) {
+  return [...new Set(text.split(/[\s,;]+/).map(Number).filter((k) => Number.isInteger(k) && k >= 1))].sort((one, other) => one - other).slice(0, 20);
+}
+
+function drawFrontier(place, state, scope, draw) {
+  const again = () => drawFrontier(place, state, scope, draw);
+  const known = frontier();
+  const points = [...(known?.points ?? [])].sort((one, other) => one.k - other.k);
+  const job = jobs.last.frontier;
+  const ks = parseKs(state.ks);
+  const begin = () => run(place, { kind: "frontier", ks, time: `${secondsOf(state.each) ?? 2}s` }, state, scope, again);
+  const choose = (k) => { state.chosen = k; again(); };
+  redraw(place, h("h3", {}, "Which k? The frontier"),
+    h("p", { class: "help" }, WORDS.frontier, " Each k is searched shortly."),
+    isRunning("frontier") ? null : h("div", { class: "row" },
+      field("values of k", h("input", { type: "text", id: "frontier-ks", value: state.ks, oninput: (event) => { state.ks = event.target.value; } })),
+      field("each", h("input", { type: "text", inputmode: "decimal", size: 4, id: "frontier-each", value: state.each, oninput: (event) => { state.each = event.target.value; } }), null, { unit: "seconds" }),
+      button("Compare", begin, { id: "start-frontier", disabled: isRunning() })),
+    isRunning("frontier") ? h("div", { class: "job" }, h("p", { role: "status" }, h("span", { class: "spinner", "aria-hidden": "true" }), `${count(points.length)} of ${count(ks.length)} done`), button("Stop", () => stop(jobs.current).catch(() => {}), { id: "stop-frontier" })) : null,
+    job?.state === "failed" ? errorBox(job.error) : null,
+    known?.stale && points.length ? mark("note", "The configuration was changed since these figures were made.") : null,
+    points.length ? frontierFigures(points, state, choose) : null,
+    points.length ? chosenPoint(points.find((point) => point.k === state.chosen), scope) : null);
+}
+
+function frontierFigures(points, state, choose) {
+  const broken = points.filter((point) => point.error);
+  return [
+    h("div", { class: "charts" },
+      frontierChart(points, "loss", { name: "loss", label: "Loss of each k. Each point is a button.", chosen: state.chosen, choose }),
+      frontierChart(points, "risk", { name: "highest risk", label: "Highest risk of each k. Each point is a button.", chosen: state.chosen, choose })),
+    broken.map((point) => mark("bad", `k = ${count(point.k)}: ${point.error}`)),
+  ];
+}
+
+function chosenPoint(point, scope) {
+  if (!point) return h("p", { class: "help" }, "Choose a point (click, or Tab and Enter) to see its figures and to use its k.");
+  const use = () => { edit((draft) => { draft.k = point.k; }); scope.go("search"); };
+  return h("div", { class: "chosen", role: "status" },
+    h("p", {}, h("strong", {}, `k = ${count(point.k)}`), `: loss ${lost(point.loss)}, highest risk ${share(point.risk)}, ${rows(point.classes, "class")}, the smallest of ${rows(point.smallest)}, ${count(point.suppressed)} suppressed`),
+    store.draft.k === point.k ? h("p", { class: "help" }, "The rules have this k now. Start the search to get its release.") : button(`Use k = ${count(point.k)}`, use, { id: "use-k" }));
+}
+
+// A and B side by side
+
+async function drawCompare(place, scope) {
+  const pinned = ["A", "B"].map((as) => (store.project.results ?? []).find((result) => result.pinned === as));
+  const head = h("h3", {}, "Compare A and B");
+  if (!pinned[0] || !pinned[1]) { redraw(place, head, h("p", { class: "help" }, "Pin one result as A and another as B to see them side by side.")); return; }
+  try {
+    const [one, other] = await Promise.all(pinned.map((result) => get(address(["results", String(result.id)]), { signal: scope.signal })));
+    redraw(place, head, tableBox(table("Results A and B", ["figure", [`A: ${pinned[0].label}`, "number"], [`B: ${pinned[1].label}`, "number"]], compareLines(one, other)), "Results A and B"));
+  } catch (error) { if (!isAbort(error)) redraw(place, head, errorBox(error, () => drawCompare(place, scope))); }
+}
+
+function compareLines(one, other) {
+  const line = (name, of, show) => [name, show(of(one)), show(of(other))];
+  const columns = one.columns.map((column) => [`loss of ${column.name}`, lost(column.loss), lost(other.columns.find((same) => same.name === column.name)?.loss)]);
+  return [
+    line("k", (of) => of.k, count), line("loss", (of) => of.loss, lost), line("gap", (of) => of.gap, ratio), line("rows released", (of) => of.released, count), line("rows suppressed", (of) => of.suppressed, count),
+    line("classes", (of) => of.classes, count), line("smallest class", (of) => of.smallest, count), line("highest risk", (of) => of.risk?.highest, share), line("average risk", (of) => of.risk?.average, share),
+    ...(one.queries ?? []).map((query, at) => [`counts with ${query.conditions} condition${query.conditions === 1 ? "" : "s"} are off by`, share(query.median), share(other.queries?.[at]?.median)]),
+    ...columns,
+  ];
+}

@@ -1,0 +1,100 @@
+//! The table in memory: read once, every column coded, numbers and dates plain.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, OnceLock};
+
+use lookalike::evaluate::profile::{self, ColumnProfile};
+use lookalike::forms::Given;
+use lookalike::request::{Input, Request};
+use lookalike::table::{self, Coded, Column, Table, Treatment};
+use lookalike::{Hint, Warning};
+use lookalike_report::suggest::suggest_and_keep;
+use rustc_hash::FxHashMap;
+
+use crate::failure::{Answer, Failure};
+use crate::measure::Classes;
+
+/// A table and what is known about its columns.
+#[derive(Debug)]
+pub(crate) struct SourceTable {
+    pub(crate) table: Table,
+    /// What `init` would say of each column.
+    pub(crate) profiles: Vec<ColumnProfile>,
+    pub(crate) warnings: Vec<String>,
+    /// For each column the rows of each code, counted when they are asked for.
+    counts: FxHashMap<String, OnceLock<Vec<u64>>>,
+    /// The classes of the columns that were measured last, so that another k is answered at once.
+    pub(crate) classes: Mutex<Option<(Vec<String>, Arc<Classes>)>>,
+}
+
+impl SourceTable {
+    fn new(table: Table, profiles: Vec<ColumnProfile>, warnings: &[Warning]) -> SourceTable {
+        let names = table.columns().iter().map(|column| column.name.clone());
+        let counts = names.map(|name| (name, OnceLock::new())).collect();
+        let warnings = warnings.iter().map(|warning| warning.message(Hint::words)).collect();
+        SourceTable { table, profiles, warnings, counts, classes: Mutex::default() }
+    }
+
+    /// The codes of a column.
+    pub(crate) fn coded(&self, name: &str) -> Answer<&Coded> {
+        let column = self.table.column(name).and_then(|column| column.coded.as_ref());
+        column.ok_or_else(|| Failure::not_found("the table has no such column"))
+    }
+
+    /// A table of the column's values alone, each in one row: a tree depends on nothing else.
+    pub(crate) fn distinct(&self, name: &str) -> Answer<Table> {
+        let coded = self.coded(name)?;
+        let column = self.table.column(name).ok_or_else(|| Failure::not_found("no such column"))?;
+        let values = Coded::from_cells(coded.values().iter().map(Option::as_deref));
+        let rows = coded.values().len();
+        let (name, data_type) = (column.name.clone(), column.data_type.clone());
+        let column = Column { name, data_type, coded: Some(values), passthrough: None };
+        Ok(Table::new(vec![column], rows))
+    }
+
+    /// The rows of each code of a column.
+    pub(crate) fn counts(&self, name: &str) -> Answer<&[u64]> {
+        let coded = self.coded(name)?;
+        let counts = self.counts.get(name).ok_or_else(|| Failure::not_found("no such column"))?;
+        Ok(counts.get_or_init(|| {
+            let mut rows = vec![0; coded.values().len()];
+            coded.codes().iter().for_each(|code| rows[code as usize] += 1);
+            rows
+        }))
+    }
+}
+
+/// Reads a table that has no configuration; returns the text that `init` would write, too.
+pub(crate) fn read_new(path: &Path, input: &Input) -> Answer<(SourceTable, String)> {
+    let source = table::open(path, input)?;
+    let header = lookalike_report::suggest::header_warning(&source);
+    let named = path.file_name().map(Into::into);
+    let (found, table) = suggest_and_keep(source, &Input { path: named, ..input.clone() })?;
+    let warnings: Vec<Warning> = header.into_iter().chain(found.warnings).collect();
+    Ok((SourceTable::new(table, found.columns, &warnings), found.toml))
+}
+
+/// Reads the table of a configuration.
+pub(crate) fn read(path: &Path, request: &Request) -> Answer<SourceTable> {
+    let source = table::open(path, &request.input)?;
+    let warnings = source.notes().to_vec();
+    let is_nested = |at: usize| source.data_types()[at].is_nested();
+    let treatments: Vec<Treatment> = (0..source.names().len())
+        .map(|at| if is_nested(at) { Treatment::Skip } else { Treatment::Code })
+        .collect();
+    let table = source.read(&treatments)?;
+    let input = &request.input;
+    let given = Given {
+        decimal: input.decimal,
+        thousands: input.thousands,
+        date: input.date_format.clone(),
+        is_of_others: false,
+    };
+    let (table, _) = profile::read_plainly(table, &given);
+    if table.rows() == 0 {
+        return Err(Failure::bad("the table has no rows: there is nothing to release"));
+    }
+    table.check_header()?;
+    let profiles = profile::profile(&table);
+    Ok(SourceTable::new(table, profiles, &warnings))
+}
