@@ -222,10 +222,12 @@ fn order_by(labels: &Coded, numbers: &Coded) -> Option<String> {
     for (value, &row) in labels.values().iter().zip(labels.first_row()) {
         let Some(label) = value else { continue };
         let text = numbers.values()[numbers.codes().get(row as usize) as usize].as_ref()?;
-        pairs.push((number(text)?, label.trim()));
+        // As it stands in the cells, blanks too: files with `, ` between cells have labels that begin with one.
+        pairs.push((number(text)?, label.as_str()));
     }
     pairs.sort_by(|a, b| a.0.total_cmp(&b.0));
     let reads_like_range = |label: &str| {
+        let label = label.trim();
         label == "*" || label.starts_with(['[', '{']) || label.contains(" .. ") || label.is_empty()
     };
     if pairs.len() < 3 || pairs.iter().any(|(_, label)| reads_like_range(label)) {
@@ -268,6 +270,20 @@ mod tests {
         let profiles = profile(&crate::testing::table(&csv));
         let education = profiles.iter().find(|profile| profile.name == "education").unwrap();
         let order = "order = [\"school\", \"college\", \"master\", \"doctor\"]";
+        assert_eq!(education.keys.as_deref(), Some(order));
+    }
+
+    #[test]
+    fn an_order_has_the_labels_as_the_cells_have_them() {
+        let mut csv = "education,education-num,age\n".to_string();
+        for row in 0..400 {
+            let level = row * 7 % 4;
+            let label = ["school", "college", "master", "doctor"][level];
+            csv += &format!(" {label}, {level}, {}\n", 20 + row % 37);
+        }
+        let profiles = profile(&crate::testing::table(&csv));
+        let education = profiles.iter().find(|profile| profile.name == "education").unwrap();
+        let order = "order = [\" school\", \" college\", \" master\", \" doctor\"]";
         assert_eq!(education.keys.as_deref(), Some(order));
     }
 
