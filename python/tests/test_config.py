@@ -41,9 +41,10 @@ snap = true
 raw_formulas = true
 pseudonyms = true
 codebook = true
+hash_key = "secret.key"
 [columns]
 patient = { role = "person" }
-name = { role = "identifier" }
+name = { role = "identifier", hash = true }
 age = { role = "quasi", weight = 2, hierarchy = { intervals = [5, 10], origin = 1, top = 80 } }
 zip = { role = "quasi", hierarchy = { prefix = [4, 3, 2] } }
 admission = { role = "quasi", hierarchy = { date = ["month", "year"] } }
@@ -54,7 +55,7 @@ sex = { role = "quasi", kind = "categorical" }
 diagnosis = { role = "sensitive", alpha = "1/2", values = ["HIV"], l = 3, distinct = 3 }
 illness = { role = "sensitive", entropy = 2.5, recursive = { c = 3, l = 2 } }
 height = { role = "quasi", hierarchy = { intervals = [5], bottom = 150 } }
-income = { role = "sensitive", t = 0.3, distance = "ordered" }
+income = { role = "sensitive", t = 0.3, distance = "ordered", round = 100, top = 9000, bottom = 0 }
 ward = { role = "keep", dependent = true }
 instance = { role = "weight" }
 [limits]
@@ -102,7 +103,12 @@ def test_keyword_arguments_say_the_same_as_a_mapping() -> None:
         keep="ward",
         accept_dependent=["ward"],
         reasons={"ward": "wanted by the clinic", "sex": "seen by everybody"},
+        round={"income": 100},
+        top={"income": 9000},
+        bottom={"income": 0.0},
         identifiers=["name"],
+        hash=["name"],
+        hash_key=Path("secret.key"),
         person="patient",
         sampling_weight="instance",
         suppress="1%",
@@ -131,11 +137,17 @@ def test_keyword_arguments_say_the_same_as_a_mapping() -> None:
         "role": "keep", "dependent": True, "reason": "wanted by the clinic"
     }  # fmt: skip
     assert columns["patient"] == {"role": "person"}
+    assert columns["name"] == {"role": "identifier", "hash": True}
+    assert {key: columns["income"][key] for key in ("round", "top", "bottom")} == {
+        "round": 100, "top": 9000, "bottom": 0
+    }  # fmt: skip
     assert columns["instance"] == {"role": "weight"}
     assert said["limits"] == {
         "suppress": "1%", "suppression_price": 0.5, "max_loss": 0.3, "time": "60.000000s"
     }  # fmt: skip
-    assert said["output"] == {"publish": "bounds", "pseudonyms": True, "codebook": True}
+    assert said["output"] == {
+        "publish": "bounds", "pseudonyms": True, "codebook": True, "hash_key": "secret.key"
+    }  # fmt: skip
     assert said["missing"] == ["?"] and said["risk"]["population"] == "register.csv"
 
 
@@ -229,6 +241,14 @@ def test_a_reason_needs_a_role_and_goes_with_it() -> None:
     assert la.Config.parse(config.to_toml()).reasons == {"age": "known to neighbours"}
     assert "known to neighbours" in config._repr_html_()
     assert config.with_(identifiers="age").reasons == {}
+
+
+def test_rounding_needs_a_role_and_a_mapping() -> None:
+    with pytest.raises(la.ConfigError, match="no role") as error:
+        la.Config(quasi=["age"], round={"pay": 100})
+    assert error.value.column == "pay"
+    with pytest.raises(TypeError, match="top is a dict"):
+        la.Config(quasi=["age"], top=100)  # type: ignore[arg-type]
 
 
 def test_no_value_is_in_the_repr_of_rules() -> None:

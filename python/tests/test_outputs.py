@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 from datetime import date, datetime, time
 from decimal import Decimal
 from importlib.util import find_spec
@@ -218,6 +219,36 @@ def test_a_codebook_is_data_and_two_files(df: pd.DataFrame, tmp_path: Path) -> N
     assert names == ["safe.codebook.html", "safe.codebook.json", "safe.csv"]
     without = la.anonymize(df, k=5, quasi=["age", "sex"], rest="drop", steps=100)
     assert without.codebook is None
+
+
+def test_kept_numbers_are_published_rounded_and_with_limits() -> None:
+    df = people()
+    df["pay"] = [900 + 37 * row for row in range(len(df))]
+    df["height"] = [150 + row % 400 / 10 for row in range(len(df))]
+    roles = {**ROLES, "keep": ["stay", "pay", "height"]}
+    limits: dict[str, Any] = {"round": {"pay": 1000, "height": 0.5}, "top": {"pay": 9000}}
+    result = la.anonymize(df, k=5, steps=100, seed=1, **roles, **limits)
+    released = result.release
+    expected = [min(9000, (pay + 500) // 1000 * 1000) for pay in df["pay"]]
+    assert sorted(released["pay"]) == sorted(expected)
+    assert released["pay"].dtype == df["pay"].dtype and released["height"].dtype == df["height"].dtype
+    assert sorted(released["height"]) == sorted(int(height * 2 + 0.5) / 2 for height in df["height"])
+    assert la.verify(released, k=5, **roles, **limits).ok
+    finer = released.assign(pay=released["pay"] + 1)
+    assert not la.verify(finer, k=5, **roles, **limits).ok
+
+
+def test_identifiers_are_published_as_hashes_with_a_key(df: pd.DataFrame, tmp_path: Path) -> None:
+    key = tmp_path / "secret.key"
+    key.write_bytes(b"sixteen bytes or more")
+    roles = {**ROLES, "identifiers": []}
+    released = la.anonymize(df, k=5, steps=100, hash=["name"], hash_key=key, **roles).release
+    expected = {
+        hmac.new(key.read_bytes(), name.encode(), "sha256").hexdigest()[:32] for name in df["name"]
+    }
+    assert set(released["name"]) == expected
+    drawn = la.anonymize(df, k=5, steps=100, hash=["name"], **roles).release
+    assert len(set(drawn["name"])) == len(df) and not set(drawn["name"]) & expected
 
 
 def test_dates_of_the_calendar_become_intervals_of_timestamps(df: pd.DataFrame) -> None:

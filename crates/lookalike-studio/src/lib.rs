@@ -80,11 +80,9 @@ pub fn serve(options: &StudioOptions, ready: impl FnOnce(&str)) -> Result<()> {
     if let Some(path) = &options.open {
         project::open(&app, path, None).map_err(failure::Failure::into_error)?;
     }
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .enable_all()
-        .build()
-        .map_err(no_port)?;
+    // One thread for the connections: whatever takes a moment has a thread of its own.
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(no_port)?;
     runtime.block_on(async {
         let listener = tokio::net::TcpListener::from_std(listener).map_err(no_port)?;
         ready(&address);

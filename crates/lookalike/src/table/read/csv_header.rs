@@ -68,14 +68,12 @@ impl Csv {
             head.drain(..end);
             skipped += 1;
         }
-        if options.names.is_empty() {
-            let (lines, end) = comment_lines(&head, given);
-            if lines > 0 {
-                notes.push(skipped_comments(lines));
-            }
-            head.drain(..end);
-            skipped += lines;
+        let (lines, end) = comment_lines(&head, given);
+        if lines > 0 {
+            notes.push(skipped_comments(lines));
         }
+        head.drain(..end);
+        skipped += lines;
         let delimiter = given.unwrap_or_else(|| sniff(&head));
         let line_end = head.iter().position(|&byte| byte == b'\n');
         let has_header = options.names.is_empty();
@@ -210,11 +208,11 @@ fn separator_line(head: &[u8]) -> Option<(u8, usize)> {
     }
 }
 
-/// Lines on top of a table that begin with `#` and are no header: how many, and where the next line
-/// begins. `#id,name` is a header all the same: it has as many cells as the lines below it.
+/// Lines on top of a table that begin with `#`, `%` or `|` and are no header: how many, and where the
+/// next line begins. `#id,name` is a header all the same: it has as many cells as the lines below it.
 fn comment_lines(head: &[u8], given: Option<u8>) -> (u64, usize) {
     let (mut lines, mut at) = (0, 0);
-    while head[at..].trim_ascii_start().starts_with(b"#") {
+    while matches!(head[at..].trim_ascii_start(), [b'#' | b'%' | b'|', ..]) {
         let blank = head[at..].len() - head[at..].trim_ascii_start().len();
         lines += head[at..at + blank].iter().filter(|&&byte| byte == b'\n').count() as u64 + 1;
         let end = head[at + blank..].iter().position(|&byte| byte == b'\n');
@@ -362,6 +360,8 @@ mod tests {
             ("SEP=|\na;b|c\n1,5;2|3\n", 2, vec![]),
             ("# exported 2024-01-01\n\n# by me\na,b\n1.5,2\n", 2, vec!["comment-lines"]),
             ("sep=,\n# a comment\na,b\n1,2\n", 2, vec!["comment-lines"]),
+            ("|1x3 Cross validator\na,b\n1,2\n", 2, vec!["comment-lines"]),
+            ("% made by hand\na,b\n1,2\n", 2, vec!["comment-lines"]),
             ("#id,name\n1,2\n", 2, vec![]),
             ("sep=\n1\n", 1, vec![]),
         ] {
@@ -389,6 +389,10 @@ mod tests {
         let source = opened("39, Private\n50,\"x,y\"\n", names(&["age", "work"])).unwrap();
         assert!(!source.is_headless());
         assert_eq!(rows(source).unwrap(), ["39| Private", "50|x,y"]);
+        let above = opened("|1x3 Cross validator\n39,a\n", names(&["age", "work"])).unwrap();
+        assert_eq!(rows(above).unwrap(), ["39|a"]);
+        let marked = opened("#39,a\n#40,b\n", names(&["age", "work"])).unwrap();
+        assert_eq!(rows(marked).unwrap(), ["#39|a", "#40|b"], "rows that begin with a mark");
         let wrong = opened("39,Private\n", names(&["age"])).unwrap_err();
         assert_eq!(wrong.code(), "names-and-columns");
         assert_eq!(opened("1,2\n", names(&["a", "a"])).unwrap_err().code(), "column-name-twice");
