@@ -231,8 +231,12 @@ def test_kept_numbers_are_published_rounded_and_with_limits() -> None:
     released = result.release
     expected = [min(9000, (pay + 500) // 1000 * 1000) for pay in df["pay"]]
     assert sorted(released["pay"]) == sorted(expected)
-    assert released["pay"].dtype == df["pay"].dtype and released["height"].dtype == df["height"].dtype
-    assert sorted(released["height"]) == sorted(int(height * 2 + 0.5) / 2 for height in df["height"])
+    assert (
+        released["pay"].dtype == df["pay"].dtype and released["height"].dtype == df["height"].dtype
+    )
+    assert sorted(released["height"]) == sorted(
+        int(height * 2 + 0.5) / 2 for height in df["height"]
+    )
     assert la.verify(released, k=5, **roles, **limits).ok
     finer = released.assign(pay=released["pay"] + 1)
     assert not la.verify(finer, k=5, **roles, **limits).ok
