@@ -228,7 +228,7 @@ def test_kept_numbers_are_published_rounded_and_with_limits() -> None:
     roles = {**ROLES, "keep": ["stay", "pay", "height"]}
     limits: dict[str, Any] = {"round": {"pay": 1000, "height": 0.5}, "top": {"pay": 9000}}
     result = la.anonymize(df, k=5, steps=100, seed=1, **roles, **limits)
-    released = result.release
+    released = result.frame
     expected = [min(9000, (pay + 500) // 1000 * 1000) for pay in df["pay"]]
     assert sorted(released["pay"]) == sorted(expected)
     assert (
@@ -246,12 +246,12 @@ def test_identifiers_are_published_as_hashes_with_a_key(df: pd.DataFrame, tmp_pa
     key = tmp_path / "secret.key"
     key.write_bytes(b"sixteen bytes or more")
     roles = {**ROLES, "identifiers": []}
-    released = la.anonymize(df, k=5, steps=100, hash=["name"], hash_key=key, **roles).release
+    released = la.anonymize(df, k=5, steps=100, hash=["name"], hash_key=key, **roles).frame
     expected = {
         hmac.new(key.read_bytes(), name.encode(), "sha256").hexdigest()[:32] for name in df["name"]
     }
     assert set(released["name"]) == expected
-    drawn = la.anonymize(df, k=5, steps=100, hash=["name"], **roles).release
+    drawn = la.anonymize(df, k=5, steps=100, hash=["name"], **roles).frame
     assert len(set(drawn["name"])) == len(df) and not set(drawn["name"]) & expected
 
 

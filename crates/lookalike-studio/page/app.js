@@ -94,7 +94,9 @@ function show() {
   drawHeader();
   main.setAttribute("aria-label", name);
   const root = h("div", { class: `screen screen-${name}`, id: "panel", role: name === "choose" ? null : "tabpanel", "aria-labelledby": name === "choose" ? null : `tab-${name}` });
-  if (isSame) redraw(main, root); else main.replaceChildren(root);
+  const next = SCREENS[SCREENS.findIndex(([key]) => key === name) + 1];
+  const parts = name === "choose" || !next ? [root] : [root, h("p", { class: "next" }, h("a", { href: `#/${next[0]}`, class: "button" }, `Next: ${next[1]} →`))];
+  if (isSame) redraw(main, ...parts); else main.replaceChildren(...parts);
   module.mount(root, mounted);
   if (!isSame) scrollTo(0, 0);
   const title = name === "choose" ? "Choose a table" : SCREENS.find(([key]) => key === name)[1];

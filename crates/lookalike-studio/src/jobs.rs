@@ -44,7 +44,14 @@ pub(crate) enum Work {
         codebook: bool,
     },
     /// The page about a written release.
-    Report { path: String, edition: String, title: Option<String>, to: String },
+    Report {
+        path: String,
+        edition: String,
+        title: Option<String>,
+        to: String,
+        #[serde(default)]
+        force: bool,
+    },
     /// Verifies a written release against the table.
     Verify { path: String },
 }
@@ -176,12 +183,12 @@ pub(crate) fn start(app: &Arc<App>, work: Work) -> Answer<u64> {
 }
 
 fn done(app: &Arc<App>, job: &Arc<Job>, work: &Work) -> Answer<Value> {
-    let (request, data, source, searched, config) = {
+    let (request, data, source, settings, config) = {
         let mut state = app.state();
         let project = state.project()?;
-        let searched = searched(&project.request()?);
         let source = Arc::clone(&project.source);
-        (project.request_to_run()?, project.data.clone(), source, searched, project.config.clone())
+        let settings = project.request()?;
+        (project.request_to_run()?, project.data.clone(), source, settings, project.config.clone())
     };
     match work {
         Work::Search { time } => {
@@ -194,8 +201,10 @@ fn done(app: &Arc<App>, job: &Arc<Job>, work: &Work) -> Answer<Value> {
                 run.cancel(&job.cancel).watch(&watch).codebook_page(codebook::page).categories();
             let released = run.in_memory(data.clone())?;
             job.say("stage", json!({ "stage": "measure" }));
+            let searched = searched(&settings);
             let mut found =
                 FoundRelease::new(released, &request, &data, &source, searched, &job.cancel)?;
+            found.settings = json!(settings);
             let mut state = app.state();
             state.next_result += 1;
             found.id = state.next_result;
@@ -214,7 +223,7 @@ fn done(app: &Arc<App>, job: &Arc<Job>, work: &Work) -> Answer<Value> {
         Work::Write { result, path, force, codebook } => {
             write(app, job, (*result, path, *force, *codebook), &data, &config)
         }
-        Work::Report { path, edition, title, to } => {
+        Work::Report { path, edition, title, to, force } => {
             let (release, to) = (output(app, &config, path)?, output(app, &config, to)?);
             let edition = if edition == "public" { Edition::Public } else { Edition::Internal };
             let name =
@@ -226,7 +235,10 @@ fn done(app: &Arc<App>, job: &Arc<Job>, work: &Work) -> Answer<Value> {
             let date = Some(RecordDate::today()?);
             let options = ReportOptions { names, edition, date, ..ReportOptions::default() };
             let page = report(data, release, &request, &options, &job.cancel, &|_| {})?;
-            table::write_text(&to, Existing::Overwrite, table::Access::Usual, &page.html)?;
+            // A report of this session may be made anew.
+            let is_own = app.state().written.contains(&to);
+            let existing = Existing::overwrite_if(*force || is_own);
+            table::write_text(&to, existing, table::Access::Usual, &page.html)?;
             app.state().written.insert(to.clone());
             Ok(
                 json!({ "path": shown(&app.folder, &to), "holds": page.holds, "verdict": page.verdict }),
@@ -350,6 +362,7 @@ fn write(
     Ok(json!({
         "path": shown(&app.folder, &out), "verified": true, "bytes": size,
         "lines": lines(&released.report.verdict, quasi), "codebook": beside,
+        "cautions": found.cautions(),
     }))
 }
 

@@ -21,8 +21,9 @@ use crate::source::SourceTable;
 #[derive(Debug)]
 pub(crate) struct FoundRelease {
     pub(crate) id: u64,
-    /// What it was searched with.
+    /// What it was searched with: as far as a search depends on it, and the whole configuration.
     searched: String,
+    pub(crate) settings: Value,
     k: Option<u64>,
     pub(crate) released: Mutex<ReleasedTable>,
     numbers: Value,
@@ -61,6 +62,7 @@ impl FoundRelease {
         Ok(FoundRelease {
             id: 0,
             searched,
+            settings: Value::Null,
             k: request.k,
             released: Mutex::new(released),
             numbers,
@@ -79,7 +81,8 @@ impl FoundRelease {
 
     /// For the list of results; `now` is the configuration as it is, as far as a search depends on it.
     pub(crate) fn line(&self, now: &str) -> Value {
-        let label = self.k.map_or("no k".to_string(), |k| format!("k = {k}"));
+        let k = self.k.map_or("no k".to_string(), |k| format!("k = {k}"));
+        let label = format!("{}: {k}", self.id);
         json!({
             "id": self.id, "label": label, "k": self.k, "loss": self.numbers["loss"],
             "pinned": self.pin(), "stale": self.searched != now,
@@ -89,7 +92,18 @@ impl FoundRelease {
     pub(crate) fn view(&self) -> Value {
         let mut view = self.numbers.clone();
         view["id"] = json!(self.id);
+        view["settings"] = self.settings.clone();
         view
+    }
+
+    /// What somebody must know before the release goes out: columns that are not in it, rows that can be
+    /// found by what is published as it is, and warnings.
+    pub(crate) fn cautions(&self) -> Value {
+        let part = |key: &str| self.numbers[key].clone();
+        json!({
+            "dropped": part("dropped"), "columns": part("source_columns"),
+            "unique_published": part("unique_published"), "warnings": part("warnings"),
+        })
     }
 
     pub(crate) fn sample(&self) -> &Value {
@@ -134,6 +148,11 @@ fn numbers(
         })
     });
     let risk = of_page("risk");
+    let is_released = |name: &String| {
+        found.quasi.contains(name) || released.schema.column_with_name(name).is_some()
+    };
+    let names = source.table.columns().iter().map(|column| &column.name);
+    let dropped: Vec<&String> = names.filter(|name| !is_released(name)).collect();
     json!({
         "k": request.k, "rows": found.rows, "released": verdict.measures.rows,
         "suppressed": found.suppressed, "classes": verdict.measures.classes,
@@ -150,8 +169,7 @@ fn numbers(
         "rules": lines(verdict, &found.quasi),
         "unique_published": unique,
         "warnings": found.warnings.iter().map(|warning| warning.message(Hint::words)).collect::<Vec<String>>(),
-        "source_rows": source.table.rows(),
-        "request": serde_json::to_value(request).unwrap_or_default(),
+        "dropped": dropped, "source_columns": source.table.columns().len(),
     })
 }
 

@@ -1,6 +1,7 @@
 // Pieces that all screens share: fields, buttons, boxes for tables, states, explanations.
 
 import { fresh, h } from "./dom.js";
+import { count, rows } from "./format.js";
 import { WORDS } from "./words.js";
 
 /** Says a sentence to screen readers. */
@@ -107,6 +108,24 @@ export function ruleLine(text) {
   const isOk = /^\s*(ok|holds|true)\b/i.test(text);
   const isBroken = /^\s*(broken|leak|fails?|failed|false|not ok|no)\b/i.test(text);
   return mark(isOk ? "good" : isBroken ? "bad" : "note", text.replace(/^\s*(ok|holds|true|broken|leak|fails?|failed|false)\s+/i, ""));
+}
+
+/** All rule lines: what is not satisfied first; of many satisfied ones the first four, the others in a fold. */
+export function ruleLines(lines) {
+  const isOk = (text) => /^\s*(ok|holds|true)\b/i.test(text);
+  const good = (lines ?? []).filter(isOk).sort((one, other) => one.localeCompare(other, undefined, { numeric: true }));
+  const few = good.length > 6 ? good.slice(0, 4) : good;
+  return h("div", { class: "rule-lines" }, (lines ?? []).filter((text) => !isOk(text)).map(ruleLine), few.map(ruleLine),
+    good.length > few.length ? h("details", { class: "fold" }, h("summary", {}, `${good.length - few.length} more rules, all satisfied`), good.slice(few.length).map(ruleLine)) : null);
+}
+
+/** What somebody must know before a release goes out. */
+export function cautions({ unique_published: unique, dropped, columns, warnings: said }) {
+  const names = (unique?.columns ?? []).map((column) => column?.column ?? column).join(", ");
+  return h("div", { class: "cautions" },
+    unique?.rows ? mark("bad", h("strong", {}, `${rows(unique.rows)} ${unique.rows === 1 ? "is" : "are"} unique on the columns that are not made coarser for k: `), `${names}. Whoever knows these values of a person finds the row, whatever k is. Drop such a column, round it, or make it a quasi-identifier on screen 1.`) : null,
+    dropped?.length ? mark("note", `${count(dropped.length)} of ${rows(columns, "column")} ${dropped.length === 1 ? "is" : "are"} not in the release: ${dropped.join(", ")}. The loss does not count them.`) : null,
+    warnings(said));
 }
 
 /** A bar of a share, with its text beside it. */

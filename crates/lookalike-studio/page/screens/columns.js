@@ -66,7 +66,7 @@ function countText() {
   const { columns } = store.columns;
   const open = columns.filter(needsDecision).length;
   const quasi = columnsWith("quasi").length;
-  return `${rows(columns.length, "column")}, ${rows(quasi, "quasi-identifier")}. ${open ? `${count(open)} of ${count(columns.length)} still ${open === 1 ? "needs" : "need"} a decision.` : "Every column is decided."}`;
+  return `${rows(columns.length, "column")}, ${rows(quasi, "quasi-identifier")}. ${open ? `${count(open)} of ${count(columns.length)} still ${open === 1 ? "needs" : "need"} a decision${store.draft.rest === "drop" ? ", and will not be in the release until then" : ""}.` : "Every column is decided."}`;
 }
 
 function drawCounts(body) {
@@ -95,7 +95,7 @@ function line(column, state, scope, again) {
 
 function decision(column, again) {
   const role = roleOf(column.name);
-  if (needsDecision(column)) return h("span", { class: "decide" }, h("span", { class: "sign", "aria-hidden": "true" }, "?"), `decide: drop or keep?${column.suggested ? ` (suggested: ${roleName(column.suggested)})` : ""}`);
+  if (needsDecision(column)) return h("span", { class: "decide" }, h("span", { class: "sign", "aria-hidden": "true" }, "?"), column.suggested && column.suggested !== "keep" ? `decide: ${roleName(column.suggested)}, or drop it?` : "decide: keep or drop?");
   if (!role) return h("span", { class: "sub" }, store.draft.rest === "keep" ? "no role: published unchanged" : "no role: dropped");
   if (role !== column.suggested && column.suggested && !column.open) return h("span", { class: "sub" }, `suggested: ${roleName(column.suggested)}`);
   return null;

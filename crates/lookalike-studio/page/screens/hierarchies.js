@@ -112,7 +112,7 @@ function draw(screen) {
     h("section", { class: "panel" }, head(screen, view), makerLine(screen, view), trial ? trialBox(screen) : null),
     screen.problem ? errorBox(screen.problem) : null,
     h("div", { class: "warnings" }, problems(shown)),
-    h("section", { class: `panel ${trial ? "preview" : ""}` }, trial ? mark("note", h("strong", {}, "Preview. "), "Not used yet: choose “Use it” above.") : null, tools(screen, shown), lines(screen, shown), pager(screen, shown), trial ? null : groupsBox(screen, shown)),
+    h("section", { class: `panel ${trial ? "preview" : ""}` }, trial ? mark("note", h("strong", {}, "Preview. "), trial.maker === "none" ? "The hierarchy is still in use: choose “Remove the hierarchy” above." : "Not used yet: choose “Use it” above.") : null, tools(screen, shown), lines(screen, shown), pager(screen, shown), trial ? null : groupsBox(screen, shown)),
     trial ? null : importBox(screen));
 }
 

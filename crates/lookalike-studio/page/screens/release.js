@@ -1,11 +1,11 @@
 // Screen 6: the file is written, read back and judged; reports; the same as a command.
 
-import { isAbort, post } from "../lib/api.js";
+import { address, get, isAbort, post } from "../lib/api.js";
 import { debounce, h, redraw } from "../lib/dom.js";
 import { lost } from "../lib/format.js";
 import { isRunning, jobKey, jobs, progressBox, start } from "../lib/jobs.js";
-import { setSection, store } from "../lib/store.js";
-import { button, check, copyBox, empty, errorBox, field, fold, loading, mark, ruleLine, select, warnings, words } from "../lib/ui.js";
+import { edit, setSection, store } from "../lib/store.js";
+import { button, cautions, check, copyBox, empty, errorBox, field, fold, loading, mark, ruleLines, select, warnings, words } from "../lib/ui.js";
 import { WORDS } from "../lib/words.js";
 
 const PUBLISH = [["label", "labels: [20-29], groups, *"], ["set", "sets: {a, b} where there is no hierarchy"], ["bounds", "two columns: age_min, age_max"], ["center", "two columns and their middle"]];
@@ -16,7 +16,7 @@ const outPath = () => store.draft.output?.path || `${stem()}-safe.csv`;
 export function mount(root, scope) {
   const state = scope.memory;
   state.force ??= false;
-  state.to ??= `${stem()}-report.html`;
+  state.to ??= `${stem()}-report`;
   state.title ??= "";
   const parts = { write: h("section", { class: "panel" }), report: h("section", { class: "panel" }), same: h("section", { class: "panel" }), view: h("div", {}) };
   const drawWrite = () => drawWriting(parts.write, state, parts.view, scope);
@@ -59,7 +59,11 @@ function drawWriting(place, state, view, scope) {
   state.result = results.some((result) => result.id === state.result) ? state.result : results.at(-1).id;
   const chosen = results.find((result) => result.id === state.result);
   const options = [...results].reverse().map((result) => [String(result.id), `${result.pinned ? `${result.pinned}: ` : ""}${result.label}, loss ${lost(result.loss)}${result.stale ? ", older settings" : ""}`]);
-  const write = () => run(state, "writeError", { kind: "write", result: state.result, path: outPath(), force: state.force, codebook: output.codebook === true }, again);
+  const write = () => {
+    const body = { kind: "write", result: state.result, path: outPath(), force: state.force, codebook: output.codebook === true };
+    state.force = false; // for this one time
+    return run(state, "writeError", body, again);
+  };
   redraw(place, h("h3", {}, "Write the release"),
     h("div", { class: "fields" },
       field("Result", select(options, String(state.result), (value) => { state.result = Number(value); again(); }, { id: "write-result" })),
@@ -68,7 +72,8 @@ function drawWriting(place, state, view, scope) {
       check("Intervals of the hierarchy, not exact ends", output.snap === true, (value) => setSection("output", "snap", value || null), "[20-29] in place of [22-27]; exact ends are true minima and maxima", { id: "write-snap" }),
       check("Codebook", output.codebook === true, (value) => setSection("output", "codebook", value || null), WORDS.codebook, { id: "write-codebook" }),
       check("Overwrite a file of this name", state.force, (value) => { state.force = value; }, null, { id: "write-force" })),
-    chosen?.stale ? mark("warn", "This result was made with older settings. ", h("a", { href: "#/search" }, "Search again"), " to have the present rules in the release.") : null,
+    chosen?.stale ? h("div", {}, mark("warn", "This result was made with other settings than those of now: the command and the report would not fit it. ", h("a", { href: "#/search" }, "Search again"), " with the settings of now, or:"),
+      button("Take the settings of this result", () => takeSettings(state, again), { id: "take-settings" })) : null,
     button("Write and verify", write, { kind: "main", id: "write", disabled: isRunning() }),
     isRunning("write") ? progressBox(jobs.current, scope) : null,
     state.writeError ? errorBox(state.writeError) : null,
@@ -81,7 +86,7 @@ function written(job, view) {
   const { path, verified, lines, codebook } = job.result;
   return h("div", { class: `box ${verified ? "good" : "bad"}`, role: "status" },
     mark(verified ? "good" : "bad", h("strong", {}, verified ? `${path} is written, read back and verified.` : `${path} did not pass and was removed.`)),
-    h("div", { class: "rule-lines" }, (lines ?? []).map(ruleLine)),
+    job.result.cautions ? cautions(job.result.cautions) : null, ruleLines(lines),
     codebook?.length ? h("p", {}, "Codebook: ", codebook.map((file) => h("span", { class: "inline-label file-name" }, file, file.endsWith(".html") ? button("Show it", () => showFile(view, file), { kind: "small", "aria-label": `Show ${file}` }) : null))) : null, warnings(job.warnings));
 }
 
@@ -94,7 +99,16 @@ function verifyBox(state, again, scope) {
     isRunning("verify") ? progressBox(jobs.current, scope) : null,
     state.verifyError ? errorBox(state.verifyError) : null,
     job?.state === "failed" ? errorBox(job.error) : null,
-    job?.state === "done" ? h("div", { class: `box ${job.result.holds ? "good" : "bad"}`, role: "status" }, mark(job.result.holds ? "good" : "bad", h("strong", {}, job.result.holds ? "Every rule is satisfied." : "A rule is broken.")), job.result.lines.map(ruleLine)) : null);
+    job?.state === "done" ? h("div", { class: `box ${job.result.holds ? "good" : "bad"}`, role: "status" }, mark(job.result.holds ? "good" : "bad", h("strong", {}, job.result.holds ? "Every rule is satisfied." : "A rule is broken.")), ruleLines(job.result.lines)) : null);
+}
+
+/** The configuration becomes the one that the chosen result was made with; undo brings the other back. */
+async function takeSettings(state, again) {
+  try {
+    const { settings } = await get(address(["results", String(state.result)]));
+    edit((draft) => { Object.keys(draft).forEach((key) => delete draft[key]); Object.assign(draft, settings); });
+  } catch (error) { if (!isAbort(error)) state.writeError = error; }
+  again();
 }
 
 // Reports
@@ -104,14 +118,15 @@ function drawReports(place, state, view, scope) {
   const job = jobs.last.report;
   const make = (edition) => {
     state.edition = edition;
-    return run(state, "reportError", { kind: "report", path: outPath(), edition, title: state.title || null, to: state.to }, again);
+    return run(state, "reportError", { kind: "report", path: outPath(), edition, title: state.title || null, to: `${state.to.replace(/\.html$/, "")}-${edition}.html`, force: state.reportForce === true }, again);
   };
   const hasFile = jobs.last.write?.state === "done";
   redraw(place, h("h3", {}, "Report"),
     h("p", { class: "help" }, "One page for those who decide: verdict, loss of each column, remaining risk, and a record to be filed. The internal edition has counts of the source and is as confidential as the table; the public one may go with the release."),
     h("div", { class: "fields" },
       field("Title", h("input", { type: "text", id: "report-title", value: state.title, oninput: (event) => { state.title = event.target.value; } })),
-      field("File", h("input", { type: "text", id: "report-to", value: state.to, spellcheck: "false", oninput: (event) => { state.to = event.target.value; } }))),
+      field("File", h("input", { type: "text", id: "report-to", value: state.to, spellcheck: "false", oninput: (event) => { state.to = event.target.value; } }), "with -internal.html or -public.html behind it"),
+      check("Overwrite a report of an earlier session", state.reportForce === true, (value) => { state.reportForce = value; }, null, { id: "report-force" })),
     hasFile ? null : h("p", { class: "help" }, `A report is about a written release (${outPath()}): write it first, unless it is there already.`),
     h("div", { class: "actions" }, button("Report, internal", () => make("internal"), { id: "report-internal", disabled: isRunning() }), button("Report, public", () => make("public"), { id: "report-public", disabled: isRunning() })),
     isRunning("report") ? progressBox(jobs.current, scope) : null,

@@ -6,14 +6,14 @@ import { h, redraw } from "../lib/dom.js";
 import { count, decimal, lost, ratio, rows, seconds, share } from "../lib/format.js";
 import { isRunning, jobKey, jobs, progressBox, start, stop } from "../lib/jobs.js";
 import { store } from "../lib/store.js";
-import { button, empty, errorBox, loading, mark, radios, ruleLine, select, shareBar, table, tableBox, warnings, words } from "../lib/ui.js";
+import { button, empty, errorBox, loading, cautions, mark, radios, ruleLines, select, shareBar, table, tableBox, warnings, words } from "../lib/ui.js";
 import { WORDS } from "../lib/words.js";
 
 export function mount(root, scope) {
   const results = store.project.results ?? [];
   const wanted = Number(sessionStorage.getItem("lookalike-result")) || null;
   const chosen = results.find((result) => result.id === wanted) ?? results.at(-1);
-  const head = h("div", { class: "screen-head" }, h("h2", {}, "Result"), h("p", { class: "intro" }, "What the release would be like. Nothing has been written yet."));
+  const head = h("div", { class: "screen-head" }, h("h2", {}, "Result"), h("p", { class: "intro" }, "What the release is like. Screen 6 writes it."));
   scope.on("results", () => { if ((store.project.results ?? []).length !== results.length) mountAgain(root, scope); });
   if (!chosen) {
     redraw(root, head, empty("There is no result yet.", button("Go to the search", () => scope.go("search"), { kind: "main" })));
@@ -51,9 +51,8 @@ function draw(body, result, scope) {
   const help = h("section", { class: "panel" });
   const drawHelp = () => drawExplain(help, result, scope);
   redraw(body, tiles(result),
-    h("div", { class: "rule-lines" }, (result.rules ?? []).map(ruleLine)), warnings(result.warnings),
-    result.unique_published?.rows ? mark("warn", `${rows(result.unique_published.rows)} ${result.unique_published.rows === 1 ? "is" : "are"} unique on columns that are published unchanged: ${names(result.unique_published.columns)}.`) : null,
-    columnsPanel(result), h("section", { class: "panel" }, h("h3", {}, "Rows before → after"), h("p", { class: "help" }, "Typical rows: in the source, and as the release shows them."), sample),
+    cautions({ ...result, columns: result.source_columns }), ruleLines(result.rules),
+    columnsPanel(result), h("section", { class: "panel" }, h("h3", {}, "Rows before → after"), h("p", { class: "help" }, "Typical rows of the release, each beside a row of the table that it could be. Columns that are not made coarser for k are shown as they are published."), sample),
     h("div", { class: "three" }, sizesPanel(result), riskPanel(result), queriesPanel(result)), help);
   let key = jobKey();
   scope.on("job", () => { if (key !== jobKey()) { key = jobKey(); drawHelp(); } });
@@ -61,18 +60,16 @@ function draw(body, result, scope) {
   loadSample(sample, result.id, scope);
 }
 
-const names = (columns) => (columns ?? []).map((column) => column?.column ?? column).join(", ");
-
 const tile = (name, value, note) => h("div", { class: "tile" }, h("dt", {}, name), h("dd", {}, value), note ? h("dd", { class: "sub" }, note) : null);
 
 function tiles(result) {
   return h("dl", { class: "tiles" },
     tile("k", count(result.k), `smallest class ${count(result.smallest)}`),
     tile("loss", lost(result.loss), result.published_loss !== null && result.published_loss !== undefined && result.suppressed ? `${lost(result.published_loss)} in published rows` : "0 % is exact, 100 % is all *"),
-    tile("gap to the lower bound", ratio(result.gap), result.gap_words ?? (result.bound ? `bound ${lost(result.bound)}` : "no bound under these rules")),
+    tile("gap to the lower bound", ratio(result.gap), result.bound ? `no release loses less than ${lost(result.bound)}` : "no bound under these rules"),
     tile("classes", count(result.classes), `of ${rows(result.released)}`),
     tile("suppressed", count(result.suppressed), result.suppressed ? share(result.suppressed / result.rows) : "every row is in the release"),
-    tile("highest risk", share(result.risk?.highest), "1 / smallest class"),
+    tile("highest risk", share(result.risk?.highest), result.unique_published?.rows ? "by the quasi-identifiers; see below" : "1 / smallest class"),
     tile("time", seconds(result.time)));
 }
 
@@ -108,7 +105,7 @@ function riskPanel({ risk, k }) {
 }
 
 function queriesPanel(result) {
-  return h("section", { class: "panel" }, h("h3", {}, "How far counts are off"), h("p", { class: "help" }, WORDS.query),
+  return h("section", { class: "panel" }, h("h3", {}, "How far counts are off"), h("p", { class: "help" }, WORDS.query, " Random counts: the report draws others and more of them."),
     !result.queries?.length ? h("p", {}, "Not measured for this kind of release.") : table("Error of counts", ["conditions", ["half are within", "number"], ["9 of 10 within", "number"]], (result.queries ?? []).map((query) => [String(query.conditions), share(query.median), share(query.ninth)])));
 }
 

@@ -44,9 +44,12 @@ function kPanel() {
     const isGood = Number.isInteger(value) && value >= 1;
     event.target.setAttribute("aria-invalid", String(!isGood));
     if (isGood) edit((draft) => { draft.k = value; });
+    const now = store.draft.k ?? "none";
+    said.textContent = !isGood ? `k is a whole number, 1 or more. In force: k = ${now}.` : value === 1 ? "k = 1 hides nobody: a class may be one row." : "";
   };
+  const said = h("p", { class: "field-error", role: "alert", id: "k-error" });
   return h("section", { class: "panel" }, h("h3", {}, "k"),
-    field("k: smallest class", h("input", { type: "number", min: 1, step: 1, id: "rule-k", value: store.draft.k ?? "", oninput: change }), WORDS.k),
+    field("k: smallest class", h("input", { type: "number", min: 1, step: 1, id: "rule-k", value: store.draft.k ?? "", oninput: change }), WORDS.k), said,
     h("p", { class: "narrow-only", id: "k-effect", "aria-hidden": "true" }),
     quasi.length ? h("p", { class: "help" }, `on ${quasi.join(", ")}`) : mark("warn", "No column is a quasi-identifier: choose them on screen 1."));
 }
@@ -101,7 +104,10 @@ function sensitive(name) {
     setIn(draft.columns[name], "recursive", Object.keys(next).length === 2 ? next : null);
   });
   const hasMore = own.entropy || own.recursive || own.distance || own.values;
-  return h("fieldset", { class: "rule" }, h("legend", {}, name),
+  const isBare = !["l", "alpha", "distinct", "t", "entropy", "recursive"].some((key) => own[key]);
+  const least = () => { setKey(name, "distinct", 2); document.getElementById(`rule-${name}-distinct`).value = 2; bare.remove(); };
+  const bare = isBare ? h("div", {}, mark("warn", "No rule protects this column: all rows of a class may have one value."), button("At least 2 different values", least, { kind: "small", id: `least-${name}` })) : null;
+  return h("fieldset", { class: "rule" }, h("legend", {}, name), bare,
     h("div", { class: "fields rules" }, RULES.map(input)),
     h("details", { class: "fold", open: Boolean(hasMore) }, h("summary", {}, "More rules"),
       h("div", { class: "fields rules" },

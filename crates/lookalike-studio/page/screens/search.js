@@ -90,7 +90,7 @@ function drawFigures(place, job) {
     hasLoss ? progressChart(job.progress) : null,
     hasLoss ? h("p", { class: "help legend" }, h("span", { class: "key loss" }), "loss of the best release so far") : null,
     hasBound ? h("p", { class: "help legend" }, h("span", { class: "key bound" }), "lower bound: no release can lose less") : null,
-    hasLoss ? h("p", { class: "help" }, hasBound ? `Gap: ${WORDS.gap}` : "There is no lower bound yet, or none under these rules.") : null,
+    hasLoss ? h("p", { class: "help" }, hasBound ? `Gap: ${WORDS.gap}` : "The lower bound is looked for at the end; the result shows it.") : null,
     warnings([...new Set(job.warnings)]));
 }
 
@@ -167,8 +167,16 @@ async function drawCompare(place, scope) {
   if (!pinned[0] || !pinned[1]) { redraw(place, head, h("p", { class: "help" }, "Pin one result as A and another as B to see them side by side.")); return; }
   try {
     const [one, other] = await Promise.all(pinned.map((result) => get(address(["results", String(result.id)]), { signal: scope.signal })));
-    redraw(place, head, tableBox(table("Results A and B", ["figure", [`A: ${pinned[0].label}`, "number"], [`B: ${pinned[1].label}`, "number"]], compareLines(one, other)), "Results A and B"));
+    redraw(place, head, settingsDiffer(one.settings, other.settings), tableBox(table("Results A and B", ["figure", [`A: ${pinned[0].label}`, "number"], [`B: ${pinned[1].label}`, "number"]], compareLines(one, other)), "Results A and B"));
   } catch (error) { if (!isAbort(error)) redraw(place, head, errorBox(error, () => drawCompare(place, scope))); }
+}
+
+/** Which settings differ, by their keys: a loss of two results is the price of all of them together. */
+function settingsDiffer(one, other) {
+  const flat = (value, path = "") => value !== null && typeof value === "object" && !Array.isArray(value) ? Object.entries(value).flatMap(([key, part]) => flat(part, path ? `${path}.${key}` : key)) : [[path, JSON.stringify(value)]];
+  const [before, after] = [new Map(flat(one ?? {})), new Map(flat(other ?? {}))];
+  const names = [...new Set([...before.keys(), ...after.keys()])].filter((key) => before.get(key) !== after.get(key) && !/(^|\.)(reason|path)$/.test(key));
+  return h("p", { class: "help" }, names.length ? `Settings that differ: ${names.slice(0, 12).map((key) => `${key} (${before.get(key) ?? "none"} → ${after.get(key) ?? "none"})`).join("; ")}${names.length > 12 ? `; and ${names.length - 12} more` : ""}.` : "The settings are the same.");
 }
 
 function compareLines(one, other) {
