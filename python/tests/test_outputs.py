@@ -237,9 +237,9 @@ def test_kept_numbers_are_published_rounded_and_with_limits() -> None:
     assert sorted(released["height"]) == sorted(
         int(height * 2 + 0.5) / 2 for height in df["height"]
     )
-    assert la.verify(released, k=5, **roles, **limits).ok
+    assert la.verify(released, k=5, **roles, **limits).holds
     finer = released.assign(pay=released["pay"] + 1)
-    assert not la.verify(finer, k=5, **roles, **limits).ok
+    assert not la.verify(finer, k=5, **roles, **limits).holds
 
 
 def test_identifiers_are_published_as_hashes_with_a_key(df: pd.DataFrame, tmp_path: Path) -> None:

@@ -106,6 +106,14 @@ impl Job {
         }
     }
 
+    /// The last event. Whoever has seen it can start the next job.
+    fn end(&self, event: &'static str, data: Value) {
+        let mut said = self.said.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        said.push((event, data));
+        self.is_running.store(false, Ordering::SeqCst);
+        self.news.send_replace(said.len());
+    }
+
     /// The events from one on, and whether there will be more.
     pub(crate) fn since(&self, first: usize) -> (Vec<(&'static str, Value)>, bool) {
         let said = self.said.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -172,11 +180,9 @@ pub(crate) fn start(app: &Arc<App>, work: Work) -> Answer<u64> {
             Err(Failure::new(StatusCode::INTERNAL_SERVER_ERROR, "bug", why))
         });
         match done {
-            Ok(result) => job.say("done", result),
-            Err(failure) => job.say("failed", json!({ "error": failure.json() })),
+            Ok(result) => job.end("done", result),
+            Err(failure) => job.end("failed", json!({ "error": failure.json() })),
         }
-        job.is_running.store(false, Ordering::SeqCst);
-        job.news.send_modify(|_| {});
         app.tell("job", json!({ "id": job.id, "state": "done" }).to_string());
     });
     Ok(id)
