@@ -55,8 +55,8 @@ impl Csv {
             None => Encoding::of(&raw, &mut notes),
         };
         let is_marked = encoding != Encoding::UTF8 || raw.starts_with(b"\xef\xbb\xbf");
-        let mut stream = Decoded::new(encoding, raw, stream);
-        let mut head = head(&mut stream, HEAD as u64).map_err(|source| reading(place, source))?;
+        let (stream, mut head) = Decoded::new(encoding, raw, stream, HEAD as u64)
+            .map_err(|source| reading(place, source))?;
         if head.starts_with(b"\xef\xbb\xbf") {
             head.drain(..3);
         }

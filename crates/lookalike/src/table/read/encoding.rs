@@ -6,7 +6,7 @@ use encoding_rs_io::{DecodeReaderBytes, DecodeReaderBytesBuilder};
 
 use crate::error::{Error, Hint, Result, Warning};
 
-use super::bytes::Unpacked;
+use super::bytes::{Unpacked, head};
 
 /// The encoding of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,25 +62,37 @@ type Bytes = Chain<Cursor<Vec<u8>>, Unpacked>;
 /// Bytes of a text as UTF-8. Bytes that claim to be UTF-8 pass as they are.
 #[allow(clippy::large_enum_variant, reason = "there is one per table")]
 pub(crate) enum Decoded {
-    Utf8(Bytes),
+    Utf8(Unpacked),
     Other(DecodeReaderBytes<Bytes, Vec<u8>>),
 }
 
 impl Decoded {
-    /// `head` has been read from the stream already.
-    pub(super) fn new(encoding: Encoding, head: Vec<u8>, stream: Unpacked) -> Decoded {
-        let bytes = Cursor::new(head).chain(stream);
+    /// The stream as UTF-8, and its first bytes, at most `limit`. `start` has been read from the stream
+    /// already, so many bytes of it or all.
+    ///
+    /// # Errors
+    /// When the stream cannot be read.
+    pub(super) fn new(
+        encoding: Encoding,
+        start: Vec<u8>,
+        stream: Unpacked,
+        limit: u64,
+    ) -> io::Result<(Decoded, Vec<u8>)> {
         if encoding.0 == encoding_rs::UTF_8 {
-            return Decoded::Utf8(bytes);
+            return Ok((Decoded::Utf8(stream), start));
         }
-        Decoded::Other(DecodeReaderBytesBuilder::new().encoding(Some(encoding.0)).build(bytes))
+        let bytes = Cursor::new(start).chain(stream);
+        let decoder = DecodeReaderBytesBuilder::new().encoding(Some(encoding.0)).build(bytes);
+        let mut decoded = Decoded::Other(decoder);
+        let head = head(&mut decoded, limit)?;
+        Ok((decoded, head))
     }
 }
 
 impl Read for Decoded {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match self {
-            Decoded::Utf8(bytes) => bytes.read(buffer),
+            Decoded::Utf8(stream) => stream.read(buffer),
             Decoded::Other(decoder) => decoder.read(buffer),
         }
     }
