@@ -106,7 +106,7 @@ function sensitive(name) {
   const hasMore = own.entropy || own.recursive || own.distance || own.values;
   const isBare = !["l", "alpha", "distinct", "t", "entropy", "recursive"].some((key) => own[key]);
   const least = () => { setKey(name, "distinct", 2); document.getElementById(`rule-${name}-distinct`).value = 2; bare.remove(); };
-  const bare = isBare ? h("div", {}, mark("warn", "No rule protects this column: all rows of a class may have one value."), button("At least 2 different values", least, { kind: "small", id: `least-${name}` })) : null;
+  const bare = isBare ? h("div", { class: "bare" }, mark("warn", "No rule protects this column: all rows of a class may have one value."), button("At least 2 different values", least, { kind: "small", id: `least-${name}` })) : null;
   return h("fieldset", { class: "rule" }, h("legend", {}, name), bare,
     h("div", { class: "fields rules" }, RULES.map(input)),
     h("details", { class: "fold", open: Boolean(hasMore) }, h("summary", {}, "More rules"),
