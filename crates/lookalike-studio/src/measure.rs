@@ -197,7 +197,7 @@ fn by_column(columns: &[&Coded], rows: usize, step: usize) -> (Vec<usize>, Vec<u
     (0..columns.len()).into_par_iter().map(of).unzip()
 }
 
-/// True when some release satisfies the rules, for all that can be told without the
+/// True when some release satisfies the rules, for all that can be seen without the
 /// quasi-identifiers: the table as one class. The sentence is that of the library.
 fn feasible(source: &SourceTable, request: &Request, quasi: &[String]) -> Answer<()> {
     let mut request = settled(source, request);

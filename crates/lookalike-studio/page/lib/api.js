@@ -80,7 +80,7 @@ export function address(parts, query = {}) {
   return given.length ? `${path}?${new URLSearchParams(given)}` : path;
 }
 
-function told(block, tell) {
+function pass(block, tell) {
   let event = "message";
   const data = [];
   for (const line of block.split(/\r\n|\n|\r/)) {
@@ -104,6 +104,6 @@ export async function events(path, tell, signal) {
     rest += decoder.decode(piece.value, { stream: true });
     const blocks = rest.split(/\r?\n\r?\n/);
     rest = blocks.pop();
-    for (const block of blocks) told(block, tell);
+    for (const block of blocks) pass(block, tell);
   }
 }

@@ -133,12 +133,12 @@ function drawExplain(place, result, scope) {
     job?.state === "done" && job.result ? explanation(job.result) : null);
 }
 
-function explanation(told) {
-  const helps = (told.helps ?? []).map((help) => h("li", {}, h("strong", {}, help.change), `: ${help.of} lose ${lost(help.then)} in place of ${lost(help.now)}`));
-  const lines = (told.columns ?? []).map((column) => [column.name, lost(column.loss), share(column.part), lost(column.others), lost(column.others_without), column.coarser ? `${lost(column.coarser.others)} (${column.coarser.to})` : "–", share(column.unique_alone), share(column.unique_without)]);
+function explanation(found) {
+  const helps = (found.helps ?? []).map((help) => h("li", {}, h("strong", {}, help.change), `: ${help.of} lose ${lost(help.then)} in place of ${lost(help.now)}`));
+  const lines = (found.columns ?? []).map((column) => [column.name, lost(column.loss), share(column.part), lost(column.others), lost(column.others_without), column.coarser ? `${lost(column.coarser.others)} (${column.coarser.to})` : "–", share(column.unique_alone), share(column.unique_without)]);
   return h("div", {},
     helps.length ? [h("h4", {}, "Changes that make the loss smaller, the greatest gain first"), h("ol", {}, helps)] : h("p", {}, "No single change would help much."),
-    told.complete === false ? mark("note", "The time was over before all was tried.") : null,
+    found.complete === false ? mark("note", "The time was over before all was tried.") : null,
     tableBox(table("What each column costs", ["column", ["own loss", "number"], ["share", "number"], ["others lose now", "number"], ["without it", "number"], "if it is coarser", ["unique alone", "number"], ["unique without it", "number"]], lines), "What each column costs"),
-    told.costly_rows ? h("p", { class: "help" }, `Half of the loss is in ${rows(told.costly_rows.rows)} (${share(told.costly_rows.share)} of all).`) : null, warnings(told.warnings));
+    found.costly_rows ? h("p", { class: "help" }, `Half of the loss is in ${rows(found.costly_rows.rows)} (${share(found.costly_rows.share)} of all).`) : null, warnings(found.warnings));
 }

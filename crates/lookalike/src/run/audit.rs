@@ -279,7 +279,7 @@ pub fn read_for_audit(
 /// then.
 ///
 /// # Errors
-/// As [`read_for_audit`], and when the form of a column cannot be told.
+/// As [`read_for_audit`], and when the form of a column cannot be found.
 pub fn read_source_for_audit(input: impl Into<Input>, request: &mut Request) -> Result<Table> {
     let opened = input.into().open(&request.input)?;
     let treatments = audit::treatments(opened.names(), request, AuditView::Source);

@@ -46,7 +46,7 @@ pub fn settle_forms(table: &mut Table, request: &mut Request) -> Result<Vec<Warn
     }
     plain_cells(table, request);
     refuse_missing_texts(table, request)?;
-    Ok(told(&found).into_iter().collect())
+    Ok(forms_warning(&found).into_iter().collect())
 }
 
 /// Makes the cells of a source plain, in the forms that the request has.
@@ -185,7 +185,7 @@ fn doubtful(name: &str, doubt: Doubt) -> Error {
 }
 
 /// One sentence for the forms that were found.
-fn told(found: &[(String, Form)]) -> Option<Warning> {
+fn forms_warning(found: &[(String, Form)]) -> Option<Warning> {
     let mut by_form: Vec<(String, Vec<String>)> = Vec::new();
     for (name, form) in found {
         let (form, name) = (form.to_string(), format!("`{name}`"));
