@@ -107,6 +107,31 @@ fn init_writes_the_forms_and_what_means_missing() {
 }
 
 #[test]
+fn an_unknown_text_among_local_dates_is_asked_and_never_makes_them_labels_silently() {
+    let dir = Workdir::new();
+    let row = |row: usize| match row {
+        11 | 70 => "12,5;secret\n".to_string(),
+        _ => format!(
+            "{},5;{:02}.{:02}.19{:02}\n",
+            row % 40,
+            1 + row % 28,
+            1 + row % 12,
+            30 + row % 60
+        ),
+    };
+    dir.write("t.csv", "v;born\n".to_string() + &(0..100).map(row).collect::<String>());
+    let run = dir.run("anonymize t.csv --qi v,born -k 3 -o out.csv");
+    assert_eq!(run.code, Some(3), "{run:?}");
+    for part in ["column `born`, data row 12", "read as dd.mm.yyyy", "--missing"] {
+        assert!(run.stderr.contains(part), "{}", run.stderr);
+    }
+    assert!(!run.stderr.contains("secret"), "{}", run.stderr);
+    dir.succeed(&format!("anonymize t.csv --qi v,born -k 3 --missing secret -o out.csv {QUICK}"));
+    let labels = "--qi v,born -k 3 --kind born=categorical";
+    dir.succeed(&format!("anonymize t.csv {labels} -o out.csv --force {QUICK}"));
+}
+
+#[test]
 fn what_can_be_read_in_two_ways_is_asked() {
     let dir = Workdir::new();
     let day = |row: usize| format!("{row},{:02}/{:02}/2014\n", 1 + row % 12, 1 + row * 5 % 12);

@@ -1,8 +1,8 @@
 //! Texts that commonly mean "missing".
 
-/// Texts that commonly stand where a value is missing, in any case and with blanks around them. No
-/// person is told by one of them, so messages may name them.
-pub const MISSING_TEXTS: [&str; 33] = [
+/// Texts that commonly stand where a value is missing, in any case and with blanks around them. None
+/// of them shows who a person is, so messages may name them.
+pub const MISSING_TEXTS: [&str; 42] = [
     "NA",
     "N/A",
     "n.a.",
@@ -36,6 +36,15 @@ pub const MISSING_TEXTS: [&str; 33] = [
     "sconosciuto",
     "onbekend",
     "brak danych",
+    "leer",
+    "leeg",
+    "vide",
+    "vacio",
+    "vuoto",
+    "vazio",
+    "puste",
+    "blank",
+    "empty",
 ];
 
 /// Which of the texts are common ones for missing, as they are written, each once.

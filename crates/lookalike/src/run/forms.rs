@@ -8,7 +8,7 @@
 
 use crate::error::{Error, Hint, Result, Warning};
 use crate::evaluate::missing_texts::refuse_missing_texts;
-use crate::forms::{Doubt, Form, Found, Given, Wanted, find_all};
+use crate::forms::{Doubt, Form, Found, Given, Wanted, find_all, is_missing};
 use crate::request::{ColumnRequest, Distance, HierarchySpec, Kind, Request, Role};
 use crate::table::{Column, Table};
 
@@ -123,14 +123,50 @@ fn found_forms<'t>(table: &'t Table, request: &Request) -> Result<Vec<(String, F
         columns.iter().map(|(column, wanted)| (texts(column), *wanted)).collect();
     let found = find_all(&of_columns, &given);
     let mut forms = Vec::new();
-    for (found, (column, _)) in found.into_iter().zip(columns) {
+    for (at, (found, (column, _))) in found.into_iter().zip(columns).enumerate() {
         match found {
-            Found::Plain => {}
+            Found::Plain => refuse_text_among(column, &of_columns[at], &given)?,
             Found::Form(form) => forms.push((column.name.clone(), form)),
             Found::Doubt(doubt) => return Err(doubtful(&column.name, doubt)),
         }
     }
     Ok(forms)
+}
+
+/// Different local numbers or dates of a column for each other text among them: then the texts are
+/// slips, or mean missing.
+const SLIP: usize = 10;
+
+/// A few texts without a digit would make a column of local numbers or dates a column of labels: they
+/// are asked for, as text among plain numbers is.
+fn refuse_text_among(
+    column: &Column,
+    (texts, wanted): &(Vec<&str>, Wanted),
+    given: &Given,
+) -> Result<()> {
+    let (others, odd): (Vec<&str>, Vec<&str>) = texts
+        .iter()
+        .filter(|text| !is_missing(text) && !text.trim().is_empty())
+        .partition(|text| text.contains(|c: char| c.is_ascii_digit()));
+    if odd.is_empty() || others.len() < SLIP * odd.len() {
+        return Ok(());
+    }
+    let Found::Form(form) = find_all(&[(others, *wanted)], given).remove(0) else {
+        return Ok(());
+    };
+    let coded = column.coded.as_ref().expect("a column that was looked at");
+    let is_odd = |row: &usize| {
+        let text = coded.values()[coded.codes().get(*row) as usize].as_deref();
+        text.is_some_and(|text| odd.contains(&text))
+    };
+    let row = (0..coded.codes().len()).find(is_odd).unwrap_or_default();
+    let why = format!("text in a column whose other values read as {form}");
+    let categorical = Hint::SetKind { column: column.name.clone(), kind: "categorical".into() };
+    Err(Error::data("text-among-numbers", why)
+        .at_row(&column.name, row as u64)
+        .hint(Hint::plain("fix the cell"))
+        .hint(Hint::NameMissing { texts: Vec::new() })
+        .hint(categorical))
 }
 
 /// What is looked for in a column: nothing where its texts are values of their own.
