@@ -238,7 +238,7 @@ def optimum(seed, program, folder, notes):
     if rng.random() < 0.3:
         words += ["--branching", rng.choice(["bottom-up", "top-down"])]
     if rng.random() < 0.2:
-        words += ["--without", rng.choice(["seeding", "both-sides", "charge", "useless", "useful", "node-order", "applicator-order", "deferral"])]
+        words += ["--without", rng.choice(["seeding", "both-sides", "charge", "prices", "useless", "useful", "node-order", "applicator-order", "deferral"])]
     best = brute(attributes, sensitive, k, l, allowance, cost)
     result = run(program, words, folder)
     notes["cost"] = [cost]

@@ -105,6 +105,7 @@ def anonymize(
     snap: bool | None = None,
     codebook: bool | None = None,
     missing: Names | None = None,
+    purpose: Names | None = None,
     count: str | None = None,
     sampling_weight: str | None = None,
     accept_unique: bool | None = None,
@@ -177,6 +178,9 @@ def anonymize(
         Make a codebook: ``out.codebook``, and two files beside that of ``out.write``.
     missing : list of str
         Texts that mean missing, beside empty cells.
+    purpose : list of str
+        Kept or sensitive columns that the release is made for: quasi-identifiers without a weight
+        of their own get one by what they tell about these columns.
     count : str
         The column that says for how many rows each row stands.
     sampling_weight : str
@@ -268,6 +272,7 @@ def anonymize(
         "codebook": codebook,
         "missing": missing,
         "count": count,
+        "purpose": purpose,
         "sampling_weight": sampling_weight,
         "accept_unique": accept_unique,
         "accept_dependent": accept_dependent,

@@ -147,12 +147,14 @@ class CheckChanges(RoleChanges, total=False):
 class ExplainChanges(RoleChanges, total=False):
     """Those of `explain`, beside the ones that it names itself."""
 
+    purpose: Names | None
     suppression_price: Share | None
 
 
 class CompareChanges(RoleChanges, total=False):
     """Those of `compare`, beside the ones that it names itself."""
 
+    purpose: Names | None
     publish: Literal["label", "set", "bounds", "center"] | None
     snap: bool | None
     suppression_price: Share | None
@@ -183,6 +185,8 @@ class ApplyChanges(VerifyChanges, total=False):
 
 class ReportChanges(VerifyChanges, CheckChanges, total=False):
     """Those of `report`."""
+
+    purpose: Names | None
 
 
 class Changes(ApplyChanges, ReportChanges, CompareChanges, total=False):
@@ -548,6 +552,8 @@ def changed(request: dict[str, Any], changes: Mapping[str, object]) -> dict[str,
         given.pop("rest")
     if "missing" in given:
         given["missing"] = names_of(given["missing"], "missing")
+    if "purpose" in given:
+        given["purpose"] = names_of(given["purpose"], "purpose")
     if "time" in given:
         given["time"] = _seconds(given["time"])
     if "suppress" in given:

@@ -42,6 +42,7 @@ raw_formulas = true
 pseudonyms = true
 codebook = true
 hash_key = "secret.key"
+proof = "proof.csv"
 [columns]
 patient = { role = "person" }
 name = { role = "identifier", hash = true }
@@ -119,6 +120,7 @@ def test_keyword_arguments_say_the_same_as_a_mapping() -> None:
         pseudonyms=True,
         codebook=True,
         missing="?",
+        purpose="diagnosis",
         population=Path("register.csv"),
         sampling_fraction="5%",
     )

@@ -128,7 +128,7 @@ pub(crate) enum Command {
 /// Flags of `init`.
 #[derive(Debug, Args)]
 pub(crate) struct InitArgs {
-    /// Table: CSV (also .gz, .zst), Parquet or Arrow; - is standard input
+    /// Table: CSV (also .gz, .zst, .zip), a workbook, Parquet or Arrow; - is standard input
     pub(crate) data: PathBuf,
     /// Output file for the configuration; - is standard output
     #[arg(short, long, value_name = "FILE", default_value = "lookalike.toml")]
@@ -157,8 +157,8 @@ pub(crate) struct CheckArgs {
 /// Flags of `anonymize`.
 #[derive(Debug, Args)]
 pub(crate) struct AnonymizeArgs {
-    /// Table: CSV (also .gz, .zst), Parquet or Arrow; default: the table of the configuration; - is
-    /// standard input
+    /// Table: CSV (also .gz, .zst, .zip), a workbook, Parquet or Arrow; default: the table of the
+    /// configuration; - is standard input
     pub(crate) data: Option<PathBuf>,
     /// Output file for the release; the extension (.csv, .csv.gz, .tsv, .parquet, .arrow, ...)
     /// selects the format; - is standard output
@@ -170,7 +170,8 @@ pub(crate) struct AnonymizeArgs {
     /// Print the results as one JSON object
     #[arg(long)]
     pub(crate) json: bool,
-    /// Output file for the proof of a non-homogeneous release, for `verify`; as secret as the table
+    /// Output file for the proof of a release of persons or a non-homogeneous one, for `verify` and
+    /// `report`; as secret as the table; default: that of the configuration, if it names one
     #[arg(long, value_name = "FILE")]
     pub(crate) proof: Option<PathBuf>,
     /// Output file for the global recoding, for `apply`; as secret as the table
@@ -248,7 +249,7 @@ pub(crate) struct SearchArgs {
     /// only one whose others gain as much as it loses. Default: 0.25
     #[arg(long, value_name = "0-1")]
     pub(crate) suppression_price: Option<Ratio>,
-    /// Effort for the lower bound on the loss: none, quick, full, or tight (sharper and slow)
+    /// Effort for the lower bound on the loss: none, quick, full, or tight (sharper, up to a minute)
     #[arg(long, value_name = "EFFORT", value_parser = effort(), default_value = "quick")]
     pub(crate) bound: Effort,
     /// Recoding scheme of optimal, for all columns (ghs) or for one (age=ops); can be repeated
@@ -358,7 +359,7 @@ pub(crate) struct VerifyArgs {
     #[arg(long)]
     pub(crate) non_homogeneous: bool,
     /// Proof file from `anonymize --proof`: of a non-homogeneous release, or of one whose rules count
-    /// persons
+    /// persons; default: that of the configuration
     #[arg(long, value_name = "FILE")]
     pub(crate) proof: Option<PathBuf>,
     /// Print the results as one JSON object
@@ -428,6 +429,10 @@ pub(crate) struct ColumnArgs {
     /// Weight of a column in the loss; default 1; a column of weight 0 is not counted
     #[arg(long, value_name = "COLUMN=NUMBER")]
     pub(crate) weight: Vec<ColumnValue>,
+    /// Columns that the release is made for, kept or sensitive: the weights of quasi-identifiers
+    /// without --weight are set from what each tells about them
+    #[arg(long, value_name = "A,B,..", value_delimiter = ',')]
+    pub(crate) purpose: Vec<String>,
     /// Generalization hierarchy of a column: FILE, intervals:5,10,20, prefix:4,3,2,
     /// date:month,year or builtin:countries (see hierarchy list)
     #[arg(long, value_name = "COLUMN=HOW")]
@@ -547,10 +552,11 @@ pub(crate) struct ManArgs {
 }
 
 /// The techniques of `optimal` that can be switched off.
-const TECHNIQUES: [&str; 8] = [
+const TECHNIQUES: [&str; 9] = [
     "seeding",
     "both-sides",
     "charge",
+    "prices",
     "useless",
     "useful",
     "node-order",
@@ -562,7 +568,7 @@ impl SearchArgs {
     /// The techniques of `optimal`.
     pub(crate) fn techniques(&self) -> Techniques {
         let with = |name: &str| !self.without.iter().any(|without| without == name);
-        let [seeding, both_sides, charge, useless, useful, nodes, applicators, deferred] =
+        let [seeding, both_sides, charge, prices, useless, useful, nodes, applicators, deferred] =
             TECHNIQUES.map(with);
         let (branching, most_nodes) = (self.branching, self.nodes);
         Techniques {
@@ -575,6 +581,7 @@ impl SearchArgs {
             nodes,
             applicators,
             deferred,
+            unpriced: if prices { Techniques::default().unpriced } else { u64::MAX },
             most_nodes,
         }
     }

@@ -83,8 +83,8 @@ pub(crate) fn words(hint: &Hint) -> String {
         Hint::SetDecimal => {
             "say which sign stands before decimals (--decimal , or --decimal .)".into()
         }
-        Hint::SetDateFormat => {
-            "say how dates are written (--date-format dd/mm/yyyy, or mm/dd/yyyy)".into()
+        Hint::SetDateFormat { forms } => {
+            format!("say how dates are written (--date-format {})", forms.join(", or "))
         }
         Hint::SetSheet => "name the sheet (--sheet NAME)".into(),
         Hint::SetNames => "give the names of its columns (--names a,b,c)".into(),
@@ -184,7 +184,7 @@ mod tests {
             Hint::SetNames,
             Hint::SetSheet,
             Hint::SetDecimal,
-            Hint::SetDateFormat,
+            Hint::SetDateFormat { forms: vec!["dd.mm.yy".into()] },
             Hint::AddRule { column: column() },
             Hint::AllowSuppression { share: "1%".into() },
             Hint::RemoveSuppression,

@@ -1,6 +1,9 @@
 //! Ctrl-C and other signals: the first one during a search ends the search, any other ends the
 //! program, which says truly what was written.
 
+#[cfg(feature = "studio")]
+use std::path::Path;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError, mpsc};
 use std::thread;
@@ -43,6 +46,22 @@ pub(crate) fn serving() {
     SERVING.store(true, Ordering::SeqCst);
 }
 
+/// The file that opens the browser of a server.
+static OPENING: Mutex<Option<PathBuf>> = Mutex::new(None);
+
+/// Removes this file when the program ends.
+#[cfg(feature = "studio")]
+pub(crate) fn remove_at_end(path: &Path) {
+    *OPENING.lock().unwrap_or_else(PoisonError::into_inner) = Some(path.to_path_buf());
+}
+
+/// Removes it now.
+pub(crate) fn remove_now() {
+    if let Some(path) = OPENING.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        let _ = std::fs::remove_file(path);
+    }
+}
+
 fn handle() {
     if SERVING.load(Ordering::SeqCst) {
         end("ended", 0);
@@ -69,6 +88,7 @@ pub(crate) fn finishing() {
 /// behind.
 #[allow(clippy::exit, reason = "a thread beside the main one cannot return through main")]
 pub(crate) fn end(why: &str, code: u8) -> ! {
+    remove_now();
     let words = format!("{why}: {}", what_is_there(&table::give_up()));
     // A full pipe on standard error must not keep the program from ending.
     let (send, said) = mpsc::channel();

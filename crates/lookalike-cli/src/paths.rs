@@ -81,6 +81,18 @@ pub(crate) fn of_report(
     }
 }
 
+/// The proof of a release: the one that was typed, or that of the configuration, which belongs to its
+/// own release.
+pub(crate) fn of_proof(
+    typed: Option<&PathBuf>,
+    release: &Path,
+    request: &Request,
+) -> Option<PathBuf> {
+    let is_own = request.output.path.as_deref() == Some(release);
+    let kept = request.output.proof.as_ref().filter(|path| is_own && path.is_file());
+    typed.or(kept).cloned()
+}
+
 /// The release that the configuration writes.
 fn of_output(request: &Request, named: &str) -> Result<PathBuf> {
     match request.output.path.as_deref() {
@@ -102,7 +114,7 @@ fn of_output(request: &Request, named: &str) -> Result<PathBuf> {
 /// The path of a file as it is seen from the folder of a configuration.
 pub(crate) fn seen_from(config: &Path, data: &Path) -> PathBuf {
     let is_stream = |path: &Path| path == Path::new("-");
-    if is_stream(config) || is_stream(data) || data.is_absolute() {
+    if is_stream(config) || is_stream(data) {
         return data.to_path_buf();
     }
     let folder = config.parent().unwrap_or(Path::new(""));
@@ -112,6 +124,11 @@ pub(crate) fn seen_from(config: &Path, data: &Path) -> PathBuf {
     let (from, to): (Vec<Component>, Vec<Component>) =
         (from.components().collect(), to.components().collect());
     let shared = from.iter().zip(&to).take_while(|(a, b)| a == b).count();
+    // An absolute path stays one, unless the table lies below the configuration or beside it.
+    let is_in_one_tree = shared == from.len() || (config.is_absolute() && shared > 1);
+    if data.is_absolute() && !is_in_one_tree {
+        return data.to_path_buf();
+    }
     let up = from[shared..].iter().map(|_| Component::ParentDir);
     up.chain(to[shared..].iter().copied()).collect()
 }

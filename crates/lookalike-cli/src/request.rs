@@ -136,6 +136,9 @@ impl ColumnArgs {
         if !self.missing.is_empty() {
             request.missing.clone_from(&self.missing);
         }
+        if !self.purpose.is_empty() {
+            request.purpose.clone_from(&self.purpose);
+        }
         if self.count.is_some() {
             request.count.clone_from(&self.count);
         }

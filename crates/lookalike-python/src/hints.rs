@@ -62,11 +62,10 @@ pub(crate) fn words(hint: &Hint) -> String {
              configuration"
                 .into()
         }
-        Hint::SetDateFormat => {
-            "say how dates are written: {\"input\": {\"date_format\": \"dd/mm/yyyy\"}} in the \
-             configuration"
-                .into()
-        }
+        Hint::SetDateFormat { forms } => format!(
+            "say how dates are written: {{\"input\": {{\"date_format\": \"{}\"}}}} in the configuration",
+            forms.first().map_or("dd/mm/yyyy", String::as_str)
+        ),
         Hint::SetNames => {
             "give the names of its columns: {\"input\": {\"names\": [...]}} in the configuration"
                 .into()

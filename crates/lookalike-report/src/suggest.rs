@@ -134,9 +134,9 @@ fn doubt_warning(name: &str, doubt: Doubt) -> Warning {
             ("its commas can be decimal commas or separators of thousands", Hint::SetDecimal)
         }
         Doubt::DayOrMonth => {
-            ("its dates can have the day first or the month first", Hint::SetDateFormat)
+            ("its dates can have the day first or the month first", doubt.date_hint())
         }
-        Doubt::Century => ("the years of its dates have two digits", Hint::SetDateFormat),
+        Doubt::Century(_) => ("the years of its dates have two digits", doubt.date_hint()),
     };
     Warning::new("form-unclear", format!("column `{name}` is taken for labels: {why}"))
         .about_column(name)

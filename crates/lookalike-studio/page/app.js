@@ -4,7 +4,7 @@ import { events, isAbort, post, setToken, watch } from "./lib/api.js";
 import { h, redraw } from "./lib/dom.js";
 import { share, time } from "./lib/format.js";
 import { heard, isRunning, join, jobs, kindName, latest, stageName } from "./lib/jobs.js";
-import { changed, changedOnDisk, discard, edit, flush, forgetUnsaved, isDirty, keepMine, lastSave, loadColumns, on, redo, refresh, store, takeTheirs, undo, unsaved } from "./lib/store.js";
+import { changed, changedOnDisk, discard, edit, emit, flush, forgetUnsaved, isDirty, keepMine, lastSave, loadColumns, on, readTableAgain, redo, refresh, store, takeTheirs, undo, unsaved } from "./lib/store.js";
 import { announce, button, copyBox, dialog, errorBox, loading } from "./lib/ui.js";
 import * as choose from "./screens/choose.js";
 import * as columns from "./screens/columns.js";
@@ -130,7 +130,7 @@ function jobChip() {
   const job = jobs.current;
   if (!isRunning()) return null;
   const done = latest(job)?.share;
-  const target = { search: "search", frontier: "search", explain: "result" }[job.kind] ?? "release";
+  const target = { search: "search", frontier: "search", explain: "result", measure: "result" }[job.kind] ?? "release";
   return h("a", { class: "chip running", id: "job-chip", href: `#/${target}` }, h("span", { class: "spinner", "aria-hidden": "true" }), `${kindName(job)}: ${stageName(job)}${typeof done === "number" ? ` ${share(done)}` : ""}`);
 }
 
@@ -233,9 +233,17 @@ function notice(kind, text, ...actions) {
 function drawNotices() {
   const list = [];
   if (isLost && !hasQuit) list.push(notice("bad", "No connection: the program does not answer. If it was ended, start it again and open the address that it prints. This page tries again by itself; what you change now is kept until then."));
-  if (store.save === "conflict") {
-    list.push(notice("warn", `The file ${store.project.config} was changed by another program or tab. Take that file, or keep what this page shows? (If you keep yours, theirs remains as a step of undo.)`,
+  const others = (store.disk?.files ?? []).filter((file) => file !== store.project.config);
+  if (store.save === "conflict" && others.length && others.length === store.disk.files.length) {
+    list.push(notice("warn", `${others.join(", ")} ${others.length === 1 ? "was" : "were"} changed by another program. The screens show what was there before until you take ${others.length === 1 ? "it" : "them"}; nothing of this page is lost by that.`,
+      button("Take it", act(takeTheirs), { id: "take-theirs" })));
+  } else if (store.save === "conflict") {
+    list.push(notice("warn", `The file ${[store.project.config, ...others].join(", ")} was changed by another program or tab. Take what is on disk, or keep what this page shows? (If you keep yours, theirs remains as a step of undo.)`,
       button("Take it", act(takeTheirs), { id: "take-theirs" }), button("Keep mine", act(keepMine), { id: "keep-mine" })));
+  }
+  if (store.disk?.table) {
+    list.push(notice("warn", `The table ${store.project.data} was changed on disk after it was read: what is shown here is the table as it was, and no search can start.`,
+      button("Read it again", act(readTableAgain), { id: "read-table-again", disabled: isRunning() })));
   }
   if (store.project?.state === "ready" && store.project.error) {
     list.push(notice("bad", `The file ${store.project.config} cannot be read, so nothing can be changed here: ${store.project.error.message} Correct the file, then read it again.`, button("Read it again", act(takeTheirs), { id: "read-again" })));
@@ -300,7 +308,8 @@ async function listen() {
       await events("/api/changes", (event, data) => {
         wait = 500;
         if (event === "project") changed();
-        if (event === "disk") changedOnDisk();
+        if (event === "disk") changedOnDisk(data);
+        if (event === "measured") emit("measured", data.result);
         if (event === "job") heard(data).catch(() => {});
       }, signal);
     } catch (error) {

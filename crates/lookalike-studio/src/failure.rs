@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use lookalike::{Error, ErrorKind, Hint};
+use lookalike::{Error, ErrorKind};
 use serde_json::{Value, json};
 
 /// The answer to a call that cannot be done.
@@ -51,7 +51,7 @@ impl From<Error> for Failure {
         Failure {
             status,
             code: error.code().to_string(),
-            message: error.message(Hint::words),
+            message: error.message(crate::words::hint),
             column: error.place().column.clone(),
             row: error.place().row,
         }

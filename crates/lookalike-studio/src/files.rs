@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 
 use crate::failure::{Answer, Failure};
 
-/// The place of a path that came from the page: below the folder, also through links. The file need
-/// not be there, its folder must.
+/// The place of a path that came from the page: below the folder, every link and `..` followed as the
+/// system follows them. The file need not be there, its folder must.
 pub(crate) fn below(folder: &Path, path: &Path) -> Answer<PathBuf> {
     let outside = || {
         let why = "the file is not below the folder that the studio was started with: start it with \
@@ -19,17 +19,26 @@ pub(crate) fn below(folder: &Path, path: &Path) -> Answer<PathBuf> {
     };
     let is_plain = |part: Component| matches!(part, Component::Normal(_) | Component::CurDir);
     let relative = path.strip_prefix(folder).unwrap_or(path);
-    if !relative.components().all(is_plain) {
-        return Err(outside());
+    match real_place(&folder.join(path)) {
+        Some(real) if real.starts_with(folder) => Ok(real),
+        None if relative.components().all(is_plain) => {
+            Err(Failure::not_found("there is no such folder"))
+        }
+        // Whether a file elsewhere is there is not said.
+        _ => Err(outside()),
     }
-    let joined = folder.join(relative);
-    let real = std::fs::canonicalize(&joined).or_else(|_| {
-        let parent = joined.parent().ok_or_else(|| std::io::Error::other("no folder"))?;
-        let name = joined.file_name().ok_or_else(|| std::io::Error::other("no name"))?;
-        Ok::<_, std::io::Error>(std::fs::canonicalize(parent)?.join(name))
-    });
-    let real = real.map_err(|_| Failure::not_found("there is no such folder"))?;
-    if real.starts_with(folder) { Ok(real) } else { Err(outside()) }
+}
+
+/// The path without links; of a file that is not there, that of its folder with its name.
+fn real_place(path: &Path) -> Option<PathBuf> {
+    if let Ok(real) = std::fs::canonicalize(path) {
+        return Some(real);
+    }
+    // A link to a place where nothing is could be followed later.
+    if path.is_symlink() {
+        return None;
+    }
+    Some(std::fs::canonicalize(path.parent()?).ok()?.join(path.file_name()?))
 }
 
 /// The path as the page shows it.
@@ -40,31 +49,37 @@ pub(crate) fn shown(folder: &Path, path: &Path) -> String {
 /// Refuses a request from the page that names a file outside of the folder. Its paths are relative to
 /// the folder of the configuration.
 pub(crate) fn check_paths(folder: &Path, config: &Path, request: &Request) -> Answer<()> {
-    let base = config.parent().unwrap_or(folder);
-    let hierarchies = request.columns.values().filter_map(|column| match &column.hierarchy {
-        Some(HierarchySpec::File(path)) => Some(path),
-        _ => None,
-    });
-    let others = [&request.input.path, &request.output.path, &request.output.hash_key];
-    let others = others.into_iter().flatten().chain(&request.risk.population);
-    for path in hierarchies.chain(others) {
-        let below_base = normal(&base.join(path));
-        below(folder, &below_base)?;
-    }
-    Ok(())
+    let output = &request.output;
+    let mut tables = request.input.path.iter().chain(&output.path).chain(&output.proof);
+    tables.try_for_each(|path| beside(folder, config, path).map(drop))?;
+    check_named(folder, config, request)
 }
 
-/// The path without `.` and `..`.
-fn normal(path: &Path) -> PathBuf {
-    let mut normal = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::ParentDir => drop(normal.pop()),
-            Component::CurDir => {}
-            other => normal.push(other),
+/// The same of the files that are read beside the table.
+pub(crate) fn check_named(folder: &Path, config: &Path, request: &Request) -> Answer<()> {
+    named(request).iter().try_for_each(|path| beside(folder, config, path).map(drop))
+}
+
+/// The place of a path that is relative to the folder of the configuration.
+pub(crate) fn beside(folder: &Path, config: &Path, path: &Path) -> Answer<PathBuf> {
+    below(folder, &config.parent().unwrap_or(folder).join(path))
+}
+
+/// The files beside the table that a request names, as it names them.
+pub(crate) fn named(request: &Request) -> Vec<PathBuf> {
+    let others = request.output.hash_key.iter().chain(&request.risk.population);
+    request.hierarchy_files().chain(others.cloned()).collect()
+}
+
+/// The request with the paths of its hierarchies from the folder of its configuration.
+pub(crate) fn from_config(config: &Path, mut request: Request) -> Request {
+    let base = config.parent().unwrap_or(Path::new(""));
+    for line in request.columns.values_mut() {
+        if let Some(HierarchySpec::File(path)) = &mut line.hierarchy {
+            *path = base.join(&*path);
         }
     }
-    normal
+    request
 }
 
 const TABLES: [&str; 14] = [
@@ -114,7 +129,12 @@ mod tests {
         std::os::unix::fs::symlink(root.join("secret.csv"), folder.join("link.csv")).unwrap();
         #[cfg(unix)]
         std::os::unix::fs::symlink(&root, folder.join("up")).unwrap();
-        for good in ["a.csv", "./a.csv", "sub/new.csv", "new.csv"] {
+        std::fs::create_dir(root.join("other")).unwrap();
+        #[cfg(unix)]
+        std::os::unix::fs::symlink(root.join("other"), folder.join("deep")).unwrap();
+        #[cfg(unix)]
+        std::os::unix::fs::symlink(root.join("no/new.csv"), folder.join("nowhere.csv")).unwrap();
+        for good in ["a.csv", "./a.csv", "sub/new.csv", "new.csv", "sub/../a.csv"] {
             assert!(below(&folder, Path::new(good)).is_ok(), "{good}");
         }
         assert!(below(&folder, &folder.join("a.csv")).is_ok());
@@ -124,7 +144,12 @@ mod tests {
             "/etc/passwd",
             "link.csv",
             "up/secret.csv",
+            // Without its `..` this would be a file of the folder.
+            "deep/../secret.csv",
+            "nowhere.csv",
             "no/x.csv",
+            "no/../../secret.csv",
+            "..",
         ];
         for bad in bad {
             assert!(below(&folder, Path::new(bad)).is_err(), "{bad}");
@@ -136,6 +161,7 @@ mod tests {
         assert!(!check("input.path = '../../secret.csv'") && !check("input.path = '/etc/passwd'"));
         assert!(!check("columns.a = { role = 'quasi', hierarchy = '../../h.csv' }"));
         assert!(!check("output.hash_key = '../link.csv'"));
+        assert!(!check("columns.a = { role = 'quasi', hierarchy = '../deep/../secret.csv' }"));
         let entries = list(&folder, "").unwrap();
         assert_eq!(entries["entries"][0]["name"], "a.csv");
         assert!(list(&folder, "..").is_err());

@@ -1,87 +1,72 @@
-//! Long work, one job at a time, in a thread of its own. All that a job says is kept, so that a page
-//! that is loaded anew hears it from the beginning.
+//! Long work, one job at a time, in a thread of its own and with workers of its own: a call of the page
+//! does not wait behind it. All that a job says is kept, so that a page that is loaded anew hears it from
+//! the beginning.
 
-use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use axum::http::StatusCode;
-use lookalike::request::Output;
-use lookalike::run::{Cancel, Effort, Event, Progress, Run, Verify};
-use lookalike::table::Existing;
-use lookalike::{Algorithm, Hint, Request, table};
-use lookalike_report::codebook;
-use lookalike_report::compare::{self, ComparePlan, RuleSet, RunResult, compare};
-use lookalike_report::report::{Edition, RecordDate, ReportOptions, TableNames, report};
-use lookalike_report::words::{CLASSES, rule_line};
-use serde::Deserialize;
+use lookalike::run::{Cancel, Event, Progress, Stage};
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
 use crate::failure::{Answer, Failure};
-use crate::files::{below, shown};
-use crate::project::searched;
-use crate::results::FoundRelease;
 use crate::state::App;
-
-/// What a job is to do.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(tag = "kind", rename_all = "lowercase")]
-pub(crate) enum Work {
-    /// Searches a release and keeps it in memory.
-    Search { time: Option<String> },
-    /// Searches shortly for several k.
-    Frontier { ks: Vec<u64>, time: Option<String> },
-    /// What costs the detail, and what would help.
-    Explain { time: Option<String> },
-    /// Writes a release that was found, reads it back and verifies it.
-    Write {
-        result: u64,
-        path: String,
-        #[serde(default)]
-        force: bool,
-        #[serde(default)]
-        codebook: bool,
-    },
-    /// The page about a written release.
-    Report {
-        path: String,
-        edition: String,
-        title: Option<String>,
-        to: String,
-        #[serde(default)]
-        force: bool,
-    },
-    /// Verifies a written release against the table.
-    Verify { path: String },
-}
-
-impl Work {
-    fn name(&self) -> &'static str {
-        match self {
-            Work::Search { .. } => "search",
-            Work::Frontier { .. } => "frontier",
-            Work::Explain { .. } => "explain",
-            Work::Write { .. } => "write",
-            Work::Report { .. } => "report",
-            Work::Verify { .. } => "verify",
-        }
-    }
-}
+use crate::words;
+use crate::work::{self, Work};
 
 /// A job and all that it said.
 #[derive(Debug)]
 pub(crate) struct Job {
     pub(crate) id: u64,
     kind: &'static str,
+    /// Ends the search, or gives the job up.
     pub(crate) cancel: Cancel,
+    /// Ends the measuring of a result that is kept already.
+    pub(crate) measuring: Cancel,
     is_running: AtomicBool,
+    /// Somebody has asked for the end of the search, perhaps before it began.
+    is_stopped: AtomicBool,
+    now: Mutex<Now>,
     said: Mutex<Vec<(&'static str, Value)>>,
     /// The number of events so far.
     news: watch::Sender<usize>,
 }
 
+/// How far a job is.
+#[derive(Debug)]
+struct Now {
+    stage: &'static str,
+    since: Instant,
+    /// The time that the stage is given; none where nobody knows.
+    limit: Option<Duration>,
+    /// The part of the stage that is done, where its steps are counted.
+    share: Option<f64>,
+    /// The newest event of progress.
+    said: Instant,
+}
+
+/// A page hears of a job that goes on at least so often.
+const OFTEN: Duration = Duration::from_millis(700);
+
 impl Job {
+    fn new(id: u64, kind: &'static str) -> Job {
+        let begun = Instant::now();
+        let now = Now { stage: "start", since: begun, limit: None, share: None, said: begun };
+        Job {
+            id,
+            kind,
+            cancel: Cancel::default(),
+            measuring: Cancel::default(),
+            is_running: AtomicBool::new(true),
+            is_stopped: AtomicBool::new(false),
+            now: Mutex::new(now),
+            said: Mutex::default(),
+            news: watch::channel(0).0,
+        }
+    }
+
     pub(crate) fn is_running(&self) -> bool {
         self.is_running.load(Ordering::SeqCst)
     }
@@ -91,8 +76,71 @@ impl Job {
         json!({ "id": self.id, "kind": self.kind, "state": state })
     }
 
-    fn say(&self, event: &'static str, data: Value) {
-        let mut said = self.said.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    fn now(&self) -> MutexGuard<'_, Now> {
+        self.now.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Ends the search and keeps its best; once there is a result, ends the measuring of it.
+    pub(crate) fn stop(&self) {
+        if self.now().stage == MEASURE {
+            self.measuring.end_search();
+            return;
+        }
+        self.is_stopped.store(true, Ordering::SeqCst);
+        self.cancel.end_search();
+    }
+
+    /// Gives the job up. A result that is there already stays.
+    pub(crate) fn abandon(&self) {
+        self.measuring.end_search();
+        if self.now().stage != MEASURE {
+            self.cancel.abandon();
+        }
+    }
+
+    /// A stage begins; `limit` is the time that it is given.
+    pub(crate) fn stage(&self, stage: &'static str, limit: Option<Duration>) {
+        let begun = Instant::now();
+        *self.now() = Now { stage, since: begun, limit, share: None, said: begun };
+        self.say("stage", json!({ "stage": stage }));
+    }
+
+    /// So much of the stage is done.
+    pub(crate) fn share(&self, share: f64) {
+        self.now().share = Some(share);
+        self.tell_progress();
+    }
+
+    /// Time, and the share of it or of the steps, for a stage that says nothing by itself.
+    fn tell_progress(&self) {
+        let mut now = self.now();
+        now.said = Instant::now();
+        let elapsed = now.since.elapsed();
+        let left = now.limit.and_then(|limit| limit.checked_sub(elapsed));
+        let of_time = now.limit.map(|limit| elapsed.as_secs_f64() / limit.as_secs_f64().max(0.1));
+        let share = now.share.or(of_time.map(|share| share.min(0.99)));
+        drop(now);
+        self.say(
+            "progress",
+            json!({
+                "share": share, "left": left.map(|left| left.as_secs_f64()),
+                "elapsed": elapsed.as_secs_f64(), "loss": null, "bound": null, "gap": null,
+            }),
+        );
+    }
+
+    fn tick(&self) {
+        if self.now().said.elapsed() >= OFTEN {
+            self.tell_progress();
+        }
+    }
+
+    pub(crate) fn say(&self, event: &'static str, data: Value) {
+        let mut said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
+        // The last event is said by `end`.
+        if !self.is_running() {
+            return;
+        }
         // A page that comes later needs the newest progress alone.
         match said.last_mut() {
             Some(last) if last.0 == "progress" && event == "progress" => {
@@ -108,7 +156,7 @@ impl Job {
 
     /// The last event. Whoever has seen it can start the next job.
     fn end(&self, event: &'static str, data: Value) {
-        let mut said = self.said.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
         said.push((event, data));
         self.is_running.store(false, Ordering::SeqCst);
         self.news.send_replace(said.len());
@@ -116,14 +164,14 @@ impl Job {
 
     /// The events from one on, and whether there will be more.
     pub(crate) fn since(&self, first: usize) -> (Vec<(&'static str, Value)>, bool) {
-        let said = self.said.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
         (said[first.min(said.len())..].to_vec(), self.is_running())
     }
 
     /// Where a reader goes on who has seen so many events: an event of progress at the end may be
     /// replaced by a newer one.
     pub(crate) fn open_from(&self, seen: usize) -> usize {
-        let said = self.said.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
         let is_open = seen > 0 && said.get(seen - 1).is_some_and(|last| last.0 == "progress");
         if is_open && self.is_running() { seen - 1 } else { seen }
     }
@@ -132,22 +180,41 @@ impl Job {
         self.news.subscribe()
     }
 
-    fn event(&self, event: Event<'_>, scale: f64) {
+    /// News of the run: losses as shares of the detail, `scale` is the loss of a table without any;
+    /// `limit` is the time of the search.
+    pub(crate) fn event(&self, event: Event<'_>, scale: f64, limit: Duration) {
         match event {
-            Event::Stage(stage) => self.say("stage", json!({ "stage": stage.name() })),
-            Event::Warning(warning) => {
-                self.say("warning", json!({ "message": warning.message(Hint::words) }));
+            Event::Stage(stage) => {
+                let limit = match stage {
+                    Stage::Search => Some(limit),
+                    // As the run gives it.
+                    Stage::Bound => Some(limit / 5),
+                    _ => None,
+                };
+                self.stage(stage.name(), limit);
+                // The end of the bound alone was not what somebody wanted who said stop.
+                if stage == Stage::Search && self.is_stopped.load(Ordering::SeqCst) {
+                    self.cancel.end_search();
+                }
             }
-            Event::Progress(now) => self.say("progress", progress(&now, scale)),
+            Event::Warning(warning) => {
+                self.say("warning", json!({ "message": warning.message(words::hint) }));
+            }
+            Event::Progress(now) => {
+                self.now().said = Instant::now();
+                self.say("progress", progress(&now, scale));
+            }
             _ => {}
         }
     }
 }
 
-/// Losses as shares of the detail: `scale` is the loss of a table without any.
+/// The stage after a result is kept.
+pub(crate) const MEASURE: &str = "measure";
+
 fn progress(now: &Progress, scale: f64) -> Value {
     json!({
-        "share": now.share, "left": now.left.map(|left| left.as_secs_f64()),
+        "share": now.share, "left": now.left.map(|left| left.as_secs_f64()), "elapsed": null,
         "loss": now.loss / scale, "bound": now.bound.map(|bound| bound.value / scale), "gap": now.gap,
     })
 }
@@ -159,22 +226,28 @@ pub(crate) fn start(app: &Arc<App>, work: Work) -> Answer<u64> {
         let why = "another job runs: stop it, or wait for its end";
         return Err(Failure::new(StatusCode::CONFLICT, "busy", why));
     }
-    state.project()?.check_unchanged(None)?;
+    let project = state.project()?;
+    project.check_unchanged(None)?;
+    if project.is_table_changed() {
+        let why = "the table was changed on disk after it was read: read it again";
+        return Err(Failure::new(StatusCode::CONFLICT, "table-changed", why));
+    }
     state.next_job += 1;
-    let job = Arc::new(Job {
-        id: state.next_job,
-        kind: work.name(),
-        cancel: Cancel::default(),
-        is_running: AtomicBool::new(true),
-        said: Mutex::default(),
-        news: watch::channel(0).0,
-    });
+    let job = Arc::new(Job::new(state.next_job, work.name()));
     state.job = Some(Arc::clone(&job));
     drop(state);
-    let (app, id) = (Arc::clone(app), job.id);
+    let id = job.id;
+    let ticking = Arc::clone(&job);
     std::thread::spawn(move || {
-        let done =
-            std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| done(&app, &job, &work)));
+        while ticking.is_running() {
+            std::thread::sleep(Duration::from_millis(250));
+            ticking.tick();
+        }
+    });
+    let app = Arc::clone(app);
+    std::thread::spawn(move || {
+        let work = || with_workers(|| work::done(&app, &job, &work));
+        let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
         let done = done.unwrap_or_else(|_| {
             let why = "the program made a mistake here: nothing was written";
             Err(Failure::new(StatusCode::INTERNAL_SERVER_ERROR, "bug", why))
@@ -188,196 +261,11 @@ pub(crate) fn start(app: &Arc<App>, work: Work) -> Answer<u64> {
     Ok(id)
 }
 
-fn done(app: &Arc<App>, job: &Arc<Job>, work: &Work) -> Answer<Value> {
-    let (request, data, source, settings, config) = {
-        let mut state = app.state();
-        let project = state.project()?;
-        let source = Arc::clone(&project.source);
-        let settings = project.request()?;
-        (project.request_to_run()?, project.data.clone(), source, settings, project.config.clone())
-    };
-    match work {
-        Work::Search { time } => {
-            let mut request = with_time(request, time.as_ref());
-            request.output.codebook = true;
-            let scale = scale(&request, source.table.rows());
-            let watch = |event: Event<'_>| job.event(event, scale);
-            let run = Run::new(&request).bound(Effort::Quick).verify(Verify::Auto);
-            let run =
-                run.cancel(&job.cancel).watch(&watch).codebook_page(codebook::page).categories();
-            let released = run.in_memory(data.clone())?;
-            job.say("stage", json!({ "stage": "measure" }));
-            let searched = searched(&settings);
-            let mut found =
-                FoundRelease::new(released, &request, &data, &source, searched, &job.cancel)?;
-            found.settings = json!(settings);
-            let mut state = app.state();
-            state.next_result += 1;
-            found.id = state.next_result;
-            let id = found.id;
-            state.results.push(Arc::new(found));
-            forget_old(&mut state.results);
-            Ok(json!({ "result": id }))
-        }
-        Work::Frontier { ks, time } => frontier(job, &request, &data, ks, time.as_ref()),
-        Work::Explain { time } => {
-            let request = with_time(request, time.as_ref());
-            let opened = table::open(&data, &request.input)?;
-            let found = lookalike_report::explain::explain(opened, &request, &job.cancel)?;
-            Ok(found.json(Hint::words))
-        }
-        Work::Write { result, path, force, codebook } => {
-            write(app, job, (*result, path, *force, *codebook), &data, &config)
-        }
-        Work::Report { path, edition, title, to, force } => {
-            let (release, to) = (output(app, &config, path)?, output(app, &config, to)?);
-            let edition = if edition == "public" { Edition::Public } else { Edition::Internal };
-            let name =
-                |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            let names = TableNames {
-                source: name(&data),
-                release: title.clone().filter(|title| !title.is_empty()).unwrap_or(name(&release)),
-            };
-            let date = Some(RecordDate::today()?);
-            let options = ReportOptions { names, edition, date, ..ReportOptions::default() };
-            let page = report(data, release, &request, &options, &job.cancel, &|_| {})?;
-            // A report of this session may be made anew.
-            let is_own = app.state().written.contains(&to);
-            let existing = Existing::overwrite_if(*force || is_own);
-            table::write_text(&to, existing, table::Access::Usual, &page.html)?;
-            app.state().written.insert(to.clone());
-            Ok(
-                json!({ "path": shown(&app.folder, &to), "holds": page.holds, "verdict": page.verdict }),
-            )
-        }
-        Work::Verify { path } => {
-            let release = output(app, &config, path)?;
-            let found =
-                lookalike_report::verify::verify(release, Some(data.into()), &request, None)?;
-            let holds = found.verdict.holds();
-            Ok(json!({ "holds": holds, "lines": lines(&found.verdict, &found.quasi) }))
-        }
+/// Workers of the job alone: those that all calls share would be busy with it.
+fn with_workers<T: Send>(work: impl FnOnce() -> Answer<T> + Send) -> Answer<T> {
+    let threads = rayon::current_num_threads();
+    match rayon::ThreadPoolBuilder::new().num_threads(threads).build() {
+        Ok(pool) => pool.install(work),
+        Err(_) => Err(Failure::bad("the system gives no threads: end other programs, try again")),
     }
-}
-
-/// A file that the page names, relative to the configuration.
-fn output(app: &App, config: &Path, path: &str) -> Answer<std::path::PathBuf> {
-    if path.trim().is_empty() {
-        return Err(Failure::bad("name a file"));
-    }
-    below(&app.folder, &config.parent().unwrap_or(&app.folder).join(path))
-}
-
-fn with_time(mut request: Request, time: Option<&String>) -> Request {
-    if let Some(time) = time {
-        request.limits.time = Some(time.clone());
-    }
-    request
-}
-
-/// The loss of a table of which nothing is published: rows times the weights of the columns.
-#[allow(clippy::cast_precision_loss, reason = "a share, for display")]
-fn scale(request: &Request, rows: usize) -> f64 {
-    let quasi =
-        request.columns.values().filter(|line| line.role == lookalike::request::Role::Quasi);
-    let weights: f64 = quasi.map(|line| line.weight.unwrap_or(1.0)).sum();
-    (rows as f64 * weights).max(f64::MIN_POSITIVE)
-}
-
-/// The newest five results stay in memory, and those that are pinned.
-fn forget_old(results: &mut Vec<Arc<FoundRelease>>) {
-    let newest: Vec<u64> = results.iter().rev().take(5).map(|result| result.id).collect();
-    results.retain(|result| newest.contains(&result.id) || result.pin().is_some());
-}
-
-fn frontier(
-    job: &Arc<Job>,
-    request: &Request,
-    data: &Path,
-    ks: &[u64],
-    time: Option<&String>,
-) -> Answer<Value> {
-    let mut ks: Vec<u64> = ks.iter().copied().filter(|&k| k >= 1).take(12).collect();
-    ks.sort_unstable();
-    ks.dedup();
-    let request = with_time(request.clone(), time.or(Some(&"2s".to_string())));
-    let of_all = RuleSet { name: String::new(), request: request.clone(), ks: vec![None] };
-    let table = compare::read(table::open(data, &request.input)?, &[of_all])?;
-    let mut points = Vec::new();
-    for k in ks {
-        let sets = [RuleSet { name: String::new(), request: request.clone(), ks: vec![Some(k)] }];
-        let plan =
-            ComparePlan { algorithms: vec![Algorithm::Auto], queries: 0, ..ComparePlan::default() };
-        let found = compare(&table, &sets, &plan, &job.cancel, &|_| {})?;
-        let point = match found.runs.first().map(|run| &run.result) {
-            Some(RunResult::Met(numbers)) => json!({
-                "k": k, "loss": numbers.loss.gcp, "classes": numbers.classes, "smallest": numbers.smallest,
-                "suppressed": numbers.suppressed, "risk": 1.0 / real(numbers.smallest.max(1)), "error": null,
-            }),
-            Some(RunResult::NotMet(why)) => {
-                json!({ "k": k, "loss": null, "error": why.message(Hint::words) })
-            }
-            None => break,
-        };
-        job.say("point", point.clone());
-        points.push(point);
-        if job.cancel.is_search_ended() {
-            break;
-        }
-    }
-    Ok(json!({ "points": points }))
-}
-
-#[allow(clippy::cast_precision_loss, reason = "a share, for display")]
-fn real(number: u64) -> f64 {
-    number as f64
-}
-
-fn write(
-    app: &Arc<App>,
-    job: &Arc<Job>,
-    (result, path, force, with_codebook): (u64, &str, bool, bool),
-    data: &Path,
-    config: &Path,
-) -> Answer<Value> {
-    let out = output(app, config, path)?;
-    if out == data || out == config {
-        return Err(Failure::bad(
-            "this is the name of the table or of the configuration: choose another",
-        ));
-    }
-    let found = app.state().result(result)?;
-    job.say("stage", json!({ "stage": "write" }));
-    let existing = Existing::overwrite_if(force);
-    let mut released = found.released.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    // The codebook is always in memory, and written where it is asked for.
-    let kept = if with_codebook { None } else { released.codebook.take() };
-    let written = released.to_file(&out, existing, &job.cancel);
-    released.codebook = kept.or_else(|| released.codebook.take());
-    written?;
-    let named = Request {
-        output: Output { codebook: with_codebook, ..Output::default() },
-        ..Request::default()
-    };
-    let beside = Run::new(&named).codebook_page(codebook::page).codebook_files(&out);
-    let mut state = app.state();
-    state.written.extend(beside.iter().cloned());
-    let beside: Vec<String> = beside.iter().map(|path| shown(&app.folder, path)).collect();
-    let quasi = &released.report.found.quasi;
-    let size = std::fs::metadata(&out).map(|about| about.len()).unwrap_or_default();
-    Ok(json!({
-        "path": shown(&app.folder, &out), "verified": true, "bytes": size,
-        "lines": lines(&released.report.verdict, quasi), "codebook": beside,
-        "cautions": found.cautions(),
-    }))
-}
-
-/// Every rule of a verdict, and the comparison with the source, a line each.
-pub(crate) fn lines(verdict: &lookalike::audit::Verdict, quasi: &[String]) -> Vec<String> {
-    let rules = verdict.rules.iter().map(|rule| rule_line(rule, quasi, CLASSES));
-    let leaks = verdict.leaks.iter().map(|leak| format!("LEAK    {leak}"));
-    let truth = verdict.truth.iter().flat_map(|truth| &truth.statements);
-    let truth =
-        truth.map(|said| format!("{:<8}{}", json!(said.finding).as_str().unwrap_or(""), said.text));
-    rules.chain(leaks).chain(truth).collect()
 }

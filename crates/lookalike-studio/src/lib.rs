@@ -9,8 +9,10 @@
 //! | `source` | the table in memory, read once |
 //! | `measure` | unique rows, rows below k, rules before any search |
 //! | `hierarchies`, `hierarchy_edits` | a hierarchy as lines, preview; acts of the editor |
-//! | `jobs` | long work: events, stop |
-//! | `results` | what was found: the numbers of a release that is still in memory |
+//! | `jobs`, `work` | long work: events, stop; what each job does |
+//! | `results`, `measuring` | what was found: the numbers of a release that is still in memory |
+//! | `tags` | which version of a file is known, so that others' changes are noticed |
+//! | `words` | ways out of an error, as places of the page |
 //! | `same` | the command and the Python lines that do the same |
 //!
 //! The state is the TOML file and the hierarchy files; what is in memory can be made again from them.
@@ -24,6 +26,8 @@ mod hierarchies;
 mod hierarchy_edits;
 mod jobs;
 mod measure;
+mod measuring;
+mod opening;
 mod project;
 mod results;
 mod routes;
@@ -31,6 +35,9 @@ mod same;
 mod security;
 mod source;
 mod state;
+mod tags;
+mod words;
+mod work;
 
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
@@ -38,6 +45,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lookalike::{Error, Result};
+
+pub use opening::opening_page;
 
 use state::App;
 
@@ -95,4 +104,43 @@ pub fn serve(options: &StudioOptions, ready: impl FnOnce(&str)) -> Result<()> {
     // A job that still runs is given up with the program.
     runtime.shutdown_timeout(Duration::from_millis(200));
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Write};
+    use std::net::TcpStream;
+    use std::sync::mpsc;
+    use std::time::Instant;
+
+    use super::*;
+
+    #[test]
+    fn the_server_ends_when_no_page_was_open_for_a_while_and_not_before() {
+        let folder = tempfile::tempdir().unwrap();
+        let idle = Duration::from_millis(300);
+        let options = StudioOptions { idle, ..StudioOptions::new(folder.path()) };
+        let (send, address) = mpsc::channel();
+        let server = std::thread::spawn(move || {
+            serve(&options, |address| send.send(address.to_string()).unwrap())
+        });
+        let address = address.recv_timeout(Duration::from_secs(10)).unwrap();
+        let (host, token) = address.strip_prefix("http://").unwrap().split_once("/#").unwrap();
+        let mut page = TcpStream::connect(host).unwrap();
+        let head = format!("Host: {host}\r\nAuthorization: Bearer {token}\r\n\r\n");
+        write!(page, "GET /api/changes HTTP/1.1\r\n{head}").unwrap();
+        let mut part = [0; 64];
+        assert!(page.read(&mut part).unwrap() > 0);
+        // A page is open: it goes on.
+        std::thread::sleep(Duration::from_secs(3));
+        assert!(!server.is_finished());
+        drop(page);
+        let begun = Instant::now();
+        while !server.is_finished() {
+            assert!(begun.elapsed() < Duration::from_secs(20), "it does not end");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        server.join().unwrap().unwrap();
+        assert!(TcpStream::connect(host).is_err());
+    }
 }

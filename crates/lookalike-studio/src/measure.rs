@@ -42,11 +42,14 @@ pub(crate) struct Classes {
     counted: usize,
 }
 
-/// The classes of these columns; those of the last call are at hand.
+/// So many sets of columns have their classes at hand.
+const KNOWN: usize = 4;
+
+/// The classes of these columns; those of the last calls are at hand.
 fn classes(source: &SourceTable, quasi: &[String], person: &[String]) -> Answer<Arc<Classes>> {
     let key: Vec<String> = quasi.iter().chain([&String::new()]).chain(person).cloned().collect();
     let last = || source.classes.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    if let Some((_, found)) = last().as_ref().filter(|(known, _)| *known == key) {
+    if let Some((_, found)) = last().iter().find(|(known, _)| *known == key) {
         return Ok(Arc::clone(found));
     }
     let rows = source.table.rows();
@@ -62,7 +65,9 @@ fn classes(source: &SourceTable, quasi: &[String], person: &[String]) -> Answer<
         false => Default::default(),
     };
     let found = Arc::new(Classes { sizes, alone, without, counted: rows.div_ceil(step) });
-    *last() = Some((key, Arc::clone(&found)));
+    let mut known = last();
+    known.insert(0, (key, Arc::clone(&found)));
+    known.truncate(KNOWN);
     Ok(found)
 }
 
@@ -334,18 +339,6 @@ pub(crate) fn columns(
     let mut lines = Vec::new();
     for profile in &source.profiles {
         let line = request.column(&profile.name);
-        let coded = source.coded(&profile.name)?;
-        let counts = source.counts(&profile.name)?;
-        let mut places: Vec<usize> =
-            (0..counts.len()).filter(|&at| coded.values()[at].is_some()).collect();
-        let few = places.len().min(3);
-        if few < places.len() {
-            places.select_nth_unstable_by(few, |&a, &b| counts[b].cmp(&counts[a]).then(a.cmp(&b)));
-        }
-        places.truncate(few);
-        places.sort_by(|&a, &b| counts[b].cmp(&counts[a]).then(a.cmp(&b)));
-        let examples: Vec<&str> =
-            places.iter().filter_map(|&at| coded.values()[at].as_deref()).collect();
         lines.push(json!({
             "name": profile.name,
             "kind": line.and_then(|line| line.kind).unwrap_or(profile.looks),
@@ -353,7 +346,7 @@ pub(crate) fn columns(
             "suggested": profile.role, "reason": line.and_then(|line| line.reason.clone()).unwrap_or(profile.reason.clone()),
             "open": profile.is_open, "rank": profile.rank, "role": line.map(|line| line.role),
             "hierarchy": crate::hierarchies::summary(source, request, &profile.name, config),
-            "examples": examples,
+            "examples": source.examples(&profile.name),
         }));
     }
     let is_undecided = |name: &&String| request.column(name).is_none() && request.rest.is_none();

@@ -21,6 +21,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::failure::{Answer, Failure};
+use crate::files::{check_named, from_config};
 use crate::hierarchies::parsed;
 use crate::source::SourceTable;
 use crate::state::App;
@@ -40,6 +41,7 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .route("/api/undo", post(project::undo))
         .route("/api/redo", post(project::redo))
         .route("/api/reload", post(project::reload))
+        .route("/api/open-again", post(project::open_again))
         .route("/api/quit", post(project::quit))
         .route("/api/changes", get(events::changes))
         .route("/api/columns", get(columns))
@@ -139,12 +141,13 @@ async fn values(
 async fn measured(State(app): Shared, bytes: Bytes) -> Response {
     work(app, move |app| {
         let sent: Value = body(&bytes)?;
-        let (source, _, on_disk) = opened(app)?;
+        let (source, config, on_disk) = opened(app)?;
         let request = match sent.get("request") {
             Some(request) => request_of(request)?,
             None => on_disk,
         };
-        measure::measure(&source, &request).map(Json)
+        check_named(&app.folder, &config, &request)?;
+        measure::measure(&source, &from_config(&config, request)).map(Json)
     })
     .await
 }

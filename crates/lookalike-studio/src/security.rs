@@ -3,17 +3,21 @@
 //!
 //! | check | against |
 //! |---|---|
-//! | `Host` is 127.0.0.1 or localhost with our port | names that point here (DNS rebinding) |
-//! | `Sec-Fetch-Site` is same-origin or none, where a browser sends it | pages of other sites and ports |
+//! | `Host` (and the host of the address, where it has one) is 127.0.0.1 or localhost with our port | names that point here (DNS rebinding) |
+//! | `Sec-Fetch-Site` is same-origin or none, `Origin` is ours, where a browser sends them | pages of other sites and ports |
+//! | each of these headers comes once | a second one that another reader would believe |
 //! | `Authorization` has the token, for everything but the files of the page | other programs and users |
 //! | the headers below | scripts and frames that are not ours |
 //!
 //! There is no cookie: all ports of 127.0.0.1 would share it.
+//!
+//! One thing may come from elsewhere: a tab that is sent to the page itself (`/`, a plain GET), as by
+//! the file that opens the browser. The page has no data and no token; everything else has both.
 
 use std::sync::Arc;
 
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use sha2::{Digest, Sha256};
@@ -21,10 +25,10 @@ use sha2::{Digest, Sha256};
 use crate::failure::Failure;
 use crate::state::App;
 
-/// The policy of every answer.
-const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: \
-                      blob:; connect-src 'self'; frame-src 'self' blob:; base-uri 'none'; form-action \
-                      'none'; frame-ancestors 'none'; require-trusted-types-for 'script'";
+/// The policy of every answer. The page makes no `blob:` and no `data:` address, so neither is allowed.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
+                      connect-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'none'; \
+                      frame-ancestors 'none'; require-trusted-types-for 'script'";
 
 const HEADERS: [(HeaderName, &str); 6] = [
     (header::CONTENT_SECURITY_POLICY, POLICY),
@@ -44,7 +48,7 @@ pub(crate) fn new_token() -> String {
 
 /// Lets a request pass, or refuses it; every answer gets the headers.
 pub(crate) async fn guard(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
-    let refused = refusal(&app, request.uri().path(), request.headers());
+    let refused = refusal(&app, &request);
     let mut answer = match refused {
         Some(failure) => failure.into_response(),
         None => next.run(request).await,
@@ -56,23 +60,37 @@ pub(crate) async fn guard(State(app): State<Arc<App>>, request: Request, next: N
     answer
 }
 
-fn refusal(app: &App, path: &str, headers: &HeaderMap) -> Option<Failure> {
-    let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
-    let hosts = [format!("127.0.0.1:{}", app.port), format!("localhost:{}", app.port)];
-    let is_host = text(header::HOST).is_some_and(|host| hosts.iter().any(|known| known == host));
-    if !is_host {
-        let why = "this server answers to 127.0.0.1 and localhost alone";
-        return Some(Failure::new(StatusCode::FORBIDDEN, "other-host", why));
+fn refusal(app: &App, request: &Request) -> Option<Failure> {
+    let refused = |code, why: &str| Some(Failure::new(StatusCode::FORBIDDEN, code, why));
+    let headers = request.headers();
+    let [fetch_site, fetch_mode, fetch_dest] =
+        ["sec-fetch-site", "sec-fetch-mode", "sec-fetch-dest"].map(HeaderName::from_static);
+    let once = [header::HOST, header::ORIGIN, header::AUTHORIZATION, fetch_site.clone()];
+    if once.iter().any(|name| headers.get_all(name).iter().count() > 1) {
+        return refused("header-twice", "a header that may come once came twice");
     }
-    let site = text(HeaderName::from_static("sec-fetch-site"));
-    if !matches!(site, None | Some("same-origin" | "none")) {
-        let why = "this server answers its own page alone";
-        return Some(Failure::new(StatusCode::FORBIDDEN, "other-site", why));
+    // A text that cannot be read is no known text.
+    let text = |name: &HeaderName| headers.get(name).map(|value| value.to_str().unwrap_or(""));
+    let hosts = ["127.0.0.1", "localhost"].map(|name| format!("{name}:{}", app.port));
+    let is_ours = |host: &str| hosts.iter().any(|known| known == host);
+    let of_address = request.uri().authority().map(|authority| authority.as_str());
+    if !text(&header::HOST).is_some_and(is_ours) || !of_address.is_none_or(is_ours) {
+        return refused("other-host", "this server answers to 127.0.0.1 and localhost alone");
+    }
+    let path = request.uri().path();
+    let is_tab = request.method() == Method::GET
+        && path == "/"
+        && text(&fetch_mode) == Some("navigate")
+        && text(&fetch_dest) == Some("document");
+    let is_known_site = matches!(text(&fetch_site), None | Some("same-origin" | "none")) || is_tab;
+    let origin = text(&header::ORIGIN);
+    if !is_known_site || !origin.is_none_or(|of| of.strip_prefix("http://").is_some_and(is_ours)) {
+        return refused("other-site", "this server answers its own page alone");
     }
     if !path.starts_with("/api/") {
         return None;
     }
-    let given = text(header::AUTHORIZATION).and_then(|value| value.strip_prefix("Bearer "));
+    let given = text(&header::AUTHORIZATION).and_then(|value| value.strip_prefix("Bearer "));
     if !given.is_some_and(|given| is_same(given, &app.token)) {
         let why = "the token is missing or of an earlier start: open the address that `lookalike \
                    studio` has printed";

@@ -1,18 +1,20 @@
 //! The table in memory: read once, every column coded, numbers and dates plain.
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex};
 
+use lookalike::Warning;
 use lookalike::evaluate::profile::{self, ColumnProfile};
 use lookalike::forms::Given;
 use lookalike::request::{Input, Request};
 use lookalike::table::{self, Coded, Column, Table, Treatment};
-use lookalike::{Hint, Warning};
 use lookalike_report::suggest::suggest_and_keep;
+use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use crate::failure::{Answer, Failure};
 use crate::measure::Classes;
+use crate::words;
 
 /// A table and what is known about its columns.
 #[derive(Debug)]
@@ -21,18 +23,34 @@ pub(crate) struct SourceTable {
     /// What `init` would say of each column.
     pub(crate) profiles: Vec<ColumnProfile>,
     pub(crate) warnings: Vec<String>,
-    /// For each column the rows of each code, counted when they are asked for.
-    counts: FxHashMap<String, OnceLock<Vec<u64>>>,
-    /// The classes of the columns that were measured last, so that another k is answered at once.
-    pub(crate) classes: Mutex<Option<(Vec<String>, Arc<Classes>)>>,
+    /// For each column the rows of each code.
+    counts: FxHashMap<String, Vec<u64>>,
+    /// For each column its most frequent values.
+    examples: FxHashMap<String, Vec<String>>,
+    /// The classes of the columns that were measured last, the newest first: another k, and a role that
+    /// is taken back, are answered at once.
+    pub(crate) classes: Mutex<Vec<(Vec<String>, Arc<Classes>)>>,
 }
 
 impl SourceTable {
     fn new(table: Table, profiles: Vec<ColumnProfile>, warnings: &[Warning]) -> SourceTable {
-        let names = table.columns().iter().map(|column| column.name.clone());
-        let counts = names.map(|name| (name, OnceLock::new())).collect();
-        let warnings = warnings.iter().map(|warning| warning.message(Hint::words)).collect();
-        SourceTable { table, profiles, warnings, counts, classes: Mutex::default() }
+        // With the reading, so that no screen waits for it.
+        let coded = table.columns().par_iter().filter_map(|column| {
+            let coded = column.coded.as_ref()?;
+            let counts = count(coded);
+            let examples = frequent(coded, &counts);
+            Some(((column.name.clone(), counts), (column.name.clone(), examples)))
+        });
+        let (counts, examples): (Vec<_>, Vec<_>) = coded.unzip();
+        let warnings = warnings.iter().map(|warning| warning.message(words::hint)).collect();
+        SourceTable {
+            table,
+            profiles,
+            warnings,
+            counts: counts.into_iter().collect(),
+            examples: examples.into_iter().collect(),
+            classes: Mutex::default(),
+        }
     }
 
     /// The codes of a column.
@@ -54,14 +72,33 @@ impl SourceTable {
 
     /// The rows of each code of a column.
     pub(crate) fn counts(&self, name: &str) -> Answer<&[u64]> {
-        let coded = self.coded(name)?;
-        let counts = self.counts.get(name).ok_or_else(|| Failure::not_found("no such column"))?;
-        Ok(counts.get_or_init(|| {
-            let mut rows = vec![0; coded.values().len()];
-            coded.codes().iter().for_each(|code| rows[code as usize] += 1);
-            rows
-        }))
+        let counts = self.counts.get(name);
+        counts.map(Vec::as_slice).ok_or_else(|| Failure::not_found("the table has no such column"))
     }
+
+    /// The most frequent values of a column, at most three.
+    pub(crate) fn examples(&self, name: &str) -> &[String] {
+        self.examples.get(name).map(Vec::as_slice).unwrap_or_default()
+    }
+}
+
+fn count(coded: &Coded) -> Vec<u64> {
+    let mut rows = vec![0; coded.values().len()];
+    coded.codes().iter().for_each(|code| rows[code as usize] += 1);
+    rows
+}
+
+/// Three values with most rows, the first ones of those with equally many.
+fn frequent(coded: &Coded, counts: &[u64]) -> Vec<String> {
+    let mut places: Vec<usize> =
+        (0..counts.len()).filter(|&at| coded.values()[at].is_some()).collect();
+    let few = places.len().min(3);
+    if few < places.len() {
+        places.select_nth_unstable_by(few, |&a, &b| counts[b].cmp(&counts[a]).then(a.cmp(&b)));
+    }
+    places.truncate(few);
+    places.sort_by(|&a, &b| counts[b].cmp(&counts[a]).then(a.cmp(&b)));
+    places.iter().filter_map(|&at| coded.values()[at].clone()).collect()
 }
 
 /// Reads a table that has no configuration; returns the text that `init` would write, too.

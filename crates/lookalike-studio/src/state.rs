@@ -128,6 +128,7 @@ pub(crate) async fn ended(app: Arc<App>, idle: Duration) {
     }
     if let Some(job) = &app.state().job {
         job.cancel.abandon();
+        job.measuring.end_search();
     }
     // Streams of pages end, so that the server can.
     app.tell("end", String::new());

@@ -13,6 +13,10 @@ Each row is one search. NCP, GCP: loss. bound: lower bound on the NCP of any rel
 gap: loss / bound. C_DM: discernibility, the sum of squared class sizes. error: median relative
 error of random counts. memory: peak memory of the program during the search.
 
+With --purpose every search is repeated on four fifths of the rows, five times: accuracy and AUC are
+those of a model that was trained on such a release and predicts the purpose in the other rows. The
+weights of a configuration that gives all of them stay as they are.
+
 To compare rules, write each set of rules into a configuration file and name them all:
   lookalike compare patients.csv -c strict.toml -c loose.toml --k 5,10
 
@@ -26,8 +30,8 @@ far).";
 #[derive(Debug, Args)]
 #[command(after_help = COMPARED)]
 pub(crate) struct CompareArgs {
-    /// Table: CSV (also .gz, .zst), Parquet or Arrow; default: the table of the configuration; - is
-    /// standard input
+    /// Table: CSV (also .gz, .zst, .zip), a workbook, Parquet or Arrow; default: the table of the
+    /// configuration; - is standard input
     pub(crate) data: Option<PathBuf>,
     /// Configuration file in TOML (see init); flags override it. Several files compare sets of
     /// rules: each row then names its file

@@ -20,13 +20,13 @@ pub(crate) struct ReadingArgs {
     /// Sheet of a workbook (.xlsx, .xls, .ods); default: the first one that has cells
     #[arg(long, value_name = "NAME")]
     pub(crate) sheet: Option<String>,
-    /// Sign before decimals in a CSV file, . or ,; default: detected for each column
+    /// Sign before decimals in CSV or a sheet, . or ,; default: detected for each column
     #[arg(long, value_name = "CHAR", value_parser = decimal)]
     pub(crate) decimal: Option<char>,
-    /// Sign between groups of three digits in a CSV file, such as . , or '; default: detected
+    /// Sign between groups of three digits in CSV or a sheet, such as . , or '; default: detected
     #[arg(long, value_name = "CHAR", value_parser = thousands)]
     pub(crate) thousands: Option<char>,
-    /// Form of dates in a CSV file, such as dd.mm.yyyy or mm/dd/yyyy; default: detected for each column
+    /// Form of dates in CSV or a sheet, such as dd.mm.yyyy or mm/dd/yyyy; default: detected for each column
     #[arg(long, value_name = "FORM", value_parser = date_form)]
     pub(crate) date_format: Option<DateForm>,
 }

@@ -36,7 +36,8 @@ pub(crate) struct ReportArgs {
     /// Replace output files that exist
     #[arg(long)]
     pub(crate) force: bool,
-    /// Proof file from `anonymize --proof`, of a release whose rules count persons
+    /// Proof file from `anonymize --proof`, of a release whose rules count persons; default: that of
+    /// the configuration
     #[arg(long, value_name = "FILE")]
     pub(crate) proof: Option<PathBuf>,
     /// Readers of the page
@@ -48,7 +49,7 @@ pub(crate) struct ReportArgs {
     /// Also explain what costs the detail and what would help, as `explain` does; internal edition
     #[arg(long)]
     pub(crate) explain: bool,
-    /// Effort for the lower bound on the loss: none, quick, full, or tight (sharper and slow)
+    /// Effort for the lower bound on the loss: none, quick, full, or tight (sharper, up to a minute)
     #[arg(long, value_name = "EFFORT", value_parser = effort(), default_value = "quick")]
     pub(crate) bound: Effort,
     /// Day of the record, as in 2026-11-18; default: today in UTC, or that of SOURCE_DATE_EPOCH

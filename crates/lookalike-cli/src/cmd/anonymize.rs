@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use lookalike::audit::{NonHomogeneous, RuleVerdict, Verdict};
+use lookalike::evaluate::purpose::PurposeWeight;
 use lookalike::request::Persons;
 use lookalike::run::{FoundPersons, Report, Run};
 use lookalike::search::global::Optimum;
@@ -29,6 +30,9 @@ pub(crate) fn run(args: &AnonymizeArgs, global: &GlobalArgs) -> Result<ExitCode>
     let data = request::data(args.data.as_ref(), &request)?;
     let out = output(args.output.as_ref(), &request)?;
     request.seed = args.seed.or(request.seed);
+    if args.proof.is_some() {
+        request.output.proof.clone_from(&args.proof);
+    }
     let reads = files::of_request(&args.request, &request);
     let existing = Existing::overwrite_if(args.force);
     let config = saved_config::config(args, &request, (&data, &out), &reads)?;
@@ -39,7 +43,7 @@ pub(crate) fn run(args: &AnonymizeArgs, global: &GlobalArgs) -> Result<ExitCode>
         .verify(args.verify)
         .existing(existing)
         .also_reads(reads);
-    if let Some(path) = &args.proof {
+    if let Some(path) = &request.output.proof {
         run = run.proof(path);
     }
     if let Some(path) = &args.recoding {
@@ -90,7 +94,7 @@ pub(crate) fn make(
         Product::Plan => run.plan_to_file(data, out)?,
     };
     if let Product::Release(config) = product {
-        config.write()?;
+        config.write(&done.found.purpose)?;
     }
     progress.end();
     if !global.quiet {
@@ -160,6 +164,7 @@ fn summary(done: &Report, seconds: f64, out: &Path) -> String {
         text += "loss      ";
     }
     text += &format!("{}\n", loss_line(done));
+    text += &weights_lines(&done.found.purpose);
     if let Some(bound) = &done.found.bound {
         let scope = done.found.bound_scope;
         let is_all = done.found.generalized.iter().all(|shown| shown.weight > 0.0);
@@ -340,6 +345,19 @@ pub(crate) fn loss_line(done: &Report) -> String {
         );
     }
     text
+}
+
+/// The weights for the purpose; empty without one.
+fn weights_lines(weights: &[PurposeWeight]) -> String {
+    if weights.is_empty() {
+        return String::new();
+    }
+    let one = |one: &PurposeWeight| {
+        let given = if one.is_given { " (given)" } else { "" };
+        format!("{} {}{given}", show::clean(&one.name), one.weight)
+    };
+    let list: Vec<String> = weights.iter().map(one).collect();
+    format!("{}\n", show::wrap("weights   for the purpose: ", &list))
 }
 
 /// The loss of the published rows, and what the suppressed ones bought.

@@ -34,14 +34,14 @@ steps = 20000                # length of the search: the same release on every m
 path = "patients.csv"
 
 [columns]
-name      = { role = "identifier" }               # dropped
-age       = { role = "quasi" }                    # others may know it: generalized
-zip       = { role = "quasi", hierarchy = { prefix = [4, 3, 2] } }
-sex       = { role = "quasi" }
-marital   = { role = "quasi" }
-admission = { role = "identifier" }               # an exact day almost identifies a person
-diagnosis = { role = "sensitive", l = 2 }         # published unchanged; at most half of a class alike
-ward      = { role = "keep" }                     # published unchanged
+name      = { role = "identifier", reason = 'names a person: dropped' }
+age       = { role = "quasi", reason = 'others may know it: generalized' }
+zip       = { role = "quasi", hierarchy = { prefix = [4, 3, 2] }, reason = 'others may know it' }
+sex       = { role = "quasi", reason = 'seen by everybody' }
+marital   = { role = "quasi", reason = 'others may know it' }
+admission = { role = "identifier", reason = 'an exact day almost identifies a person: dropped' }
+diagnosis = { role = "sensitive", l = 2, reason = 'must not be inferred: at most half of a class alike' }
+ward      = { role = "keep", reason = 'published unchanged: the clinic wants it' }
 
 [output]
 path = "safe.csv"

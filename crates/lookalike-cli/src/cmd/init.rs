@@ -30,17 +30,13 @@ pub(crate) fn run(args: &InitArgs) -> Result<ExitCode> {
     args.reading.apply_to(&mut input);
     let found = suggest(source, &input)?;
     found.warnings.iter().for_each(|warning| show::warning(&hints::warning(warning)));
+    let toml = with_commands(&found.toml, &args.data);
     if to_stdout {
         // The configuration is the result; the profile goes to standard error.
         show::say(text(&found.columns, found.quasi.as_ref()).trim_end());
-        show::print(&found.toml)?;
+        show::print(&toml)?;
     } else {
-        table::write_text(
-            &args.output,
-            Existing::overwrite_if(args.force),
-            Access::Usual,
-            &found.toml,
-        )?;
+        table::write_text(&args.output, Existing::overwrite_if(args.force), Access::Usual, &toml)?;
         let mut text = text(&found.columns, found.quasi.as_ref());
         text += &format!(
             "\nwrote {}: check and correct the roles, then run\n  lookalike anonymize -c {1}\n  \
@@ -51,6 +47,26 @@ pub(crate) fn run(args: &InitArgs) -> Result<ExitCode> {
         show::print(&text)?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The configuration with the command that makes each hierarchy file it offers, which is not there yet.
+fn with_commands(toml: &str, data: &Path) -> String {
+    let command = |line: &str| -> Option<String> {
+        let name = line.strip_prefix("#~ ")?.split_once(" = {")?.0.trim();
+        let (_, file) = line.split_once("hierarchy = \"")?;
+        let file = file.split_once('"')?.0.strip_suffix(".csv")?;
+        let name = name.strip_prefix('"').and_then(|name| name.strip_suffix('"')).unwrap_or(name);
+        let [data, column, file] =
+            [data, Path::new(name), Path::new(&format!("{file}.csv"))].map(show::argument);
+        Some(format!(
+            "  # make it: lookalike hierarchy suggest --data {data} --column {column} -o {file}"
+        ))
+    };
+    let lines = toml.split_inclusive('\n').map(|line| match command(line) {
+        Some(command) => format!("{}{command}\n", line.trim_end_matches('\n')),
+        None => line.to_owned(),
+    });
+    lines.collect()
 }
 
 fn text(profiles: &[ColumnProfile], uniqueness: Option<&Uniqueness>) -> String {

@@ -40,7 +40,9 @@ pub(crate) fn run(args: &ReportArgs, global: &GlobalArgs) -> Result<ExitCode> {
             source: source.display().to_string(),
             release: release.display().to_string(),
         },
-        proof: args.proof.as_deref().map(|path| read_proof(path, &request)).transpose()?,
+        proof: paths::of_proof(args.proof.as_ref(), &release, &request)
+            .map(|path| read_proof(&path, &request))
+            .transpose()?,
         edition: args.edition,
         queries: args.queries,
         bound: args.bound,
@@ -86,7 +88,7 @@ fn refuse_outputs(
     let mut reads = files::of_request(&args.request, request);
     reads.extend(request.risk.population.clone());
     reads.push(release.to_path_buf());
-    reads.extend(args.proof.clone());
+    reads.extend(paths::of_proof(args.proof.as_ref(), release, request));
     let json = args.json.iter().map(|path| ("--json", path.as_path()));
     let outputs: Vec<(&str, &Path)> =
         std::iter::once(("-o", args.output.as_path())).chain(json).collect();

@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use lookalike::evaluate::purpose::PurposeWeight;
 use lookalike::request::HierarchySpec;
 use lookalike::run::refuse_overlap;
 use lookalike::table::{self, Access, Existing};
@@ -21,7 +22,7 @@ pub(crate) enum Config<'a> {
     /// That of `-c` and flags, which no file has.
     Changed,
     /// One that is written after the release was verified.
-    Saved { path: &'a Path, text: String, existing: Existing },
+    Saved { path: &'a Path, request: Box<Request>, existing: Existing },
 }
 
 /// Which of these it is. A file that may not be written is refused here, before the table is read.
@@ -35,19 +36,25 @@ pub(crate) fn config<'a>(
         let is_changed = is_changed(args.request.config.as_deref(), request)?;
         return Ok(if is_changed { Config::Changed } else { Config::Same });
     };
-    let text = text(path, request, (data, out))?;
+    let request = Box::new(seen(path, request, (data, out))?);
+    text(path, &request)?;
     let existing = Existing::overwrite_if(args.force);
     refuse_overlap(Some(data), reads, &[("-o", out), ("--save-config", path)])?;
     drop(table::Pending::beside(path, existing)?);
-    Ok(Config::Saved { path, text, existing })
+    Ok(Config::Saved { path, request, existing })
 }
 
 impl Config<'_> {
-    /// Writes the file, if one is wanted.
-    pub(crate) fn write(&self) -> Result<()> {
+    /// Writes the file, if one is wanted, with the weights that the purpose has set.
+    pub(crate) fn write(&self, purpose: &[PurposeWeight]) -> Result<()> {
         match self {
-            Config::Saved { path, text, existing } => {
-                table::write_text(path, *existing, Access::Usual, text)
+            Config::Saved { path, request, existing } => {
+                let mut request = request.clone();
+                for one in purpose {
+                    let line = request.columns.get_mut(&one.name);
+                    line.into_iter().for_each(|line| line.weight = Some(one.weight));
+                }
+                table::write_text(path, *existing, Access::Usual, &text(path, &request)?)
             }
             Config::Same | Config::Changed => Ok(()),
         }
@@ -67,7 +74,7 @@ impl Config<'_> {
 }
 
 /// The request as it is used, without its seed, with paths seen from the folder of its file.
-fn text(path: &Path, request: &Request, (data, out): (&Path, &Path)) -> Result<String> {
+fn seen(path: &Path, request: &Request, (data, out): (&Path, &Path)) -> Result<Request> {
     let is_stream = |path: &Path| path == Path::new("-");
     if is_stream(path) {
         return Err(usage("--save-config writes a file: name one"));
@@ -80,9 +87,14 @@ fn text(path: &Path, request: &Request, (data, out): (&Path, &Path)) -> Result<S
         Some(HierarchySpec::File(file)) => Some(file),
         _ => None,
     });
-    for file in files.chain(&mut request.risk.population) {
+    let others = request.risk.population.iter_mut().chain(&mut request.output.proof);
+    for file in files.chain(others) {
         *file = seen_from(path, file);
     }
+    Ok(request)
+}
+
+fn text(path: &Path, request: &Request) -> Result<String> {
     match path.extension().is_some_and(|end| end == "json") {
         true => request.to_json(),
         false => request.to_toml(),
@@ -96,5 +108,6 @@ fn is_changed(config: Option<&Path>, request: &Request) -> Result<bool> {
     written.seed = request.seed;
     written.input.path.clone_from(&request.input.path);
     written.output.path.clone_from(&request.output.path);
+    written.output.proof.clone_from(&request.output.proof);
     Ok(written != *request)
 }

@@ -27,7 +27,11 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<ExitCode> {
     {
         return Err(usage(format!("{flag} needs the source of the release: add --source DATA")));
     }
-    let proof = args.proof.as_deref().map(|path| read_proof(path, &request)).transpose()?;
+    let path = match &paths.source {
+        Some(_) => paths::of_proof(args.proof.as_ref(), &paths.release, &request),
+        None => None,
+    };
+    let proof = path.map(|path| read_proof(&path, &request)).transpose()?;
     request.non_homogeneous |= args.non_homogeneous;
     let found = match &args.plan_of {
         Some(counts) => verify_plan(&paths.release, counts, &request)?,

@@ -77,6 +77,7 @@ fn json_has_the_documented_keys_and_no_seed() {
         "output",
         "persons",
         "published_loss",
+        "purpose",
     ];
     documented.sort_unstable();
     assert_eq!(keys, documented);

@@ -42,3 +42,74 @@ fn elsewhere_and_on_standard_output_it_finds_the_table() {
         "{run:?}"
     );
 }
+
+#[test]
+fn the_command_that_makes_a_hierarchy_file_stands_beside_it() {
+    let dir = Workdir::new();
+    let mut text = "age,job\n".to_string();
+    (0..120).for_each(|row| text += &format!("{},job {}\n", 20 + row % 40, row % 12));
+    dir.write("jobs.csv", text);
+    dir.succeed("init jobs.csv");
+    let toml = dir.text("lookalike.toml");
+    let command = "lookalike hierarchy suggest --data jobs.csv --column job -o job.csv";
+    assert!(toml.contains(&format!("}}  # make it: {command}\n")), "{toml}");
+    dir.succeed(command.trim_start_matches("lookalike "));
+}
+
+#[test]
+fn a_table_beside_the_configuration_has_a_relative_path() {
+    let dir = Workdir::with_patients(60);
+    std::fs::create_dir(dir.path("conf")).unwrap();
+    for (config, path) in [("a.toml", "patients.csv"), ("conf/a.toml", "../patients.csv")] {
+        let (data, config) = (dir.path("patients.csv"), dir.path(config));
+        dir.succeed(&format!("init {} -o {}", data.display(), config.display()));
+        let toml = std::fs::read_to_string(&config).unwrap();
+        assert!(toml.contains(&format!("path = \"{path}\"")), "{toml}");
+    }
+}
+
+#[test]
+fn a_title_above_the_header_is_said_and_passed_over() {
+    let dir = Workdir::with_patients(60);
+    let text = dir.text("patients.csv");
+    dir.write("title.csv", format!("Patient list 2024\n\n{text}"));
+    let run = dir.succeed("init title.csv");
+    assert!(run.stderr.contains("taken for a title and passed over"), "{}", run.stderr);
+    assert!(run.stdout.contains("\nage "), "{}", run.stdout);
+    dir.succeed(&format!("anonymize -c lookalike.toml {QUICK}"));
+    dir.succeed("verify -c lookalike.toml");
+}
+
+#[test]
+fn dates_of_digits_and_of_words_are_found_and_short_years_are_asked() {
+    let dir = Workdir::new();
+    let visits = |form: fn(usize, usize) -> String| {
+        let mut text = "age;visit\n".to_string();
+        (0..300).for_each(|row| {
+            text += &format!("{};{}\n", 20 + row % 40, form(row % 12 + 1, row % 28 + 1));
+        });
+        text
+    };
+    dir.write("ymd.csv", visits(|month, day| format!("2015{month:02}{day:02}")));
+    let words: fn(usize, usize) -> String = |month, day| {
+        let names = "January February March April May June July August September October November \
+                     December";
+        format!("{} {day}, 2015", names.split(' ').nth(month - 1).unwrap())
+    };
+    dir.write("words.csv", visits(words));
+    dir.write("short.csv", visits(|month, day| format!("{day:02}.{month:02}.15")));
+    for (name, form) in [("ymd", "yyyymmdd"), ("words", "month d, yyyy")] {
+        dir.succeed(&format!("init {name}.csv -o {name}.toml"));
+        let toml = dir.text(&format!("{name}.toml"));
+        assert!(toml.contains(&format!("format = \"{form}\"")), "{toml}");
+        dir.succeed(&format!("anonymize -c {name}.toml {QUICK}"));
+        dir.succeed(&format!("verify -c {name}.toml"));
+    }
+    let run = dir.succeed("init short.csv");
+    assert!(run.stderr.contains("(--date-format dd.mm.yy)"), "{}", run.stderr);
+    // A form that was given takes effect without a kind, also for few values.
+    dir.write("few.csv", "visit\n20150101\n20150101\n20150301\n20150301\n20151231\n20151231\n");
+    let flags = "--qi visit -k 4 --date-format yyyymmdd -o - --algorithm mondrian";
+    let run = dir.succeed(&format!("anonymize few.csv {flags}"));
+    assert!(run.stdout.contains("[20150101 .. 20151231]"), "{}", run.stdout);
+}

@@ -22,6 +22,7 @@ mod messages;
 mod mistakes;
 mod person_audit;
 mod published;
+mod purpose;
 mod query;
 mod record;
 mod report;

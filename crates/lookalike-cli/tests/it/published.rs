@@ -189,7 +189,8 @@ fn init_proposes_the_weight_of_a_survey_and_no_other_weight() {
         dir.write("s.csv", format!("{header}\n{}", (0..600).map(row).collect::<String>()));
         let toml = dir.succeed("init s.csv -o -").stdout;
         let line = |name: &str| {
-            let lines = toml.lines().map(|line| line.trim_start_matches('"'));
+            let lines =
+                toml.lines().map(|line| line.trim_start_matches("#? ").trim_start_matches('"'));
             lines.clone().find(|line| line.starts_with(name)).unwrap().to_string()
         };
         let role = |name: &str| {

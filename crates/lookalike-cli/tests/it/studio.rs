@@ -3,7 +3,8 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -15,6 +16,8 @@ struct Studio {
     child: Child,
     port: u16,
     token: String,
+    /// All that it says on standard error after the address.
+    said: Arc<Mutex<String>>,
 }
 
 /// A status, the lines of the head, and the body.
@@ -32,7 +35,10 @@ impl Answer {
 
 impl Studio {
     fn start(dir: &Workdir, line: &str) -> Studio {
-        let mut command = dir.command(&format!("studio --no-browser {line}"));
+        Studio::spawn(dir.command(&format!("studio --no-browser {line}")))
+    }
+
+    fn spawn(mut command: Command) -> Studio {
         let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
         let mut said = BufReader::new(child.stderr.take().unwrap());
         let mut line = String::new();
@@ -42,8 +48,45 @@ impl Studio {
         let (port, token) = address.trim().split_once("/#").unwrap();
         let (port, token) = (port.parse().unwrap(), token.to_string());
         // Whatever else it says is read, so that it never waits for us.
-        std::thread::spawn(move || std::io::copy(&mut said, &mut std::io::sink()));
-        Studio { child, port, token }
+        let all = Arc::new(Mutex::new(String::new()));
+        let of_thread = Arc::clone(&all);
+        std::thread::spawn(move || {
+            for line in said.lines().map_while(Result::ok) {
+                of_thread.lock().unwrap().push_str(&(line + "\n"));
+            }
+        });
+        Studio { child, port, token, said: all }
+    }
+
+    /// Reads a stream of events until it says this.
+    fn until(&self, path: &str, wanted: &str) -> String {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        let (port, token) = (self.port, &self.token);
+        write!(
+            stream,
+            "GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nAuthorization: Bearer {token}\r\n\r\n"
+        )
+        .unwrap();
+        let (mut all, mut part) = (String::new(), [0; 4096]);
+        while !all.contains(wanted) {
+            let length = stream.read(&mut part).unwrap_or_else(|_| panic!("no {wanted}: {all}"));
+            assert!(length > 0, "no {wanted}: {all}");
+            all.push_str(&String::from_utf8_lossy(&part[..length]));
+        }
+        all
+    }
+
+    /// A request with other columns, saved.
+    fn save(&self, columns: &Value, more: &[(&str, Value)]) -> Value {
+        let project = self.get("/api/project");
+        let mut request = project["request"].clone();
+        request["columns"] = columns.clone();
+        more.iter().for_each(|(key, value)| request[*key] = value.clone());
+        let sent = json!({ "etag": project["etag"], "request": request });
+        let saved = self.call("PUT", "/api/project", &sent);
+        assert_eq!(saved.status, 200, "{}", saved.body);
+        saved.json()
     }
 
     /// Sends a head and a body as they are.
@@ -172,6 +215,37 @@ fn only_the_page_with_the_token_is_answered() {
             "{site}"
         );
     }
+    // A second header that another reader might believe, in either order.
+    let evil = "Host: evil.example";
+    assert!(
+        get(&[&host, evil, &bearer]).status >= 400 && get(&[evil, &host, &bearer]).status >= 400
+    );
+    let sites = ["Sec-Fetch-Site: none", "Sec-Fetch-Site: cross-site"];
+    assert_eq!(get(&[&host, &bearer, sites[0], sites[1]]).status, 403);
+    assert_eq!(get(&[&host, &bearer, sites[1], sites[0]]).status, 403);
+    // An address with another host before the path.
+    let absolute = |of: &str| {
+        let line = format!("GET http://{of}/api/project HTTP/1.1\r\n{host}\r\n{bearer}");
+        studio.raw(&line, "").status
+    };
+    assert_eq!(absolute(&format!("evil.example:{port}")), 403);
+    assert_eq!(absolute(&format!("127.0.0.1:{port}")), 200);
+    // An older browser says where a call comes from by `Origin` alone.
+    for other in ["http://evil.example", "null", "https://127.0.0.1", "http://127.0.0.1:1"] {
+        assert_eq!(get(&[&host, &bearer, &format!("Origin: {other}")]).status, 403, "{other}");
+    }
+    assert_eq!(get(&[&host, &bearer, &format!("Origin: http://127.0.0.1:{port}")]).status, 200);
+    // A tab may be sent to the page from elsewhere: it has no data. Nothing else may.
+    let sent = |path: &str, dest: &str| {
+        let how = format!(
+            "Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: navigate\r\nSec-Fetch-Dest: {dest}"
+        );
+        studio.raw(&format!("GET {path} HTTP/1.1\r\n{host}\r\n{bearer}\r\n{how}"), "").status
+    };
+    assert_eq!(sent("/", "document"), 200);
+    for (path, dest) in [("/", "iframe"), ("/api/project", "document"), ("/app.js", "document")] {
+        assert_eq!(sent(path, dest), 403, "{path} {dest}");
+    }
     // Another machine cannot even connect: the address is that of loopback.
     let listening = std::fs::read_to_string("/proc/net/tcp").unwrap_or_default();
     if let Some(line) =
@@ -201,6 +275,7 @@ fn every_answer_has_the_policy_and_no_cookie() {
         ] {
             assert!(head.contains(part), "{path} lacks {part}: {head}");
         }
+        assert!(!head.contains("blob:") && !head.contains("data:"), "{head}");
         assert!(!head.contains("set-cookie") && !head.contains("access-control"), "{head}");
     }
     let page = studio.raw(&format!("GET / HTTP/1.1\r\n{host}"), "").body;
@@ -247,6 +322,261 @@ fn only_files_below_the_folder_are_opened_and_written() {
     assert_eq!(dir.text("outside.csv"), "age,sex\n30,f\n30,f\n");
     assert_eq!(dir.text("inside/t.csv").lines().count(), 5);
     assert_eq!(studio.call("POST", "/api/show", &json!({ "path": "t.csv" })).status, 404);
+}
+
+/// Paths from the page lead nowhere else: not by `..`, not by an absolute path, not through a link.
+#[cfg(unix)]
+#[test]
+fn no_file_outside_of_the_folder_is_read_for_a_hierarchy() {
+    let dir = Workdir::new();
+    std::fs::create_dir_all(dir.path("inside")).unwrap();
+    std::fs::create_dir_all(dir.path("outside/deep")).unwrap();
+    dir.write("inside/t.csv", "age,sex\n".to_string() + &"30,f\n31,m\n".repeat(20));
+    dir.write("outside/secret.csv", "f;SECRETGROUP;*\nm;SECRETGROUP;*\n");
+    std::os::unix::fs::symlink(dir.path("outside/deep"), dir.path("inside/link")).unwrap();
+    std::os::unix::fs::symlink(dir.path("outside/secret.csv"), dir.path("inside/file.csv"))
+        .unwrap();
+    let studio = Studio::start(&dir, "inside/t.csv");
+    let project = studio.ready();
+    let absolute = dir.path("outside/secret.csv").display().to_string();
+    let paths =
+        ["../outside/secret.csv", &absolute, "file.csv", "link/../secret.csv", "/etc/passwd"];
+    for path in paths {
+        let preview = "/api/columns/sex/hierarchy/preview";
+        let mut request = project["request"].clone();
+        request["columns"]["sex"] = json!({ "role": "sensitive", "t": 0.5, "hierarchy": path });
+        let saved = json!({ "etag": project["etag"], "request": request });
+        for (method, place, body) in [
+            ("POST", preview, json!({ "spec": path })),
+            ("PUT", "/api/columns/sex/hierarchy", json!({ "spec": path })),
+            ("PUT", "/api/project", saved),
+            ("POST", "/api/measure", json!({ "request": request })),
+        ] {
+            let answer = studio.call(method, place, &body);
+            assert_eq!(answer.status, 403, "{place} {path}: {}", answer.body);
+            assert!(
+                !answer.body.contains("SECRETGROUP") && !answer.body.contains("root:"),
+                "{path}"
+            );
+        }
+    }
+    // A hand that writes such a path into the configuration does not open it either.
+    let text = "k = 2\nrest = 'drop'\n[columns.sex]\nrole = 'quasi'\nhierarchy = 'file.csv'\n";
+    dir.write("inside/t.toml", text);
+    let reloaded = studio.call("POST", "/api/reload", &Value::Null);
+    assert_eq!(reloaded.status, 403, "{}", reloaded.body);
+    assert!(
+        !studio.call("GET", "/api/columns/sex/hierarchy", &Value::Null).body.contains("SECRET")
+    );
+}
+
+#[test]
+fn no_output_replaces_the_table_the_configuration_or_a_hierarchy() {
+    let dir = Workdir::with_patients(200);
+    let studio = Studio::start(&dir, "patients.csv");
+    studio.ready();
+    studio.save(
+        &json!({ "age": { "role": "quasi" }, "sex": { "role": "quasi" } }),
+        &[("rest", json!("drop")), ("k", json!(3))],
+    );
+    let put = json!({ "put": ["female"], "level": 1, "group": "any" });
+    studio.post("/api/columns/sex/hierarchy/edit", &put);
+    let put = json!({ "put": ["male"], "level": 1, "group": "any" });
+    studio.post("/api/columns/sex/hierarchy/edit", &put);
+    let (event, found) = studio.job(&json!({ "kind": "search", "time": "2s" }));
+    assert_eq!(event, "done", "{found}");
+    let write = |path: &str| json!({ "kind": "write", "result": 1, "path": path, "force": true });
+    let (event, _) = studio.job(&write("safe.csv"));
+    assert_eq!(event, "done");
+    let before: Vec<String> =
+        ["patients.csv", "patients.toml", "sex.csv"].map(|name| dir.text(name)).to_vec();
+    for name in ["patients.csv", "patients.toml", "sex.csv", "./patients.csv"] {
+        let report = json!({
+            "kind": "report", "path": "safe.csv", "edition": "internal", "to": name, "force": true,
+        });
+        for work in [write(name), report] {
+            let (event, said) = studio.job(&work);
+            assert_eq!(event, "failed", "{work}: {said}");
+        }
+    }
+    let report =
+        |to: &str| json!({ "kind": "report", "path": "safe.csv", "edition": "public", "to": to });
+    let (event, said) = studio.job(&report("report.csv"));
+    assert!(event == "failed" && said.to_string().contains(".html"), "{said}");
+    let after: Vec<String> =
+        ["patients.csv", "patients.toml", "sex.csv"].map(|name| dir.text(name)).to_vec();
+    assert_eq!(before, after);
+    assert_eq!(studio.job(&report("report.html")).0, "done");
+}
+
+#[test]
+fn a_file_that_another_program_changed_is_noticed_and_not_written_over() {
+    let dir = Workdir::new();
+    let rows = ["nurse,31", "midwife,35", "welder,40", "smith,60"];
+    dir.write("t.csv", format!("job,age\n{}\n", rows.repeat(10).join("\n")));
+    let studio = Studio::start(&dir, "t.csv");
+    studio.ready();
+    studio.save(
+        &json!({ "job": { "role": "quasi" }, "age": { "role": "quasi" } }),
+        &[("k", json!(2)), ("seed", json!(3))],
+    );
+    let put = |values: Value, group: &str| json!({ "put": values, "level": 1, "group": group });
+    let edit = "/api/columns/job/hierarchy/edit";
+    studio.post(edit, &put(json!(["nurse", "midwife"]), "Health"));
+    studio.post(edit, &put(json!(["welder", "smith"]), "Metal"));
+    let search = json!({ "kind": "search", "time": "1s" });
+    assert_eq!(studio.job(&search).0, "done");
+    let is_stale = || studio.get("/api/project")["results"][0]["stale"].clone();
+    assert_eq!(is_stale(), false);
+    // Another program writes the hierarchy.
+    let theirs = "nurse;All;*\nmidwife;All;*\nwelder;All;*\nsmith;All;*\n";
+    dir.write("job.csv", theirs);
+    let said = studio.until("/api/changes", "event: disk");
+    assert!(said.contains("\"files\":[\"job.csv\"]"), "{said}");
+    for (path, body) in [
+        ("/api/undo", Value::Null),
+        (edit, put(json!(["smith"]), "Health")),
+        ("/api/jobs", search.clone()),
+    ] {
+        let answer = studio.call("POST", path, &body);
+        assert_eq!(answer.status, 412, "{path}: {}", answer.body);
+        assert!(answer.body.contains("job.csv"), "{}", answer.body);
+    }
+    assert_eq!(dir.text("job.csv"), theirs);
+    studio.post("/api/reload", &json!({}));
+    assert_eq!(is_stale(), true, "the result was made with another hierarchy");
+    studio.post("/api/undo", &json!({}));
+    assert!(dir.text("job.csv").contains("smith;;*"), "after the taking, undo works again");
+    studio.post("/api/redo", &json!({}));
+    assert_eq!(dir.text("job.csv"), theirs, "and theirs is a step of it");
+    // The table: nothing can be searched in a table that is not the one in memory.
+    dir.write("t.csv", format!("job,age\n{}\n", rows.repeat(11).join("\n")));
+    assert!(studio.until("/api/changes", "event: disk").contains("\"table\":true"));
+    assert_eq!(studio.call("POST", "/api/jobs", &search).status, 409);
+    studio.post("/api/open-again", &json!({}));
+    let project = studio.ready();
+    assert_eq!((&project["rows"], &project["results"]), (&json!(44), &json!([])), "{project}");
+    assert_eq!(studio.job(&search).0, "done");
+    // k is the only rule here, and the frontier sets it.
+    let (event, points) =
+        studio.job(&json!({ "kind": "frontier", "ks": [2, 11], "time": "300ms" }));
+    assert_eq!(event, "done", "{points}");
+    assert!(points["points"][1]["query_error"].is_f64(), "{points}");
+    // The configuration is gone.
+    std::fs::remove_file(dir.path("t.toml")).unwrap();
+    assert!(studio.until("/api/changes", "event: disk").contains("\"files\":[\"t.toml\"]"));
+    assert_eq!(studio.call("POST", "/api/jobs", &search).status, 412);
+}
+
+#[test]
+fn a_result_is_shown_when_it_is_audited_and_measured_afterwards() {
+    let dir = Workdir::with_patients(400);
+    let studio = Studio::start(&dir, "patients.csv");
+    studio.ready();
+    studio.save(
+        &json!({
+            "age": { "role": "quasi" }, "zip": { "role": "quasi" }, "sex": { "role": "quasi" },
+            "diagnosis": { "role": "sensitive", "distinct": 2 },
+        }),
+        &[("rest", json!("drop")), ("k", json!(4))],
+    );
+    let id = studio.post("/api/jobs", &json!({ "kind": "search", "time": "2s" }))["id"].clone();
+    let events = studio.call("GET", &format!("/api/jobs/{id}/events"), &Value::Null).body;
+    let place = |event: &str| events.find(event).unwrap_or_else(|| panic!("{event}: {events}"));
+    assert!(place("event: result") < place("\"stage\":\"measure\""), "{events}");
+    assert!(place("\"stage\":\"measure\"") < place("event: done"), "{events}");
+    let result = studio.get("/api/results/1");
+    assert_eq!(result["measured"], "done", "{result}");
+    // The bound is there, and says that it does not know the rule on the diagnosis.
+    assert!(result["bound"].as_f64().unwrap() > 0.0 && result["gap"].is_null(), "{result}");
+    assert_eq!(result["bound_of"], "k");
+    let age = &result["columns"][0];
+    assert_eq!(age["name"], "age");
+    let width = age["mean_width"]["width"].as_f64().unwrap();
+    assert!(width > 0.0 && width < 100.0, "{age}");
+    assert_eq!(result["queries"].as_array().unwrap().len(), 3, "{result}");
+    assert!(result["risk"]["uniques_before"].is_u64(), "{result}");
+    assert_eq!(result["risk"]["above"][0]["rows"], 0, "k = 4 leaves no unique row");
+    // It can be measured again, as after a stop.
+    let (event, _) = studio.job(&json!({ "kind": "measure", "result": 1 }));
+    assert_eq!(event, "done");
+    assert_eq!(studio.get("/api/results/1")["queries"].as_array().unwrap().len(), 3);
+    let ks: Vec<u64> = (2..23).collect();
+    let (event, said) = studio.job(&json!({ "kind": "frontier", "ks": ks, "time": "1s" }));
+    assert!(event == "failed" && said.to_string().contains("20"), "{said}");
+}
+
+#[test]
+fn no_cell_of_the_table_is_said_on_standard_error() {
+    let dir = Workdir::new();
+    let rows: Vec<String> =
+        (0..200).map(|row| format!("{},QWXZ{},JKVP{}", 20 + row % 40, row % 7, row % 5)).collect();
+    dir.write("t.csv", format!("age,town,illness\n{}\n", rows.join("\n")));
+    let mut studio = Studio::start(&dir, "t.csv");
+    studio.ready();
+    studio.save(
+        &json!({
+            "age": { "role": "quasi" }, "town": { "role": "quasi" },
+            "illness": { "role": "sensitive", "distinct": 2 },
+        }),
+        &[("k", json!(3))],
+    );
+    for (path, body) in [
+        ("/api/find", json!({ "values": { "town": "QWXZ1", "age": "x" } })),
+        ("/api/columns/town/hierarchy/edit", json!({ "put": ["QWXZ1"], "level": 9, "group": "a" })),
+        ("/api/columns/town/hierarchy/preview", json!({ "spec": { "intervals": [5] } })),
+        ("/api/columns/age/hierarchy/compare", json!({ "text": "QWXZ1;JKVP1;*" })),
+        ("/api/measure", json!({ "request": { "QWXZ1": "JKVP1" } })),
+    ] {
+        studio.call("POST", path, &body);
+    }
+    assert_eq!(studio.job(&json!({ "kind": "search", "time": "1s" })).0, "done");
+    assert_eq!(studio.job(&json!({ "kind": "explain", "time": "1s" })).0, "done");
+    studio.job(&json!({ "kind": "write", "result": 1, "path": "safe.csv" }));
+    studio.job(&json!({ "kind": "verify", "path": "t.csv" }));
+    studio.post("/api/quit", &json!({}));
+    studio.child.wait().unwrap();
+    std::thread::sleep(Duration::from_millis(100));
+    let said = studio.said.lock().unwrap().clone();
+    assert!(said.contains("ended"), "{said}");
+    assert!(!said.contains("QWXZ") && !said.contains("JKVP"), "{said}");
+}
+
+/// Other users see the words of every command: the token is in none of them.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_browser_gets_a_file_and_not_the_token() {
+    use std::os::unix::fs::PermissionsExt;
+    let dir = Workdir::with_patients(60);
+    std::fs::create_dir(dir.path("bin")).unwrap();
+    dir.write("bin/xdg-open", "#!/bin/sh\nstat -c '%a %n' \"$@\" > said.part\ncat \"$1\" >> said.part\nenv >> said.part\nmv said.part said\n");
+    std::fs::set_permissions(dir.path("bin/xdg-open"), PermissionsExt::from_mode(0o755)).unwrap();
+    let mut command = dir.command("studio patients.csv");
+    let path = std::env::var("PATH").unwrap_or_default();
+    command.env("PATH", format!("{}:{path}", dir.path("bin").display()));
+    let studio = Studio::spawn(command);
+    let begun = Instant::now();
+    while !dir.path("said").exists() {
+        assert!(begun.elapsed() < Duration::from_secs(20), "no browser was opened");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let said = dir.text("said");
+    let (first, page) = said.split_once('\n').unwrap();
+    let (mode, file) = first.split_once(' ').unwrap();
+    assert!(mode == "600" && !file.contains(&studio.token), "{first}");
+    assert!(
+        page.contains(&format!("http://127.0.0.1:{}/#{}", studio.port, studio.token)),
+        "{page}"
+    );
+    // Settings of the server's memory are not those of the browser.
+    let own = std::fs::read(format!("/proc/{}/environ", studio.child.id())).unwrap();
+    let is_set = String::from_utf8_lossy(&own).contains("MALLOC_ARENA_MAX=2");
+    assert_eq!(is_set, cfg!(target_env = "gnu"));
+    assert!(!page.contains("MALLOC_ARENA_MAX"), "{page}");
+    let mut studio = studio;
+    studio.post("/api/quit", &json!({}));
+    studio.child.wait().unwrap();
+    assert!(!std::path::Path::new(file).exists(), "it is removed at the end");
 }
 
 /// From a table to a verified release, its report and codebook; the command line runs what was saved.

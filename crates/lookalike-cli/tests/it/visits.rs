@@ -86,6 +86,22 @@ fn every_class_of_visits_has_five_patients_and_alpha_counts_patients() {
 }
 
 #[test]
+fn what_init_writes_is_followed_to_a_verified_release_and_a_report() {
+    let dir = visits();
+    dir.succeed("init visits.csv -o v.toml");
+    assert!(dir.text("v.toml").contains("\nproof = \"visits-proof.csv\"  # "));
+    dir.succeed("anonymize -c v.toml --steps 100");
+    assert_eq!(records(&dir, "visits-proof.csv").len(), 2_000);
+    let said = dir.succeed("verify -c v.toml").stdout;
+    assert!(said.contains("verified: 5-anonymous"), "{said}");
+    dir.succeed("report -c v.toml -o v.html");
+    // A proof that was typed, and is saved with the configuration.
+    dir.succeed("anonymize -c v.toml --proof p.csv --save-config w.toml --steps 100 --force");
+    assert!(dir.text("w.toml").contains("proof = \"p.csv\""), "{}", dir.text("w.toml"));
+    dir.succeed("verify -c w.toml");
+}
+
+#[test]
 fn pseudonyms_follow_patients_and_are_new_for_each_release() {
     let dir = visits();
     let flags =

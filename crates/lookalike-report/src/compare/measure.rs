@@ -1,13 +1,14 @@
 //! The searches, one after the other, and the numbers of each.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Instant;
 
 use lookalike::evaluate::loss::{Loss, loss};
+use lookalike::evaluate::purpose::{PurposeScore, fold_of_rows, scores};
 use lookalike::evaluate::query::{self, Query, Workload};
 use lookalike::problem::bound::{Bound, BoundScope};
-use lookalike::request::{Order, Rest, Role, Roles};
+use lookalike::request::{ColumnRequest, Order, Rest, Role, Roles};
 use lookalike::table::{Source, Table, Treatment};
 use lookalike::{
     Algorithm, Budget, Error, Outcome, Problem, Request, Result, Status, problem,
@@ -16,9 +17,10 @@ use lookalike::{
 
 use lookalike::run::{
     Cancel, Effort, USUAL_TIME, audit_outcome, coarsen, lower_bound, refuse_changing,
-    search_options, settle_forms, time_limit, without_names,
+    search_options, settle_forms, settle_purpose, time_limit, without_names,
 };
 
+use super::purpose::{self, PurposeResult};
 use super::{ComparePlan, RuleSet, request_for};
 use crate::random_queries::random_queries;
 use crate::{Event, SearchStep};
@@ -70,6 +72,9 @@ pub struct ReleaseNumbers {
     pub seconds: f64,
     /// Peak memory of the program during the search, in bytes, if the system reports it.
     pub peak: Option<u64>,
+    /// How well each purpose column is predicted by a model that was trained on a release; empty
+    /// without a purpose.
+    pub purpose: Vec<PurposeResult>,
     /// The rules that the audit found violated; empty unless this library has a bug.
     pub broken: String,
 }
@@ -85,6 +90,17 @@ impl ComparedRun {
 }
 
 impl ReleaseNumbers {
+    /// Accuracy and AUC of models that were trained on a release, the mean over the purpose columns;
+    /// none without a purpose.
+    #[allow(clippy::cast_precision_loss, reason = "a few columns")]
+    pub fn mean_scores(&self) -> Option<[f64; 2]> {
+        let mean = |at: usize| {
+            let sum: f64 = self.purpose.iter().map(|result| result.release[at].mean).sum();
+            sum / self.purpose.len() as f64
+        };
+        (!self.purpose.is_empty()).then(|| [mean(0), mean(1)])
+    }
+
     /// Loss over bound; none where there are rules that the bound does not know.
     pub fn gap(&self) -> Option<f64> {
         self.scope.gap(self.bound.as_ref(), self.loss.ncp)
@@ -92,11 +108,19 @@ impl ReleaseNumbers {
 }
 
 /// The request without the columns that only matter for publishing: kept columns and columns
-/// without a role.
+/// without a role, but for those of the purpose.
 pub(crate) fn without_kept(request: &Request, names: &[String]) -> Result<(Request, Roles)> {
     let mut request = Request { rest: request.rest.or(Some(Rest::Drop)), ..request.clone() };
     request.roles(names)?;
-    request.columns.retain(|_, line| !matches!(line.role, Role::Keep | Role::Weight));
+    let purpose = request.purpose.clone();
+    for name in &purpose {
+        let line = request.columns.entry(name.clone());
+        line.or_insert_with(|| ColumnRequest::new(Role::Keep));
+    }
+    let is_purpose = |name: &String| purpose.contains(name);
+    request
+        .columns
+        .retain(|name, line| is_purpose(name) || !matches!(line.role, Role::Keep | Role::Weight));
     request.rest = Some(Rest::Drop);
     request.accept_unique = false;
     request.output.order = Order::Canonical;
@@ -126,7 +150,7 @@ pub fn read(source: Source, sets: &[RuleSet]) -> Result<Table> {
     }
     let mut table = source.read(&all)?;
     // The sets describe one table: a column is written in one way.
-    let mut columns = std::collections::BTreeMap::new();
+    let mut columns = BTreeMap::new();
     for (name, column) in sets.iter().flat_map(|set| &set.request.columns) {
         columns.entry(name.clone()).or_insert_with(|| column.clone());
     }
@@ -216,8 +240,12 @@ struct RuleSetSearch<'a> {
     plan: &'a ComparePlan,
     cancel: &'a Cancel,
     request: Request,
+    /// The columns of the request without the weights for its purpose.
+    columns: BTreeMap<String, ColumnRequest>,
     roles: Roles,
     queries: Vec<Query>,
+    /// For each row the split that tests it; empty without a purpose.
+    folds: Vec<u32>,
 }
 
 impl<'a> RuleSetSearch<'a> {
@@ -232,13 +260,19 @@ impl<'a> RuleSetSearch<'a> {
         // Columns that no set needs were not read.
         let mut request = set.request.clone();
         request.columns.retain(|name, _| names.contains(name));
-        let (request, roles) = without_kept(&request, names)?;
+        let (mut request, roles) = without_kept(&request, names)?;
+        let columns = request.columns.clone();
+        settle_purpose(table, &roles, &mut request)?;
+        let folds = match roles.purpose.is_empty() {
+            true => Vec::new(),
+            false => fold_of_rows(table, &request, plan.seed),
+        };
         let workload = Workload { queries: plan.queries, seed: plan.seed, ..Workload::default() };
         let queries = match plan.queries {
             0 => Vec::new(),
             _ => random_queries(table, &request, &workload, notify)?,
         };
-        Ok(RuleSetSearch { table, plan, cancel, request, roles, queries })
+        Ok(RuleSetSearch { table, plan, cancel, request, columns, roles, queries, folds })
     }
 
     /// The problem under this k, or why it has no solution.
@@ -284,9 +318,13 @@ impl<'a> RuleSetSearch<'a> {
             error: None,
             seconds,
             peak,
+            purpose: Vec::new(),
             broken: String::new(),
         };
         self.audit(&request, problem, &outcome, &mut numbers)?;
+        if !self.roles.purpose.is_empty() {
+            numbers.purpose = purpose::measured(|split| self.split_scores(&request, split))?;
+        }
         Ok(numbers)
     }
 
@@ -307,6 +345,33 @@ impl<'a> RuleSetSearch<'a> {
             numbers.error = query::summarize(&answers).median_error;
         }
         Ok(())
+    }
+}
+
+impl RuleSetSearch<'_> {
+    /// Releases the rows of all other splits, with weights of their own, and predicts those of this
+    /// one; none where the other rows have no release, or the searches were ended.
+    fn split_scores(&self, request: &Request, split: u32) -> Result<Option<Vec<PurposeScore>>> {
+        if is_ended(self.cancel)? {
+            return Ok(None);
+        }
+        let is_tested: Vec<bool> = self.folds.iter().map(|&fold| fold == split).collect();
+        let is_kept: Vec<bool> = is_tested.iter().map(|is_tested| !is_tested).collect();
+        let part = self.table.of_rows(&is_kept);
+        let mut request = Request { columns: self.columns.clone(), ..request.clone() };
+        settle_purpose(&part, &self.roles, &mut request)?;
+        let problem = match Problem::new(&part, &self.roles, &request) {
+            Err(error) if error.is_infeasible() => return Ok(None),
+            problem => problem?,
+        };
+        let search = search_options(&request, self.plan.seed, self.plan.techniques)?;
+        let budget = Budget::new(time_limit(&request, search)?, self.cancel.search_flag());
+        let outcome = solve(&problem, search, &budget);
+        let seed = self.plan.seed;
+        let audited = audit_outcome(&part, &self.roles, &request, &problem, &outcome, seed)?;
+        let scored =
+            |release| scores(self.table, &release, &self.roles, &request, Some(&is_tested));
+        audited.released.map(scored).transpose()
     }
 }
 

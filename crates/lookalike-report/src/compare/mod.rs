@@ -4,6 +4,7 @@
 mod measure;
 mod output;
 mod plots;
+mod purpose;
 
 use lookalike::problem::row_count;
 use lookalike::run::{Cancel, Effort, search_options};
@@ -15,6 +16,7 @@ use serde_json::Value;
 use crate::Event;
 pub(crate) use measure::without_kept;
 pub use measure::{ComparedRun, ReleaseNumbers, RunResult, read};
+pub use purpose::{PurposeResult, Spread};
 
 /// One set of rules.
 #[derive(Clone, Debug)]

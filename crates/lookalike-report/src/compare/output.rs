@@ -4,11 +4,11 @@ use lookalike::problem::bound::{Bound, BoundKind};
 use lookalike::{Hint, Status};
 use serde_json::{Value, json};
 
-use super::Comparison;
 use super::measure::{ComparedRun, ReleaseNumbers, RunResult};
+use super::{Comparison, purpose};
 
 const COLUMNS: &str = "rules,k,algorithm,status,ncp,gcp,bound,bound_kind,bound_low,bound_high,gap,c_dm,c_avg,classes,smallest,released,\
-                       left_out,median_count_error,search_seconds,peak_bytes,why";
+                       left_out,median_count_error,accuracy,auc,search_seconds,peak_bytes,why";
 
 /// How hints are written.
 type HintWords<'a> = &'a dyn Fn(&Hint) -> String;
@@ -31,7 +31,7 @@ fn line(run: &ComparedRun, words: HintWords<'_>) -> Vec<String> {
     let known = |number: Option<f64>| number.map_or(String::new(), |number| number.to_string());
     match &run.result {
         RunResult::NotMet(why) => {
-            cells.extend(std::iter::repeat_n(String::new(), 16));
+            cells.extend(std::iter::repeat_n(String::new(), 18));
             cells.push(why.message(words));
         }
         RunResult::Met(numbers) => {
@@ -57,7 +57,9 @@ fn line(run: &ComparedRun, words: HintWords<'_>) -> Vec<String> {
                 [numbers.smallest, numbers.released, numbers.suppressed]
                     .map(|number| number.to_string()),
             );
-            cells.extend([known(numbers.error), numbers.seconds.to_string()]);
+            let [accuracy, auc] = numbers.mean_scores().map_or([None, None], |both| both.map(Some));
+            cells.extend([known(numbers.error), known(accuracy), known(auc)]);
+            cells.push(numbers.seconds.to_string());
             cells.extend([
                 numbers.peak.map_or(String::new(), |bytes| bytes.to_string()),
                 numbers.broken.clone(),
@@ -117,6 +119,7 @@ fn object(run: &ComparedRun, words: HintWords<'_>) -> Value {
                 "released": numbers.released,
                 "left_out": numbers.suppressed,
                 "non_homogeneous": !run.algorithm.is_homogeneous(),
+                "purpose": purpose::object(&numbers.purpose),
                 "holds": numbers.broken.is_empty(),
                 "median_count_error": numbers.error,
                 "search_seconds": numbers.seconds,
@@ -165,6 +168,7 @@ mod tests {
             error: Some(0.125),
             seconds: 0.25,
             peak: Some(12_000_001),
+            purpose: Vec::new(),
             broken: String::new(),
         };
         ComparedRun {

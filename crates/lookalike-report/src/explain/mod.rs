@@ -12,7 +12,7 @@ mod unique;
 mod variations;
 
 use lookalike::domain::coarser::CoarserBy;
-use lookalike::run::{Cancel, coarsen, settle_forms};
+use lookalike::run::{Cancel, coarsen, settle_forms, settle_purpose};
 use lookalike::table::Source;
 use lookalike::{Algorithm, Hint, Request, Result, Warning, problem};
 use serde_json::{Value, json};
@@ -189,6 +189,7 @@ pub fn explain(source: Source, request: &Request, cancel: &Cancel) -> Result<Exp
     let mut table = source.read(&treatments)?;
     warnings.extend(settle_forms(&mut table, &mut request)?);
     coarsen(&mut table, &request)?;
+    settle_purpose(&table, &roles, &mut request)?;
     warnings.extend(lookalike::run::one_row(&request));
     variations::explained(&table, &roles, &request, cancel, warnings)
 }

@@ -15,6 +15,7 @@ mod object;
 pub(crate) mod page;
 mod persons;
 mod pictures;
+mod purpose;
 mod record;
 mod record_page;
 mod risk;
@@ -27,11 +28,12 @@ use std::time::Duration;
 
 use lookalike::audit::{self, AuditView};
 use lookalike::evaluate::profile::person_columns;
+use lookalike::evaluate::purpose::scores;
 use lookalike::evaluate::query::{self, Workload};
 use lookalike::evaluate::uniqueness::unique_rows;
 use lookalike::run::{
     Cancel, Effort, Input, coarsen, hash_secret, lower_bound, read_for_audit, request_warnings,
-    roles as roles_of, settle_forms,
+    roles as roles_of, settle_forms, settle_purpose,
 };
 use lookalike::{Error, Hint, Problem, Request, Result};
 use serde_json::Value;
@@ -42,6 +44,7 @@ use crate::verify::quasi;
 use counts::CountPolicy;
 use examples::Examples;
 use numbers::ReportInput;
+use purpose::PurposeNumbers;
 use record::ReportFiles;
 
 /// The time for a quick lower bound.
@@ -185,6 +188,9 @@ pub fn report(
     };
     // From here on the source has what is published: rounded numbers are what others know.
     coarsen(&mut source, request)?;
+    let mut request = request.clone();
+    let weights = settle_purpose(&source, &roles, &mut request)?;
+    let request = &request;
     let policy = match options.edition {
         Edition::Internal => CountPolicy::Exact,
         Edition::Public => CountPolicy::Guarded(request.k.unwrap_or(verdict.measures.k).max(2)),
@@ -221,13 +227,24 @@ pub fn report(
         CountPolicy::Exact => Some(risk::measured(&source, &release, &roles, request, holds)?),
         CountPolicy::Guarded(_) => None,
     };
+    let purpose = match policy {
+        CountPolicy::Exact if !weights.is_empty() => {
+            let scores = match holds {
+                true => scores(&source, &release, &roles, request, None)?,
+                false => Vec::new(),
+            };
+            Some(PurposeNumbers { weights, scores })
+        }
+        _ => None,
+    };
     // Cells of a release that does not hold may be anything.
     let examples = match holds {
         true => examples::examples(&source, &release, request, policy)?,
         false => Examples::default(),
     };
+    let said = disclosed(request, policy);
     let record =
-        record::record(&files, &source, &verdict, (&roles, request), options, policy, &warnings)?;
+        record::record(&files, &source, &verdict, (&roles, &said), options, policy, &warnings)?;
     if cancel.is_abandoned() {
         return Err(Error::interrupted());
     }
@@ -245,8 +262,21 @@ pub fn report(
     };
     let mut numbers = numbers::report_numbers(&input, policy, &options.names);
     numbers.risk_measures = risk;
+    numbers.purpose = purpose;
     numbers.examples = examples;
     numbers.record = record;
     let (html, object) = (page::page(&numbers), object::object(&numbers));
     Ok(Report { html, numbers: object, verdict: numbers.verdict, holds })
+}
+
+/// The request as an edition may show it: weights for a purpose, which are never 0, are a function of
+/// the source.
+fn disclosed(request: &Request, policy: CountPolicy) -> Request {
+    let mut request = request.clone();
+    if policy != CountPolicy::Exact && !request.purpose.is_empty() {
+        request.columns.values_mut().for_each(|line| {
+            line.weight = line.weight.filter(|&weight| weight <= 0.0);
+        });
+    }
+    request
 }

@@ -18,6 +18,7 @@ use super::counts::{CountPolicy, SourceCount};
 use super::examples::Examples;
 use super::loss::{LossNumbers, loss_numbers};
 use super::persons::{self, PersonNumbers};
+use super::purpose::PurposeNumbers;
 use super::record::Record;
 use super::risk::RiskPair;
 use crate::words::{CLASSES, has_rule, ratio, rule_line};
@@ -75,6 +76,8 @@ pub(super) struct ReportNumbers {
     pub(super) distributions: Vec<Distribution>,
     /// By the number of conditions; empty without queries.
     pub(super) errors: Vec<ConditionErrors>,
+    /// None without a purpose and in the public edition.
+    pub(super) purpose: Option<PurposeNumbers>,
     pub(super) examples: Examples,
     pub(super) record: Record,
     pub(super) caveats: Vec<Caveat>,
@@ -187,6 +190,7 @@ pub(super) fn report_numbers(
             Vec::new()
         },
         errors: accuracy::rough(&found.errors, policy),
+        purpose: None,
         examples: Examples::default(),
         record: Record::default(),
         caveats: caveats::caveats(found, policy),

@@ -1,11 +1,11 @@
 //! The numbers of the page as JSON; docs/report.md describes the keys.
 
-use lookalike::problem::bound::{BoundKind, BoundScope};
+use lookalike::problem::bound::{Bound, BoundKind};
 use serde_json::{Value, json};
 
 use super::counts::{CountPolicy, SourceCount};
 use super::numbers::ReportNumbers;
-use super::{accuracy, examples, record_page};
+use super::{accuracy, examples, purpose, record_page};
 
 /// The whole report.
 pub(super) fn object(report: &ReportNumbers) -> Value {
@@ -67,7 +67,7 @@ pub(super) fn object(report: &ReportNumbers) -> Value {
             "costliest": loss.costliest,
             "uncounted": loss.uncounted.iter().map(|(name, changed)| json!({ "column": name, "changed": changed })).collect::<Vec<_>>(),
             "bound": loss.bound.as_ref().map(|bound| {
-                let mut object = json!({ "value": bound.value, "kind": bound.kind.name(), "knows_rules": bound.scope == BoundScope::AllRules, "gap": bound.gap });
+                let mut object = json!({ "value": bound.value, "kind": bound.kind.name(), "knows_rules": bound.scope.knows_rules(&Bound { value: bound.value, kind: bound.kind }), "gap": bound.gap });
                 if let BoundKind::Estimate { sample, low, high } = bound.kind {
                     object["sample"] = json!(sample);
                     object["low"] = json!(low);
@@ -85,6 +85,7 @@ pub(super) fn object(report: &ReportNumbers) -> Value {
         })).collect::<Vec<_>>(),
         "queries": accuracy::of_all(&report.errors),
         "queries_by_conditions": accuracy::object(report),
+        "purpose": purpose::object(report),
         "examples": examples::object(report),
         "limits": report.caveats.iter().map(|caveat| json!({
             "key": caveat.key, "title": caveat.title, "text": caveat.text, "matters": caveat.matters(),

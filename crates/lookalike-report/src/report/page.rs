@@ -11,7 +11,7 @@ use super::loss::loss;
 use super::numbers::{Band, Distribution, ReportNumbers, RiskLine};
 use super::pictures::{Bar, bars};
 use super::risk::section as attackers;
-use super::{accuracy, caveats, examples, record_page, unchanged};
+use super::{accuracy, caveats, examples, purpose, record_page, unchanged};
 use crate::plot::escape;
 use lookalike::numbers::{count, decimal, percent};
 
@@ -34,7 +34,7 @@ pub(super) fn page(report: &ReportNumbers) -> String {
          </head>\n<body>\n",
         escape(&title)
     );
-    let parts: [fn(&ReportNumbers) -> String; 13] = [
+    let parts: [fn(&ReportNumbers) -> String; 14] = [
         verdict,
         columns,
         examples::section,
@@ -45,6 +45,7 @@ pub(super) fn page(report: &ReportNumbers) -> String {
         loss,
         distributions,
         accuracy::section,
+        purpose::section,
         caveats::section,
         record_page::section,
         footer,

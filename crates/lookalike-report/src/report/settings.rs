@@ -32,6 +32,12 @@ pub(super) fn settings(request: &Request, rules: &[String], policy: CountPolicy)
     if let Some(column) = &request.count {
         list.push(("column of counts", column.clone()));
     }
+    if !request.purpose.is_empty() {
+        list.push((
+            "purpose: weights of columns by what they tell about",
+            request.purpose.join(", "),
+        ));
+    }
     list.push(("form of ranges", form(request)));
     list.push(("order of rows", order(request).to_string()));
     if policy == CountPolicy::Exact {

@@ -90,7 +90,7 @@ export function frontierChart(points, key, options) {
   const { inner, y, parts } = frame(width, height, high, 0, options.name, "k →");
   const ks = shown.map((point) => point.k);
   const span = Math.log(Math.max(...ks)) - Math.log(Math.min(...ks)) || 1;
-  const x = (k) => inner.left + 18 + (Math.log(k) - Math.log(Math.min(...ks))) / span * (inner.right - inner.left - 36);
+  const x = (k) => inner.left + 26 + (Math.log(k) - Math.log(Math.min(...ks))) / span * (inner.right - inner.left - 46);
   const path = shown.map((point, at) => `${at ? "L" : "M"}${x(point.k).toFixed(1)} ${y(point[key]).toFixed(1)}`).join("");
   const marks = shown.map((point) => s("text", { class: "tick", x: x(point.k), y: inner.bottom + 15, "text-anchor": "middle" }, String(point.k)));
   const knobs = shown.map((point) => knob(point, x(point.k), y(point[key]), key, options));
@@ -105,7 +105,7 @@ function knob(point, x, y, key, options) {
     choose();
   };
   const shape = key === "loss" ? s("circle", { cx: x, cy: y, r: 6 }) : s("rect", { x: x - 5.5, y: y - 5.5, width: 11, height: 11 });
-  return s("g", { id: `point-${key}-${point.k}`, class: `knob ${options.chosen === point.k ? "chosen" : ""}`, role: "button", tabindex: 0, "aria-pressed": options.chosen === point.k, "aria-label": `k = ${point.k}: ${options.name} ${share(point[key])}`, onclick: choose, onkeydown: keys },
+  return s("g", { id: `point-${key}-${point.k}`, class: `knob ${options.chosen === point.k ? "chosen" : ""}`, role: "button", tabindex: 0, "aria-pressed": options.chosen === point.k, "aria-label": `k = ${point.k}: ${options.name} ${share(point[key])}${options.names?.[point.k] ? `, pinned as ${options.names[point.k]}` : ""}`, onclick: choose, onkeydown: keys },
     s("circle", { class: "target", cx: x, cy: y, r: 16 }), shape,
-    s("text", { class: "knob-name", x, y: y - 11, "text-anchor": "middle" }, share(point[key])));
+    s("text", { class: "knob-name", x, y: y - 11, "text-anchor": "middle" }, `${options.names?.[point.k] ? `${options.names[point.k]} ` : ""}${share(point[key])}`));
 }

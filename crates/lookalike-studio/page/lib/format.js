@@ -69,6 +69,17 @@ export function number(text) {
   return Number.isFinite(value) ? value : null;
 }
 
+const isComma = one.format(1.5).includes(",");
+/** What stands between the numbers of a list: a comma can be part of a number in some locales. */
+export const between = isComma ? "; " : ", ";
+
+/** The numbers of a list as people type it: with ; between, or with commas. Where decimals have a comma,
+    one between two digits is part of a number. */
+export function numbersOf(text) {
+  const signs = text.includes(";") ? /;/ : isComma ? /,?\s+|,$/ : /[\s,]+/;
+  return text.split(signs).filter((part) => part.trim() !== "").flatMap((part) => number(part) ?? part.split(",").map(number)).filter((value) => value !== null);
+}
+
 /** A share of the configuration (0.01, "1%", "1/100") as a number, or null. */
 function shareOf(value) {
   if (none(value) || value === "") return null;

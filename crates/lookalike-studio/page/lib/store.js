@@ -12,6 +12,7 @@ export const store = {
   measuring: false,
   save: "saved",      // saved | unsaved | saving | refused | conflict | lost
   saveError: null,
+  disk: null,         // files that another program changed: { files, table }
 };
 
 const listeners = new Map();
@@ -131,6 +132,7 @@ export function lastSave() {
 /** The file was changed by another program: takes that file, ours is given up. */
 export async function takeTheirs() {
   await ours(async () => {
+    settleFiles();
     const project = await post("/api/reload");
     discard();
     accept(project, true);
@@ -140,6 +142,7 @@ export async function takeTheirs() {
 /** ... or ours is written over it (a save without an etag); theirs remains as a step of undo. */
 export const keepMine = () => ours(async () => {
   const version = edits;
+  settleFiles();
   const project = await put("/api/project", { request: store.draft });
   savedEdits = version;
   forgetUnsaved();
@@ -185,8 +188,28 @@ function takeResults(project) {
   if (!isSame) emit("results");
 }
 
-/** A program wrote the configuration file; the server has not taken it. */
-export const changedOnDisk = () => setSave("conflict", new Error("changed"));
+/** A program wrote the configuration, a hierarchy file or the table; the server has not taken it. */
+export function changedOnDisk(disk) {
+  store.disk = disk;
+  if (disk.files.length) setSave("conflict", new Error("changed"));
+  else emit("save");
+}
+
+/** What is on disk counts now, or what this page has; the table is another matter. */
+function settleFiles() {
+  if (store.disk) store.disk = { files: [], table: store.disk.table };
+}
+
+/** The table is read again; the screen for that follows it. */
+export async function readTableAgain() {
+  await flush();
+  await post("/api/open-again");
+  store.disk = null;
+  store.columns = null;
+  store.measure = null;
+  store.project = { ...store.project, state: "reading" };
+  emit("project");
+}
 
 // Columns
 
@@ -252,27 +275,31 @@ const OF_ROLES = new Set(Object.values(KEYS).flat());
 const shelf = new Map(); // keys that another role had, for the way back
 
 /** Gives a column a role; keys that mean nothing there are put aside, since they would be errors. */
-export function setRole(name, role) {
-  edit((draft) => {
-    draft.columns ??= {};
-    const old = draft.columns[name] ?? {};
-    const kept = {};
-    const aside = { ...shelf.get(name) };
-    for (const [key, value] of Object.entries(old)) {
-      if (key === "role") continue;
-      if (!OF_ROLES.has(key) || KEYS[role].includes(key)) kept[key] = value;
-      else aside[key] = value;
-    }
-    for (const key of KEYS[role]) if (kept[key] === undefined && aside[key] !== undefined) kept[key] = aside[key];
-    shelf.set(name, aside);
-    draft.columns[name] = { role, ...kept };
-  });
+function putRole(draft, name, role) {
+  draft.columns ??= {};
+  const old = draft.columns[name] ?? {};
+  const kept = {};
+  const aside = { ...shelf.get(name) };
+  for (const [key, value] of Object.entries(old)) {
+    if (key === "role") continue;
+    if (!OF_ROLES.has(key) || KEYS[role].includes(key)) kept[key] = value;
+    else aside[key] = value;
+  }
+  for (const key of KEYS[role]) if (kept[key] === undefined && aside[key] !== undefined) kept[key] = aside[key];
+  shelf.set(name, aside);
+  draft.columns[name] = { role, ...kept };
 }
 
+export const setRole = (name, role) => edit((draft) => putRole(draft, name, role));
+
+/** Several columns at once, as one change; without a role, `rest` decides about them. */
+export const setRoles = (names, role) => edit((draft) => names.forEach((name) => {
+  if (role) putRole(draft, name, role);
+  else delete draft.columns?.[name];
+}));
+
 /** Takes a column's line away: `rest` decides about it. */
-export function clearRole(name) {
-  edit((draft) => { delete draft.columns?.[name]; });
-}
+export const clearRole = (name) => setRoles([name], null);
 
 /** Sets or (null) removes a key of a column. */
 export function setKey(name, key, value) {

@@ -14,6 +14,7 @@ export const WORDS = {
   level: "Level 1 is the group just above the value; the last level is the root, which stands for everything.",
   loss: "Lost detail: 0 % is the table as it is, 100 % is a table of * only.",
   bound: "Lower bound: no release that satisfies k can lose less than this.",
+  "bound of k": "The lower bound is for k alone: no release with this k can lose less. The other rules may cost more than that, so there is no gap to it.",
   gap: "Loss divided by the lower bound. 1.00 would be the best possible; 1.10 is at most 10 % above it.",
   l: "In every class no value fills more than 1/l of the rows.",
   alpha: "In every class no value fills more than this share of the rows; with chosen values, these together.",

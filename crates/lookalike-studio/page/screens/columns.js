@@ -1,10 +1,10 @@
 // Screen 1: each column gets a role; the share of unique rows follows at once.
 
-import { address, get } from "../lib/api.js";
+import { address, get, isAbort } from "../lib/api.js";
 import { h, redraw } from "../lib/dom.js";
 import { count, number, rows, share } from "../lib/format.js";
-import { clearRole, columnOf, columnsWith, edit, loadColumns, roleOf, setKey, setRole, store, wantMeasure } from "../lib/store.js";
-import { button, check, errorBox, field, fold, loading, mark, radios, select, shareBar, warnings, words } from "../lib/ui.js";
+import { clearRole, columnOf, columnsWith, edit, loadColumns, roleOf, setIn, setKey, setRole, setRoles, store, wantMeasure } from "../lib/store.js";
+import { announce, button, check, errorBox, field, fold, loading, mark, radios, select, shareBar, warnings, words } from "../lib/ui.js";
 import { ROLES, roleName } from "../lib/words.js";
 
 const ORDERS = [["suggested", "suggested order"], ["table", "order of the table"], ["unique", "most unique first"], ["undecided", "undecided first"]];
@@ -12,7 +12,7 @@ const ORDERS = [["suggested", "suggested order"], ["table", "order of the table"
 export function mount(root, scope) {
   const body = h("div", {});
   const side = h("aside", { class: "side", "aria-label": "Unique rows" });
-  const state = { order: scope.memory.order ?? "suggested", open: new Set(scope.memory.open ?? []), find: scope.memory.find ?? "" };
+  const state = { order: scope.memory.order ?? "suggested", open: new Set(scope.memory.open ?? []), find: scope.memory.find ?? "", picked: new Set(), anchor: null };
   scope.end(() => Object.assign(scope.memory, { order: state.order, open: [...state.open], find: state.find }));
   redraw(root,
     h("div", { class: "screen-head" }, h("h2", {}, "Columns"),
@@ -20,7 +20,7 @@ export function mount(root, scope) {
     h("div", { class: "with-side" }, body, side), words("quasi-identifier", "sensitive", "identifier", "keep", "person", "weight", "unique", "hierarchy"));
   scope.end(wantMeasure());
   const drawAll = (error) => drawBody(body, state, scope, drawAll, error);
-  state.blame = scope.memory.blame ?? matchMedia("(min-width: 94rem)").matches;
+  state.blame = scope.memory.blame ?? matchMedia("(min-width: 74rem)").matches;
   scope.end(() => { scope.memory.blame = state.blame; });
   const drawSide = () => drawUnique(side, state);
   scope.on("columns", drawAll);
@@ -47,16 +47,17 @@ function drawBody(body, state, scope, again, error) {
   if (error instanceof Error) { redraw(body, errorBox(error, loadColumns)); return; }
   if (!store.columns) { redraw(body, loading("Reading the columns …")); return; }
   const { columns } = store.columns;
-  const shown = sorted(columns, state.order).filter((column) => column.name.toLowerCase().includes(state.find.toLowerCase()));
+  const shown = state.shown = sorted(columns, state.order).filter((column) => column.name.toLowerCase().includes(state.find.toLowerCase()));
   redraw(body,
     h("div", { class: "tools" },
       h("p", { class: "counts", id: "counts", role: "status" }, countText()),
       h("span", { class: "grow" }),
       columns.length > 12 ? h("label", { class: "inline-label" }, "find ", h("input", { type: "search", id: "find-column", value: state.find, oninput: (event) => { state.find = event.target.value; again(); } })) : null,
       h("label", { class: "inline-label" }, "order ", select(ORDERS, state.order, (value) => { state.order = value; again(); }, { id: "order-columns" }))),
-    h("table", { class: "cards", role: "table" },
+    pickedBar(columns, state, again),
+    h("table", { class: "cards", role: "table", onkeydown: (event) => pickKeys(state, again, event) },
       h("caption", { class: "hidden-text" }, "Columns of the table and their roles"),
-      h("thead", { role: "rowgroup" }, h("tr", { role: "row" }, ["column", "values", "unique", "role", "hierarchy", "why"].map((name, at) => h("th", { scope: "col", role: "columnheader", class: at === 1 || at === 2 ? "number" : "" }, name)))),
+      h("thead", { role: "rowgroup" }, h("tr", { role: "row" }, [h("span", {}, pickAll(shown, state, again), "column"), "values", "unique", "role", "hierarchy", "why"].map((name, at) => h("th", { scope: "col", role: "columnheader", class: at === 1 || at === 2 ? "number" : "" }, name)))),
       h("tbody", { role: "rowgroup" }, shown.map((column) => line(column, state, scope, again)).flat())),
     shown.length ? null : h("p", { class: "state" }, "No column has that in its name."),
     restBox(columns, again));
@@ -81,8 +82,9 @@ function line(column, state, scope, again) {
   const isOpen = state.open.has(name);
   const toggle = () => { if (!state.open.delete(name)) state.open.add(name); again(); };
   const choose = (role) => { setRole(name, role); again(); };
-  const row = h("tr", { role: "row", class: needsDecision(column) ? "undecided" : "" },
+  const row = h("tr", { role: "row", class: `${needsDecision(column) ? "undecided" : ""} ${state.picked.has(name) ? "picked-line" : ""}` },
     h("th", { role: "rowheader", scope: "row", class: "name-cell" },
+      h("input", { type: "checkbox", class: "pick", id: `pick-${name}`, checked: state.picked.has(name), "aria-label": `Select ${name}`, onclick: (event) => pick(name, event.shiftKey, state, again) }),
       h("button", { type: "button", class: "expander", id: `more-${name}`, "aria-expanded": isOpen, onclick: toggle, title: "Examples, values and settings" }, h("span", { class: "arrow", "aria-hidden": "true" }, "▸"), name),
       h("span", { class: "examples" }, column.examples?.length ? column.examples.slice(0, 3).join(", ") : "no values")),
     cell("values", "number", count(column.distinct), column.missing ? h("span", { class: "sub" }, `${count(column.missing)} missing`) : null),
@@ -91,6 +93,59 @@ function line(column, state, scope, again) {
     cell("hierarchy", "", hierarchyState(column, scope)),
     cell("why", "why", columnOf(name)?.reason ?? column.reason ?? ""));
   return isOpen ? [row, h("tr", { role: "row", class: "detail" }, h("td", { role: "cell", colspan: 6 }, detail(column, scope, again)))] : [row];
+}
+
+// Several columns at once
+
+function pickAll(shown, state, again) {
+  const picked = shown.filter((column) => state.picked.has(column.name)).length;
+  const all = () => { const isAll = picked === shown.length; shown.forEach(({ name }) => { if (isAll) state.picked.delete(name); else state.picked.add(name); }); again(); };
+  return h("input", { type: "checkbox", class: "pick", id: "pick-all", checked: picked > 0 && picked === shown.length, indeterminate: picked > 0 && picked < shown.length, "aria-label": "Select all columns that are shown", onclick: all });
+}
+
+/** Selects or leaves a column; with Shift all from the last one to it become as that one is. */
+function pick(name, isRange, state, again) {
+  const names = state.shown.map((column) => column.name);
+  const from = names.indexOf(state.anchor);
+  const to = names.indexOf(name);
+  if (isRange && from >= 0) {
+    const isOn = state.picked.has(state.anchor);
+    names.slice(Math.min(from, to), Math.max(from, to) + 1).forEach((other) => { if (isOn) state.picked.add(other); else state.picked.delete(other); });
+  } else {
+    if (!state.picked.delete(name)) state.picked.add(name);
+    state.anchor = name;
+  }
+  announce(`${rows(state.picked.size, "column")} selected`);
+  again();
+}
+
+/** In the checkboxes: arrows go from line to line, with Shift they select, Ctrl+A selects all, Escape none. */
+function pickKeys(state, again, event) {
+  if (!event.target.matches(".pick") || event.target.id === "pick-all") return;
+  const names = state.shown.map((column) => column.name);
+  const at = names.findIndex((name) => event.target.id === `pick-${name}`);
+  const next = names[at + ({ ArrowDown: 1, ArrowUp: -1 }[event.key] ?? NaN)];
+  const isAll = event.key.toLowerCase() === "a" && (event.ctrlKey || event.metaKey);
+  if (!next && !isAll && event.key !== "Escape") return;
+  event.preventDefault();
+  if (isAll) names.forEach((name) => state.picked.add(name));
+  else if (!next) state.picked.clear();
+  else if (event.shiftKey) { state.picked.add(names[at]); state.anchor = names[at]; pick(next, true, state, again); }
+  if (!next || !event.shiftKey) again();
+  document.getElementById(`pick-${next ?? names[at]}`)?.focus();
+}
+
+function pickedBar(columns, state, again) {
+  const open = columns.filter(needsDecision);
+  const n = state.picked.size;
+  const give = (role, said) => { setRoles([...state.picked], role); announce(`${rows(n, "column")}: ${said}`); state.picked.clear(); again(); };
+  if (!n) {
+    return open.length > 1 ? h("div", { class: "tools" }, button(`Select the ${count(open.length)} that need a decision`, () => { open.forEach(({ name }) => state.picked.add(name)); again(); document.getElementById("picked-keep")?.focus(); }, { kind: "small", id: "pick-open" }), h("span", { class: "help" }, "or tick lines (Shift for a range) to give several columns one role")) : null;
+  }
+  return h("div", { class: "tools picked", role: "group", "aria-label": "Role of the selected columns" }, h("strong", {}, `${rows(n, "column")} selected:`),
+    ROLES.map(([key, label, help]) => button(label, () => give(key, label), { kind: "small", id: `picked-${key}`, title: help })),
+    button("No role", () => give(null, "no role"), { kind: "small", id: "picked-none" }),
+    button("Select none", () => { state.picked.clear(); again(); }, { kind: "small", id: "picked-clear" }));
 }
 
 function decision(column, again) {
@@ -128,7 +183,7 @@ async function loadValues(place, name, scope) {
     const total = store.project.rows;
     redraw(place, h("ul", { class: "value-list" }, answer.values.map(({ value, rows: n }) => h("li", {}, h("span", { class: "value" }, value ?? "(missing)"), shareBar(n / total, count(n))))),
       answer.total > answer.values.length ? h("p", { class: "help" }, `and ${count(answer.total - answer.values.length)} more`) : null);
-  } catch (error) { if (error.name !== "AbortError") redraw(place, errorBox(error)); }
+  } catch (error) { if (!isAbort(error)) redraw(place, errorBox(error)); }
 }
 
 function settings(name, own, column, again) {
@@ -152,7 +207,12 @@ function restBox(columns, again) {
   const without = columns.filter((column) => !roleOf(column.name)).length;
   const options = [["", "ask for a decision on each"], ["drop", "drop them"], ["keep", "publish them unchanged"]];
   return h("div", { class: "tools below" }, field(`Columns without a role (${count(without)} now)`,
-    select(options, store.draft.rest ?? "", (value) => { edit((draft) => { if (value) draft.rest = value; else delete draft.rest; }); again(); }, { id: "rest" })));
+    select(options, store.draft.rest ?? "", (value) => { edit((draft) => { setIn(draft, "rest", value); if (value !== "keep") delete draft.accept_unique; }); again(); }, { id: "rest" })),
+    store.draft.rest === "keep" ? check("Publish them although rows are unique on them", store.draft.accept_unique === true, (value) => edit((draft) => setIn(draft, "accept_unique", value || null)), null, { id: "accept-unique" }) : null,
+    field("Texts that mean a missing value", h("input", { type: "text", id: "missing-texts", value: (store.draft.missing ?? []).join("; "), placeholder: "NA; unknown", oninput: (event) => {
+      const list = event.target.value.split(";").map((text) => text.trim()).filter(Boolean);
+      edit((draft) => setIn(draft, "missing", list.length ? list : null));
+    } }), "with ; between, beside empty cells"));
 }
 
 // The side: unique rows

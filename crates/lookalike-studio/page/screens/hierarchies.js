@@ -4,7 +4,7 @@
 import { address, get, isAbort, post, put } from "../lib/api.js";
 import { barList } from "../lib/charts.js";
 import { debounce, h, redraw } from "../lib/dom.js";
-import { count, number, rows, share } from "../lib/format.js";
+import { between, count, number, numbersOf, rows, share } from "../lib/format.js";
 import { columnsWith, flush, loadColumns, ours, refresh, roleOf, store } from "../lib/store.js";
 import { announce, button, empty, errorBox, field, fold, loading, mark, radios, shareBar, table, tableBox, words } from "../lib/ui.js";
 
@@ -112,8 +112,13 @@ function draw(screen) {
     h("section", { class: "panel" }, head(screen, view), makerLine(screen, view), trial ? trialBox(screen) : null),
     screen.problem ? errorBox(screen.problem) : null,
     h("div", { class: "warnings" }, problems(shown)),
-    h("section", { class: `panel ${trial ? "preview" : ""}` }, trial ? mark("note", h("strong", {}, "Preview. "), trial.maker === "none" ? "The hierarchy is still in use: choose “Remove the hierarchy” above." : "Not used yet: choose “Use it” above.") : null, tools(screen, shown), lines(screen, shown), pager(screen, shown), trial ? null : groupsBox(screen, shown)),
+    h("section", { class: `panel ${trial ? "preview" : ""}` }, trial ? mark("note", h("strong", {}, "Preview. "), trialText(trial)) : null, tools(screen, shown), lines(screen, shown), pager(screen, shown), trial ? null : groupsBox(screen, shown)),
     trial ? null : importBox(screen));
+}
+
+function trialText(trial) {
+  if (trial.maker === "none") return "The hierarchy is still in use: choose “Remove the hierarchy” above.";
+  return trial.maker === "groups" && !trial.rows ? "Nothing is changed yet: choose one of the two ways above." : "Not used yet: choose “Use it” above.";
 }
 
 function sourceText(view) {
@@ -168,19 +173,17 @@ function startTrial(screen, maker) {
 function trialOf(screen, maker) {
   const spec = screen.view.spec && typeof screen.view.spec === "object" ? screen.view.spec : {};
   const fitting = byFit(screen.view).find((builtin) => builtin.fits > 0);
-  return { maker, intervals: (spec.intervals ?? [5, 10, 20]).join(", "), origin: spec.origin ?? "", bottom: spec.bottom ?? "", top: spec.top ?? "",
-    prefix: (spec.prefix ?? [4, 3, 2]).join(", "), date: spec.date ?? ["month", "quarter", "year", "decade"], builtin: screen.view.source === "builtin" ? screen.view.spec : fitting?.name ?? null, view: null, error: null };
+  return { maker, intervals: (spec.intervals ?? [5, 10, 20]).join(between), origin: spec.origin ?? "", bottom: spec.bottom ?? "", top: spec.top ?? "",
+    prefix: (spec.prefix ?? [4, 3, 2]).join(between), date: spec.date ?? ["month", "quarter", "year", "decade"], builtin: screen.view.source === "builtin" ? screen.view.spec : fitting?.name ?? null, view: null, error: null };
 }
-
-const numbers = (text) => text.split(/[\s;,]+/).filter(Boolean).map(Number).filter(Number.isFinite);
 
 function specOf(trial) {
   if (trial.maker === "intervals") {
-    const spec = { intervals: numbers(trial.intervals) };
+    const spec = { intervals: numbersOf(trial.intervals) };
     for (const key of ["origin", "bottom", "top"]) if (number(trial[key]) !== null) spec[key] = number(trial[key]);
     return spec;
   }
-  if (trial.maker === "prefix") return { prefix: numbers(trial.prefix) };
+  if (trial.maker === "prefix") return { prefix: numbersOf(trial.prefix) };
   if (trial.maker === "date") return { date: UNITS.filter((unit) => trial.date.includes(unit)) };
   return trial.maker === "builtin" ? trial.builtin : null;
 }
@@ -231,10 +234,10 @@ function trialForm(screen) {
   const { trial, view } = screen;
   const input = (key, label, help, extra = {}) => field(label, h("input", { type: "text", inputmode: "decimal", id: `trial-${key}`, value: trial[key], oninput: (event) => { trial[key] = event.target.value; previewSoon(screen); }, ...extra }), help);
   if (trial.maker === "intervals") {
-    return h("div", { class: "fields" }, input("intervals", "Widths, finest first", "5, 10, 20: bands of 5, then of 10, then of 20. Each a multiple of the one before."),
+    return h("div", { class: "fields" }, input("intervals", "Widths, finest first", `${[5, 10, 20].join(between)}: bands of 5, then of 10, then of 20. Each a multiple of the one before.`),
       input("origin", "Begin at", "0 when empty", { size: 6 }), input("bottom", "One band below", "such as 20: under 20 is one band", { size: 6 }), input("top", "One band from", "such as 80: 80 and more is one band", { size: 6 }));
   }
-  if (trial.maker === "prefix") return h("div", { class: "fields" }, input("prefix", "Characters that stay", "4, 3, 2: 53703 becomes 5370*, then 537**, then 53***"));
+  if (trial.maker === "prefix") return h("div", { class: "fields" }, input("prefix", "Characters that stay", `${[4, 3, 2].join(between)}: 53703 becomes 5370*, then 537**, then 53***`));
   if (trial.maker === "date") return dateForm(screen);
   if (trial.maker === "builtin") return builtinForm(screen);
   if (trial.maker === "none") return h("p", {}, view.source === "file" ? `The column would have no hierarchy. The file ${view.file} stays on disk.` : "The column would have no hierarchy.");

@@ -3,7 +3,7 @@
 import { address, get, isAbort, post } from "../lib/api.js";
 import { debounce, h, redraw } from "../lib/dom.js";
 import { lost } from "../lib/format.js";
-import { isRunning, jobKey, jobs, progressBox, start } from "../lib/jobs.js";
+import { isMeasuring, isRunning, jobKey, jobs, progressBox, start, stop } from "../lib/jobs.js";
 import { edit, setSection, store } from "../lib/store.js";
 import { button, cautions, check, copyBox, empty, errorBox, field, fold, loading, mark, ruleLines, select, warnings, words } from "../lib/ui.js";
 import { WORDS } from "../lib/words.js";
@@ -50,7 +50,8 @@ async function run(state, key, body, redo) {
 
 function drawWriting(place, state, view, scope) {
   const again = () => drawWriting(place, state, view, scope);
-  const results = store.project.results ?? [];
+  // The rows of older results are forgotten when memory is needed.
+  const results = (store.project.results ?? []).filter((result) => result.rows);
   const output = store.draft.output ?? {};
   if (!results.length) {
     redraw(place, h("h3", {}, "Write the release"), empty("There is no result to write yet.", button("Go to the search", () => scope.go("search"), { kind: "main" })), verifyBox(state, again, scope));
@@ -74,6 +75,7 @@ function drawWriting(place, state, view, scope) {
       check("Overwrite a file of this name", state.force, (value) => { state.force = value; }, null, { id: "write-force" })),
     chosen?.stale ? h("div", {}, mark("warn", "This result was made with other settings than those of now: the command and the report would not fit it. ", h("a", { href: "#/search" }, "Search again"), " with the settings of now, or:"),
       button("Take the settings of this result", () => takeSettings(state, again), { id: "take-settings" })) : null,
+    isMeasuring() ? h("p", { class: "help" }, "The result is still being measured; it can be written after that, or at once if you stop it. ", button("Stop measuring", () => stop(jobs.current).catch(() => {}), { kind: "small", id: "stop-measuring" })) : null,
     button("Write and verify", write, { kind: "main", id: "write", disabled: isRunning() }),
     isRunning("write") ? progressBox(jobs.current, scope) : null,
     state.writeError ? errorBox(state.writeError) : null,

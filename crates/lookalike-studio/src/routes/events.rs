@@ -7,12 +7,13 @@ use std::time::Duration;
 use axum::extract::{Path, State};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio_stream::wrappers::ReceiverStream;
 
 use super::Shared;
 use super::results::job_of;
 use crate::state::App;
+use crate::tags::Stamp;
 
 /// Tells the server that a page went, however its stream ended.
 struct Page(Arc<App>);
@@ -36,7 +37,7 @@ pub(super) async fn changes(State(app): Shared) -> Response {
     tokio::spawn(async move {
         let page = Page(app);
         let mut disk = tokio::time::interval(Duration::from_secs(2));
-        let mut seen = None;
+        let mut seen = Vec::new();
         loop {
             let (event, data) = tokio::select! {
                 news = news.recv() => match news {
@@ -45,7 +46,7 @@ pub(super) async fn changes(State(app): Shared) -> Response {
                     Err(tokio::sync::broadcast::error::RecvError::Lagged(_)) => ("project", "{}".into()),
                 },
                 _ = disk.tick() => match changed_on_disk(&page.0, &mut seen) {
-                    Some(etag) => ("disk", json!({ "etag": etag }).to_string()),
+                    Some(changes) => ("disk", changes.to_string()),
                     None if sender.is_closed() => break,
                     None => continue,
                 },
@@ -59,16 +60,18 @@ pub(super) async fn changes(State(app): Shared) -> Response {
     stream(ReceiverStream::new(receiver)).into_response()
 }
 
-/// The tag of the configuration that another program wrote; none when that is known already.
-fn changed_on_disk(app: &Arc<App>, seen: &mut Option<std::time::SystemTime>) -> Option<String> {
+/// The files that another program wrote or removed, and whether the table is one of them; none when that
+/// is known already.
+fn changed_on_disk(app: &Arc<App>, seen: &mut Vec<Option<Stamp>>) -> Option<Value> {
     let mut state = app.state();
     let project = state.project().ok()?;
-    let time = std::fs::metadata(&project.config).and_then(|about| about.modified()).ok()?;
-    if *seen == Some(time) {
+    let stamps = project.stamps();
+    if *seen == stamps {
         return None;
     }
-    *seen = Some(time);
-    project.check_unchanged(None).err().map(|_| project.etag())
+    *seen = stamps;
+    let (files, table) = (project.changed_files(), project.is_table_changed());
+    (table || !files.is_empty()).then(|| json!({ "files": files, "table": table }))
 }
 
 pub(super) async fn job(State(app): Shared, Path(id): Path<u64>) -> Response {

@@ -14,7 +14,7 @@ use serde_json::Value;
 use super::project::changed;
 use super::{Shared, body, opened, work};
 use crate::failure::{Answer, Failure};
-use crate::files::{below, check_paths};
+use crate::files::{beside, check_paths};
 use crate::hierarchies::{self, Part, parsed};
 use crate::hierarchy_edits::{self as edits, Edit};
 use crate::state::App;
@@ -78,7 +78,7 @@ fn save_hierarchy(
     check_paths(&app.folder, &config, &request)?;
     let mut others = Vec::new();
     if let (Some(HierarchySpec::File(file)), Some(text)) = (&line.hierarchy, text) {
-        let path = below(&app.folder, &config.parent().unwrap_or(&app.folder).join(file))?;
+        let path = beside(&app.folder, &config, file)?;
         let is_own = path.extension().is_some_and(|end| end == "csv") && path != config;
         if !is_own || path == app.state().project()?.data {
             return Err(Failure::bad(
@@ -110,6 +110,10 @@ pub(super) async fn act(
         let line = line_of(&request, &name);
         let edit = match act.as_str() {
             "preview" => {
+                let spec = sent.get("spec").unwrap_or(&Value::Null);
+                if let Some(HierarchySpec::File(path)) = parsed(spec)? {
+                    beside(&app.folder, &config, &path)?;
+                }
                 return hierarchies::preview(&source, &name, &line, &config, &sent).map(Json);
             }
             "suggest" => return hierarchies::suggest(&source, &name, &request.missing).map(Json),

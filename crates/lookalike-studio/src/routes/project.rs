@@ -37,8 +37,10 @@ pub(super) async fn save(State(app): Shared, bytes: Bytes) -> Response {
             let folder = app.folder.clone();
             let project = state.project()?;
             check_paths(&folder, &project.config, &request)?;
-            if etag.is_some() {
-                project.check_unchanged(etag.as_deref())?;
+            match etag {
+                Some(_) => project.check_unchanged(etag.as_deref())?,
+                // Somebody was asked, and what this page has counts.
+                None => project.know_all(),
             }
             project.save(&request, &[])?;
         }
@@ -104,6 +106,14 @@ pub(super) async fn reload(State(app): Shared) -> Response {
     work(app, |app| {
         app.state().project()?.take_from_disk()?;
         changed(app)
+    })
+    .await
+}
+
+pub(super) async fn open_again(State(app): Shared) -> Response {
+    work(app, |app| {
+        project::open_again(app)?;
+        Ok((StatusCode::ACCEPTED, Json(json!({}))))
     })
     .await
 }

@@ -15,8 +15,9 @@ use super::project::changed;
 use super::{Shared, body, work};
 use crate::failure::{Answer, Failure};
 use crate::files::{below, shown};
-use crate::jobs::{self, Work};
+use crate::jobs;
 use crate::state::App;
+use crate::work::Work;
 use crate::{same, security};
 
 pub(super) async fn job_start(State(app): Shared, bytes: Bytes) -> Response {
@@ -36,8 +37,8 @@ pub(super) async fn job_act(State(app): Shared, Path((id, act)): Path<(u64, Stri
     work(app, move |app| {
         let job = job_of(app, id)?;
         match act.as_str() {
-            "stop" => drop(job.cancel.end_search()),
-            "abandon" => job.cancel.abandon(),
+            "stop" => job.stop(),
+            "abandon" => job.abandon(),
             _ => return Err(Failure::not_found("a job can be stopped or abandoned")),
         }
         Ok(Json(job.view()))
@@ -50,7 +51,7 @@ pub(super) async fn result(State(app): Shared, Path(id): Path<u64>) -> Response 
 }
 
 pub(super) async fn sample(State(app): Shared, Path(id): Path<u64>) -> Response {
-    work(app, move |app| Ok(Json(app.state().result(id)?.sample().clone()))).await
+    work(app, move |app| Ok(Json(app.state().result(id)?.sample()))).await
 }
 
 pub(super) async fn forget(State(app): Shared, Path(id): Path<u64>) -> Response {

@@ -64,7 +64,8 @@ pub(super) fn is_middle(min: Option<&str>, max: Option<&str>, middle: Option<&st
             let whole = |text: &str| text.trim().parse::<i128>().ok();
             let expected = match (whole(min), whole(max)) {
                 (Some(least), Some(greatest)) => half(least, greatest),
-                _ => f64::midpoint(least, greatest),
+                _ => middle_of_decimals(least, greatest)
+                    .unwrap_or_else(|| f64::midpoint(least, greatest)),
             };
             number(middle) == Some(expected)
         }
@@ -87,6 +88,27 @@ fn is_middle_day(min: Option<&str>, max: Option<&str>, middle: Option<&str>) -> 
 #[allow(clippy::cast_precision_loss, reason = "that is the rounding")]
 fn half(least: i128, greatest: i128) -> f64 {
     least.saturating_add(greatest) as f64 / 2.0
+}
+
+/// The number nearest to the middle of two decimals, by their digits; none where there are too many.
+fn middle_of_decimals(least: f64, greatest: f64) -> Option<f64> {
+    // Sign and digits, and how many of them stand after the point.
+    let digits = |number: f64| {
+        let text = number.to_string();
+        let after = text.find('.').map_or(0, |point| text.len() - point - 1);
+        let digits: String = text.chars().filter(|c| *c != '.').collect();
+        Some((digits.parse::<i128>().ok()?, after, digits.len()))
+    };
+    let ((a, of_a, long_a), (b, of_b, long_b)) = (digits(least)?, digits(greatest)?);
+    let after = of_a.max(of_b);
+    if long_a + after - of_a > 30 || long_b + after - of_b > 30 {
+        return None;
+    }
+    let raised =
+        |number: i128, own: usize| Some(number * 10_i128.pow(u32::try_from(after - own).ok()?));
+    // Half of a sum has one digit more: five times the sum, a tenth of the unit.
+    let middle = 5 * (raised(a, of_a)? + raised(b, of_b)?);
+    format!("{middle}e-{}", after + 1).parse().ok()
 }
 
 /// For dates the earlier of the days in the middle, for times the earlier microsecond. All three must
@@ -112,6 +134,9 @@ mod tests {
             ("20", "20", "20.0"),
             ("-5", "2", "-1.5"),
             ("0.1", "0.3", "0.2"),
+            ("50.1", "63.2", "56.65"),
+            ("-1.05", "0.1", "-0.475"),
+            ("1e-7", "3e-7", "2e-7"),
             ("1e308", "1.5e308", "1.25e308"),
             ("-1", "1", "-0.0"),
             ("2024-03-01", "2024-03-04", "2024-03-02"),

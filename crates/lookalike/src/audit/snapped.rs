@@ -128,7 +128,8 @@ fn has_offset(text: &str) -> bool {
     time.contains(['Z', 'z', '+', '-'])
 }
 
-/// True when the first and the last day are those of a unit; none where a text is no date.
+/// True when the first and the last day are those of a unit, or, of a calendar with one unit, of any
+/// two; none where a text is no date.
 fn is_of_dates(units: &[DateUnit], min: &str, max: &str, upper: UpperEnd) -> Option<bool> {
     let [min, max]: [DateTime; 2] = [min.trim().parse().ok()?, max.trim().parse().ok()?];
     let is_midnight = |moment: DateTime| moment.time() == Time::midnight();
@@ -141,13 +142,14 @@ fn is_of_dates(units: &[DateUnit], min: &str, max: &str, upper: UpperEnd) -> Opt
     let label =
         |date: Option<Date>, unit| date.and_then(|date| unit_label(&date.to_string(), units, unit));
     let is_unit = |&unit: &DateUnit| {
-        let of = label(Some(first), unit);
+        let [of_first, of_last] = [first, last].map(|day| label(Some(day), unit));
         let before = first.checked_sub(Span::new().days(1)).ok();
         let after = last.checked_add(Span::new().days(1)).ok();
-        of.is_some()
-            && of == label(Some(last), unit)
-            && of != label(before, unit)
-            && of != label(after, unit)
+        of_first.is_some()
+            && of_last.is_some()
+            && (of_first == of_last || (units.len() == 1 && first <= last))
+            && of_first != label(before, unit)
+            && of_last != label(after, unit)
     };
     Some(min == max || (is_midnight(min) && is_end && units.iter().any(is_unit)))
 }
@@ -224,5 +226,9 @@ mod tests {
             assert!(!numbers(spec, min, max, upper), "{min} {max}");
         }
         assert!(numbers("date = ['week', 'year']", "2024-12-30", "2025-01-05", Last));
+        // One unit: runs of it.
+        assert!(numbers("date = ['month']", "2024-02-01", "2024-04-30", Last));
+        assert!(!numbers("date = ['month']", "2024-02-02", "2024-04-30", Last));
+        assert!(!numbers("date = ['month']", "2024-02-01", "2024-04-29", Last));
     }
 }

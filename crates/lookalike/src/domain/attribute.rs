@@ -44,7 +44,18 @@ pub struct Ordered {
     unit: Unit,
     intervals: Option<IntervalTree>,
     snap: bool,
+    /// Runs of whole calendar units are published instead of single ones.
+    has_runs: bool,
     zone: Option<String>,
+}
+
+/// What is published for a range of an ordered attribute instead of its exact ends.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Snapped {
+    /// A node of the hierarchy.
+    Node(Node),
+    /// All from the first unit to the last, which are two: nodes of the hierarchy.
+    Run(Node, Node),
 }
 
 /// The unit of the numbers of an ordered attribute.
@@ -176,6 +187,7 @@ impl Ordered {
             unit,
             intervals: None,
             snap: false,
+            has_runs: false,
             zone: None,
         }
     }
@@ -184,9 +196,21 @@ impl Ordered {
         Ordered { has_missing, ..self }
     }
 
-    /// `snap` publishes these intervals instead of exact ends.
+    /// `snap` publishes these intervals instead of exact ends. Of a calendar with one unit it
+    /// publishes runs of whole units: from the first of a month to the last of one. Times with an
+    /// offset from UTC have none, because the ends of their months differ.
     pub(crate) fn with_intervals(self, intervals: Option<IntervalTree>, snap: bool) -> Ordered {
-        Ordered { intervals, snap, ..self }
+        let is_calendar = match self.unit {
+            Unit::Day => true,
+            Unit::Second => self.texts.iter().all(|text| !has_offset(text)),
+            Unit::Whole | Unit::Decimal | Unit::Place => false,
+        };
+        // A file has the ends of its leaves, a calendar has none.
+        let has_one_unit = intervals.as_ref().is_some_and(|tree| {
+            let taxonomy = tree.taxonomy();
+            taxonomy.height() == 2 && tree.ends(taxonomy.root()).0.is_infinite()
+        });
+        Ordered { intervals, snap, has_runs: is_calendar && has_one_unit, ..self }
     }
 
     pub(crate) fn set_zone(&mut self, zone: Option<String>) {
@@ -230,6 +254,19 @@ impl Ordered {
         self.snap
     }
 
+    /// True when runs of whole calendar units are published.
+    pub(crate) fn has_runs(&self) -> bool {
+        self.snap && self.has_runs
+    }
+
+    /// The begin and the end of the calendar unit that a value lies in, where units are published.
+    pub(crate) fn unit_ends(&self, code: Code) -> (f64, f64) {
+        let Some(tree) = self.published() else { return (f64::NEG_INFINITY, f64::INFINITY) };
+        let taxonomy = tree.taxonomy();
+        let unit = taxonomy.parent(code).filter(|&node| node != taxonomy.root()).unwrap_or(code);
+        tree.ends(unit)
+    }
+
     /// The intervals that are published instead of exact ends, if any are.
     pub(crate) fn published(&self) -> Option<&IntervalTree> {
         self.intervals.as_ref().filter(|_| self.snap)
@@ -239,13 +276,22 @@ impl Ordered {
         self.has_missing && !range.is_one() && range.hi as usize == self.values.len()
     }
 
-    /// The interval that is published for a range, with its tree, if one is: a single value is
+    /// What is published for a range, with its tree, unless that is exact: a single value is
     /// published unchanged, unless top or bottom coding hides it.
-    pub(crate) fn interval(&self, range: CodeRange) -> Option<(&IntervalTree, Node)> {
+    pub(crate) fn snapped(&self, range: CodeRange) -> Option<(&IntervalTree, Snapped)> {
         let tree = self.published()?;
         let taxonomy = tree.taxonomy();
         if !range.is_one() {
-            return Some((tree, taxonomy.cover(range)));
+            let cover = taxonomy.cover(range);
+            let is_run = self.has_runs && cover == taxonomy.root();
+            let unit = |code| taxonomy.parent(code).filter(|&node| node != cover).unwrap_or(code);
+            return Some((
+                tree,
+                match is_run {
+                    true => Snapped::Run(unit(range.lo), unit(range.hi)),
+                    false => Snapped::Node(cover),
+                },
+            ));
         }
         let is_number = (range.lo as usize) < self.values.len();
         let above =
@@ -254,34 +300,57 @@ impl Ordered {
             let (lo, hi) = tree.ends(*node);
             *node != taxonomy.root() && !(lo.is_finite() && hi.is_finite())
         };
-        above.skip(1).find(is_open).map(|node| (tree, node))
+        above.skip(1).find(is_open).map(|node| (tree, Snapped::Node(node)))
     }
 
     /// True when a published range is one value as it is, or the missing one.
     pub(crate) fn is_exact(&self, range: CodeRange) -> bool {
-        range.is_one() && self.interval(range).is_none()
+        range.is_one() && self.snapped(range).is_none()
     }
 
     fn cover(&self, range: CodeRange) -> CodeRange {
-        let Some((tree, node)) = self.interval(range) else { return range };
+        let Some((tree, snapped)) = self.snapped(range) else { return range };
         let taxonomy = tree.taxonomy();
-        // The root of the intervals has the label `*`, like a class that mixes missing and present:
-        // make them the same range.
-        let missing = u32::from(self.has_missing && node == taxonomy.root());
-        CodeRange { hi: taxonomy.range(node).hi + missing, ..taxonomy.range(node) }
+        match snapped {
+            Snapped::Run(first, last) => {
+                CodeRange { lo: taxonomy.range(first).lo, hi: taxonomy.range(last).hi }
+            }
+            // The root of the intervals has the label `*`, like a class that mixes missing and
+            // present: make them the same range.
+            Snapped::Node(node) => {
+                let missing = u32::from(self.has_missing && node == taxonomy.root());
+                CodeRange { hi: taxonomy.range(node).hi + missing, ..taxonomy.range(node) }
+            }
+        }
     }
 
     fn loss(&self, range: CodeRange) -> f64 {
         let Some((&least, &greatest)) = self.values.first().zip(self.values.last()) else {
             return 0.0;
         };
-        let (lo, hi) = match self.interval(range) {
-            Some((tree, node)) => tree.ends(node),
+        let (lo, hi) = match self.snapped(range) {
+            Some((tree, snapped)) => snapped.ends(tree),
             None if range.is_one() => return 0.0,
             None => (self.values[range.lo as usize], self.values[range.hi as usize]),
         };
         if greatest > least { (hi.min(greatest) - lo.max(least)) / (greatest - least) } else { 0.0 }
     }
+}
+
+impl Snapped {
+    /// The least and the greatest number of what is published.
+    pub(crate) fn ends(self, tree: &IntervalTree) -> (f64, f64) {
+        match self {
+            Snapped::Node(node) => tree.ends(node),
+            Snapped::Run(first, last) => (tree.ends(first).0, tree.ends(last).1),
+        }
+    }
+}
+
+/// True for a time with an offset from UTC.
+fn has_offset(text: &str) -> bool {
+    let time = text.trim().split_once(['T', 't', ' ']).map_or("", |(_, time)| time);
+    time.contains(['Z', 'z', '+', '-'])
 }
 
 fn span(range: CodeRange) -> f64 {

@@ -1,5 +1,5 @@
-//! The next coarser values of an attribute: the level above in its hierarchy, or about ten
-//! intervals of a number without one.
+//! The coarser values of an attribute. The next ones: the level above in its hierarchy, or about ten
+//! intervals of a number without one. All of them: every level, or ever fewer intervals.
 
 use super::attribute::{Attribute, Domain, Ordered, Unit};
 use super::taxonomy::{Node, Taxonomy};
@@ -42,6 +42,51 @@ impl Attribute {
         groups.dedup();
         (groups.len() > 1 && groups.len() < found.codes.len()).then_some(found)
     }
+
+    /// All degrees of coarseness, the finest first and the whole column last: for each code the least
+    /// code of its group. Missing numbers are apart until the last.
+    pub(crate) fn levels(&self) -> Vec<Vec<Code>> {
+        let codes = self.codes();
+        let mut levels: Vec<Vec<Code>> = match &self.domain {
+            Domain::Tree(tree) => levels_of(tree, codes),
+            Domain::Ordered(ordered) => match ordered.intervals() {
+                Some(intervals) => levels_of(intervals.taxonomy(), codes),
+                None => halves(ordered, codes),
+            },
+        };
+        levels.push(vec![0; codes]);
+        levels.retain(|groups| groups.windows(2).any(|pair| pair[0] == pair[1]));
+        levels.dedup();
+        levels
+    }
+}
+
+/// The groups of each level of a tree.
+fn levels_of(tree: &Taxonomy, codes: usize) -> Vec<Vec<Code>> {
+    let of_level = |level: u32| {
+        let above = |leaf: Code| tree.range(tree.at_level(leaf, level)).lo;
+        let leaves = (0u32..).take(tree.leaves()).map(above);
+        leaves.chain((0u32..).take(codes).skip(tree.leaves())).collect()
+    };
+    (1..=tree.height()).map(of_level).collect()
+}
+
+/// 32, 16, 8, 4 and 2 intervals of equal length.
+fn halves(ordered: &Ordered, codes: usize) -> Vec<Vec<Code>> {
+    let values = ordered.values();
+    let Some((&least, &greatest)) = values.first().zip(values.last()) else { return Vec::new() };
+    let into = |intervals: f64| {
+        let width = (greatest - least) / intervals;
+        let interval = |value: f64| ((value - least) / width).floor().min(intervals - 1.0);
+        let mut groups: Vec<Code> = Vec::with_capacity(codes);
+        for (code, &value) in (0u32..).zip(values) {
+            let is_same = code > 0 && interval(values[code as usize - 1]) >= interval(value);
+            groups.push(if is_same { groups[code as usize - 1] } else { code });
+        }
+        groups.extend((0u32..).take(codes).skip(values.len()));
+        groups
+    };
+    [32.0, 16.0, 8.0, 4.0, 2.0].map(into).into()
 }
 
 /// The groups of the lowest level on which there are fewer groups than leaves. Codes beyond the
@@ -122,6 +167,22 @@ mod tests {
         for (width, round) in [(7.3, 10.0), (0.11, 0.2), (5.0, 5.0), (20.1, 50.0)] {
             assert!((round_up(width) - round).abs() < 1e-12, "{width}");
         }
+    }
+
+    #[test]
+    fn all_levels_end_with_the_whole_column() {
+        let levels = |cells: &[&str], keys: &str| {
+            let toml = format!("k = 1\nrest = 'drop'\ncolumns.v = {{ role = 'quasi'{keys} }}");
+            let lines: String = cells.iter().map(|cell| format!("\"{cell}\",-\n")).collect();
+            let problem = testing::problem(&format!("v,x\n{lines}"), &toml).unwrap();
+            problem.attributes()[0].levels()
+        };
+        let text = ", hierarchy = { rows = [['a', 'ab', '*'], ['b', 'ab', '*'], ['c', 'c', '*']] }";
+        assert_eq!(levels(&["a", "b", "c"], text), [vec![0, 0, 2], vec![0, 0, 0]]);
+        assert_eq!(levels(&["a", "b"], ""), [vec![0, 0]]);
+        let numbers = levels(&["0", "1", "6", "8", ""], "");
+        assert_eq!(numbers, [vec![0, 0, 2, 2, 4], vec![0; 5]], "16 intervals keep all apart");
+        assert_eq!(levels(&["7"], ""), Vec::<Vec<Code>>::new(), "one value has nothing coarser");
     }
 
     #[test]

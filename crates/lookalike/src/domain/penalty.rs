@@ -5,7 +5,7 @@
 //! last bit.
 
 use crate::codes::{Code, CodeRange, real};
-use crate::domain::attribute::{Attribute, Domain};
+use crate::domain::attribute::{Attribute, Domain, Ordered};
 use crate::domain::taxonomy::Taxonomy;
 
 /// The penalties of some attributes, in the order in which they were chosen.
@@ -25,6 +25,9 @@ enum RangeLoss {
     /// The distance of the two ends. A range that ends at `missing` and begins elsewhere loses the
     /// weight.
     Line { values: Vec<f64>, scale: f64, weight: f64, missing: Code },
+    /// The distance from the begin of the first unit to the end of the last. A range that ends at
+    /// `missing` and begins elsewhere loses the weight.
+    Run { begins: Vec<f64>, ends: Vec<f64>, scale: f64, weight: f64, missing: Code },
     /// Any of the others with few values: the loss of every range, and the least loss of every
     /// value with another.
     Table { codes: usize, ranges: Vec<f64>, steps: Vec<f64>, is_line: bool },
@@ -96,7 +99,10 @@ impl Penalty {
 
     /// True when values lie on a line, some nearer to each other than others.
     pub(crate) fn is_line(&self, at: usize) -> bool {
-        matches!(self.losses[at], RangeLoss::Line { .. } | RangeLoss::Table { is_line: true, .. })
+        matches!(
+            self.losses[at],
+            RangeLoss::Line { .. } | RangeLoss::Run { .. } | RangeLoss::Table { is_line: true, .. }
+        )
     }
 
     /// True when any two values of the attribute lose the same.
@@ -138,14 +144,17 @@ impl RangeLoss {
             Domain::Ordered(ordered) => {
                 let values = ordered.values();
                 let missing = if ordered.has_missing() { code(values.len()) } else { NONE };
-                if let Some(intervals) = ordered.published() {
-                    return RangeLoss::of_tree(attribute, intervals.taxonomy(), missing);
-                }
                 let span = values
                     .last()
                     .zip(values.first())
                     .map_or(0.0, |(greatest, least)| greatest - least);
                 let scale = if span > 0.0 { weight / span } else { 0.0 };
+                if ordered.has_runs() {
+                    return RangeLoss::of_runs(ordered, scale, weight, missing);
+                }
+                if let Some(intervals) = ordered.published() {
+                    return RangeLoss::of_tree(attribute, intervals.taxonomy(), missing);
+                }
                 RangeLoss::Line { values: values.to_vec(), scale, weight, missing }
             }
         }
@@ -165,7 +174,8 @@ impl RangeLoss {
             .map(|(lo, hi)| of(lo, hi))
             .collect();
         let steps = (0..codes).map(|value| self.step(code(value))).collect();
-        RangeLoss::Table { codes, ranges, steps, is_line: matches!(self, RangeLoss::Line { .. }) }
+        let is_line = matches!(self, RangeLoss::Line { .. } | RangeLoss::Run { .. });
+        RangeLoss::Table { codes, ranges, steps, is_line }
     }
 
     #[inline]
@@ -173,14 +183,29 @@ impl RangeLoss {
         match self {
             RangeLoss::Flat(weight) => *weight,
             RangeLoss::Table { steps, .. } => steps[code as usize],
-            RangeLoss::Line { weight, missing, .. } | RangeLoss::Tree { weight, missing, .. }
+            RangeLoss::Line { weight, missing, .. }
+            | RangeLoss::Run { weight, missing, .. }
+            | RangeLoss::Tree { weight, missing, .. }
                 if code == *missing =>
             {
                 *weight
             }
-            RangeLoss::Line { .. } => 0.0,
+            RangeLoss::Line { .. } | RangeLoss::Run { .. } => 0.0,
             RangeLoss::Tree { nodes, .. } => nodes[nodes[code as usize].parent as usize].loss,
         }
+    }
+
+    /// The ends of the unit of each value, within the values of the column.
+    fn of_runs(ordered: &Ordered, scale: f64, weight: f64, missing: Code) -> RangeLoss {
+        let values = ordered.values();
+        let (least, greatest) =
+            values.first().zip(values.last()).map_or((0.0, 0.0), |(least, most)| (*least, *most));
+        let ends = |at: usize| {
+            let unit = ordered.unit_ends(code(at));
+            (unit.0.max(least), unit.1.min(greatest))
+        };
+        let (begins, ends) = (0..values.len()).map(ends).unzip();
+        RangeLoss::Run { begins, ends, scale, weight, missing }
     }
 
     fn of_tree(attribute: &Attribute, tree: &Taxonomy, missing: Code) -> RangeLoss {
@@ -200,13 +225,18 @@ impl RangeLoss {
     fn of(&self, CodeRange { lo, hi }: CodeRange) -> f64 {
         match self {
             RangeLoss::Table { codes, ranges, .. } => ranges[lo as usize * codes + hi as usize],
-            RangeLoss::Flat(_) | RangeLoss::Line { .. } if lo == hi => 0.0,
+            RangeLoss::Flat(_) | RangeLoss::Line { .. } | RangeLoss::Run { .. } if lo == hi => 0.0,
             RangeLoss::Tree { missing, .. } if lo == hi && hi == *missing => 0.0,
             RangeLoss::Flat(weight) => *weight,
-            RangeLoss::Line { weight, missing, .. } | RangeLoss::Tree { weight, missing, .. }
+            RangeLoss::Line { weight, missing, .. }
+            | RangeLoss::Run { weight, missing, .. }
+            | RangeLoss::Tree { weight, missing, .. }
                 if hi == *missing =>
             {
                 *weight
+            }
+            RangeLoss::Run { begins, ends, scale, weight, .. } => {
+                ((ends[hi as usize] - begins[lo as usize]) * scale).min(*weight)
             }
             // Never above the weight, which rounding could exceed by a bit.
             RangeLoss::Line { values, scale, weight, .. } => {
@@ -248,7 +278,18 @@ mod tests {
             testing::problem(text, &toml("", "")).unwrap(),
             testing::problem(text, &toml(steps, "[output]\nsnap = true\n")).unwrap(),
             testing::problem("a,b,c,d,e\n7,,x,lo,1\n7,,x,lo,1\n", &toml("", "")).unwrap(),
+            runs(20),
+            runs(200),
         ]
+    }
+
+    /// Dates of months, published in runs, few of them and too many for a table.
+    fn runs(count: i64) -> Problem {
+        let day = |at: i64| jiff::civil::date(2021, 1, 29) + jiff::Span::new().days(at * 5);
+        let rows: String = (0..count).map(|at| format!("{},x\n", day(at))).collect();
+        let toml = "k = 1\noutput.snap = true\ncolumns.b.role = 'quasi'\n\
+                    columns.a = { role = 'quasi', weight = 2, hierarchy = { date = ['month'] } }";
+        testing::problem(&format!("a,b\n{rows},x\n"), toml).unwrap()
     }
 
     #[test]

@@ -125,7 +125,10 @@ pub enum Hint {
     /// Say which sign stands before decimals.
     SetDecimal,
     /// Say how the dates are written.
-    SetDateFormat,
+    SetDateFormat {
+        /// Forms that fit.
+        forms: Vec<String>,
+    },
     /// Give the names of the columns of a file without a header line.
     SetNames,
     /// Name the sheet of a workbook.
@@ -243,7 +246,9 @@ impl Hint {
             }
             Hint::SetSheet => "name the sheet in `sheet`".into(),
             Hint::SetDecimal => "set `decimal` to the sign before decimals".into(),
-            Hint::SetDateFormat => "set `date_format`, as in `dd/mm/yyyy` or `mm/dd/yyyy`".into(),
+            Hint::SetDateFormat { forms } => {
+                format!("set `date_format`, as in `{}`", forms.join("` or `"))
+            }
             Hint::SetNames => "give the names of its columns in `names`".into(),
             Hint::SetK => "set `k`, the number of rows that must look alike".into(),
             Hint::AddRule { column } => {

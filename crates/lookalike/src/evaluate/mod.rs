@@ -7,6 +7,7 @@ pub mod loss;
 pub(crate) mod missing_texts;
 mod person_of_row;
 pub mod profile;
+pub mod purpose;
 pub mod query;
 pub mod risk;
 pub mod sampling_weight;

@@ -9,9 +9,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 
-/// How dates are written. The parts are `d` or `dd`, `m`, `mm` or `mon` (the first letters of its
-/// English name), `yy` or `yyyy`, then perhaps `hh:mm` or `hh:mm:ss`, with `ampm` or without;
-/// between them points, slashes, dashes or blanks. Two digits of a year mean 1930 to 2029.
+/// How dates are written. The parts are `d` or `dd`, `m`, `mm`, `mon` (the first letters of its
+/// English name) or `month` (that name), `yy` or `yyyy`, then perhaps `hh:mm` or `hh:mm:ss`, with `ampm`
+/// or without; between them points, slashes, dashes, commas or blanks. Two digits of a year mean 1930
+/// to 2029.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct DateForm {
@@ -22,9 +23,10 @@ pub struct DateForm {
 }
 
 /// A part for people, and for `jiff`; longer ones before those that they begin with.
-const PARTS: [(&str, &str); 7] = [
+const PARTS: [(&str, &str); 8] = [
     ("yyyy", "%Y"),
     ("yy", "%y"),
+    ("month", "%B"),
     ("mon", "%b"),
     ("mm", "%m"),
     ("dd", "%d"),
@@ -38,7 +40,7 @@ const TIMES: [(&str, &str); 4] = [
     (" hh:mm", " %H:%M"),
 ];
 /// Forms of dates that are tried when the texts of a column are to tell, without a time of day.
-const USUAL: [&str; 12] = [
+const USUAL: [&str; 18] = [
     "dd.mm.yyyy",
     "dd/mm/yyyy",
     "mm/dd/yyyy",
@@ -51,6 +53,23 @@ const USUAL: [&str; 12] = [
     "dd mon yyyy",
     "ddmonyyyy",
     "dd/mon/yyyy",
+    "month dd, yyyy",
+    "mon dd, yyyy",
+    "month dd yyyy",
+    "mon dd yyyy",
+    "dd month yyyy",
+    "dd. month yyyy",
+];
+/// Forms of dates with two digits of the year.
+pub(super) const SHORT: [&str; 8] = [
+    "dd.mm.yy",
+    "dd/mm/yy",
+    "mm/dd/yy",
+    "dd-mm-yy",
+    "mm-dd-yy",
+    "dd-mon-yy",
+    "yy/mm/dd",
+    "yy-mm-dd",
 ];
 
 impl DateForm {
@@ -105,9 +124,9 @@ impl DateForm {
 
     /// The same form without zeros before days and months.
     pub(super) fn unpadded(&self) -> DateForm {
-        let date = self.parts.split(' ').next().unwrap_or_default();
+        let (date, time) = self.parts.split_at(self.parts.find(" hh").unwrap_or(self.parts.len()));
         let bare = date.replace("dd", "d").replace("mm", "m");
-        form(&self.parts.replacen(date, &bare, 1)).unwrap_or_else(|| self.clone())
+        form(&(bare + time)).unwrap_or_else(|| self.clone())
     }
 
     /// The form with day and month exchanged; none where the order cannot be mistaken.
@@ -122,6 +141,13 @@ impl DateForm {
             _ => date.replace('m', "x").replace('d', "m").replace('x', "d"),
         };
         form(&self.parts.replacen(date, &other, 1))
+    }
+
+    /// True for digits alone, as in `yyyymmdd`.
+    pub(super) fn is_of_digits(&self) -> bool {
+        !self.has_time
+            && !self.parts.contains(|c: char| !"dmy".contains(c))
+            && self.parts.len() == 8
     }
 
     /// Where the parts stand: `dmy`, `mdy` or `ymd`.
@@ -149,7 +175,7 @@ fn form(parts: &str) -> Option<DateForm> {
         if let Some((part, meaning)) = PARTS.iter().find(|(part, _)| rest.starts_with(part)) {
             format.push_str(meaning);
             rest = &rest[part.len()..];
-        } else if ['.', '/', '-', ' '].contains(&first) {
+        } else if ['.', '/', '-', ' ', ','].contains(&first) {
             format.push(first);
             rest = &rest[1..];
         } else {
@@ -157,7 +183,9 @@ fn form(parts: &str) -> Option<DateForm> {
         }
     }
     let times = |letter: char| format.matches(letter).count();
-    let is_whole = times('d') == 1 && times('m') + times('b') == 1 && times('Y') + times('y') == 1;
+    let is_whole = times('d') == 1
+        && times('m') + times('b') + times('B') == 1
+        && times('Y') + times('y') == 1;
     is_whole.then(|| DateForm {
         parts: parts.to_owned(),
         format: format + time.unwrap_or_default(),
@@ -221,6 +249,9 @@ mod tests {
             ("dd-mon-yyyy", "26-DEC-2014", Some("2014-12-26")),
             ("ddmonyyyy", "26dec2014", Some("2014-12-26")),
             ("yyyymmdd", "20141226", Some("2014-12-26")),
+            ("month d, yyyy", "August 9, 2015", Some("2015-08-09")),
+            ("month dd, yyyy", "August 09, 2015", Some("2015-08-09")),
+            ("d month yyyy", "9 august 2015", Some("2015-08-09")),
             ("dd.mm.yyyy hh:mm", "26.12.2014 09:05", Some("2014-12-26T09:05:00")),
             ("m/d/yyyy hh:mm ampm", "1/2/2014 9:05 PM", Some("2014-01-02T21:05:00")),
             ("dd.mm.yyyy hh:mm:ss", "26.12.2014 09:05:07", Some("2014-12-26T09:05:07")),

@@ -3,8 +3,10 @@
 //! A form is the column's where every text fits it. Where two forms with different meanings fit, the
 //! rest of the file decides, or what the request says; else it is asked.
 
+use super::date::SHORT;
 use super::missing::is_missing;
 use super::{DateForm, Form, NumberForm};
+use crate::error::Hint;
 
 /// What is known of the forms of a file beside the texts of a column.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -48,8 +50,19 @@ pub enum Doubt {
     Comma,
     /// `05/06/2014` is in May or in June.
     DayOrMonth,
-    /// `26.12.14` has no century.
-    Century,
+    /// `26.12.14` has no century; the form that fits.
+    Century(&'static str),
+}
+
+impl Doubt {
+    /// The way out for dates, with the forms that fit.
+    pub fn date_hint(self) -> Hint {
+        let forms = match self {
+            Doubt::Century(form) => vec![form.to_owned()],
+            Doubt::Comma | Doubt::DayOrMonth => vec!["dd/mm/yyyy".into(), "mm/dd/yyyy".into()],
+        };
+        Hint::SetDateFormat { forms }
+    }
 }
 
 /// The form of a column. `texts` are its distinct ones without those that the request calls missing;
@@ -141,18 +154,24 @@ fn number(texts: &[&str], given: &Given) -> Found {
 
 fn date(texts: &[&str], given: &Given, is_asked: bool) -> Found {
     let fits = |form: &DateForm| texts.iter().all(|text| form.plain(text).is_some());
-    // 20141226 is a number, unless the request says otherwise.
     let is_digits = texts.iter().all(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
-    if is_digits && !is_asked {
-        return Found::Plain;
+    if is_digits {
+        let given = given.date.as_ref().filter(|form| form.is_of_digits() && fits(form));
+        let whole: DateForm = "yyyymmdd".parse().expect("a form of digits");
+        let is_date = is_asked || (texts.len() >= MANY_DATES && texts.iter().all(is_recent));
+        return match given {
+            Some(form) => Found::Form(Form::Date(form.clone())),
+            None if is_date && fits(&whole) => Found::Form(Form::Date(whole)),
+            None => Found::Plain,
+        };
     }
     if let Some(form) = given.date.as_ref().filter(|form| fits(form)) {
         return Found::Form(Form::Date(padding(form, texts)));
     }
     let Some(form) = DateForm::usual().find(fits) else {
-        let short = ["dd.mm.yy", "dd/mm/yy", "mm/dd/yy", "dd-mm-yy", "dd-mon-yy", "yy/mm/dd"];
-        let is_short = short.iter().any(|form| fits(&form.parse().expect("a form of short years")));
-        return if is_short { Found::Doubt(Doubt::Century) } else { Found::Plain };
+        let is_of = |form: &&str| fits(&form.parse().expect("a form of short years"));
+        let short = SHORT.into_iter().find(is_of);
+        return short.map_or(Found::Plain, |form| Found::Doubt(Doubt::Century(form)));
     };
     match form.exchanged().filter(fits) {
         None => Found::Form(Form::Date(padding(&form, texts))),
@@ -166,6 +185,15 @@ fn date(texts: &[&str], given: &Given, is_asked: bool) -> Found {
             _ => Found::Doubt(Doubt::DayOrMonth),
         },
     }
+}
+
+/// So many different numbers that are all dates of our time are no numbers: of those of eight digits
+/// one in three hundred is a day.
+const MANY_DATES: usize = 10;
+
+/// Eight digits that begin with a year from 1900 to 2099.
+fn is_recent(text: &&str) -> bool {
+    text.len() == 8 && (text.starts_with("19") || text.starts_with("20"))
 }
 
 /// The form with zeros before days and months, or without, as the texts have them.
@@ -217,9 +245,12 @@ mod tests {
             (&["05/06/2014", "02/13/2013"], "mm/dd/yyyy"),
             (&["05/13/2014", "13/02/2013"], "plain"),
             (&["2014/12/26"], "yyyy/mm/dd"),
+            (&["August 9, 2015", "May 11, 2015"], "month d, yyyy"),
+            (&["August 09, 2015"], "month dd, yyyy"),
+            (&["9 August 2015", "11 May 2015"], "d month yyyy"),
             (&["26-Dec-2014", "01-JAN-2015"], "dd-mon-yyyy"),
             (&["26DEC2014"], "ddmonyyyy"),
-            (&["26.12.14", "01.02.13"], "Century"),
+            (&["26.12.14", "01.02.13"], "Century(\"dd.mm.yy\")"),
             (&["26.12.2014 09:30", "01.02.2013 00:00"], "dd.mm.yyyy hh:mm"),
             (&["12/26/2014 9:30:00 AM"], "mm/dd/yyyy hh:mm:ss ampm"),
             (&["20141226"], "plain"),
@@ -265,7 +296,14 @@ mod tests {
         assert_eq!(forms(&[&["1,5"], &["1,234"]]), ["1234,5", "1234,5"]);
         assert_eq!(forms(&[&["13/02/2014"], &["05/06/2014"]]), ["dd/mm/yyyy", "dd/mm/yyyy"]);
         let digits = given(None, None, Some("yyyymmdd"));
-        assert_eq!(find(&["20141226"], Wanted::Either, &digits), Found::Plain);
+        assert!(matches!(find(&["20141226"], Wanted::Either, &digits), Found::Form(_)));
+        assert_eq!(find(&["20141299"], Wanted::Either, &digits), Found::Plain);
+        assert_eq!(find(&["20141226"], Wanted::Numbers, &digits), Found::Plain);
+        // Many numbers that are all days.
+        let days: Vec<String> = (1..=12).map(|month| format!("2014{month:02}17")).collect();
+        let days: Vec<&str> = days.iter().map(String::as_str).collect();
+        assert_eq!(found(&days, &Given::default()), "yyyymmdd");
+        assert_eq!(found(&[&days[..], &["20140230"]].concat(), &Given::default()), "plain");
         assert!(matches!(find(&["20141226"], Wanted::Dates, &digits), Found::Form(_)));
         assert_eq!(find(&["26.12.2014"], Wanted::Numbers, &digits), Found::Plain);
     }

@@ -114,11 +114,23 @@ fn pieces(label: &str, other: impl Fn(&str) -> Option<String>) -> String {
     let after = &rest[inner.len()..];
     let mut all = before.to_owned();
     for ends in inner.split_inclusive(" .. ") {
-        for piece in ends.split_inclusive(", ") {
-            let value = piece.trim_end_matches(" .. ").trim_end_matches(", ");
-            all.push_str(&other(value).unwrap_or_else(|| value.to_owned()));
-            all.push_str(&piece[value.len()..]);
+        let mut rest = ends.trim_end_matches(" .. ");
+        let after_end = &ends[rest.len()..];
+        while !rest.is_empty() {
+            // A value may have a comma of its own: `August 9, 2015`.
+            let commas: Vec<usize> = rest.match_indices(", ").map(|(at, _)| at).take(2).collect();
+            let cuts = [
+                commas.get(1).copied().unwrap_or(rest.len()),
+                commas.first().copied().unwrap_or(rest.len()),
+            ];
+            let read = cuts.into_iter().find_map(|cut| Some((cut, other(&rest[..cut])?)));
+            let (cut, text) = read.unwrap_or_else(|| (cuts[1], rest[..cuts[1]].to_owned()));
+            all.push_str(&text);
+            let separator = if rest[cut..].starts_with(", ") { ", " } else { "" };
+            all.push_str(separator);
+            rest = &rest[cut + separator.len()..];
         }
+        all.push_str(after_end);
     }
     all.push_str(after);
     all
@@ -176,6 +188,11 @@ mod tests {
             ("dd.mm.yyyy", "[2014-01 .. 2014-03]", "[2014-01 .. 2014-03]"),
             ("d.m.yyyy", "2014-02-01", "1.2.2014"),
             ("dd-mon-yyyy", "2014-12-26", "26-Dec-2014"),
+            ("month d, yyyy", "2015-08-09", "August 9, 2015"),
+            ("month d, yyyy", "[2015-08-09 .. 2015-10-31]", "[August 9, 2015 .. October 31, 2015]"),
+            ("month d, yyyy", "{2015-08-09, 2015-10-31}", "{August 9, 2015, October 31, 2015}"),
+            ("month d, yyyy", "2015-08", "2015-08"),
+            ("yyyymmdd", "[2015-08-09 .. 2015-10-31]", "[20150809 .. 20151031]"),
             ("dd/mm/yy", "1931-12-26", "26/12/31"),
             ("dd.mm.yyyy hh:mm", "2014-12-26T09:30:00", "26.12.2014 09:30"),
             ("dd.mm.yyyy hh:mm", "2014-12-26", "2014-12-26"),

@@ -19,6 +19,9 @@ pub enum BoundScope {
     /// k on all quasi-identifiers is the only rule: loss over bound is a gap.
     #[default]
     AllRules,
+    /// Beside k there is a rule on the share of values (alpha, l) of one sensitive column: a tight
+    /// bound knows it, others do not.
+    Shares,
     /// There are further rules: a loss above the bound says nothing about the search.
     KAlone,
 }
@@ -27,13 +30,32 @@ impl BoundScope {
     /// The scope of a bound under the rules of a request, and the reading of its persons. The bound
     /// counts whole persons, but by rows it counts rows where k counts persons.
     pub fn of(request: &Request, persons: Option<Persons>) -> BoundScope {
-        let is_further = |column: &ColumnRequest| {
-            let is_by_rows = column.role == Role::Person && persons != Some(Persons::Whole);
-            column.has_rule() || is_by_rows
+        let is_by_rows =
+            |column: &ColumnRequest| column.role == Role::Person && persons != Some(Persons::Whole);
+        let ruled: Vec<&ColumnRequest> =
+            request.columns.values().filter(|column| column.has_rule()).collect();
+        let is_share = |column: &ColumnRequest| {
+            let ColumnRequest { alpha, l, .. } = column;
+            // Of two shares on one column the bound knows the stricter one alone.
+            alpha.is_some() != l.is_some()
+                && !ColumnRequest { alpha: None, l: None, ..column.clone() }.has_rule()
         };
-        match request.rules.is_empty() && !request.columns.values().any(is_further) {
-            true => BoundScope::AllRules,
-            false => BoundScope::KAlone,
+        match ruled[..] {
+            _ if !request.rules.is_empty() || request.columns.values().any(is_by_rows) => {
+                BoundScope::KAlone
+            }
+            [] => BoundScope::AllRules,
+            [column] if persons.is_none() && is_share(column) => BoundScope::Shares,
+            _ => BoundScope::KAlone,
+        }
+    }
+
+    /// True when a bound knows all rules.
+    pub fn knows_rules(self, bound: &Bound) -> bool {
+        match self {
+            BoundScope::AllRules => true,
+            BoundScope::Shares => bound.kind == BoundKind::Tight,
+            BoundScope::KAlone => false,
         }
     }
 
@@ -41,8 +63,7 @@ impl BoundScope {
     /// and no further rule makes a loss smaller.
     pub fn is_gap(self, bound: &Bound, loss: f64) -> bool {
         let is_certain = !matches!(bound.kind, BoundKind::Estimate { .. });
-        self == BoundScope::AllRules
-            || (is_certain && loss <= bound.value + 1e-9 * bound.value.max(1.0))
+        self.knows_rules(bound) || (is_certain && loss <= bound.value + 1e-9 * bound.value.max(1.0))
     }
 
     /// The gap of a release, where there is one: see [`Bound::gap`].
@@ -111,14 +132,24 @@ mod tests {
         assert_eq!(scope(quasi), BoundScope::AllRules);
         assert_eq!(scope(&format!("{quasi}\ncolumns.s.role = 'sensitive'")), BoundScope::AllRules);
         for more in [
-            "columns.s = { role = 'sensitive', l = 2 }",
+            "columns.s = { role = 'sensitive', distinct = 2 }",
+            "columns.s = { role = 'sensitive', l = 2, t = 0.3 }",
+            "columns.s = { role = 'sensitive', l = 2, alpha = 0.4 }",
+            "columns.s = { role = 'sensitive', l = 2 }\ncolumns.r = { role = 'sensitive', l = 2 }",
             "columns.p.role = 'person'",
             "rules = [{ k = 5, columns = ['a'] }]",
         ] {
             let toml = format!("k = 2\n{}\ncolumns.a.role = 'quasi'", more);
             assert_eq!(scope(&toml), BoundScope::KAlone, "{more}");
         }
+        for share in ["l = 2", "alpha = 0.5", "alpha = 0.5, values = ['x']"] {
+            let toml = format!("{quasi}\ncolumns.s = {{ role = 'sensitive', {share} }}");
+            assert_eq!(scope(&toml), BoundScope::Shares, "{share}");
+        }
         let exact = Bound { value: 150.0, kind: BoundKind::Exact };
+        let tight = Bound { kind: BoundKind::Tight, ..exact };
+        assert_eq!(BoundScope::Shares.gap(Some(&exact), 300.0), None);
+        assert_eq!(BoundScope::Shares.gap(Some(&tight), 300.0), Some(2.0));
         let sampled =
             Bound { kind: BoundKind::Estimate { sample: 9, low: 140.0, high: 160.0 }, ..exact };
         for (bound, loss, of_all, of_k) in [

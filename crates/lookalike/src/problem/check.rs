@@ -294,13 +294,21 @@ fn has_numbers(tree: &Taxonomy) -> bool {
     tree.height() > 1 && guess(&values) == Guess::Kind(Kind::Numeric)
 }
 
-/// A warning for each numeric column without intervals where the request wants them published.
+/// A warning for each column without intervals where the request wants them published: of dates, and
+/// of numbers where no column has any. Beside columns with intervals it is said once, in the
+/// configuration of `init` and in the codebook, that numbers without a hierarchy have exact ends.
 pub(super) fn without_intervals(attributes: &[Attribute], request: &Request) -> Vec<Warning> {
-    let is_exact = |attribute: &&Attribute| match &attribute.domain {
-        Domain::Ordered(ordered) => {
-            request.output.snap && ordered.intervals().is_none() && ordered.unit() != Unit::Place
+    let ordered = |attribute: &Attribute| match &attribute.domain {
+        Domain::Ordered(ordered) if ordered.unit() != Unit::Place => {
+            Some((ordered.intervals().is_some(), ordered.unit()))
         }
-        Domain::Tree(_) => false,
+        _ => None,
+    };
+    let has_some = attributes.iter().any(|attribute| matches!(ordered(attribute), Some((true, _))));
+    let is_exact = |attribute: &&Attribute| match ordered(attribute) {
+        Some((false, Unit::Day | Unit::Second)) => request.output.snap,
+        Some((false, _)) => request.output.snap && !has_some,
+        _ => false,
     };
     let warning = |attribute: &Attribute| {
         let name = &attribute.name;

@@ -285,6 +285,11 @@ impl Problem {
         }
     }
 
+    /// True when rules count persons, who may have several values or rows.
+    pub(crate) fn counts_persons(&self) -> bool {
+        self.counting.is_some()
+    }
+
     /// The number of sensitive columns that are under a rule.
     pub(crate) fn sensitive_columns(&self) -> usize {
         self.sensitive.len()
@@ -364,7 +369,10 @@ pub fn treatments(names: &[String], roles: &Roles) -> Vec<Treatment> {
         let is_read = roles.quasi.contains(name) || roles.person.contains(name);
         if is_read || roles.count.as_ref() == Some(name) {
             Treatment::Code
-        } else if roles.sensitive.contains(name) || roles.coarsened.contains(name) {
+        } else if roles.sensitive.contains(name)
+            || roles.coarsened.contains(name)
+            || roles.purpose.contains(name)
+        {
             Treatment::CodeAndPassThrough
         } else if roles.keep.contains(name) || roles.hashed.contains(name) {
             Treatment::PassThrough

@@ -17,7 +17,7 @@ use arrow_schema::{DataType, Field};
 use rustc_hash::FxHashSet;
 
 use crate::codes::{Code, CodeRange};
-use crate::domain::attribute::{Attribute, Ordered, Unit};
+use crate::domain::attribute::{Attribute, Ordered, Snapped, Unit};
 use crate::domain::parse::nanoseconds;
 use crate::error::{Error, Result};
 use crate::request::Publish;
@@ -120,14 +120,14 @@ fn ends(ordered: &Ordered, range: CodeRange) -> (End, End) {
     if range.hi as usize >= ordered.values().len() {
         return (End::None, End::None);
     }
-    let Some((tree, node)) = ordered.interval(range) else {
+    let Some((tree, snapped)) = ordered.snapped(range) else {
         return (End::Value(range.lo as usize), End::Value(range.hi as usize));
     };
-    let (lo, hi) = match ordered.unit() {
-        Unit::Whole => tree.whole_ends(node),
+    let (lo, hi) = match (ordered.unit(), snapped) {
+        (Unit::Whole, Snapped::Node(node)) => tree.whole_ends(node),
         // The offset from UTC is in the ends, and may have been rounded with fractions of a second.
-        Unit::Second => (tree.ends(node).0.round(), tree.ends(node).1.round()),
-        Unit::Decimal | Unit::Day | Unit::Place => tree.ends(node),
+        (Unit::Second, _) => (snapped.ends(tree).0.round(), snapped.ends(tree).1.round()),
+        _ => snapped.ends(tree),
     };
     let end = |end: f64| if end.is_finite() { End::Interval(end) } else { End::None };
     (end(lo), end(hi))
@@ -158,7 +158,7 @@ fn is_instant(second: f64) -> bool {
 /// The middle of two columns of bounds, and for each cell its place among the middles; none for
 /// labels, which have no middle. It is made of the bounds as they are published and of nothing else:
 ///
-/// - numbers: half of their sum, as a number of 64 bits, rounded once;
+/// - numbers: half of the sum of the two decimals, as the nearest number of 64 bits;
 /// - dates: the day in the middle, the earlier of two;
 /// - times: the microsecond in the middle, the earlier of two.
 #[allow(clippy::cast_precision_loss, reason = "rounded once, to the nearest")]
@@ -201,10 +201,30 @@ fn middle(lows: &ArrayRef, highs: &ArrayRef) -> Option<(ArrayRef, Vec<u32>)> {
     })
 }
 
-/// Half of the sum of two numbers, which may itself be too large.
+/// Half of the sum of two numbers, exact in their decimals: 56.65 for 50.1 and 63.2. Numbers of very
+/// many digits are added as they are; their sum may itself be too large.
 fn half_of_sum(lo: f64, hi: f64) -> f64 {
-    let sum = lo + hi;
-    if sum.is_finite() { sum / 2.0 } else { lo / 2.0 + hi / 2.0 }
+    exact_half(lo, hi).unwrap_or_else(|| {
+        let sum = lo + hi;
+        if sum.is_finite() { sum / 2.0 } else { lo / 2.0 + hi / 2.0 }
+    })
+}
+
+/// The most digits that are added one by one.
+const DIGITS: usize = 30;
+
+/// The number nearest to half of the sum of two decimals in their shortest texts.
+fn exact_half(lo: f64, hi: f64) -> Option<f64> {
+    let texts = [lo.to_string(), hi.to_string()];
+    let decimals = |text: &String| text.split_once('.').map_or(0, |(_, part)| part.len());
+    let places = texts.iter().map(decimals).max()?;
+    let scaled = |text: &String| {
+        let zeros = "0".repeat(places - decimals(text));
+        let digits = text.replace('.', "") + &zeros;
+        if digits.len() > DIGITS { None } else { digits.parse::<i128>().ok() }
+    };
+    let sum = scaled(&texts[0])? + scaled(&texts[1])?;
+    format!("{}e-{}", sum * 5, places + 1).parse().ok()
 }
 
 /// For each cell its place among the distinct ones, missing cells last.

@@ -16,9 +16,10 @@ use super::published::{PublishedColumn, published_columns};
 use crate::domain::attribute::{Attribute, Domain, Ordered, Unit};
 use crate::domain::label::ANY;
 use crate::error::Result;
+use crate::forms::Form;
 use crate::problem::Problem;
 use crate::problem::recoding::Recoding;
-use crate::request::{ColumnRequest, HierarchySpec, Publish, Request, Role, Roles};
+use crate::request::{ColumnRequest, Dialect, HierarchySpec, Publish, Request, Role, Roles};
 use crate::table::Table;
 
 /// The most labels of a column that are listed.
@@ -85,6 +86,29 @@ impl Codebook {
              the value"
                 .into(),
         );
+        self
+    }
+
+    /// The same codebook for a text file with this sign between its cells; forms of numbers and dates
+    /// are those of the request, unless it asks for plain ones.
+    pub(crate) fn in_text(mut self, delimiter: char, request: &Request) -> Codebook {
+        let between = match delimiter {
+            '\t' => "tabs".to_owned(),
+            sign => format!("`{sign}`"),
+        };
+        let forms = || {
+            let is_quasi = |column: &&ColumnRequest| column.role == Role::Quasi;
+            let forms =
+                request.columns.values().filter(is_quasi).filter_map(|it| it.format.as_ref());
+            forms.filter(|_| request.output.dialect == Dialect::Input)
+        };
+        let has_comma = forms().any(|form| matches!(form, Form::Number(it) if it.decimal == ','));
+        let sign = if has_comma { "`,`, in the columns of generalized numbers" } else { "`.`" };
+        let mut note = format!("text in UTF-8, {between} between the cells; decimal sign {sign}");
+        if let Some(form) = forms().find(|form| matches!(form, Form::Date(_))) {
+            note += &format!("; generalized dates are written {form}");
+        }
+        self.notes.insert(0, note);
         self
     }
 
@@ -351,6 +375,7 @@ fn label_reading(attribute: &Attribute, request: &Request, shown: &Shown) -> Vec
             Domain::Ordered(ordered) => {
                 let ends = match ordered.unit() {
                     Unit::Place => "in the order of the labels",
+                    Unit::Second if ordered.has_runs() => "both ends included; with `)` without b",
                     _ => "both ends included",
                 };
                 reading.push(format!(

@@ -136,6 +136,13 @@ impl Request {
         self
     }
 
+    /// The file for the proof of a release of persons or of rings, which the command line writes.
+    #[must_use]
+    pub fn proof(mut self, path: impl Into<PathBuf>) -> Request {
+        self.output.proof = Some(path.into());
+        self
+    }
+
     /// Publishes a random number for each person in place of the person key.
     #[must_use]
     pub fn pseudonyms(mut self) -> Request {
@@ -261,6 +268,14 @@ impl Request {
     #[must_use]
     pub fn missing(mut self, texts_of_missing: impl IntoIterator<Item: Into<String>>) -> Request {
         self.missing = texts(texts_of_missing);
+        self
+    }
+
+    /// The columns that the release is made for: they set the weights of quasi-identifiers that have
+    /// none of their own.
+    #[must_use]
+    pub fn purpose(mut self, columns: impl IntoIterator<Item: Into<String>>) -> Request {
+        self.purpose = texts(columns);
         self
     }
 

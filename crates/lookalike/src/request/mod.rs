@@ -97,6 +97,10 @@ pub struct Request {
     /// published unchanged. Only with [`Rest::Keep`].
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub accept_unique: bool,
+    /// Columns that the release is made for: weights of quasi-identifiers that the request does not
+    /// give are set from what each tells about these columns. None when empty.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub purpose: Vec<String>,
     /// Texts that mean "missing" beside the empty cell, such as `?` or `NA`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<String>,
@@ -219,6 +223,10 @@ pub struct Output {
     /// The bytes of that key, once they are known; part of no text.
     #[serde(skip)]
     pub hash_secret: Option<HashSecret>,
+    /// The file for the proof of a release that cannot be verified without one: of persons, or of
+    /// rings. The command line writes and reads it. It is as secret as the table.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub proof: Option<PathBuf>,
     /// Write a codebook beside the release: what each column has and how its cells are read.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub codebook: bool,
@@ -335,6 +343,7 @@ impl Request {
         request.input.path.iter_mut().for_each(from_here);
         request.output.path.iter_mut().for_each(from_here);
         request.output.hash_key.iter_mut().for_each(from_here);
+        request.output.proof.iter_mut().for_each(from_here);
         request.risk.population.iter_mut().for_each(from_here);
         for column in request.columns.values_mut() {
             if let Some(HierarchySpec::File(file)) = &mut column.hierarchy {

@@ -28,6 +28,8 @@ pub struct Roles {
     pub person: Vec<String>,
     /// The sampling weight of a survey; also among `keep`.
     pub weight: Option<String>,
+    /// Columns that the release is made for; also among `sensitive` or `keep`.
+    pub purpose: Vec<String>,
 }
 
 impl Request {
@@ -105,6 +107,7 @@ impl Request {
                 .hint(Hint::GiveRole { columns: undecided })
                 .hint(Hint::SettleRest));
         }
+        roles.purpose = self.purpose_of(names, &roles)?;
         if roles.quasi.is_empty() {
             return Err(Error::request(
                 "no-quasi-identifier",
@@ -163,6 +166,29 @@ impl Request {
 }
 
 impl Request {
+    /// The purpose columns. Each must be in the release as it is: an analysis of the release could not
+    /// use it otherwise.
+    fn purpose_of(&self, names: &[String], roles: &Roles) -> Result<Vec<String>> {
+        for (at, name) in self.purpose.iter().enumerate() {
+            let why = if !names.contains(name) {
+                return Err(unknown_column(name, names));
+            } else if self.purpose[..at].contains(name) {
+                "is named twice: name it once"
+            } else if roles.quasi.contains(name) {
+                "is a quasi-identifier, which is generalized itself: give it a greater weight, or \
+                 another role"
+            } else if !roles.sensitive.contains(name) && !roles.keep.contains(name) {
+                "is not in the release, where an analysis could use it: keep it, or make it \
+                 sensitive"
+            } else {
+                continue;
+            };
+            let reason = format!("purpose: column `{name}` {why}");
+            return Err(Error::request("bad-purpose", reason).about_column(name));
+        }
+        Ok(self.purpose.clone())
+    }
+
     /// Refuses a key file without a hash, and hashes of rows that stand for several.
     fn check_hashes(&self) -> Result<()> {
         let hashed = self.columns.iter().find(|(_, column)| column.hash);

@@ -109,6 +109,7 @@ fn with_every_key() -> Request {
         non_homogeneous: true,
         rest: Some(Rest::Keep),
         accept_unique: true,
+        purpose: names(&["illness"]),
         missing: names(&["?", "NA"]),
         count: Some("n".into()),
         persons: Some(Persons::Whole),
@@ -123,6 +124,7 @@ fn with_every_key() -> Request {
             pseudonyms: true,
             hash_key: Some("key".into()),
             hash_secret: None,
+            proof: Some("proof.csv".into()),
             codebook: true,
         },
         columns: columns.map(|(name, column)| (name.to_string(), column)).into(),
@@ -151,6 +153,7 @@ fn every_key_is_parsed_and_written_again() {
          non_homogeneous = true
          rest = 'keep'
          accept_unique = true
+         purpose = ['illness']
          missing = ['?', 'NA']
          count = 'n'
          persons = 'whole'
@@ -167,6 +170,7 @@ fn every_key_is_parsed_and_written_again() {
          dialect = 'plain'
          pseudonyms = true
          hash_key = 'key'
+         proof = 'proof.csv'
          codebook = true
          [limits]
          suppress = '2%'
@@ -508,6 +512,7 @@ fn every_key_that_is_a_rule_is_in_the_verdict_of_the_audit() {
         non_homogeneous: _,
         rest: _,
         accept_unique: _,
+        purpose: _,
         missing: _,
         count: _,
         persons: _,

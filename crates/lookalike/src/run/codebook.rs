@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 use crate::release::codebook::Codebook;
+use crate::request::Request;
 use crate::table::{Access, Existing, FileType, Format, Pending};
 
 use super::target::Target;
@@ -73,9 +74,14 @@ pub(super) fn of_file(
     codebook: Codebook,
     path: &Path,
     file_type: FileType,
-    raw_formulas: bool,
+    request: &Request,
 ) -> Codebook {
+    let raw_formulas = request.output.raw_formulas;
     let is_text = matches!(file_type.format, Format::Csv { .. });
+    let codebook = match file_type.format {
+        Format::Csv(dialect) => codebook.in_text(char::from(dialect.delimiter), request),
+        Format::Parquet | Format::Arrow => codebook,
+    };
     let release = path.file_name().map(|name| name.to_string_lossy().into_owned());
     let codebook = if is_text && !raw_formulas { codebook.guarded() } else { codebook };
     Codebook { release, ..codebook }

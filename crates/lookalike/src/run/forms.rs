@@ -106,6 +106,7 @@ fn found_forms<'t>(table: &'t Table, request: &Request) -> Result<Vec<(String, F
     let is_open = |column: &&Column| {
         request.column(&column.name).is_some_and(|line| line.format.is_none())
             && column.coded.is_some()
+            && table.may_have_form(&column.name)
     };
     let columns: Vec<(&'t Column, Wanted)> = table
         .columns()
@@ -209,12 +210,12 @@ fn doubtful(name: &str, doubt: Doubt) -> Error {
             "date-form-unclear",
             "no day is above 12: the dates can have the day first or the month first",
         )
-        .hint(Hint::SetDateFormat),
-        Doubt::Century => Error::data(
+        .hint(doubt.date_hint()),
+        Doubt::Century(_) => Error::data(
             "date-form-unclear",
             "the years of the dates have two digits: no century is written",
         )
-        .hint(Hint::SetDateFormat),
+        .hint(doubt.date_hint()),
     };
     let categorical = Hint::SetKind { column: name.into(), kind: "categorical".into() };
     error.at_column(name).hint(categorical)

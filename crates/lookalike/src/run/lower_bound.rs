@@ -22,7 +22,7 @@ pub enum Effort {
     Quick,
     /// Until for every row the box that loses least is found.
     Full,
-    /// The same, then the sharper dual bound: slow.
+    /// The sharper dual bound: a minute at most, or as long as the search took.
     Tight,
 }
 
@@ -55,8 +55,13 @@ impl Effort {
 /// The least time for a quick bound, in case the search takes no time at all.
 const LEAST: Duration = Duration::from_millis(200);
 
-/// The lower bound for a problem, which depends on the table and on k alone; none without effort.
-/// `quick` is the time limit of [`Effort::Quick`]; `cancel` stops every effort.
+/// The time for a tight bound, unless the search took longer. It ends by itself where it finds no
+/// more, and is a bound whenever it is stopped.
+const TIGHT: Duration = Duration::from_secs(60);
+
+/// The lower bound for a problem; none without effort. It depends on the table and on k alone, but
+/// for a tight one, which knows a rule on shares. `quick` is the time limit of [`Effort::Quick`];
+/// `cancel` stops every effort.
 ///
 /// # Example
 /// ```
@@ -86,7 +91,8 @@ pub fn lower_bound(
     let time = match effort {
         Effort::None => return None,
         Effort::Quick => Some(quick.max(LEAST)),
-        Effort::Full | Effort::Tight => None,
+        Effort::Full => None,
+        Effort::Tight => Some(quick.max(TIGHT)),
     };
     let budget = Budget::new(time, cancel);
     Some(if effort == Effort::Tight {

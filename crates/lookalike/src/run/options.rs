@@ -96,6 +96,11 @@ fn refuse_plan(run: &Run) -> Result<()> {
                       role person, or make a release of the rows";
         return Err(Error::request("plan-of-persons", reason));
     }
+    if !run.request.purpose.is_empty() {
+        let reason = "a plan is made of tuples without the purpose columns, so the weights for a \
+                      purpose cannot be found: set the weights of the quasi-identifiers instead";
+        return Err(Error::request("plan-of-purpose", reason));
+    }
     if run.request.count.is_none() {
         let reason = "a plan needs to know how many rows each tuple has";
         return Err(Error::request("no-count", reason).hint(Hint::NameCount));

@@ -42,8 +42,7 @@ pub(super) fn publish(
     let has_secret = !pending.is_empty();
     let codebook = match (&place, codebook) {
         (ReleasePlace::File { file_type, path, .. }, Some(codebook)) => {
-            let raw = run.request.output.raw_formulas;
-            let codebook = codebook::of_file(codebook, path, *file_type, raw);
+            let codebook = codebook::of_file(codebook, path, *file_type, &run.request);
             pending.extend(codebook::pending(&codebook, run.codebook_page, path, run.existing)?);
             Some(codebook)
         }

@@ -4,16 +4,19 @@ use std::time::{Duration, Instant};
 
 use crate::error::{Error, Hint, Result, Warning};
 use crate::evaluate::profile::person_columns;
+use crate::evaluate::purpose::PurposeWeight;
+use crate::forms::Form;
 use crate::problem::treatments;
 use crate::release::tuple_plan::{self, TupleName};
 use crate::release::{self, CellFormat};
 use crate::request::{ColumnRequest, Dialect, Request, Role, Roles};
-use crate::table::{self, Column, Source, Table, Treatment};
+use crate::table::{self, Column, Source, Table, TextDialect, Treatment};
 
 use super::audit::Verify;
 use super::forms::settle_forms;
 use super::input::{Input, InputFile};
-use super::options::{ReleaseFormat, RunPlan};
+use super::options::{RecodingPlan, ReleaseFormat, RunPlan};
+use super::purpose::{nothing_told, settle_purpose};
 use super::{Product, Run, coarsen, warnings};
 
 /// The table in memory.
@@ -25,6 +28,8 @@ pub(super) struct ReadTable {
     /// The columns that are published otherwise than they are, as they were: for an audit that cannot
     /// read the table twice.
     pub(super) unreplaced: Vec<Column>,
+    /// The weights that the purpose of the request has set; empty without one.
+    pub(super) purpose: Vec<PurposeWeight>,
     pub(super) time: Duration,
     pub(super) warnings: Vec<Warning>,
 }
@@ -55,6 +60,7 @@ pub(super) fn read(run: &mut Run, plan: &RunPlan, input: Input) -> Result<ReadTa
     let keeps_dialect =
         run.request.output.dialect == Dialect::Input && plan.product == Product::Release;
     run.dialect = source.dialect().filter(|_| keeps_dialect);
+    let is_sheet = source.is_sheet();
     let request = &run.request;
     let notes = source.notes().to_vec();
     let roles = roles(request, &source)?;
@@ -78,6 +84,10 @@ pub(super) fn read(run: &mut Run, plan: &RunPlan, input: Input) -> Result<ReadTa
     let mut warnings = notes;
     if plan.product == Product::Release {
         warnings.extend(settle_forms(&mut table, &mut run.request)?);
+        // What reads decimal commas expects semicolons, and a mark before UTF-8.
+        if is_sheet && keeps_dialect && has_decimal_comma(&run.request) {
+            run.dialect = Some(TextDialect { has_mark: true, ..TextDialect::plain(b';') });
+        }
     }
     run.request.output.hash_secret = coarsen::secret_of_run(&run.request)?;
     let request = &run.request;
@@ -101,7 +111,20 @@ pub(super) fn read(run: &mut Run, plan: &RunPlan, input: Input) -> Result<ReadTa
         None => Original::Lost,
     };
     warnings.extend(warnings::request_warnings(request, &counted));
-    Ok(ReadTable { roles, table, original, unreplaced, time: begun.elapsed(), warnings })
+    let purpose = match plan.recoding {
+        RecodingPlan::Search(_) => settle_purpose(&table, &roles, &mut run.request)?,
+        // The recoding is made already.
+        RecodingPlan::File(_) => Vec::new(),
+    };
+    warnings.extend(nothing_told(&purpose));
+    let time = begun.elapsed();
+    Ok(ReadTable { roles, table, original, unreplaced, purpose, time, warnings })
+}
+
+/// True when some column has decimal commas.
+fn has_decimal_comma(request: &Request) -> bool {
+    let is_of_commas = |column: &ColumnRequest| matches!(&column.format, Some(Form::Number(form)) if form.decimal == ',');
+    request.columns.values().any(is_of_commas)
 }
 
 /// A table of tuples has only the columns that the rules need.

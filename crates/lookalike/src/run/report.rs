@@ -10,6 +10,7 @@ use crate::audit::{Finding, Verdict};
 use crate::codes::real;
 use crate::error::Warning;
 use crate::evaluate::loss::{GeneralizedShare, Loss};
+use crate::evaluate::purpose::PurposeWeight;
 use crate::evaluate::uniqueness::UniqueRows;
 use crate::numbers::{count, percent};
 use crate::problem::bound::{Bound, BoundKind, BoundScope};
@@ -57,6 +58,8 @@ pub struct Found {
     pub bound_scope: BoundScope,
     /// Cost and bound of a global recoding.
     pub optimum: Option<Optimum>,
+    /// The weights of the quasi-identifiers for the purpose of the request; empty without one.
+    pub purpose: Vec<PurposeWeight>,
     /// The quasi-identifiers, in the order of the loss by attribute.
     pub quasi: Vec<String>,
     /// Bytes of the coded table.
@@ -178,6 +181,7 @@ impl Serialize for Report {
         map.serialize_entry("loss", &NamedLoss(found))?;
         map.serialize_entry("published_loss", &found.published)?;
         map.serialize_entry("shown", &ByName(&found.quasi, &found.generalized))?;
+        map.serialize_entry("purpose", &NamedWeights(&found.purpose))?;
         let bound = found.bound.as_ref();
         let bound = bound.map(|bound| BoundAndGap(bound, found.bound_scope, found.loss.ncp));
         map.serialize_entry("bound", &bound)?;
@@ -242,6 +246,18 @@ impl Serialize for NamedLoss<'_> {
     }
 }
 
+/// The weights for a purpose by the name of the column; null without a purpose.
+struct NamedWeights<'a>(&'a [PurposeWeight]);
+
+impl Serialize for NamedWeights<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        match self.0 {
+            [] => serializer.serialize_none(),
+            some => serializer.collect_map(some.iter().map(|one| (&one.name, one))),
+        }
+    }
+}
+
 /// A bound, and the gap of a loss.
 struct BoundAndGap<'a>(&'a Bound, BoundScope, f64);
 
@@ -251,7 +267,7 @@ impl Serialize for BoundAndGap<'_> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("value", &bound.value)?;
         map.serialize_entry("kind", bound.kind.name())?;
-        map.serialize_entry("knows_rules", &(*scope == BoundScope::AllRules))?;
+        map.serialize_entry("knows_rules", &scope.knows_rules(bound))?;
         map.serialize_entry("gap", &scope.gap(Some(bound), *loss))?;
         match bound.kind {
             BoundKind::Exact | BoundKind::Tight => {}

@@ -49,8 +49,8 @@ pub(super) fn search(
     read: ReadTable,
     clock: &mut Clock,
 ) -> Result<FoundRecoding> {
-    let ReadTable { roles, mut table, mut original, unreplaced, time: read_time, mut warnings } =
-        read;
+    let ReadTable { roles, mut table, mut original, unreplaced, purpose, .. } = read;
+    let (read_time, mut warnings) = (read.time, read.warnings);
     clock.stage(Stage::Encode);
     run.cancel.check()?;
     let request = &run.request;
@@ -112,6 +112,7 @@ pub(super) fn search(
         bound,
         bound_scope: scope_of(&problem, request),
         optimum: outcome.optimum.clone(),
+        purpose,
         quasi: problem.attributes().iter().map(|attribute| attribute.name.clone()).collect(),
         coded_bytes: problem.bytes(),
         tuples: problem.tuples(),
@@ -179,7 +180,8 @@ fn search_with_bound(
     let budget = Budget::new(time, cancel.search_flag());
     let begun = Instant::now();
     // A bound that does not know all rules shows no gap.
-    let shown = bound.filter(|_| scope_of(problem, &run.request) == BoundScope::AllRules);
+    let scope = scope_of(problem, &run.request);
+    let shown = bound.filter(|bound| scope.knows_rules(bound));
     let outcome =
         clock.during(&budget, shown, || solve_for_run(problem, options, &budget, cancel))?;
     let is_wanted = bound.is_none() || effort != effort.before();

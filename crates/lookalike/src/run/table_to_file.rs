@@ -82,7 +82,7 @@ impl ReleasedTable {
         self.audit(&read)?;
         cancel.check()?;
         if let Some(made) = self.codebook.clone() {
-            let made = codebook::of_file(made, path, file_type, request.output.raw_formulas);
+            let made = codebook::of_file(made, path, file_type, request);
             let files = codebook::pending(&made, page, path, existing)?;
             files.into_iter().try_for_each(Pending::publish)?;
         }

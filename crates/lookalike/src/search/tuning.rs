@@ -120,6 +120,9 @@ tuning! {
     /// Cells. A set of more than so many full cells is cut level by level, a smaller one to its
     /// end by one thread. Speed only. `bench/tune cell_levels 2,4,8`
     cell_levels: usize = 4;
+    /// Share of the time for each local algorithm that `auto` runs on the whole table under rules on
+    /// sensitive values. `bench/tune rules_share 0.03,0.1`
+    rules_share: share = 0.1;
     /// Tries of `cluster` for each cut when `auto` calls it; 15 as in its paper. More: less loss,
     /// longer. `bench/tune cluster_tries 5,15,30`
     cluster_tries: u32 = 15;
@@ -254,11 +257,14 @@ tuning! {
     /// Steps at the same time. More: more threads have work, and more steps want the same classes.
     /// `bench/tune refine_batch 16,32,64`
     refine_batch: usize = 32, tiny 5;
-    /// Steps for each class in the first run of a refinement without a limit of its own.
-    /// `bench/tune refine_steps 30,60,120`
-    refine_steps: u64 = 60;
+    /// Steps for each class with which the full temperature of a refinement pays; in a run that has
+    /// time for fewer it is lower. `bench/tune refine_steps 60,150,300`
+    refine_steps: u64 = 150;
     /// Steps. But no fewer than this. `bench/tune refine_least_steps 200,500,2000`
     refine_least_steps: u64 = 500;
+    /// The first run of a refinement without a limit of its own has so many times these steps.
+    /// `bench/tune refine_longest 1,3,8`
+    refine_longest: u64 = 3;
     /// Another run, with twice the steps, follows one that lowered the loss by this share.
     /// `bench/tune refine_worth 0.0005,0.001,0.002`
     refine_worth: share = 1e-3;
@@ -274,8 +280,8 @@ tuning! {
     refine_noise: share = 0.2;
     /// Temperature at the start: the mean loss of a row, times this, may be lost in a step. It
     /// gains where there is time and nothing in two seconds (lab notes).
-    /// `bench/tune refine_temperature 0.5,1.5,3`
-    refine_temperature: factor = 1.5;
+    /// `bench/tune refine_temperature 1.5,3,5`
+    refine_temperature: factor = 3.0;
     /// Each further run starts at the temperature of the last one divided by this.
     /// `bench/tune refine_cool_by 1.5,2,4`
     refine_cool_by: factor = 2.0;

@@ -66,7 +66,7 @@ impl Source {
         count: &[String],
     ) -> Result<(Table, Vec<DistinctCount>)> {
         assert_eq!(treatments.len(), self.names.len(), "one treatment a column");
-        let (buffers, is_csv) = (self.decoder.buffers(), self.is_csv());
+        let (buffers, is_csv, of_sheet) = (self.decoder.buffers(), self.is_csv(), self.of_sheet);
         let batch_rows = (BATCH_CELLS / self.names.len()).clamp(64, BATCH_ROWS);
         let mut places = Vec::new();
         let mut columns = Vec::new();
@@ -94,7 +94,12 @@ impl Source {
             .into_iter()
             .filter(|column| column.interner.is_some() || column.passthrough.is_some());
         let table = Table::new(read.map(Growing::finish).collect(), rows);
-        Ok((if is_csv { table.with_header_line() } else { table }, counted))
+        let table = match of_sheet {
+            Some(numbers) => table.with_header_line().with_numbers(numbers),
+            None if is_csv => table.with_header_line(),
+            None => table,
+        };
+        Ok((table, counted))
     }
 }
 

@@ -93,6 +93,22 @@ impl Coded {
         coded
     }
 
+    /// The codes of some of the rows, in order; values that none of them has are gone.
+    pub(super) fn of_rows(&self, is_kept: &[bool]) -> Coded {
+        let mut new_of: Vec<Option<Code>> = vec![None; self.values.len()];
+        let mut coded = Coded::from_parts(Vec::new(), Vec::new(), Codes::new());
+        let kept = self.codes.iter().zip(is_kept).filter(|(_, is_kept)| **is_kept);
+        for (row, (code, _)) in (0u32..).zip(kept) {
+            let new = *new_of[code as usize].get_or_insert_with(|| {
+                coded.values.push(self.values[code as usize].clone());
+                coded.first_row.push(row);
+                Code::try_from(coded.values.len() - 1).expect("no more values than before")
+            });
+            coded.codes.push(new);
+        }
+        coded
+    }
+
     /// For each value the first row that has it: errors name a row, never a value.
     pub fn first_row(&self) -> &[RowId] {
         &self.first_row

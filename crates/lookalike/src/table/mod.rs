@@ -79,6 +79,8 @@ pub struct Table {
     rows: usize,
     /// Its names were a line of text, not part of a schema.
     has_header_line: bool,
+    /// Columns of a sheet with numbers that have a fraction: they are plain as they are.
+    numbers: Vec<String>,
 }
 
 impl Table {
@@ -94,7 +96,7 @@ impl Table {
             let is_whole = coded.into_iter().chain(passthrough).all(|length: usize| length == rows);
             assert!(is_whole, "all columns of a table have its number of rows");
         }
-        Table { columns, rows, has_header_line: false }
+        Table { columns, rows, has_header_line: false, numbers: Vec::new() }
     }
 
     /// True when its cells were text in a file: CSV, or a sheet.
@@ -105,6 +107,17 @@ impl Table {
     /// The same table, whose names were a line of text: it may be a row.
     pub(crate) fn with_header_line(self) -> Table {
         Table { has_header_line: true, ..self }
+    }
+
+    /// The same table, of a sheet in which these columns have numbers with a fraction.
+    pub(crate) fn with_numbers(self, numbers: Vec<String>) -> Table {
+        Table { numbers, ..self }
+    }
+
+    /// True for a column whose numbers and dates may be written as people write them: one of a text
+    /// file, or of a sheet whose cells are texts.
+    pub(crate) fn may_have_form(&self, name: &str) -> bool {
+        self.has_header_line && !self.numbers.iter().any(|other| other == name)
     }
 
     /// The columns, in file order.
@@ -131,7 +144,12 @@ impl Table {
             coded: column.coded.take(),
             passthrough: column.passthrough.clone(),
         };
-        Table { columns: self.columns.iter_mut().map(with_codes).collect(), ..*self }
+        Table {
+            columns: self.columns.iter_mut().map(with_codes).collect(),
+            rows: self.rows,
+            has_header_line: self.has_header_line,
+            numbers: self.numbers.clone(),
+        }
     }
 
     /// The same table with these columns in the place of those of their names.
@@ -141,6 +159,24 @@ impl Table {
             *place.expect("a column of the table") = column;
         }
         self
+    }
+
+    /// The table of some of its rows, in order: to train on a part and to test on the rest.
+    ///
+    /// # Panics
+    /// When there is not one answer for each row.
+    pub fn of_rows(&self, is_kept: &[bool]) -> Table {
+        assert_eq!(is_kept.len(), self.rows, "one answer for each row");
+        let of_column = |column: &Column| {
+            let coded = column.coded.as_ref().map(|coded| coded.of_rows(is_kept));
+            let passthrough = column.passthrough.as_ref().map(|parts| kept_cells(parts, is_kept));
+            let (name, data_type) = (column.name.clone(), column.data_type.clone());
+            Column { name, data_type, coded, passthrough }
+        };
+        let columns = self.columns.iter().map(of_column).collect();
+        let rows = is_kept.iter().filter(|is_kept| **is_kept).count();
+        let (has_header_line, numbers) = (self.has_header_line, self.numbers.clone());
+        Table { columns, rows, has_header_line, numbers }
     }
 
     /// The column of that name.
@@ -175,4 +211,16 @@ impl Table {
             .and_then(|column| column.coded.as_ref())
             .expect("the reader was asked to code this column")
     }
+}
+
+/// The cells of some of the rows, in batches as before.
+fn kept_cells(parts: &[ArrayRef], is_kept: &[bool]) -> Vec<ArrayRef> {
+    let mut rest = is_kept;
+    let of_part = |part: &ArrayRef| {
+        let (of_part, others) = rest.split_at(part.len());
+        rest = others;
+        let cells = arrow_select::filter::filter(part, &of_part.to_vec().into());
+        cells.expect("one answer for each cell")
+    };
+    parts.iter().map(of_part).collect()
 }

@@ -8,7 +8,7 @@ use lookalike::evaluate::query::{self, Workload};
 use lookalike::release::{CellFormat, Release};
 use lookalike::request::{ColumnRequest, Input, Limits, Output, RiskRequest, Role};
 use lookalike::rng::Key;
-use lookalike::run::coarsen;
+use lookalike::run::{coarsen, settle_purpose};
 use lookalike::table::{self, Table, Treatment};
 use lookalike::{
     Algorithm, Budget, Problem, Request, Result, SearchOptions, audit, problem, solve,
@@ -36,13 +36,14 @@ fn made(toml: &str, text: &str) -> String {
 }
 
 fn try_made(toml: &str, text: &str) -> Result<String> {
-    let request = Request::parse(toml)?;
+    let mut request = Request::parse(toml)?;
     let open = || table::open_text(text.to_string(), Path::new("data.csv"));
     let source = open()?;
     let names = source.names().to_vec();
     let roles = request.roles(&names)?;
     let mut table = source.read(&problem::treatments(&names, &roles))?;
     coarsen(&mut table, &request)?;
+    settle_purpose(&table, &roles, &mut request)?;
     let problem = Problem::new(&table, &roles, &request)?;
     let all: Table = open()?.read(&vec![Treatment::Code; names.len()])?;
     let on = ["age", "x"].map(String::from).to_vec();
@@ -98,6 +99,7 @@ fn every_key_of_a_request_is_heeded_or_refused() {
         scheme: _,
         rest: _,
         accept_unique: _,
+        purpose: _,
         missing: _,
         count: _,
         persons: _,
@@ -126,6 +128,8 @@ fn every_key_of_a_request_is_heeded_or_refused() {
                 hash_key: _,
                 // Part of no text.
                 hash_secret: _,
+                // Heeded by the command line, like the path.
+                proof: _,
                 codebook: _,
             },
         limits: Limits { suppress: _, suppression_price: _, time: _, max_loss: _ },
@@ -142,6 +146,7 @@ fn every_key_of_a_request_is_heeded_or_refused() {
         ("scheme", toml("k = 3\nscheme = 'bhs'", "", x)),
         ("rest", toml("k = 3", "", x).replace("'drop'", "'keep'").replace("note", "age ")),
         ("accept_unique", toml("k = 3\naccept_unique = true", "", x)),
+        ("purpose", toml("k = 3\npurpose = ['note']", "", x)),
         ("missing", toml("k = 3", "", x).replace("['?']", "['n']")),
         ("rules", toml("k = 3\nrules = [{ k = 20, columns = ['age'] }]", "", x)),
         ("publish", toml("k = 3\noutput.publish = 'set'", "", x)),

@@ -87,7 +87,8 @@ fn output(
         Ok(())
     } else {
         let columns = TableColumns { rules: sets.len() > 1, query_error: plan.queries > 0 };
-        show::print(&table::table(&found.runs, columns))
+        let purpose = table::purpose_lines(&found.runs);
+        show::print(&(table::table(&found.runs, columns) + &purpose))
     }
 }
 

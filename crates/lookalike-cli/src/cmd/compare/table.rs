@@ -2,7 +2,7 @@
 
 use lookalike::Status;
 use lookalike::problem::bound::Bound;
-use lookalike_report::compare::{ComparedRun, ReleaseNumbers, RunResult};
+use lookalike_report::compare::{ComparedRun, PurposeResult, ReleaseNumbers, RunResult};
 use lookalike_report::words::bound_sign;
 
 use crate::hints;
@@ -33,6 +33,8 @@ pub(super) fn table(runs: &[ComparedRun], columns: TableColumns) -> String {
         ">classes",
         ">suppressed",
         ">error",
+        ">accuracy",
+        ">AUC",
         ">search",
         ">memory",
         "note",
@@ -42,6 +44,7 @@ pub(super) fn table(runs: &[ComparedRun], columns: TableColumns) -> String {
         .map(|&head| match head {
             "rules" => columns.rules,
             ">error" => columns.query_error,
+            ">accuracy" | ">AUC" => runs.iter().any(|run| scores_of(run).is_some()),
             _ => true,
         })
         .collect();
@@ -68,7 +71,7 @@ fn cells(run: &ComparedRun) -> Vec<String> {
     let numbers = match &run.result {
         RunResult::Met(numbers) => numbers,
         RunResult::NotMet(why) => {
-            let empty = std::iter::repeat_n(none, 10);
+            let empty = std::iter::repeat_n(none, 12);
             let first = [run.rules.clone(), k, "all".to_string()];
             return first
                 .into_iter()
@@ -90,10 +93,46 @@ fn cells(run: &ComparedRun) -> Vec<String> {
         count(numbers.classes),
         count(numbers.suppressed),
         numbers.error.map_or(none.clone(), percent),
+        scores_of(run).map_or(none.clone(), |[accuracy, _]| accuracy),
+        scores_of(run).map_or(none.clone(), |[_, auc]| auc),
         show::seconds(numbers.seconds),
         numbers.peak.map_or(none, |bytes| format!("{} MB", count(bytes.div_ceil(1_000_000)))),
         note(run, numbers),
     ]
+}
+
+/// Accuracy and AUC of a model of the purpose, with their deviations where there is one purpose.
+fn scores_of(run: &ComparedRun) -> Option<[String; 2]> {
+    let numbers = run.numbers()?;
+    match &numbers.purpose[..] {
+        [one] => Some(one.release.map(|spread| spread.words())),
+        _ => Some(numbers.mean_scores()?.map(|mean| format!("{mean:.4}"))),
+    }
+}
+
+/// Below the table: what the same model reaches that was trained on the source; empty without a
+/// purpose.
+pub(super) fn purpose_lines(runs: &[ComparedRun]) -> String {
+    let Some(first) =
+        runs.iter().filter_map(ComparedRun::numbers).find(|found| !found.purpose.is_empty())
+    else {
+        return String::new();
+    };
+    let line = |result: &PurposeResult| {
+        let [accuracy, auc] = result.source.map(|spread| spread.words());
+        format!(
+            "purpose {}: trained on the source itself, accuracy {accuracy}, AUC {auc};\n  \
+             always the commonest value, accuracy {}\n",
+            show::clean(&result.column),
+            result.commonest.words()
+        )
+    };
+    let lines: String = first.purpose.iter().map(line).collect();
+    format!(
+        "\n{lines}accuracy and AUC: a logistic regression trained on a release of four fifths of the \
+         rows\n  and tested on the others; mean and standard deviation of {} splits\n",
+        first.purpose[0].splits
+    )
 }
 
 /// Remarks that the numbers do not show.
@@ -147,6 +186,7 @@ mod tests {
             error: Some(0.125),
             seconds: 0.25,
             peak: Some(12_000_001),
+            purpose: Vec::new(),
             broken: String::new(),
         };
         ComparedRun {

@@ -46,3 +46,14 @@ pub(super) fn coarsening(on: &mut Recorder) {
     on.fails(&format!("{typed} --keep b,i --identifier c --bottom i=200"));
     on.fails(&format!("{typed} --keep b,i --hash c"));
 }
+
+/// Columns of a purpose.
+pub(super) fn purpose(on: &mut Recorder) {
+    let run = "anonymize t.csv -o out.csv --bound none --qi a --keep b --identifier c -k 2";
+    on.file("t.csv", "a,b,c\n1,10,x\n1,20,y\n2,30,z\n2,40,z\n");
+    for flags in ["--purpose b,b", "--purpose a", "--purpose c", "--purpose salary"] {
+        on.fails(&format!("{run} {flags}"));
+    }
+    let plan = "plan t.csv -o out.csv --bound none --qi a --keep c --count n -k 2 --purpose c";
+    on.with("t.csv", "a,c,n\n1,5,2\n1,6,2\n", plan);
+}

@@ -74,6 +74,16 @@ impl Scheme {
         }
     }
 
+    /// True when a set of atoms, one bit for each, may be a block; for the schemes of sets.
+    pub(crate) fn allows_set(self, shape: &Shape, set: u64) -> bool {
+        let bits = |(first, end): (usize, usize)| (u64::MAX >> (64 - (end - first))) << first;
+        let is_closed = |at: usize| {
+            let touched = || shape.child_ranges(at).map(bits).filter(|child| child & set != 0);
+            touched().count() < 2 || touched().all(|child| child & !set == 0)
+        };
+        self == Scheme::Sps || (0..shape.inner.len()).all(is_closed)
+    }
+
     /// True when the atoms from one to another, both included, may be a block.
     pub(crate) fn allows_interval(self, shape: &Shape, from: usize, to: usize) -> bool {
         let is_inside = |(first, end): (usize, usize)| from <= first && end <= to + 1;

@@ -2,7 +2,7 @@
 
 use super::roles::ColumnFacts;
 use super::words::{AGE, AMOUNT, COUNTRY, EDUCATION, NOMINAL, ORDERS, ZIP, find};
-use crate::domain::parse::number;
+use crate::domain::parse::{number, seconds};
 use crate::request::{Builtin, Kind};
 
 /// Keys in TOML: those that are suggested, and others that may be better.
@@ -27,11 +27,16 @@ const FEW_LABELS: u64 = 5;
 pub(super) fn quasi(name: &str, words: &[String], facts: &ColumnFacts) -> Keys {
     let has = |list| find(words, list).is_some();
     match facts.looks {
-        Kind::Date if facts.has_calendar => Keys::suggest(
-            "hierarchy = { date = [\"month\", \"quarter\", \"half-year\", \"year\", \"five-years\", \"decade\"] }",
-        ),
+        Kind::Date if facts.has_calendar => Keys {
+            suggested: Some(format!("hierarchy = {{ date = [\"{}\"] }}", unit(facts))),
+            other: Some(LEVELS.to_string()),
+        },
         Kind::Date => Keys::default(),
-        _ if has(ZIP) => prefixes(facts).map(Keys::suggest).unwrap_or_default(),
+        _ if has(ZIP) => match prefixes(facts) {
+            Some(prefixes) => Keys::suggest(prefixes),
+            None if facts.looks == Kind::Numeric => Keys::suggest("kind = \"categorical\""),
+            None => Keys::default(),
+        },
         Kind::Numeric if has(AGE) => Keys::suggest("hierarchy = { intervals = [5, 10, 20] }"),
         // Codes have an order, their meanings have none.
         Kind::Numeric if has(NOMINAL) && !has(AMOUNT) => Keys {
@@ -44,6 +49,23 @@ pub(super) fn quasi(name: &str, words: &[String], facts: &ColumnFacts) -> Keys {
         },
         Kind::Numeric => Keys::default(),
         Kind::Categorical | Kind::Ordinal => labels(name, words, facts),
+    }
+}
+
+/// The levels of a calendar.
+const LEVELS: &str = "hierarchy = { date = [\"month\", \"quarter\", \"half-year\", \"year\", \"five-years\", \"decade\"] }";
+
+/// The unit whose ends are the ends of published ranges: so that some dozens of them make the span
+/// of the column, and none is finer than a week.
+fn unit(facts: &ColumnFacts) -> &'static str {
+    let seconds = || facts.texts().filter_map(seconds);
+    let (least, most) = (seconds().fold(f64::MAX, f64::min), seconds().fold(f64::MIN, f64::max));
+    let days = (most - least) / 86_400.0;
+    match days {
+        ..100.0 => "week",
+        ..1_500.0 => "month",
+        ..5_000.0 => "quarter",
+        _ => "year",
     }
 }
 

@@ -67,6 +67,9 @@ pub struct ColumnProfile {
     /// The group of a quasi-identifier among those that others know.
     #[serde(skip)]
     pub group: usize,
+    /// Rows with the most frequent value, which may be the missing one.
+    #[serde(skip)]
+    pub commonest: u64,
 }
 
 /// Profiles every column. All must be coded.
@@ -92,6 +95,8 @@ pub fn profile(table: &Table) -> Vec<ColumnProfile> {
         profile.role = Role::Identifier;
         profile.reason = "another weight of the survey: together they point at one row".to_string();
     }
+    open_weights(&mut profiles);
+    one_rule(&mut profiles);
     persons::suggest_key(&mut profiles);
     rank::rank(table, &mut profiles);
     profiles
@@ -151,8 +156,41 @@ fn column_profile(name: &str, data_type: &DataType, coded: &Coded) -> ColumnProf
         unique_others: None,
         unique_together: None,
         group,
+        commonest,
     }
 }
+
+/// A rule on one sensitive column, the one whose most frequent value is the rarest: each further rule
+/// costs detail of all columns. On the others it is another way to write the line.
+fn one_rule(profiles: &mut [ColumnProfile]) {
+    let has_rule = |profile: &ColumnProfile| {
+        profile.role == Role::Sensitive
+            && !profile.is_open
+            && profile.keys.as_deref() == Some(roles::SECOND_VALUE)
+    };
+    let ruled = (0..profiles.len()).filter(|&at| has_rule(&profiles[at]));
+    let cheapest = ruled.min_by_key(|&at| profiles[at].commonest);
+    for (at, profile) in profiles.iter_mut().enumerate() {
+        if has_rule(profile) && Some(at) != cheapest {
+            profile.hint = profile.keys.take();
+        }
+    }
+}
+
+/// A weight that many rows have for themselves points at one person as a name does: it is left out
+/// unless somebody decides otherwise.
+fn open_weights(profiles: &mut [ColumnProfile]) {
+    for profile in profiles.iter_mut() {
+        if profile.role == Role::Weight && profile.unique_share > FEW_OWN {
+            profile.is_open = true;
+            profile.reason += "; many rows have a value of their own, which points at one person: round it \
+                               in the table before you take it in";
+        }
+    }
+}
+
+/// The share of rows with a weight of their own below which it is published.
+const FEW_OWN: f64 = 0.01;
 
 /// Whether all values are numbers above 0, and whether no scale for persons shows them: most have
 /// at least three decimals, and some are below 1 or above 1,000.
@@ -296,10 +334,15 @@ pub fn to_toml(input: &Input, reading: &Reading, profiles: &[ColumnProfile]) -> 
         let keys = profile.keys.as_deref().unwrap_or_default();
         !profile.is_open && (keys.contains("date = ") || keys.contains("intervals = "))
     };
-    let snap = "snap = true  # publish months, years and bands, not exact dates and ages\n";
+    let snap = "snap = true  # publish months, years and bands, not exact dates and ages; numbers \
+                without a hierarchy keep exact ends\n";
     let snap = if profiles.iter().any(has_steps) { snap } else { "" };
     let path = released_name(input).map(|name| format!("path = {}\n", quoted(&name)));
-    let output = path.unwrap_or_default() + snap;
+    let has_persons = profiles.iter().any(|profile| profile.role == Role::Person);
+    let proof = beside(input, "proof.csv").filter(|_| has_persons);
+    let why = "# whose row is whose: as secret as the table; verify and report read it";
+    let proof = proof.map(|name| format!("proof = {}  {why}\n", quoted(&name)));
+    let output = path.unwrap_or_default() + &proof.unwrap_or_default() + snap;
     if !output.is_empty() {
         text += &format!("[output]\n{output}\n");
     }
@@ -333,15 +376,21 @@ pub fn to_toml(input: &Input, reading: &Reading, profiles: &[ColumnProfile]) -> 
 /// The name of the release beside the configuration: `patients-safe.csv`; none where the table has
 /// no name.
 fn released_name(input: &Input) -> Option<String> {
-    let path = input.path.as_ref().filter(|path| path.as_os_str() != "-")?;
-    let name = path.file_name()?.to_string_lossy().replace('*', "");
-    let stem = name.split('.').find(|part| !part.is_empty())?;
+    let path = input.path.as_ref()?;
     let end = match path.extension().map(|end| end.to_ascii_lowercase()) {
         Some(end) if end == "parquet" || end == "pq" => "parquet",
         Some(end) if end == "arrow" || end == "feather" || end == "ipc" => "arrow",
         _ => "csv",
     };
-    Some(format!("{stem}-safe.{end}"))
+    beside(input, &format!("safe.{end}"))
+}
+
+/// The name of a file beside the configuration, after that of the table: `patients-safe.csv`.
+fn beside(input: &Input, end: &str) -> Option<String> {
+    let path = input.path.as_ref().filter(|path| path.as_os_str() != "-")?;
+    let name = path.file_name()?.to_string_lossy().replace('*', "");
+    let stem = name.split('.').find(|part| !part.is_empty())?;
+    Some(format!("{stem}-{end}"))
 }
 
 /// The line of a column, and another way to write it.
@@ -787,6 +836,36 @@ mod tests {
     }
 
     #[test]
+    fn one_sensitive_column_at_most_has_a_rule() {
+        let profiles = profile(&table(&[
+            ("diagnosis", |row| (row % 3).to_string()),
+            ("treatment", |row| format!("drug {}", row % 9)),
+            ("outcome", |row| (row % 5 / 2).to_string()),
+            ("smoker", |row| (row % 2).to_string()),
+        ]));
+        let ruled: Vec<&str> = profiles
+            .iter()
+            .filter(|profile| profile.keys.as_deref() == Some("distinct = 2"))
+            .map(|profile| profile.name.as_str())
+            .collect();
+        assert_eq!(ruled, ["treatment"]);
+        let others = profiles.iter().filter(|profile| profile.name != "treatment");
+        assert!(others.clone().count() == 3);
+        assert!(others.into_iter().all(|it| it.hint.as_deref() == Some("distinct = 2")));
+    }
+
+    #[test]
+    fn a_weight_that_rows_have_for_themselves_is_to_decide() {
+        let few = |row: usize| format!("{}.25", 100 + row % 7);
+        let profiles = profile(&table(&[("survey weight", few)]));
+        assert_eq!((profiles[0].role, profiles[0].is_open), (Role::Weight, false));
+        let profiles = profile(&table(&[("survey weight", own)]));
+        assert_eq!((profiles[0].role, profiles[0].is_open), (Role::Weight, true));
+        let text = to_toml(&Input::default(), &Reading::default(), &profiles);
+        assert!(text.contains("#? \"survey weight\" = { role = \"weight\""), "{text}");
+    }
+
+    #[test]
     fn hints_suit_the_values() {
         let hint = |name, value| profile(&table(&[(name, value)]))[0].hint.clone();
         assert_eq!(hint("diagnosis", label).as_deref(), Some("alpha = 0.5"));
@@ -811,11 +890,15 @@ mod tests {
         let age = "hierarchy = { intervals = [5, 10, 20] }";
         assert_eq!(keys("Alter", |row| (17 + row % 60).to_string()).as_deref(), Some(age));
         let day = |row: usize| format!("19{:02}-03-{:02}", 20 + row % 70, row % 28 + 1);
-        let calendar = "hierarchy = { date = [\"month\", \"quarter\", \"half-year\", \"year\", \
-                        \"five-years\", \"decade\"] }";
-        assert_eq!(keys("date of birth", day).as_deref(), Some(calendar));
+        let calendar = |unit: &str| Some(format!("hierarchy = {{ date = [\"{unit}\"] }}"));
+        assert_eq!(keys("date of birth", day), calendar("year"));
+        let day = |row: usize| format!("2023-{:02}-{:02}", row % 12 + 1, row % 28 + 1);
+        assert_eq!(keys("admission", day), calendar("month"));
+        assert_eq!(keys("visit", |row| format!("2023-03-{:02}", row % 28 + 1)), calendar("week"));
         let zip = |row: usize| format!("{:05}", row * 7919 % 300);
         assert_eq!(keys("PLZ", zip).as_deref(), Some("hierarchy = { prefix = [4, 3, 2] }"));
+        // However few they are, they are no numbers.
+        assert_eq!(keys("zip", |row| (53_703 + row % 3).to_string()), categorical);
         let level = |row: usize| ["High", "Low", "Medium"][row % 3].to_string();
         assert_eq!(
             keys("level", level).as_deref(),

@@ -7,12 +7,22 @@ use crate::error::{Hint, Warning};
 use crate::request::{Request, Role};
 use crate::table::DistinctCount;
 
-/// Words in the names of columns that number persons, whatever other words there are.
+/// Words in the names of columns that number persons, whatever other words there are. A case
+/// (`Fallnummer`, `dossier`) is none: one person may have several.
 const KEY: &str = "\
     accountnumber bankaccount creditcard driverlicense driverslicense email emailaddress guid iban \
     insurancenumber login mail medicalrecordnumber mrn nationalid nhs nhsnumber nino passport \
     passportnumber patientid personid pseudonym socialsecurity socialsecurityno \
-    socialsecuritynumber ssn subjid taxid uid username uuid";
+    socialsecuritynumber ssn subjid taxid uid username uuid \
+    patientennummer patientennr patientenid patientenkennung patnr patnummer patid \
+    versichertennummer versichertennr krankenversichertennummer versicherungsnummer \
+    sozialversicherungsnummer personalnummer personalausweis kundennummer kundennr \
+    mitarbeiternummer probandennummer teilnehmernummer kontonummer steuernummer \
+    numerosecuritesociale nir numeropatient numerodepatient idpatient identifiantpatient \
+    numeroclient dni nie nif idpaciente numeropaciente numerodepaciente codigopaciente \
+    codicefiscale codicepaziente idpaziente numeropaziente \
+    bsn patientnummer patientnr persoonsnummer personnummer clientnummer klantnummer \
+    cpf numeroutente idutente numerodoutente codigoutente pesel idpacjenta numerpacjenta kodpacjenta";
 
 /// Whole names: two persons may share one, but not most of a table.
 const NAME: &str = "fullname name personname";
@@ -22,7 +32,15 @@ const SHARED: &str = "\
     address birthname cellphone city comment description familyname fax firstname forename \
     freetext givenname initials ip ipaddress lastname maidenname memo message middlename mobile \
     narrative nickname note phone phonenumber photo remark street streetaddress surname tel \
-    telephone title url";
+    telephone title url \
+    vorname nachname familienname zuname geburtsname telefon handy anschrift strasse hausnummer \
+    prenom nomdefamille portable rue apellido apellidos telefono movil direccion calle \
+    cognome cellulare indirizzo voornaam achternaam telefoon mobiel adres straat huisnummer \
+    sobrenome apelido telefone telemovel morada endereco rua imie nazwisko ulica";
+
+/// Words for given names: beside one of them `name` is a surname, which many persons share.
+const GIVEN_NAME: &str = "\
+    firstname forename givenname vorname rufname prenom nombredepila primernombre voornaam imie";
 
 /// The most columns that are counted: each takes time.
 const MOST_COLUMNS: usize = 8;
@@ -68,7 +86,8 @@ pub fn person_columns(names: &[String], request: &Request) -> Vec<String> {
         return Vec::new();
     }
     let mut found: Vec<(Identifies, &String)> = Vec::new();
-    for name in names {
+    let has_given_name = names.iter().any(|name| is_given_name(name));
+    for name in names.iter().filter(|name| !(has_given_name && is_name(name))) {
         let identifies = identifies(name);
         let is_counted = match request.column(name).map(|line| line.role) {
             Some(Role::Identifier) => identifies != Identifies::Not,
@@ -89,13 +108,11 @@ pub fn repeated_persons(counted: &DistinctCount) -> Option<Warning> {
     let identifies = identifies(name);
     let repeats = match identifies {
         Identifies::Surely => repeats_surely(*distinct, *present),
-        Identifies::Mostly => distinct * 2 <= *present,
-        // Few values are those of a hospital or a region.
+        Identifies::Mostly => distinct * 2 <= *present && !is_of_groups(*distinct, *present),
         Identifies::Perhaps => {
-            let is_often = present / distinct.max(&1) > MANY_ROWS;
             *distinct > FEW_VALUES
                 && distinct * 10 <= present * 9
-                && (!is_often || *distinct > roles::FEW_VALUES)
+                && !is_of_groups(*distinct, *present)
         }
         Identifies::Not => false,
     };
@@ -116,6 +133,21 @@ pub fn repeated_persons(counted: &DistinctCount) -> Option<Warning> {
             .hint(Hint::plain("keep one row a person"))
             .hint(Hint::plain("read every k here as a number of rows"))
     })
+}
+
+/// True for few values with many rows each: those of a hospital or a region, or names that many have.
+fn is_of_groups(distinct: u64, present: u64) -> bool {
+    present / distinct.max(1) > MANY_ROWS && distinct <= roles::FEW_VALUES
+}
+
+/// True for a column of given names alone.
+fn is_given_name(name: &str) -> bool {
+    find(&words(name), GIVEN_NAME).is_some()
+}
+
+/// True for a column that is called `Name` and nothing else.
+fn is_name(name: &str) -> bool {
+    identifies(name) == Identifies::Mostly
 }
 
 /// True when rows share a value of a column whose values are persons. A table of persons may have
@@ -160,7 +192,10 @@ pub fn repeated_in(profiles: &[ColumnProfile]) -> Vec<Warning> {
         distinct: profile.distinct,
         is_exact: true,
     };
-    let identifiers = profiles.iter().filter(|profile| profile.role == Role::Identifier);
+    let has_given_name = profiles.iter().any(|profile| is_given_name(&profile.name));
+    let identifiers = profiles.iter().filter(|profile| {
+        profile.role == Role::Identifier && !(has_given_name && is_name(&profile.name))
+    });
     identifiers.filter_map(|profile| repeated_persons(&counted(profile))).collect()
 }
 
@@ -216,6 +251,7 @@ mod tests {
             unique_others: None,
             unique_together: None,
             group: 0,
+            commonest: 0,
         }
     }
 
@@ -247,6 +283,51 @@ mod tests {
     }
 
     #[test]
+    fn persons_are_numbered_in_eight_languages() {
+        for name in [
+            "Patientennummer",
+            "Patienten-ID",
+            "PatNr",
+            "Pat-Nr",
+            "Patientennr",
+            "Versichertennummer",
+            "numéro patient",
+            "ID paciente",
+            "codice_paziente",
+            "patientnummer",
+            "personnummer",
+            "numero_utente",
+            "ID Pacjenta",
+            "patient_id",
+        ] {
+            let mut csv = format!("{name},age\n");
+            (0..400).for_each(|row| csv += &format!("P{},{}\n", row % 80, 20 + row % 80 % 50));
+            let profiles = crate::evaluate::profile::profile(&crate::testing::table(&csv));
+            assert_eq!(profiles[0].role, Role::Person, "{name}");
+        }
+        // A case is not a person: one may have several. It is not published either.
+        let mut csv = "Fallnummer,age\n".to_string();
+        (0..400).for_each(|row| csv += &format!("F{},{}\n", row % 80, 20 + row % 80 % 50));
+        let profiles = crate::evaluate::profile::profile(&crate::testing::table(&csv));
+        assert_eq!(profiles[0].role, Role::Identifier);
+    }
+
+    #[test]
+    fn a_name_beside_a_given_name_is_a_surname() {
+        let csv = |names: &str| {
+            let mut csv = format!("{names},age\n");
+            (0..900).for_each(|row| csv += &format!("N{},V{},{}\n", row % 300, row % 11, row % 50));
+            repeated_in(&crate::evaluate::profile::profile(&crate::testing::table(&csv)))
+        };
+        assert!(csv("Name,Vorname").is_empty());
+        assert_eq!(csv("Name,Station").len(), 1);
+        let request = Request::parse("columns.Name.role = 'identifier'").unwrap();
+        let names = ["Name", "Vorname"].map(String::from);
+        assert!(person_columns(&names, &request).is_empty());
+        assert_eq!(person_columns(&names[..1], &request), ["Name"]);
+    }
+
+    #[test]
     fn values_that_several_persons_share_give_no_warning() {
         for (name, distinct, present, repeats) in [
             ("patient_id", 2_000, 2_000, false),
@@ -254,6 +335,9 @@ mod tests {
             ("id", 100, 2_000, true),
             ("name", 1_700, 2_000, false),
             ("name", 400, 2_000, true),
+            ("Name", 56, 5_000, false),
+            ("Fallnummer", 400, 2_000, true),
+            ("Nachname", 400, 2_000, false),
             ("first_name", 400, 2_000, false),
             ("phone", 1_000, 2_000, false),
             ("hospital_code", 3, 2_000, false),

@@ -24,6 +24,9 @@ pub fn read_plainly(mut table: Table, given: &Given) -> (Table, Reading) {
     let mut reading = Reading::default();
     if table.is_text() {
         let texts = |column: &crate::table::Column| -> Vec<String> {
+            if !table.may_have_form(&column.name) {
+                return Vec::new();
+            }
             let values = column.coded.iter().flat_map(|coded| coded.values()).flatten();
             values.cloned().collect()
         };

@@ -54,6 +54,9 @@ pub(super) struct Suggested {
     pub(super) is_open: bool,
 }
 
+/// The rule that a class has a second sensitive value.
+pub(super) const SECOND_VALUE: &str = "distinct = 2";
+
 /// The group of quasi-identifiers whose names say nothing.
 pub(super) const UNKNOWN: usize = NATURAL.len() + 1;
 
@@ -69,16 +72,13 @@ pub(super) fn suggest(name: &str, facts: &ColumnFacts) -> Suggested {
         Role::Sensitive if is_fingerprint(facts) && facts.looks == Kind::Numeric => {
             keys::rounded(facts)
         }
-        // A second value in every class, where that is cheap: no value dominates the table. A rule on
-        // shares must leave the search some room.
+        // A second value in every class, where that is cheap: no value is near a half of the table. A
+        // rule on shares must leave the search some room.
         Role::Sensitive if facts.commonest * 5 <= facts.rows * 2 => Keys {
-            suggested: Some("distinct = 2".to_string()),
+            suggested: Some(SECOND_VALUE.to_string()),
             other: Some("alpha = 0.5".to_string()),
         },
-        Role::Sensitive if facts.commonest * 10 <= facts.rows * 7 => {
-            Keys { suggested: Some("distinct = 2".to_string()), other: None }
-        }
-        Role::Sensitive if different(facts) > 1 => only("distinct = 2"),
+        Role::Sensitive if different(facts) > 1 => only(SECOND_VALUE),
         _ => Keys::default(),
     };
     let natural = NATURAL.iter().position(|list| find(&words, list).is_some());
@@ -98,8 +98,7 @@ fn by_name(words: &[String], facts: &ColumnFacts) -> Option<(Role, String)> {
         return Some((
             Role::Weight,
             format!(
-                "\"{word}\" in its name, and positive numbers: the sampling weight of a survey, \
-                 published as it is"
+                "\"{word}\" in its name, and positive numbers: the sampling weight of a survey"
             ),
         ));
     }

@@ -12,13 +12,19 @@ pub(super) const IDENTIFIER: &str = "\
     socialsecuritynumber ssn streetaddress surname taxid tel telephone uid url username uuid vin \
     vorname nachname familienname zuname geburtsname telefon telefonnummer handy handynummer \
     hausnummer anschrift strasse versichertennummer versicherungsnummer sozialversicherungsnummer \
-    personalausweis personalnummer patientennummer patientennr kontonummer steuernummer \
-    prenom nom nomdefamille portable courriel rue numerosecuritesociale nir \
-    nombre apellido apellidos telefono movil direccion calle correo dni nie nif \
-    nome cognome cellulare indirizzo codicefiscale \
+    personalausweis personalnummer patientennummer patientennr patientenid patientenkennung patnr \
+    patnummer patid versichertennr kundennummer kundennr mitarbeiternummer probandennummer \
+    teilnehmernummer kontonummer steuernummer krankenversichertennummer \
+    prenom nom nomdefamille portable courriel rue numerosecuritesociale nir numeropatient \
+    numerodepatient idpatient identifiantpatient numeroclient \
+    nombre apellido apellidos telefono movil direccion calle correo dni nie nif idpaciente \
+    numeropaciente numerodepaciente codigopaciente \
+    nome cognome cellulare indirizzo codicefiscale codicepaziente idpaziente numeropaziente \
     naam voornaam achternaam telefoon telefoonnummer mobiel adres straat huisnummer bsn \
-    sobrenome apelido telefone telemovel morada endereco rua cpf \
-    imie nazwisko ulica pesel";
+    patientnummer patientnr persoonsnummer personnummer clientnummer klantnummer \
+    sobrenome apelido telefone telemovel morada endereco rua cpf numeroutente idutente \
+    numerodoutente codigoutente \
+    imie nazwisko ulica pesel idpacjenta numerpacjenta kodpacjenta";
 
 /// Words for the time of an event or the age of a person, which are easily joined with outside
 /// data.
@@ -112,7 +118,9 @@ pub(super) const CODE: &str = "code recode codice codigo kod";
 /// Words for people, which number them when there is no other word.
 pub(super) const PERSON: &str = "\
     client customer employee member participant patient person respondent student subject user \
-    kunde mitarbeiter teilnehmer paciente cliente usuario paziente deelnemer pacjent klient";
+    kunde kunden mitarbeiter teilnehmer proband probanden patienten patientin versicherte \
+    versicherten paciente cliente usuario paziente utente deelnemer persoon pacjent pacjenta klient \
+    klienta";
 
 /// Quasi-identifiers whose numbers, if they have any, are codes and not amounts.
 pub(super) const NOMINAL: &str = "\

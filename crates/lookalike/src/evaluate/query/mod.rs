@@ -42,6 +42,7 @@ mod columns;
 mod condition;
 mod draw;
 mod field;
+mod shares;
 mod typical;
 mod weigh;
 mod written;
@@ -51,6 +52,7 @@ mod tests;
 
 pub use columns::{Bin, Certainty, Detail, certainty, columns};
 pub use draw::{Workload, draw, summable};
+pub(in crate::evaluate) use shares::{ColumnGroups, GroupShares};
 pub use typical::{RowLoss, typical_rows};
 pub use written::{parse, read};
 

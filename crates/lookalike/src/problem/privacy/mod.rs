@@ -200,6 +200,16 @@ impl Privacy {
         least.fold(1, u64::max)
     }
 
+    /// The rule on the share of a value that allows least: its column, the share, and the values
+    /// that are counted together, or none where each is counted alone.
+    pub(crate) fn strictest_share(&self) -> Option<(usize, Ratio, Option<&[Code]>)> {
+        let shares = self.models.iter().filter_map(|model| match model {
+            Model::Alpha { column, alpha, values } => Some((*column, *alpha, values.as_deref())),
+            _ => None,
+        });
+        shares.min_by(|one, other| one.1.to_f64().total_cmp(&other.1.to_f64()))
+    }
+
     /// False when the size of a class alone decides, so that sensitive values need not be counted.
     pub fn needs_sensitive(&self) -> bool {
         self.models.iter().any(|model| !matches!(model, Model::K(_)))

@@ -102,6 +102,8 @@ fn random(rng: &mut Rng) -> (Request, Request) {
         request.persons = Some(persons);
         built = built.persons(persons);
     }
+    request.purpose = texts(rng);
+    built = built.purpose(request.purpose.clone());
     request.missing = texts(rng);
     built = built.missing(request.missing.clone());
     for _ in 0..rng.below(3) {
@@ -236,6 +238,10 @@ fn output(rng: &mut Rng, request: &mut Request, mut built: Request) -> Request {
     if rng.below(2) == 0 {
         built = built.hash_key("key");
         request.output.hash_key = Some("key".into());
+    }
+    if rng.below(2) == 0 {
+        built = built.proof("proof.csv");
+        request.output.proof = Some("proof.csv".into());
     }
     if rng.below(2) == 0 {
         built = built.codebook();

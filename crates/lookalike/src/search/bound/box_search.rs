@@ -1,5 +1,4 @@
-//! Branch and bound over the boxes around one group of equal rows. Both bounds use it, each with
-//! its own goal.
+//! Branch and bound over the boxes around one group of equal rows, for the box that loses least.
 //!
 //! Seen from a group, an attribute is a chain of ever wider ranges around its value, each with its
 //! loss: the value itself, the nodes above it, everything. A line is two chains, one a side, whose
@@ -18,7 +17,6 @@
 //! a step, and a search gives up when its patience, a number of steps, is spent.
 
 use super::candidates::{CandidateDecision, Candidates, ChainCounts};
-use super::dual_limit::LeastDual;
 use super::least_box::LeastLoss;
 
 /// A search over boxes, with buffers that the next search uses again.
@@ -34,19 +32,6 @@ pub(super) struct BoxSearch {
     pub(super) given_up: f64,
 }
 
-/// The value that a search minimizes. Both goals have the same four functions: `prune` removes
-/// candidates that no better box of a step contains, and keeps the box of the floors if it is
-/// better than all before; `raise` raises floors within which fewer than k rows lie, and is false
-/// when there are none; `lower_bound` is one on the value of every box of a step; `best_rectangle`
-/// settles a step with one or two open lines.
-#[derive(Debug)]
-pub(super) enum Goal<'a> {
-    /// The loss of a box with at least k rows.
-    LeastLoss(&'a mut LeastLoss),
-    /// The dual value that a box allows the group.
-    LeastDual(&'a mut LeastDual),
-}
-
 /// The state of a step after its goal removed candidates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pruned {
@@ -54,8 +39,6 @@ pub(super) enum Pruned {
     Over,
     /// The patience is spent.
     GivenUp,
-    /// So many were removed that more may leave.
-    Shrunk,
     /// A chain is to be decided.
     Open,
 }
@@ -68,33 +51,24 @@ impl BoxSearch {
     }
 
     /// Looks for better boxes that have at least these floors, among the candidates of the list
-    /// from `start` on. With the rows of the group that are not listed they have `total` rows.
+    /// from `start` on, which have `total` rows.
     pub(super) fn step(
         &mut self,
-        goal: &mut Goal,
+        goal: &mut LeastLoss,
         start: usize,
         mut floors: Vec<f64>,
         mut total: u64,
     ) {
-        let (k, own) = goal.k_and_own_rows();
+        let k = goal.k;
         let mut counts = ChainCounts::default();
         while total >= k {
-            let pruned = match goal {
-                Goal::LeastLoss(goal) => goal.prune(self, start, &floors, &mut total),
-                Goal::LeastDual(goal) => goal.prune(self, start, &floors, &mut total),
-            };
-            match pruned {
+            match goal.prune(self, start, &floors, &mut total) {
                 Pruned::Over => return,
                 Pruned::GivenUp => return self.give_up(goal, start, &floors),
-                Pruned::Shrunk => continue,
                 Pruned::Open => {}
             }
-            self.candidates.count(start, &floors, own, &mut counts);
-            let has_risen = match goal {
-                Goal::LeastLoss(goal) => goal.raise(&self.candidates, start, &counts, &mut floors),
-                Goal::LeastDual(goal) => goal.raise(&counts, &mut floors),
-            };
-            if has_risen {
+            self.candidates.count(start, &floors, &mut counts);
+            if goal.raise(&self.candidates, start, &counts, &mut floors) {
                 continue;
             }
             let (chain, bar) = match self.candidates.decide(start, &floors, &counts, total) {
@@ -104,7 +78,7 @@ impl BoxSearch {
                 }
             };
             let from = self.candidates.list.len();
-            let rows = own + self.candidates.list_below(start, chain, bar);
+            let rows = self.candidates.list_below(start, chain, bar);
             if rows >= k {
                 self.step(goal, from, floors.clone(), rows);
             }
@@ -121,42 +95,21 @@ impl BoxSearch {
     }
 
     /// Gives up a step: its boxes are known by a lower bound alone.
-    fn give_up(&mut self, goal: &mut Goal, start: usize, floors: &[f64]) {
-        let least = match goal {
-            Goal::LeastLoss(goal) => goal.lower_bound(&self.candidates, start, floors),
-            Goal::LeastDual(goal) => goal.lower_bound(&self.candidates, start, floors),
-        };
+    fn give_up(&mut self, goal: &mut LeastLoss, start: usize, floors: &[f64]) {
+        let least = goal.lower_bound(&self.candidates, start, floors);
         self.given_up = self.given_up.min(least);
     }
 
     /// Finds the best box of a step in which only these lines, one or two, are open.
-    fn settle(&mut self, goal: &mut Goal, start: usize, floors: &[f64], lines: &[usize]) {
+    fn settle(&mut self, goal: &mut LeastLoss, start: usize, floors: &[f64], lines: &[usize]) {
         let patience = self.patience.saturating_sub(self.steps);
-        let candidates = &self.candidates;
-        let found = match goal {
-            Goal::LeastLoss(goal) => {
-                goal.best_rectangle(candidates, start, floors, lines, patience)
-            }
-            Goal::LeastDual(goal) => {
-                goal.best_rectangle(candidates, start, floors, lines, patience)
-            }
-        };
+        let found = goal.best_rectangle(&self.candidates, start, floors, lines, patience);
         self.steps += found.steps;
         if found.is_cut {
             self.give_up(goal, start, floors);
         }
         if let Some(sides) = found.sides {
             self.candidates.chains.set_rectangle(&mut self.best, floors, lines, sides);
-        }
-    }
-}
-
-impl Goal<'_> {
-    /// k, and the rows of the group itself that are not on the list.
-    fn k_and_own_rows(&self) -> (u64, u64) {
-        match self {
-            Goal::LeastLoss(goal) => (goal.k, 0),
-            Goal::LeastDual(goal) => (goal.group.k, goal.group.rows),
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::codes::{Code, CodeRange};
 use crate::search::boxes::Boxes;
 
 use super::chains::Chains;
-use super::index::{JoinLosses, size};
+use super::index::JoinLosses;
 
 /// Groups near one group. They are addressed by their place in `rows` and `groups`.
 #[derive(Debug, Default)]
@@ -82,11 +82,6 @@ impl Candidates {
         self.list.extend((0u32..).take(self.rows.len()));
     }
 
-    /// The place that the next candidate gets.
-    pub(super) fn next_place(&self) -> u32 {
-        size(self.rows.len())
-    }
-
     /// The losses of a candidate on all chains.
     #[inline]
     pub(super) fn losses(&self, candidate: u32) -> &[f64] {
@@ -141,11 +136,11 @@ impl Candidates {
         (ranges, groups)
     }
 
-    /// Counts the rows of the list from `start` on within each floor; `own` rows are within all.
-    pub(super) fn count(&self, start: usize, floors: &[f64], own: u64, counts: &mut ChainCounts) {
+    /// Counts the rows of the list from `start` on within each floor.
+    pub(super) fn count(&self, start: usize, floors: &[f64], counts: &mut ChainCounts) {
         let ChainCounts { within, next } = counts;
         within.clear();
-        within.resize(floors.len(), own);
+        within.resize(floors.len(), 0);
         next.clear();
         next.resize(floors.len(), f64::INFINITY);
         for &candidate in &self.list[start..] {

@@ -9,7 +9,7 @@ use std::collections::BinaryHeap;
 use crate::codes::CodeRange;
 use crate::search::boxes::Boxes;
 
-use super::box_search::{BoxSearch, Goal, Pruned};
+use super::box_search::{BoxSearch, Pruned};
 use super::candidates::{Candidates, ChainCounts};
 use super::index::{Index, JoinLosses};
 use super::least_rectangle::LeastRectangle;
@@ -129,7 +129,7 @@ impl LeastBoxSearch {
         self.search.restart();
         self.search.candidates.list_all();
         let total = self.search.candidates.rows.iter().sum();
-        self.search.step(&mut Goal::LeastLoss(&mut self.goal), 0, own.to_vec(), total);
+        self.search.step(&mut self.goal, 0, own.to_vec(), total);
         (!self.search.best.is_empty()).then(|| {
             let (ranges, groups) =
                 self.search.candidates.box_within(&self.search.best, space.boxes, group);
@@ -157,7 +157,8 @@ impl LeastBoxSearch {
 }
 
 impl LeastLoss {
-    /// See [`Goal`]. The box of the floors is the best of the step when it has k rows.
+    /// Removes candidates that no better box of a step contains, and keeps the box of the floors if it
+    /// is better than all before. The box of the floors is the best of the step when it has k rows.
     pub(super) fn prune(
         &mut self,
         search: &mut BoxSearch,
@@ -198,7 +199,7 @@ impl LeastLoss {
         Pruned::Open
     }
 
-    /// See [`Goal`]: raises every floor to the loss at which k rows lie within it.
+    /// Raises every floor to the loss at which k rows lie within it.
     pub(super) fn raise(
         &self,
         candidates: &Candidates,
@@ -217,7 +218,7 @@ impl LeastLoss {
         has_risen
     }
 
-    /// See [`Goal`]: the least loss with which k rows of the list can be joined one by one.
+    /// A lower bound on the value of every box of a step: the least loss with which k rows of the list can be joined one by one.
     pub(super) fn lower_bound(&self, candidates: &Candidates, start: usize, floors: &[f64]) -> f64 {
         let of_candidate = |&candidate: &u32| {
             let joined = candidates.chains.joined(floors, candidates.losses(candidate));
@@ -235,7 +236,7 @@ impl LeastLoss {
         f64::INFINITY
     }
 
-    /// See [`Goal`].
+    /// Settles a step with one or two open lines.
     pub(super) fn best_rectangle(
         &mut self,
         candidates: &Candidates,

@@ -25,20 +25,19 @@
 
 mod box_search;
 mod candidates;
+mod cell_scan;
 mod chains;
-mod dual_group;
-mod dual_limit;
-mod dual_rectangle;
+mod greatest;
 mod index;
 mod least_box;
 mod least_rectangle;
-mod reach;
+mod published_ranges;
 mod rectangle;
 mod row_bounds;
+mod space;
 #[cfg(test)]
 mod tests;
 mod tight;
-mod top_k;
 
 use crate::problem::Problem;
 use crate::problem::bound::{Bound, BoundKind};

@@ -3,7 +3,7 @@
 
 mod tight;
 
-use super::row_bounds::{BoundQuality, RowBounds, groups, row_bounds};
+use super::row_bounds::{BoundQuality, RowBounds, row_bounds};
 use super::*;
 use crate::codes::{Code, CodeRange, real};
 use crate::domain::penalty::Penalty;

@@ -144,11 +144,13 @@ fn the_optimum_is_the_least_of_all_partitions() {
                     nodes: toss(),
                     applicators: toss(),
                     deferred: toss(),
+                    unpriced: if toss() { 0 } else { u64::MAX },
                     ..techniques
                 };
                 techniques.branching = [Branching::Halves, Branching::BottomUp, Branching::TopDown]
                     [usize::try_from(rng.below(3)).unwrap()];
-                for techniques in [Techniques::default(), techniques] {
+                let priced = Techniques { unpriced: 0, ..Techniques::default() };
+                for techniques in [Techniques::default(), priced, techniques] {
                     let search = SearchOptions {
                         cost,
                         techniques,
@@ -178,7 +180,10 @@ fn the_optimum_is_the_least_of_all_partitions() {
             }
         }
     }
-    assert!(cases > 8_000 && proven > 4_000 && suppressed > 1_000, "{cases} {proven} {suppressed}");
+    assert!(
+        cases > 12_000 && proven > 6_000 && suppressed > 1_500,
+        "{cases} {proven} {suppressed}"
+    );
 }
 
 /// The loss of sets and intervals counts the values that they list, whatever else the hierarchy

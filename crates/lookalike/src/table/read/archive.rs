@@ -15,7 +15,7 @@ use calamine::{Data, ExcelDateTime, Range, Reader, Sheets, open_workbook_auto_fr
 use crate::error::{Error, Hint, Result, Warning};
 
 use super::bytes::{ByteSource, guarded};
-use super::csv_header::{named, reads_like_cells};
+use super::csv_header::{named, reads_like_cells, skipped_title};
 use super::{Decoder, ReadOptions, Source, open_bytes};
 
 /// The first bytes of a zip archive.
@@ -107,20 +107,23 @@ fn sheet(
             None => return Err(Error::data("no-rows", "the workbook has no cells")),
         }
     };
-    let (names, rows) = table(&cells, options)?;
+    let (names, rows, numbers) = table(&cells, options, &mut notes)?;
     let is_doubtful = options.names.is_empty() && reads_like_cells(&names);
     let batch = batch(&names, &rows);
     let schema = batch.schema();
     let decoder = Decoder::Batches(Box::new(RecordBatchIterator::new([Ok(batch)], schema)));
-    Source::new(decoder, notes).map(|source| Source { is_doubtful, ..source })
+    let of_sheet = Some(numbers);
+    Source::new(decoder, notes).map(|source| Source { is_doubtful, of_sheet, ..source })
 }
 
-/// The names of the columns and the rows as texts. Rows and columns without any cell are passed over.
+/// The names of the columns, the rows as texts, and the names of the columns with fractions. Rows and
+/// columns without any cell are passed over.
 #[allow(clippy::type_complexity, reason = "rows of cells")]
 fn table(
     cells: &Range<Data>,
     options: &ReadOptions,
-) -> Result<(Vec<String>, Vec<Vec<Option<String>>>)> {
+    notes: &mut Vec<Warning>,
+) -> Result<(Vec<String>, Vec<Vec<Option<String>>>, Vec<String>)> {
     let mut rows: Vec<Vec<Option<String>>> =
         cells.rows().map(|row| row.iter().map(text).collect()).collect();
     rows.retain(|row| row.iter().any(Option::is_some));
@@ -130,14 +133,30 @@ fn table(
     for row in &mut rows {
         *row = used.iter().map(|&at| row[at].take()).collect();
     }
-    if !options.names.is_empty() {
-        return Ok((named(&options.names, used.len())?, rows));
+    // A title above the header: one cell, where the next row has several.
+    let filled = |row: &Vec<Option<String>>| row.iter().flatten().count();
+    let title = rows.iter().take_while(|row| filled(row) == 1).count();
+    let is_header = |row: &Vec<Option<String>>| {
+        filled(row) > 1 && !reads_like_cells(&row.iter().flatten().cloned().collect::<Vec<_>>())
+    };
+    if options.names.is_empty() && title > 0 && rows.get(title).is_some_and(is_header) {
+        rows.drain(..title);
+        notes.push(skipped_title());
     }
-    if rows.is_empty() {
+    // A number of the workbook with a fraction is plain, whatever the texts beside it are.
+    let is_fraction = |cell: &&Data| matches!(cell, Data::Float(number) if number.fract() != 0.0);
+    let has_fraction =
+        |at: usize| cells.rows().filter_map(|row| row.get(at)).any(|c| is_fraction(&c));
+    let names = if !options.names.is_empty() {
+        named(&options.names, used.len())?
+    } else if rows.is_empty() {
         return Err(Error::data("no-rows", "the sheet is empty: a table needs a header and rows"));
-    }
-    let header = rows.remove(0);
-    Ok((header.into_iter().map(Option::unwrap_or_default).collect(), rows))
+    } else {
+        rows.remove(0).into_iter().map(Option::unwrap_or_default).collect()
+    };
+    let numbers = names.iter().zip(used).filter(|(_, at)| has_fraction(*at));
+    let numbers = numbers.map(|(name, _)| name.clone()).collect();
+    Ok((names, rows, numbers))
 }
 
 fn batch(names: &[String], rows: &[Vec<Option<String>>]) -> RecordBatch {
@@ -296,6 +315,20 @@ mod tests {
         assert_eq!(cells(&table, "Größe"), ["1.75", "180"]);
         assert_eq!(cells(&table, "Geburt"), ["2014-12-26", "2014-12-26T12:00:00"]);
         assert_eq!(cells(&table, "Ort"), ["Köln", ""]);
+    }
+
+    #[test]
+    fn a_title_above_the_header_of_a_sheet_is_passed_over() {
+        let row = |texts: &[&str]| {
+            let cell = |text: &&str| format!("<c t=\"inlineStr\"><is><t>{text}</t></is></c>");
+            format!("<row>{}</row>", texts.iter().map(cell).collect::<String>())
+        };
+        let rows =
+            [&["Patients of 2024"][..], &[], &["Alter", "Ort", "PLZ"], &["34", "Halle", "06108"]];
+        let rows: String = rows.iter().map(|texts| row(texts)).collect();
+        let book = workbook(&[("Blatt", &rows)]);
+        let source = opened(book, ReadOptions::default()).unwrap();
+        assert_eq!((source.names().len(), source.notes()[0].code()), (3, "title-lines"));
     }
 
     #[test]

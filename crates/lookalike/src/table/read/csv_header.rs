@@ -74,6 +74,11 @@ impl Csv {
         }
         head.drain(..end);
         skipped += lines;
+        if let Some((lines, end)) = title_lines(&head, given).filter(|_| options.names.is_empty()) {
+            notes.push(skipped_title());
+            head.drain(..end);
+            skipped += lines;
+        }
         let delimiter = given.unwrap_or_else(|| sniff(&head));
         let line_end = head.iter().position(|&byte| byte == b'\n');
         let has_header = options.names.is_empty();
@@ -227,6 +232,43 @@ fn comment_lines(head: &[u8], given: Option<u8>) -> (u64, usize) {
     }
 }
 
+/// The most lines of a title.
+const TITLE_LINES: u64 = 5;
+
+/// Lines of one cell on top of a table of at least three columns, or of two with an empty line between:
+/// how many, with those that are empty, and where the header begins. What follows must look like names,
+/// and all sampled rows must have as many cells.
+fn title_lines(head: &[u8], given: Option<u8>) -> Option<(u64, usize)> {
+    let (mut lines, mut at, mut has_gap) = (0, 0, false);
+    while lines < TITLE_LINES {
+        let end = at + head[at..].iter().position(|&byte| byte == b'\n')? + 1;
+        let line = head[at..end].trim_ascii();
+        if !line.is_empty() && line.iter().any(|byte| DELIMITERS.contains(byte)) {
+            break;
+        }
+        has_gap |= line.is_empty() && lines > 0;
+        (lines, at) = (lines + 1, end);
+    }
+    let rest = &head[at..];
+    let delimiter = given.unwrap_or_else(|| sniff(rest));
+    let cells = cells_a_row(rest, delimiter);
+    let columns = *cells.first()?;
+    let is_even = cells.len() > 1 && cells.iter().all(|&count| count == columns);
+    let is_wide = columns >= 3 || (columns == 2 && has_gap);
+    let names = header(rest, delimiter).ok()?;
+    let is_named = names.iter().all(|name| !name.trim().is_empty()) && !reads_like_cells(&names);
+    (lines > 0 && is_even && is_wide && is_named).then_some((lines, at))
+}
+
+/// What is passed over above the header.
+pub(super) fn skipped_title() -> Warning {
+    Warning::new(
+        "title-lines",
+        "what stands above the header is taken for a title and passed over: the first line has one \
+         cell, the lines below it have more; if that is wrong, remove the lines from the file",
+    )
+}
+
 fn skipped_comments(lines: u64) -> Warning {
     let (are, lines) =
         if lines == 1 { ("is", "line".into()) } else { ("are", format!("{lines} lines")) };
@@ -315,6 +357,25 @@ mod tests {
             ("a,b,c\n1,2\n", ','),
         ] {
             assert_eq!(char::from(sniff(text.as_bytes())), delimiter, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_title_stands_alone_above_names() {
+        for (text, lines) in [
+            ("Patient list 2024\n\nid,age,sex\n1,30,f\n2,31,m\n", Some(2)),
+            ("Patient list\nid;age;sex\n1;30;f\n", Some(1)),
+            ("List\nby ward\n\nid,age\n1,30\n", Some(3)),
+            ("List\nid,age\n1,30\n", None),
+            ("height\n170,5,1\n182,3,2\n", None),
+            ("address\n1 Main Street, Springfield\n", None),
+            ("id,age,sex\n1,30,f\n", None),
+            ("one\n1\n2\n", None),
+            ("note\na, b, c\nd, e\n", None),
+            ("", None),
+        ] {
+            let found = title_lines(text.as_bytes(), None);
+            assert_eq!(found.map(|(lines, _)| lines), lines, "{text}");
         }
     }
 

@@ -13,7 +13,8 @@ const UNPACK: &str = "unpack it first (gzip and zstd are read as they are)";
 /// The way out with JSON.
 const CONVERT: &str = "convert it to CSV or Parquet, for example with DuckDB or pandas";
 /// The way out with a file that is no table.
-const OTHER: &str = "name a table: CSV (also .gz, .zst), Parquet or Arrow";
+const OTHER: &str =
+    "name a table: CSV (also .gz, .zst, .zip), a workbook (.xlsx, .xls, .ods), Parquet or Arrow";
 
 /// First bytes by which the kind of a file is known, the kind, and the way out.
 const KINDS: [(&[u8], &str, &str); 30] = [

@@ -64,6 +64,8 @@ pub struct Source {
     is_doubtful: bool,
     notes: Vec<Warning>,
     dialect: Option<TextDialect>,
+    /// Of a sheet: the columns in which a cell is a number with a fraction.
+    pub(crate) of_sheet: Option<Vec<String>>,
     /// Ends the reading when it is set.
     pub(crate) cancel: Arc<AtomicBool>,
 }
@@ -245,7 +247,8 @@ impl Source {
         };
         check_names(&names, is_doubtful)?;
         let (dialect, cancel) = (None, Arc::default());
-        Ok(Source { names, data_types, decoder, is_doubtful, notes, dialect, cancel })
+        let of_sheet = None;
+        Ok(Source { names, data_types, decoder, is_doubtful, notes, dialect, of_sheet, cancel })
     }
 
     /// Reading ends with an error soon after the flag is set.
@@ -278,6 +281,11 @@ impl Source {
     /// How the text is written; none for other formats and for sheets.
     pub fn dialect(&self) -> Option<TextDialect> {
         self.dialect
+    }
+
+    /// True for a sheet of a workbook.
+    pub fn is_sheet(&self) -> bool {
+        self.of_sheet.is_some()
     }
 
     /// True for CSV, where every cell is text and an empty one is missing.

@@ -26,7 +26,7 @@ pub(super) struct NodeBounds {
     /// By entry of the table.
     pub(super) entries: Vec<EntryBounds>,
     /// The bound without the extra cost.
-    plain: f64,
+    pub(super) plain: f64,
     pub(super) bound: f64,
     extra: Vec<ExtraCost>,
     /// By attribute, the rise when a choice is kept apart: of the plain bound, and of the bound

@@ -5,7 +5,8 @@
 //! the cost of all its partitions from both sides (`bound.rs`). The search starts from a good
 //! answer (`seed.rs`) and takes the node with the least bound first. It tries the open choices both
 //! ways: where one way cannot be better, the choice is settled. Then it divides the node by the
-//! choice that raises the bounds of both halves most. Nodes are examined in batches, in parallel,
+//! choice that raises the bounds of both halves most. A search that does not end soon begins again
+//! and bounds its nodes by a linear relaxation too (`dual/`), which is far tighter and slower. Nodes are examined in batches, in parallel,
 //! and their results are taken in order, so that the answer does not depend on the number of
 //! threads.
 //!
@@ -30,8 +31,10 @@
 //! sides; useful applicators are recognized by their bound, which is sound with suppression too.
 
 mod bound;
+mod dual;
 mod extra;
 mod node;
+mod price;
 mod reach;
 mod seed;
 mod sets;
@@ -53,7 +56,8 @@ use crate::search::global::{ClassBuffers, ClassTable, Cost, EntryClasses, Optimu
 
 /// The result of examining a node.
 struct Examined {
-    better: Option<Incumbent>,
+    /// The best so far, or a better one.
+    best: Incumbent,
     /// The node with choices settled as far as possible, and its division unless the budget was
     /// spent; none when nothing in it can be better.
     node: Option<SearchNode>,
@@ -82,8 +86,18 @@ const LEAST_RISE: f64 = 1e-6;
 /// With more nodes in its queue the search stops and returns its best.
 const MOST_WAITING: usize = 4_000_000;
 
+/// With more nodes in the queue, new ones begin with the prices of the first node: prices of their
+/// own take up to a megabyte.
+const MOST_PRICED: usize = 1_000;
+
 /// A bound below the best cost by less than this share counts as equal: the difference is rounding.
 const ROUNDING: f64 = 1e-12;
+
+/// How well a choice divides a node, by the bounds of the node and of its two halves.
+fn score(bound: f64, joined: f64, apart: f64) -> f64 {
+    let rise = |half: f64| (half - bound).min(bound.abs() + 1.0) + bound.abs() * LEAST_RISE;
+    rise(joined) * rise(apart)
+}
 
 /// True when nothing with this bound can cost less than the best.
 fn is_no_better(bound: f64, best: f64) -> bool {
@@ -113,8 +127,18 @@ pub(crate) fn optimal(
     if techniques.seeding {
         best = seed::seed(&space, &table, &best, seed, budget, &mut buffers);
     }
-    let search = BranchAndBound { space: &space, techniques, budget };
-    let (best, bound, nodes) = search.run(table, best);
+    let table = Arc::new(table);
+    let search = |is_priced: bool, most_nodes: u64, best: Incumbent| {
+        let search = BranchAndBound { space: &space, techniques, budget, is_priced, most_nodes };
+        search.run(Arc::clone(&table), best)
+    };
+    // Most small tables need no prices.
+    let few = techniques.unpriced.min(techniques.most_nodes);
+    let (mut best, mut bound, mut nodes) = search(false, few, best);
+    if !is_no_better(bound, best.cost) && nodes < techniques.most_nodes && !budget.is_spent() {
+        let (priced, priced_bound, more) = search(true, techniques.most_nodes - nodes, best);
+        (best, bound, nodes) = (priced, bound.max(priced_bound), nodes + more);
+    }
     let is_proven = is_no_better(bound, best.cost);
     Optimum {
         generalization: space::generalization(problem, &shapes, &best.parts),
@@ -138,36 +162,42 @@ struct BranchAndBound<'a> {
     space: &'a Space<'a>,
     techniques: &'a Techniques,
     budget: &'a Budget,
+    /// Nodes are bounded by their duals too.
+    is_priced: bool,
+    most_nodes: u64,
 }
 
 impl BranchAndBound<'_> {
     /// Searches to the end or until the budget is spent. Returns the best, a bound, and the number
     /// of examined nodes.
-    fn run(&self, table: ClassTable, mut best: Incumbent) -> (Incumbent, f64, u64) {
+    fn run(&self, table: Arc<ClassTable>, mut best: Incumbent) -> (Incumbent, f64, u64) {
         let mut examined_nodes = 0;
-        let root = SearchNode::root(self.space.choices.open(), Arc::new(table));
+        let mut first_prices = None;
+        let root = SearchNode::root(self.space.choices.open(), table);
         let mut queue = NodeQueue::new(root, self.techniques.nodes);
         while queue.len() > 0 {
             if self.budget.is_spent()
                 || queue.len() > MOST_WAITING
-                || examined_nodes >= self.techniques.most_nodes
+                || examined_nodes >= self.most_nodes
             {
                 let bound = queue.least_bound().min(best.cost);
                 return (best, bound, examined_nodes);
             }
             let (fresh, mut divided) = queue.take(BATCH, |bound| !is_no_better(bound, best.cost));
             examined_nodes += fresh.len() as u64;
-            let snapshot = best.cost;
             let examine = |buffers: &mut ClassBuffers, node: SearchNode| {
-                self.examine(node, snapshot, buffers)
+                self.examine(node, best.clone(), buffers)
             };
             let examined: Vec<Examined> =
                 fresh.into_par_iter().map_init(ClassBuffers::default, examine).collect();
-            for Examined { better, node } in examined {
-                if let Some(better) = better.filter(|better| better.cost < best.cost) {
-                    best = better;
+            for Examined { best: found, node } in examined {
+                if found.cost < best.cost {
+                    best = found;
                 }
                 let Some(mut node) = node else { continue };
+                if first_prices.is_none() {
+                    first_prices.clone_from(&node.prices);
+                }
                 match node.division.take_if(|_| !self.techniques.deferred) {
                     Some(division) => divided.push((node, division)),
                     // The budget was spent, or the node waits to be divided.
@@ -175,7 +205,10 @@ impl BranchAndBound<'_> {
                 }
             }
             for (node, division) in divided {
-                for child in self.divide(&node, division) {
+                for mut child in self.divide(&node, division) {
+                    if queue.len() > MOST_PRICED {
+                        child.prices.clone_from(&first_prices);
+                    }
                     if !is_no_better(child.bound, best.cost) {
                         queue.push_child(child);
                     }
@@ -187,19 +220,22 @@ impl BranchAndBound<'_> {
     }
 
     /// Bounds a node, settles choices as far as possible, and plans its division.
-    fn examine(&self, mut node: SearchNode, mut best: f64, buffers: &mut ClassBuffers) -> Examined {
+    fn examine(
+        &self,
+        mut node: SearchNode,
+        mut best: Incumbent,
+        buffers: &mut ClassBuffers,
+    ) -> Examined {
         let space = self.space;
-        let mut better: Option<Incumbent> = None;
         loop {
             if self.budget.is_spent() {
-                return Examined { better, node: Some(node) };
+                return Examined { best, node: Some(node) };
             }
-            let bounds = NodeBounds::new(space, self.techniques, &node, best, buffers);
+            let bounds = NodeBounds::new(space, self.techniques, &node, best.cost, buffers);
             for (value, parts) in [(bounds.finest, &bounds.fine), (bounds.coarsest, &bounds.coarse)]
             {
-                if value.cost < best {
-                    best = value.cost;
-                    better = Some(Incumbent { cost: best, parts: parts.clone() });
+                if value.cost < best.cost {
+                    best = Incumbent { cost: value.cost, parts: parts.clone() };
                 }
             }
             node.bound = node.bound.max(bounds.bound);
@@ -208,22 +244,28 @@ impl BranchAndBound<'_> {
                 node.table = Arc::clone(&bounds.table);
             }
             let open = distinct(space, &node.state, &bounds.fine);
-            if is_no_better(node.bound, best) || open.is_empty() {
-                return Examined { better, node: None };
+            if is_no_better(node.bound, best.cost) || open.is_empty() {
+                return Examined { best, node: None };
             }
-            match self.probe_all(&bounds, &node, &open, best) {
-                Probed::Nothing => return Examined { better, node: None },
+            let mut probed = self.probe_all(&bounds, &node, &open, best.cost);
+            if self.is_priced
+                && let Probed::Open(probes) = &probed
+            {
+                probed = self.price(&bounds, &mut node, &open, probes, &mut best, buffers);
+            }
+            match probed {
+                Probed::Nothing => return Examined { best, node: None },
                 Probed::Settled(settled) => {
                     let settle = |(choice, decision): (u32, Decision)| {
                         space.choices.settle(&mut node.state, choice, decision)
                     };
                     if !settled.into_iter().all(settle) {
-                        return Examined { better, node: None };
+                        return Examined { best, node: None };
                     }
                 }
                 Probed::Open(probes) => {
                     node.division = Some(self.plan(&bounds, &node, &open, &probes, buffers));
-                    return Examined { better, node: Some(node) };
+                    return Examined { best, node: Some(node) };
                 }
             }
         }
@@ -286,11 +328,8 @@ impl BranchAndBound<'_> {
             Branching::Halves => {
                 // The choice that raises the bounds of both halves most.
                 let score = |&Probe { choice, joined, apart }: &Probe| {
-                    let rise = |bound: f64| {
-                        (bound - node.bound).min(node.bound.abs() + 1.0)
-                            + node.bound.abs() * LEAST_RISE
-                    };
-                    rise(joined) * rise(apart.max(node.bound + bounds.guess(self.space, choice)))
+                    let guess = if self.is_priced { 0.0 } else { bounds.guess(self.space, choice) };
+                    score(node.bound, joined, apart.max(node.bound + guess))
                 };
                 let unknown = Probe { choice: open[0], joined: node.bound, apart: node.bound };
                 let first = probes.first().copied().unwrap_or(unknown);
@@ -330,6 +369,7 @@ impl BranchAndBound<'_> {
             depth: node.depth + 1,
             number: 0,
             division: None,
+            prices: node.prices.clone(),
         };
         let choices = &self.space.choices;
         match division {

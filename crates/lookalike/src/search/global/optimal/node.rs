@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
+use super::dual::Prices;
 use crate::domain::scheme::ChoiceState;
 use crate::search::global::ClassTable;
 
@@ -20,6 +21,8 @@ pub(super) struct SearchNode {
     pub(super) number: u64,
     /// How it will be divided; none before it was examined.
     pub(super) division: Option<Division>,
+    /// The prices of the dual, of the node itself or of the one above; none at first.
+    pub(super) prices: Option<Arc<Prices>>,
 }
 
 /// A choice with the bounds of the two nodes in which it is joined and kept apart.
@@ -43,7 +46,7 @@ impl SearchNode {
     /// The node of all partitions.
     pub(super) fn root(state: ChoiceState, table: Arc<ClassTable>) -> SearchNode {
         let bound = f64::NEG_INFINITY;
-        SearchNode { state, table, bound, depth: 0, number: 0, division: None }
+        SearchNode { state, table, bound, depth: 0, number: 0, division: None, prices: None }
     }
 }
 

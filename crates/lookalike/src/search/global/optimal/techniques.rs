@@ -23,6 +23,9 @@ pub struct Techniques {
     pub applicators: bool,
     /// Return an examined node to the queue, so that it may be dropped before it is divided.
     pub deferred: bool,
+    /// After so many nodes the search begins again, with the best so far, and bounds nodes by prices
+    /// on boxes with too few rows too.
+    pub unpriced: u64,
     /// Stop after so many nodes with the best so far: unlike a time limit, the same on every
     /// machine.
     pub most_nodes: u64,
@@ -46,6 +49,7 @@ impl Default for Techniques {
             seeding: true,
             both_sides: true,
             charge: true,
+            unpriced: 200,
             useless: true,
             useful: true,
             nodes: true,

@@ -61,12 +61,14 @@ pub(crate) fn refine(task: &Task, start: &Partition, steps: Option<u64>) -> Part
     }
     let tuning = task.tuning;
     let usual = tuning.refine_least_steps.max(tuning.refine_steps * search.classes.len() as u64);
-    let (mut planned, mut temperature) = (steps.unwrap_or(usual), tuning.refine_temperature);
+    // One long run at a high temperature ends lower than several short ones.
+    let (mut planned, mut temperature) =
+        (steps.unwrap_or(tuning.refine_longest * usual), tuning.refine_temperature);
     for run in 0.. {
         let before = best.0;
         search.run(
             Rng::at(task.seed, run),
-            planned,
+            (planned, usual),
             temperature,
             &task.budget.part(1.0),
             &mut best,
@@ -152,11 +154,12 @@ impl<'a> Refinement<'a> {
         self.changes = 0;
     }
 
-    /// Takes so many steps at a falling temperature, and keeps the best classes that were met.
+    /// Takes so many steps at a falling temperature, and keeps the best classes that were met. With
+    /// `enough` steps the full temperature pays.
     fn run(
         &mut self,
         mut rng: Rng,
-        steps: u64,
+        (steps, enough): (u64, u64),
         temperature: f64,
         budget: &Budget,
         best: &mut (f64, Vec<Vec<Piece>>),
@@ -165,12 +168,14 @@ impl<'a> Refinement<'a> {
         let mean = best.0 / real(rows(self.task.pieces).max(1));
         let mut taken = 0;
         while taken < steps && !budget.is_spent() {
-            let (time, share) = (budget.share(), real(taken) / real(steps));
             // A run that keeps ahead of its time does not look at the clock: it is the same on
             // every machine. One that will not get through cools down by the clock, and the fewer
             // steps it can take, the lower its temperature.
-            let pace = if time > tuning.refine_early { (share / time).min(1.0) } else { 1.0 };
-            let share = if pace < 1.0 { time } else { share };
+            let (time, share) = (budget.share(), real(taken) / real(steps));
+            let is_late = time > tuning.refine_early && share < time;
+            let expected = if is_late { real(taken) / time } else { real(steps) };
+            let pace = (expected / real(enough)).min(1.0);
+            let share = if is_late { time } else { share };
             let cooled = (1.0 - share / tuning.refine_cooled).max(0.0);
             let may_lose = temperature * pace * mean * cooled;
             taken += self.batch(&mut rng, may_lose);
