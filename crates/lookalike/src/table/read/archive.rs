@@ -15,7 +15,7 @@ use calamine::{Data, ExcelDateTime, Range, Reader, Sheets, open_workbook_auto_fr
 use crate::error::{Error, Hint, Result, Warning};
 
 use super::bytes::{ByteSource, guarded};
-use super::csv_header::{named, reads_like_cells, skipped_title};
+use super::csv_header::{check_names, named, reads_like_cells, skipped_title};
 use super::{Decoder, ReadOptions, Source, open_bytes};
 
 /// The first bytes of a zip archive.
@@ -70,7 +70,8 @@ fn only_file(bytes: &[u8], path: &Path) -> Result<Option<Vec<u8>>> {
     Ok(Some(unpacked))
 }
 
-/// The table of a sheet: the one that was named, or else the first that has cells.
+/// The table of a sheet: the one that was named, or else the first that looks like a table, or else the
+/// first that has cells. A cover sheet is none.
 fn sheet(
     mut workbook: Sheets<Cursor<Vec<u8>>>,
     path: &Path,
@@ -94,15 +95,31 @@ fn sheet(
                 filled.push((name, cells));
             }
         }
+        let first = filled.iter().position(|(_, cells)| is_table(cells, options));
         if filled.len() > 1 {
             let others = match filled.len() - 1 {
                 1 => "another one has".to_owned(),
                 others => format!("{others} others have"),
             };
-            let why = format!("sheet `{}` is read, and {others} cells too", filled[0].0);
+            let name = filled[first.unwrap_or(0)].0;
+            let why = match first {
+                Some(1..) => format!(
+                    "sheet `{name}` is read, the first with a table (a header of several names, and \
+                     rows); {others} cells too"
+                ),
+                _ => format!("sheet `{name}` is read, and {others} cells too"),
+            };
             notes.push(Warning::new("first-sheet", why).hint(Hint::SetSheet));
         }
-        match filled.into_iter().next() {
+        let has_rows = filled.iter().any(|(_, cells)| cells.height() > 1);
+        if filled.len() > 1 && !has_rows {
+            let why = format!(
+                "no sheet has a table with a header and rows; the sheets are `{}`",
+                names.join("`, `")
+            );
+            return Err(Error::data("no-rows", why));
+        }
+        match filled.into_iter().nth(first.unwrap_or(0)) {
             Some((_, cells)) => cells,
             None => return Err(Error::data("no-rows", "the workbook has no cells")),
         }
@@ -114,6 +131,13 @@ fn sheet(
     let decoder = Decoder::Batches(Box::new(RecordBatchIterator::new([Ok(batch)], schema)));
     let of_sheet = Some(numbers);
     Source::new(decoder, notes).map(|source| Source { is_doubtful, of_sheet, ..source })
+}
+
+/// True for several different names above at least one row that fills most of their columns.
+fn is_table(cells: &Range<Data>, options: &ReadOptions) -> bool {
+    let Ok((names, rows, _)) = table(cells, options, &mut Vec::new()) else { return false };
+    let is_filled = |row: &Vec<Option<String>>| row.iter().flatten().count() * 2 > names.len();
+    names.len() > 1 && check_names(&names, false).is_ok() && rows.iter().any(is_filled)
 }
 
 /// The names of the columns, the rows as texts, and the names of the columns with fractions. Rows and
@@ -315,6 +339,24 @@ mod tests {
         assert_eq!(cells(&table, "Größe"), ["1.75", "180"]);
         assert_eq!(cells(&table, "Geburt"), ["2014-12-26", "2014-12-26T12:00:00"]);
         assert_eq!(cells(&table, "Ort"), ["Köln", ""]);
+    }
+
+    #[test]
+    fn a_cover_sheet_is_passed_over() {
+        let cover = format!(
+            r#"<row r="1">{}</row><row r="3">{}</row>"#,
+            word("A1", "Visits"),
+            word("A3", "made in May")
+        );
+        let book = workbook(&[("Cover", &cover), ("Visits", &people())]);
+        let source = opened(book, ReadOptions::default()).unwrap();
+        assert_eq!(source.names(), ["Größe", "Geburt", "Ort"]);
+        let said = source.notes()[0].to_string();
+        assert!(said.contains("sheet `Visits` is read, the first with a table"), "{said}");
+        let line = format!(r#"<row r="1">{}</row>"#, word("A1", "Visits"));
+        let error = opened(workbook(&[("A", &line), ("B", &line)]), ReadOptions::default());
+        let error = error.unwrap_err();
+        assert!(error.to_string().contains("the sheets are `A`, `B`"), "{error}");
     }
 
     #[test]

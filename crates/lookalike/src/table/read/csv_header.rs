@@ -242,7 +242,8 @@ fn title_lines(head: &[u8], given: Option<u8>) -> Option<(u64, usize)> {
     let (mut lines, mut at, mut has_gap) = (0, 0, false);
     while lines < TITLE_LINES {
         let end = at + head[at..].iter().position(|&byte| byte == b'\n')? + 1;
-        let line = head[at..end].trim_ascii();
+        // A program that writes sheets pads a title to the width of the table.
+        let line = without_padding(&head[at..end]);
         if !line.is_empty() && line.iter().any(|byte| DELIMITERS.contains(byte)) {
             break;
         }
@@ -258,6 +259,17 @@ fn title_lines(head: &[u8], given: Option<u8>) -> Option<(u64, usize)> {
     let names = header(rest, delimiter).ok()?;
     let is_named = names.iter().all(|name| !name.trim().is_empty()) && !reads_like_cells(&names);
     (lines > 0 && is_even && is_wide && is_named).then_some((lines, at))
+}
+
+/// A line without the blanks around it and the delimiters at its end.
+fn without_padding(line: &[u8]) -> &[u8] {
+    let mut line = line.trim_ascii();
+    while let [rest @ .., last] = line
+        && DELIMITERS.contains(last)
+    {
+        line = rest.trim_ascii_end();
+    }
+    line
 }
 
 /// What is passed over above the header.
@@ -366,6 +378,8 @@ mod tests {
             ("Patient list 2024\n\nid,age,sex\n1,30,f\n2,31,m\n", Some(2)),
             ("Patient list\nid;age;sex\n1;30;f\n", Some(1)),
             ("List\nby ward\n\nid,age\n1,30\n", Some(3)),
+            ("Report;;\nof May;;\n;;\nid;age;sex\n1;30;f\n2;31;m\n", Some(3)),
+            ("name;;\nLee;;\nKim;;\n", None),
             ("List\nid,age\n1,30\n", None),
             ("height\n170,5,1\n182,3,2\n", None),
             ("address\n1 Main Street, Springfield\n", None),
