@@ -49,7 +49,8 @@ pub(crate) fn run(args: &AnonymizeArgs, global: &GlobalArgs) -> Result<ExitCode>
     if let Some(path) = &args.recoding {
         run = run.recoding(path);
     }
-    make(run, &Product::Release(config), (&data, &out), args.json, global)
+    let proof = request.output.proof.as_deref();
+    make(run, &Product::Release(config, proof), (&data, &out), args.json, global)
 }
 
 /// The tuned numbers that ship, but for those that `--tune NAME=VALUE` changes.
@@ -66,7 +67,8 @@ fn tuning(settings: &[String]) -> Result<Tuning> {
 /// The product of a run.
 #[derive(Debug)]
 pub(crate) enum Product<'a> {
-    Release(Config<'a>),
+    /// Its configuration, and the file of its proof.
+    Release(Config<'a>, Option<&'a Path>),
     Plan,
 }
 
@@ -90,10 +92,10 @@ pub(crate) fn make(
     let run = run.cancel(interrupt::of_run()).watch(&watch).codebook_page(page);
     let beside = run.codebook_files(out);
     let done = match product {
-        Product::Release(_) => run.to_file(data, out)?,
+        Product::Release(..) => run.to_file(data, out)?,
         Product::Plan => run.plan_to_file(data, out)?,
     };
-    if let Product::Release(config) = product {
+    if let Product::Release(config, _) = product {
         config.write(&done.found.purpose)?;
     }
     progress.end();
@@ -102,7 +104,13 @@ pub(crate) fn make(
         for path in &beside {
             summary += &format!("          {}\n", show::path(path));
         }
-        if let Product::Release(config) = product {
+        if let Product::Release(config, proof) = product {
+            if let Some(proof) = proof {
+                summary += &format!(
+                    "          {} (whose row is whose: as secret as the table)\n",
+                    show::path(proof)
+                );
+            }
             summary += &config.line();
         }
         // For people; a log has the same lines in every run.

@@ -22,5 +22,5 @@ pub(crate) fn run(args: &ApplyArgs, global: &GlobalArgs) -> Result<ExitCode> {
         .verify(args.verify)
         .existing(Existing::overwrite_if(args.force))
         .also_reads(reads);
-    make(run, &Product::Release(Config::Same), (&args.data, &args.output), args.json, global)
+    make(run, &Product::Release(Config::Same, None), (&args.data, &args.output), args.json, global)
 }

@@ -101,11 +101,14 @@ fn text(path: &Path, request: &Request) -> Result<String> {
     }
 }
 
-/// True when flags changed what the configuration says, but for its files and the seed.
+/// True when flags changed what the configuration says, but for its files, the seed and the limits of
+/// the search: `report` and `verify` need none of them.
 fn is_changed(config: Option<&Path>, request: &Request) -> Result<bool> {
     let Some(config) = config else { return Ok(false) };
     let mut written = Request::read(config)?;
     written.seed = request.seed;
+    written.steps = request.steps;
+    written.limits.time.clone_from(&request.limits.time);
     written.input.path.clone_from(&request.input.path);
     written.output.path.clone_from(&request.output.path);
     written.output.proof.clone_from(&request.output.proof);

@@ -216,4 +216,9 @@ fn a_run_with_flags_over_a_configuration_says_that_others_need_them() {
     assert!(!plain.contains("--save-config"), "{plain}");
     let changed = dir.succeed(&format!("{line} -o b.csv -k 3")).stderr;
     assert!(changed.trim_end().ends_with("or write it down with --save-config FILE"), "{changed}");
+    // Limits of the search are no rules.
+    dir.write("d.toml", format!("k = 2\nrest = 'drop'\n{columns}"));
+    let line = "anonymize patients.csv -c d.toml --bound none -o d.csv --steps 50 --time 60s";
+    let limited = dir.succeed(line).stderr;
+    assert!(!limited.contains("flags changed"), "{limited}");
 }
