@@ -218,7 +218,7 @@ const MISTAKES: [Mistake; 96] = [
     mistake(A, 1, "verify with a larger k", "verify safe.csv --source people.csv --identifier name --qi age,sex --sensitive ill -k 3",
         &["BROKEN  k = 3 by 2 classes with 4 rows", "2 rows, 3 needed", "NOT verified"]),
     mistake(A, 1, "release with a changed diagnosis", "verify forged.csv --source people.csv --identifier name --qi age,sex --sensitive ill -k 2",
-        &["BROKEN  1 released rows have cells in the other columns that no source row accounts for", "NOT verified"]),
+        &["BROKEN  1 released row has cells in the other columns that no source row accounts for", "NOT verified"]),
     mistake(A, 1, "release with names", "verify leaked.csv --source people.csv --identifier name --qi age,sex --sensitive ill -k 2",
         &["LEAK    identifier `name` is in the release", "NOT verified"]),
     mistake(A, 3, "verify with another source", "verify safe.csv --source income.csv --qi age,sex --sensitive ill -k 2",

@@ -9,7 +9,7 @@ use lookalike::request::Order;
 use super::counts::CountPolicy;
 use super::numbers::{ReportInput, ReportNumbers};
 use crate::plot::escape;
-use crate::words::{MANY_UNIQUE, has_rule};
+use crate::words::{MANY_UNIQUE, has_rule, ratio};
 use lookalike::numbers::{decimal, percent};
 
 /// One limit of the protection.
@@ -121,7 +121,16 @@ pub(super) fn caveats(found: &ReportInput<'_>, policy: CountPolicy) -> Vec<Cavea
 pub(super) fn section(report: &ReportNumbers) -> String {
     let mut out = "<h2>Limits of the protection</h2>\n".to_string();
     let (matter, general): (Vec<_>, Vec<_>) = report.caveats.iter().partition(|one| one.matters());
-    if matter.is_empty() {
+    let unique = report.unique.as_ref();
+    let unique = unique
+        .map_or(0.0, |unique| ratio(unique.with_quasi.unwrap_or(unique.together), unique.rows));
+    if matter.is_empty() && unique > MANY_UNIQUE {
+        out += &format!(
+            "<p>{} of the rows are unique on the published quasi-identifiers and the columns \
+             published unchanged together: whoever knows all of them knows the row.</p>\n",
+            percent(unique)
+        );
+    } else if matter.is_empty() {
         out += "<p>By the numbers of this page, none of the limits below stands out here.</p>\n";
     }
     for (head, tag, list) in [

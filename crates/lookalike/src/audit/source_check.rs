@@ -416,13 +416,18 @@ impl SourceCheck {
     /// States the result: `good` if there is no fault.
     pub(super) fn conclude(&mut self, changed: u64, good: &str) {
         if changed > 0 {
+            let rows = if changed == 1 { "row has" } else { "rows have" };
             self.reject(format!(
-                "{changed} released rows have cells in the other columns that no source row \
+                "{changed} released {rows} cells in the other columns that no source row \
                  accounts for"
             ));
         }
         match self.violations {
             0 => self.state(Finding::Ok, good),
+            1 => self.state(
+                Finding::Broken,
+                "1 released row has no source row that it covers and that has its other cells",
+            ),
             rows => self.state(
                 Finding::Broken,
                 format!(

@@ -103,7 +103,7 @@ impl Codebook {
             forms.filter(|_| request.output.dialect == Dialect::Input)
         };
         let has_comma = forms().any(|form| matches!(form, Form::Number(it) if it.decimal == ','));
-        let sign = if has_comma { "`,`, in the columns of generalized numbers" } else { "`.`" };
+        let sign = if has_comma { "`,` in the columns of generalized numbers" } else { "`.`" };
         let mut note = format!("text in UTF-8, {between} between the cells; decimal sign {sign}");
         if let Some(form) = forms().find(|form| matches!(form, Form::Date(_))) {
             note += &format!("; generalized dates are written {form}");
