@@ -124,6 +124,9 @@ pub fn suggest_and_keep(source: Source, input: &Input) -> Result<(Suggestion, Ta
         hide_names(&mut columns, quasi.as_mut());
     }
     warnings.extend(profile::repeated_in(&columns));
+    if header.is_none() {
+        warnings.extend(profile::text_among_numbers(&reading));
+    }
     Ok((Suggestion { columns, quasi, toml, header, warnings }, table))
 }
 

@@ -116,10 +116,14 @@ pub fn column_lead(found: &RiskMeasures, special: &SpecialUniques) -> String {
         largest => format!("up to {largest} columns"),
     };
     let limited = if special.is_limited { " (more would take too long here)" } else { "" };
+    // A person with several rows may be alone in several classes.
+    let unique = match found.counted {
+        Individuals::Rows => "rows are unique",
+        Individuals::Persons => "classes have one person alone",
+    };
     format!(
-        "{} {} are unique on all columns, {} of them on {sets} already{limited}",
+        "{} {unique} on all columns, {} of them on {sets} already{limited}",
         count(special.uniques),
-        individuals(found.counted),
         count(special.special),
     )
 }

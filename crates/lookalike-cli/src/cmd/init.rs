@@ -40,7 +40,8 @@ pub(crate) fn run(args: &InitArgs) -> Result<ExitCode> {
         let mut text = text(&found.columns, found.quasi.as_ref());
         text += &format!(
             "\nwrote {}: check and correct the roles, then run\n  lookalike anonymize -c {1}\n  \
-             lookalike report -c {1}\n",
+             lookalike verify -c {1}\n  lookalike report -c {1}\n  lookalike explain -c {1}   (what \
+             costs the detail)\n",
             args.output.display(),
             show::argument(&args.output)
         );

@@ -113,3 +113,69 @@ fn dates_of_digits_and_of_words_are_found_and_short_years_are_asked() {
     let run = dir.succeed(&format!("anonymize few.csv {flags}"));
     assert!(run.stdout.contains("[20150101 .. 20151231]"), "{}", run.stdout);
 }
+
+#[test]
+fn points_beside_decimal_commas_part_thousands() {
+    let dir = Workdir::new();
+    let mut text = "Edad;Estatura;Ingresos\n".to_string();
+    for row in 0..400 {
+        let (whole, rest) = (1 + row * 7 % 90, row * 7_919 % 1_000);
+        text += &format!("{};1,{};{whole}.{rest:03}\n", 20 + row % 50, 50 + row % 40);
+    }
+    dir.write("es.csv", text);
+    dir.succeed("init es.csv");
+    let toml = dir.text("lookalike.toml");
+    let line = toml.lines().find(|line| line.starts_with("#? Ingresos")).unwrap();
+    assert!(line.contains("format = \"1.234,5\", round = 5000"), "{line}");
+}
+
+#[test]
+fn persons_are_counted_once() {
+    let dir = Workdir::new();
+    let mut text = "patient_id,age,visit\n".to_string();
+    for row in 0..300 {
+        text += &format!(
+            "P{},{},2023-{:02}-{:02}\n",
+            row % 100,
+            20 + row % 100 % 50,
+            1 + row % 12,
+            1 + row % 28
+        );
+    }
+    dir.write("visits.csv", text);
+    let run = dir.succeed("init visits.csv");
+    assert!(run.stdout.contains("in 300 rows of 100 persons"), "{}", run.stdout);
+    assert!(run.stdout.contains("  100 persons (100.0 %) are unique"), "{}", run.stdout);
+    let run = dir.run("check -c lookalike.toml");
+    assert!(run.stdout.contains("100 persons are alone in their class"), "{}", run.stdout);
+    assert!(run.stdout.contains(" classes have one person alone on all columns"), "{}", run.stdout);
+    let run = dir.succeed(&format!("anonymize -c lookalike.toml {QUICK}"));
+    let proof = "visits-proof.csv (whose row is whose: as secret as the table)";
+    assert!(run.stderr.contains(proof), "{}", run.stderr);
+}
+
+#[test]
+fn a_total_below_the_table_is_said() {
+    let dir = Workdir::new();
+    let mut text = "Alter;Geschlecht;Ort\n".to_string();
+    (0..200).for_each(|row| text += &format!("{};{};x\n", 20 + row % 60, ["f", "m"][row % 2]));
+    dir.write("t.csv", text + "canary7341;;\n");
+    let run = dir.succeed("init t.csv");
+    let said = "the last row (data row 201) looks like a total";
+    assert!(run.stderr.contains(said), "{}", run.stderr);
+    assert!(!run.stderr.contains("canary") && !run.stdout.contains("canary"), "{run:?}");
+    assert!(dir.text("lookalike.toml").contains(said), "{}", dir.text("lookalike.toml"));
+}
+
+#[test]
+fn a_padded_title_is_passed_over() {
+    let dir = Workdir::new();
+    let mut text = "Report;;\nof May;;\n;;\nage;sex;city\n".to_string();
+    (0..60).for_each(|row| text += &format!("{};{};x\n", 20 + row % 9, ["f", "m"][row % 2]));
+    dir.write("t.csv", text);
+    let run = dir.succeed("init t.csv");
+    assert!(run.stderr.contains("taken for a title and passed over"), "{}", run.stderr);
+    assert!(run.stdout.contains("\nage "), "{}", run.stdout);
+    dir.succeed(&format!("anonymize -c lookalike.toml {QUICK}"));
+    dir.succeed("verify -c lookalike.toml");
+}

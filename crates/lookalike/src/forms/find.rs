@@ -113,6 +113,29 @@ pub fn find_all(columns: &[(Vec<&str>, Wanted)], given: &Given) -> Vec<Found> {
     found
 }
 
+/// Different local numbers or dates of a column for each other text among them: then the texts are
+/// slips, or mean missing.
+const SLIP: usize = 10;
+
+/// A few texts without a digit among local numbers or dates: the form of the others, and these texts.
+pub fn text_among<'t>(
+    texts: &[&'t str],
+    wanted: Wanted,
+    given: &Given,
+) -> Option<(Form, Vec<&'t str>)> {
+    let (others, odd): (Vec<&str>, Vec<&str>) = texts
+        .iter()
+        .filter(|text| !is_missing(text) && !text.trim().is_empty())
+        .partition(|text| text.contains(|c: char| c.is_ascii_digit()));
+    if odd.is_empty() || others.len() < SLIP * odd.len() {
+        return None;
+    }
+    match find(&others, wanted, given) {
+        Found::Form(form) => Some((form, odd)),
+        Found::Plain | Found::Doubt(_) => None,
+    }
+}
+
 fn number(texts: &[&str], given: &Given) -> Found {
     let fits = |form: &NumberForm| texts.iter().all(|text| form.plain(text).is_some());
     let is_allowed = |form: &NumberForm| {
@@ -126,12 +149,9 @@ fn number(texts: &[&str], given: &Given) -> Found {
     );
     // Exponents are plain.
     if texts.iter().all(|text| text.parse::<f64>().is_ok()) {
-        // 1.234 in a file of decimal commas.
+        // 1.234 in a file of decimal commas: one program wrote it, so points part thousands.
         let is_told = given.decimal == Some(',') || given.thousands == Some('.');
         let has_points = texts.iter().any(|text| text.contains('.'));
-        // Decimals have a point in every text: where some have none, points part thousands.
-        let is_mixed = texts.iter().any(|text| !text.contains('.'));
-        let is_told = is_told && (is_mixed || !given.is_of_others);
         return match is_told && has_points && fits(&of_points) {
             true => Found::Form(Form::Number(of_points)),
             false => Found::Plain,
@@ -292,7 +312,9 @@ mod tests {
         };
         assert_eq!(forms(&[&["1,5"], &["1.234", "987"]]), ["1234,5", "1.234,5"]);
         assert_eq!(forms(&[&["1,5"], &["1.234", "0.987"]]), ["1234,5", "Plain"]);
-        assert_eq!(forms(&[&["1,5"], &["1.234", "5.678"]]), ["1234,5", "Plain"]);
+        assert_eq!(forms(&[&["1,5"], &["1.234", "5.678"]]), ["1234,5", "1.234,5"]);
+        assert_eq!(forms(&[&["1,5"], &["1.234", "5.6789"]]), ["1234,5", "Plain"]);
+        assert_eq!(forms(&[&["1", "x"], &["1.234", "5.678"]]), ["Plain", "Plain"]);
         assert_eq!(forms(&[&["1,5"], &["1,234"]]), ["1234,5", "1234,5"]);
         assert_eq!(forms(&[&["13/02/2014"], &["05/06/2014"]]), ["dd/mm/yyyy", "dd/mm/yyyy"]);
         let digits = given(None, None, Some("yyyymmdd"));

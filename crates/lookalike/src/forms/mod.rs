@@ -11,7 +11,7 @@ mod missing;
 mod number;
 
 pub use date::DateForm;
-pub use find::{Doubt, Found, Given, Wanted, find, find_all};
+pub use find::{Doubt, Found, Given, Wanted, find, find_all, text_among};
 pub use missing::{MISSING_TEXTS, is_missing, missing_texts};
 pub use number::NumberForm;
 

@@ -8,7 +8,7 @@
 
 use crate::error::{Error, Hint, Result, Warning};
 use crate::evaluate::missing_texts::refuse_missing_texts;
-use crate::forms::{Doubt, Form, Found, Given, Wanted, find_all, is_missing};
+use crate::forms::{Doubt, Form, Found, Given, Wanted, find_all, text_among};
 use crate::request::{ColumnRequest, Distance, HierarchySpec, Kind, Request, Role};
 use crate::table::{Column, Table};
 
@@ -97,11 +97,17 @@ fn make_plain(
 
 /// The forms of the columns that have one and do not say so.
 fn found_forms<'t>(table: &'t Table, request: &Request) -> Result<Vec<(String, Form)>> {
+    let decimal_comma = |line: &&ColumnRequest| match &line.format {
+        Some(Form::Number(form)) => form.decimal == ',',
+        _ => false,
+    };
+    // What the request says of other columns tells of this one too.
+    let of_others = request.columns.values().find(decimal_comma).map(|_| ',');
     let given = Given {
-        decimal: request.input.decimal,
+        decimal: request.input.decimal.or(of_others),
         thousands: request.input.thousands,
         date: request.input.date_format.clone(),
-        is_of_others: false,
+        is_of_others: request.input.decimal.is_none() && of_others.is_some(),
     };
     let is_open = |column: &&Column| {
         request.column(&column.name).is_some_and(|line| line.format.is_none())
@@ -134,10 +140,6 @@ fn found_forms<'t>(table: &'t Table, request: &Request) -> Result<Vec<(String, F
     Ok(forms)
 }
 
-/// Different local numbers or dates of a column for each other text among them: then the texts are
-/// slips, or mean missing.
-const SLIP: usize = 10;
-
 /// A few texts without a digit would make a column of local numbers or dates a column of labels: they
 /// are asked for, as text among plain numbers is.
 fn refuse_text_among(
@@ -145,16 +147,7 @@ fn refuse_text_among(
     (texts, wanted): &(Vec<&str>, Wanted),
     given: &Given,
 ) -> Result<()> {
-    let (others, odd): (Vec<&str>, Vec<&str>) = texts
-        .iter()
-        .filter(|text| !is_missing(text) && !text.trim().is_empty())
-        .partition(|text| text.contains(|c: char| c.is_ascii_digit()));
-    if odd.is_empty() || others.len() < SLIP * odd.len() {
-        return Ok(());
-    }
-    let Found::Form(form) = find_all(&[(others, *wanted)], given).remove(0) else {
-        return Ok(());
-    };
+    let Some((form, odd)) = text_among(texts, *wanted, given) else { return Ok(()) };
     let coded = column.coded.as_ref().expect("a column that was looked at");
     let is_odd = |row: &usize| {
         let text = coded.values()[coded.codes().get(*row) as usize].as_deref();

@@ -115,14 +115,19 @@ fn is_code(facts: &ColumnFacts) -> bool {
         && facts.texts().all(|text| text.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// The prefixes of codes of one length, longest first: of five digits 4, 3 and 2.
+/// The prefixes of codes, longest first: of five digits 4, 3 and 2. Of longer codes (`1234 AB`,
+/// `1234-567`) the second half is as fine as a street: about half of them, down to one character.
 fn prefixes(facts: &ColumnFacts) -> Option<String> {
     let length = facts.texts().map(|text| text.chars().count()).max()?;
     if length < 3 || facts.distinct <= FEW_LABELS {
         return None;
     }
-    let least = if length > 3 { 2 } else { 1 };
-    let lengths: Vec<String> = (least..length).rev().take(4).map(|at| at.to_string()).collect();
+    let lengths = match length {
+        3 => 1..3,
+        4 | 5 => 2..length,
+        _ => 1..length.div_ceil(2).max(4) + 1,
+    };
+    let lengths: Vec<String> = lengths.rev().map(|at| at.to_string()).collect();
     // Numbers without leading zeros are codes all the same.
     let kind = if facts.looks == Kind::Numeric { "kind = \"categorical\", " } else { "" };
     Some(format!("{kind}hierarchy = {{ prefix = [{}] }}", lengths.join(", ")))

@@ -14,7 +14,7 @@ mod roles;
 mod words;
 
 pub use persons::{person_columns, repeated_in, repeated_persons};
-pub use plain::{Reading, read_plainly};
+pub use plain::{Reading, Slip, read_plainly, text_among_numbers};
 pub use rank::ranked;
 pub(super) use roles::person_word;
 
@@ -232,17 +232,17 @@ pub struct Uniqueness {
     /// Rows of the table.
     pub rows: u64,
     /// Persons of the table; none where no column names them. Then all further numbers count
-    /// persons; one in several classes counts in each.
+    /// persons, each once.
     pub persons: Option<u64>,
     /// Equivalence classes: distinct combinations of values.
     pub classes: u64,
-    /// Rows whose combination no other row has.
+    /// Rows whose combination no other row has; persons who are alone in one of their classes.
     pub uniques: u64,
     /// The share of unique rows.
     pub share: f64,
     /// Rows in the smallest class: the k that the table has already. 0 for an empty table.
     pub smallest: u64,
-    /// Rows in classes of fewer than five rows.
+    /// Rows in classes of fewer than five rows; persons who are in such a class.
     pub below_five: u64,
 }
 
@@ -276,19 +276,30 @@ pub fn uniqueness(table: &Table, columns: &[String], person: Option<&str>) -> Un
             .all(|column| column.codes().get(*a as usize) == column.codes().get(*b as usize))
     };
     let (mut classes, mut uniques, mut below_five, mut smallest) = (0, 0, 0, u64::from(rows));
+    // The smallest class of each person, up to five.
+    let mut least = vec![5_u64; person.map_or(0, |person| person.values().len())];
     for class in order.chunk_by(same) {
         let size = match person {
             None => class.len() as u64,
             Some(person) => {
                 let person_of = |row: &RowId| person.codes().get(*row as usize);
-                class.chunk_by(|a, b| person_of(a) == person_of(b)).count() as u64
+                let size = class.chunk_by(|a, b| person_of(a) == person_of(b)).count() as u64;
+                for row in class.iter().filter(|_| size < 5) {
+                    let least = &mut least[person_of(row) as usize];
+                    *least = size.min(*least);
+                }
+                size
             }
         };
         classes += 1;
-        uniques += u64::from(size == 1);
-        below_five += if size < 5 { size } else { 0 };
+        if person.is_none() {
+            uniques += u64::from(size == 1);
+            below_five += if size < 5 { size } else { 0 };
+        }
         smallest = smallest.min(size);
     }
+    uniques += least.iter().filter(|least| **least == 1).count() as u64;
+    below_five += least.iter().filter(|least| **least < 5).count() as u64;
     let persons = person.map(|person| person.values().len() as u64);
     let share = share(uniques, persons.unwrap_or(rows.into()));
     Uniqueness {
@@ -307,7 +318,7 @@ pub fn uniqueness(table: &Table, columns: &[String], person: Option<&str>) -> Un
 /// `input` says where the table is, and how it was read; `reading` what was found in it.
 pub fn to_toml(input: &Input, reading: &Reading, profiles: &[ColumnProfile]) -> String {
     let mut text = String::new();
-    for warning in repeated_in(profiles) {
+    for warning in repeated_in(profiles).into_iter().chain(text_among_numbers(reading)) {
         text += &format!("# WARNING: {warning}\n");
     }
     text += "# Suggested roles: read each reason and decide.\n\
@@ -329,6 +340,11 @@ pub fn to_toml(input: &Input, reading: &Reading, profiles: &[ColumnProfile]) -> 
         let cells: u64 = reading.missing.values().sum();
         writeln!(text, "missing = [{}]  # {cells} cells", texts.join(", ")).expect("room");
     }
+    for name in &reading.codes {
+        let name = key(name);
+        writeln!(text, "# {name} has NA beside other codes of two letters: if it means missing, add it to `missing`")
+            .expect("room");
+    }
     text += &format!("\n{}", input_section(input));
     let has_steps = |profile: &ColumnProfile| {
         let keys = profile.keys.as_deref().unwrap_or_default();
@@ -337,7 +353,7 @@ pub fn to_toml(input: &Input, reading: &Reading, profiles: &[ColumnProfile]) -> 
     let snap = "snap = true  # publish months, years and bands, not exact dates and ages; numbers \
                 without a hierarchy keep exact ends\n";
     let snap = if profiles.iter().any(has_steps) { snap } else { "" };
-    let path = released_name(input).map(|name| format!("path = {}\n", quoted(&name)));
+    let path = released_name(input, reading).map(|name| format!("path = {}\n", quoted(&name)));
     let has_persons = profiles.iter().any(|profile| profile.role == Role::Person);
     let proof = beside(input, "proof.csv").filter(|_| has_persons);
     let why = "# whose row is whose: as secret as the table; verify and report read it";
@@ -375,11 +391,13 @@ pub fn to_toml(input: &Input, reading: &Reading, profiles: &[ColumnProfile]) -> 
 
 /// The name of the release beside the configuration: `patients-safe.csv`; none where the table has
 /// no name.
-fn released_name(input: &Input) -> Option<String> {
+fn released_name(input: &Input, reading: &Reading) -> Option<String> {
     let path = input.path.as_ref()?;
     let end = match path.extension().map(|end| end.to_ascii_lowercase()) {
         Some(end) if end == "parquet" || end == "pq" => "parquet",
         Some(end) if end == "arrow" || end == "feather" || end == "ipc" => "arrow",
+        // A folder of Parquet files.
+        None if reading.is_typed => "parquet",
         _ => "csv",
     };
     beside(input, &format!("safe.{end}"))
@@ -388,14 +406,24 @@ fn released_name(input: &Input) -> Option<String> {
 /// The name of a file beside the configuration, after that of the table: `patients-safe.csv`.
 fn beside(input: &Input, end: &str) -> Option<String> {
     let path = input.path.as_ref().filter(|path| path.as_os_str() != "-")?;
-    let name = path.file_name()?.to_string_lossy().replace('*', "");
-    let stem = name.split('.').find(|part| !part.is_empty())?;
-    Some(format!("{stem}-{end}"))
+    let name = path.file_name()?.to_string_lossy();
+    let stem = |name: &str| name.split('.').next().unwrap_or_default().replace('*', "");
+    // Of `visits/*.parquet` the folder has the name.
+    let folder = path.parent().and_then(|folder| folder.file_name());
+    let folder = folder.map(|folder| stem(&folder.to_string_lossy()));
+    let of_all = folder.filter(|stem| !stem.is_empty()).unwrap_or("table".to_string());
+    let own = match stem(&name) {
+        own if !own.is_empty() => own,
+        _ if name.contains('*') => of_all,
+        _ => name.split('.').find(|part| !part.is_empty())?.to_string(),
+    };
+    Some(format!("{own}-{end}"))
 }
 
 /// The line of a column, and another way to write it.
 fn line(text: &mut String, key: &str, profile: &ColumnProfile, reading: &Reading) {
-    let has_form = matches!(profile.role, Role::Quasi | Role::Weight);
+    let is_rounded = profile.keys.as_ref().is_some_and(|keys| keys.contains("round = "));
+    let has_form = is_rounded || matches!(profile.role, Role::Quasi | Role::Weight);
     let form = reading.forms.get(&profile.name).filter(|_| has_form);
     let form = form.map(|form| format!(", format = {}", quoted(&form.to_string())));
     let form = form.unwrap_or_default();
@@ -745,6 +773,16 @@ mod tests {
     }
 
     #[test]
+    fn a_person_in_several_classes_counts_once() {
+        let table = crate::testing::table("id,age\na,1\na,2\na,3\nb,3\nb,3\nc,4\n");
+        let found = uniqueness(&table, &["age".to_string()], Some("id"));
+        assert_eq!((found.persons, found.classes, found.smallest), (Some(3), 4, 1));
+        // a is alone with 1 and with 2, c with 4; b is beside a.
+        assert_eq!((found.uniques, found.below_five), (2, 3));
+        assert!(found.share < 1.0);
+    }
+
+    #[test]
     fn the_configuration_parses_back_with_a_role_for_every_column() {
         let names = [
             "age",
@@ -836,6 +874,20 @@ mod tests {
     }
 
     #[test]
+    fn a_release_has_the_name_and_the_type_of_its_table() {
+        let name = |path: &str, is_typed: bool| {
+            let reading = Reading { is_typed, ..Reading::default() };
+            released_name(&at(Path::new(path)), &reading).unwrap_or_default()
+        };
+        assert_eq!(name("data/visits.csv.gz", false), "visits-safe.csv");
+        assert_eq!(name("data/visits.parquet", true), "visits-safe.parquet");
+        assert_eq!(name("../visits", true), "visits-safe.parquet");
+        assert_eq!(name("visits/*.parquet", true), "visits-safe.parquet");
+        assert_eq!(name("visits/part-*.parquet", true), "part--safe.parquet");
+        assert_eq!(name("*.parquet", true), "table-safe.parquet");
+    }
+
+    #[test]
     fn one_sensitive_column_at_most_has_a_rule() {
         let profiles = profile(&table(&[
             ("diagnosis", |row| (row % 3).to_string()),
@@ -863,6 +915,16 @@ mod tests {
         assert_eq!((profiles[0].role, profiles[0].is_open), (Role::Weight, true));
         let text = to_toml(&Input::default(), &Reading::default(), &profiles);
         assert!(text.contains("#? \"survey weight\" = { role = \"weight\""), "{text}");
+        for name in
+            ["peso_amostral", "peso amostral", "ponderacao", "peso_muestral", "peso campionario"]
+                .into_iter()
+                .chain(["steekproefgewicht", "Ponderação"])
+        {
+            assert_eq!(profile(&table(&[(name, few)]))[0].role, Role::Weight, "{name}");
+        }
+        let fine = |row: usize| format!("{}.125", 900 + row % 200);
+        assert_eq!(profile(&table(&[("waga", fine)]))[0].role, Role::Weight);
+        assert_eq!(profile(&table(&[("waga", few)]))[0].role, Role::Quasi);
     }
 
     #[test]
@@ -885,6 +947,7 @@ mod tests {
         let categorical = Some("kind = \"categorical\"".to_string());
         assert_eq!(keys("race", code), categorical);
         assert_eq!(keys("veterans benefits", |row| (row % 3).to_string()), categorical);
+        assert_eq!(keys("distrito", |row| (row % 18 + 1).to_string()), categorical);
         assert_eq!(keys("hours-per-week", code), None);
         assert_eq!(keys("number of children", |row| (row % 3).to_string()), None);
         let age = "hierarchy = { intervals = [5, 10, 20] }";
@@ -897,6 +960,12 @@ mod tests {
         assert_eq!(keys("visit", |row| format!("2023-03-{:02}", row % 28 + 1)), calendar("week"));
         let zip = |row: usize| format!("{:05}", row * 7919 % 300);
         assert_eq!(keys("PLZ", zip).as_deref(), Some("hierarchy = { prefix = [4, 3, 2] }"));
+        // Fine codes go down to one character.
+        let dutch = |row: usize| format!("{} AB", 1000 + row * 7919 % 300);
+        let down = "hierarchy = { prefix = [4, 3, 2, 1] }";
+        assert_eq!(keys("postcode", dutch).as_deref(), Some(down));
+        let portuguese = |row: usize| format!("{}-{:03}", 1000 + row % 90, row % 7);
+        assert_eq!(keys("código postal", portuguese).as_deref(), Some(down));
         // However few they are, they are no numbers.
         assert_eq!(keys("zip", |row| (53_703 + row % 3).to_string()), categorical);
         let level = |row: usize| ["High", "Low", "Medium"][row % 3].to_string();
@@ -921,10 +990,12 @@ mod tests {
             (Quasi, "geboortedatum leeftijd geslacht woonplaats burgerlijke_staat opleiding"),
             (Quasi, "data_de_nascimento idade profissão freguesia escolaridade"),
             (Quasi, "data_urodzenia wiek płeć województwo wykształcenie stan_cywilny"),
+            (Quasi, "Concelho NPA Religione Religião Geloof Wyznanie Ethnie"),
             (Identifier, "Vorname Nachname Telefon Straße nom prénom apellidos cognome achternaam"),
-            (Identifier, "sobrenome nazwisko PESEL codice_fiscale BSN DNI"),
+            (Identifier, "sobrenome nazwisko PESEL codice_fiscale BSN DNI Burgerservicenummer"),
             (Sensitive, "Diagnose Einkommen Kosten maladie salaire enfermedad reddito inkomen"),
             (Sensitive, "doença choroba diagnóstico malattia ziekte revenu"),
+            (Sensitive, "Patologia Rookt Schwanger"),
         ] {
             for name in names.split(' ') {
                 assert_eq!(profile(&table(&[(name, label)]))[0].role, role, "{name}");

@@ -21,7 +21,7 @@ const KEY: &str = "\
     numerosecuritesociale nir numeropatient numerodepatient idpatient identifiantpatient \
     numeroclient dni nie nif idpaciente numeropaciente numerodepaciente codigopaciente \
     codicefiscale codicepaziente idpaziente numeropaziente \
-    bsn patientnummer patientnr persoonsnummer personnummer clientnummer klantnummer \
+    bsn burgerservicenummer patientnummer patientnr persoonsnummer personnummer clientnummer klantnummer \
     cpf numeroutente idutente numerodoutente codigoutente pesel idpacjenta numerpacjenta kodpacjenta";
 
 /// Whole names: two persons may share one, but not most of a table.

@@ -30,7 +30,9 @@ pub(super) struct ColumnFacts<'a> {
 /// A survey's weight by the name of the column: where rows have positive numbers, and a bare
 /// `weight` only with values that no scale shows.
 fn is_sampling_weight(words: &[String], facts: &ColumnFacts) -> Option<&'static str> {
-    let bare = || find(words, "weight wgt wt weighting").filter(|_| facts.is_no_scale);
+    let bare = || {
+        find(words, "weight wgt wt weighting waga peso poids gewicht").filter(|_| facts.is_no_scale)
+    };
     let bare = || bare().filter(|_| find(words, BODY).is_none());
     let word = find(words, SAMPLING_WEIGHT).or_else(bare)?;
     (facts.is_positive && facts.missing == 0 && different(facts) > 1).then_some(word)

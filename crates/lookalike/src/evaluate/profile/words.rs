@@ -21,7 +21,7 @@ pub(super) const IDENTIFIER: &str = "\
     numeropaciente numerodepaciente codigopaciente \
     nome cognome cellulare indirizzo codicefiscale codicepaziente idpaziente numeropaziente \
     naam voornaam achternaam telefoon telefoonnummer mobiel adres straat huisnummer bsn \
-    patientnummer patientnr persoonsnummer personnummer clientnummer klantnummer \
+    patientnummer patientnr persoonsnummer personnummer clientnummer klantnummer burgerservicenummer \
     sobrenome apelido telefone telemovel morada endereco rua cpf numeroutente idutente \
     numerodoutente codigoutente \
     imie nazwisko ulica pesel idpacjenta numerpacjenta kodpacjenta";
@@ -58,7 +58,8 @@ pub(super) const SENSITIVE: &str = "\
     diagnostico enfermedad tratamiento medicamento ingreso salario sueldo renta coste costo \
     discapacidad embarazo fumador \
     diagnosi malattia trattamento farmaco reddito stipendio disabilita gravidanza fumatore \
-    ziekte behandeling medicatie inkomen salaris loon zwangerschap roker \
+    ziekte behandeling medicatie inkomen salaris loon zwangerschap roker rookt patologia pathologie \
+    patologie schwanger enceinte \
     doenca tratamento rendimento renda custo deficiencia gravidez fumante \
     rozpoznanie diagnoza choroba leczenie lek leki dochod dochody zarobki wynagrodzenie koszt ciaza \
     niepelnosprawnosc";
@@ -92,6 +93,7 @@ pub(super) const QUASI: &str = "\
     professione occupazione istruzione titolodistudio altezza figli lingua \
     geslacht woonplaats plaats stad gemeente provincie nationaliteit geboorteplaats \
     burgerlijkestaat beroep opleiding lengte kinderen taal \
+    religione religiao geloof wyznanie ethnie npa concelho \
     cep cidade distrito freguesia estado nacionalidade naturalidade profissao ocupacao \
     escolaridade filhos \
     plec kodpocztowy miasto miejscowosc gmina powiat wojewodztwo kraj obywatelstwo narodowosc \
@@ -132,7 +134,8 @@ pub(super) const NOMINAL: &str = "\
     geschlecht bundesland kreis gemeinde familienstand beruf branche konfession land staat \
     sexe genre departement pays metier etatcivil sexo genero provincia municipio estadocivil pais \
     sesso genere regione comune statocivile geslacht gemeente provincie beroep plec gmina powiat \
-    wojewodztwo stancywilny zawod kraj cidade profissao";
+    wojewodztwo stancywilny zawod kraj cidade profissao distrito concelho freguesia religione \
+    religiao geloof wyznanie ethnie";
 
 /// Words for amounts: their numbers are not codes, however few there are.
 pub(super) const AMOUNT: &str = "\
@@ -148,7 +151,7 @@ pub(super) const AGE: &str = "age agep alter edad eta leeftijd idade wiek";
 
 /// Words for the code of a place that begins with the code of a larger place.
 pub(super) const ZIP: &str = "\
-    zip zipcode postcode postal postalcode plz postleitzahl codepostal codigopostal cap cep \
+    zip zipcode npa postcode postal postalcode plz postleitzahl codepostal codigopostal cap cep \
     kodpocztowy";
 
 /// Words for levels of education.
@@ -175,13 +178,14 @@ pub(super) const NATURAL: [&str; 5] = [
      province puma region residence state town village zip zipcode plz postleitzahl ort wohnort \
      stadt bundesland landkreis kreis gemeinde codepostal cp ville departement codigopostal ciudad \
      municipio provincia cap citta comune regione woonplaats plaats gemeente provincie cep cidade \
-     distrito freguesia estado kodpocztowy miasto miejscowosc gmina powiat wojewodztwo",
+     distrito freguesia concelho npa estado kodpocztowy miasto miejscowosc gmina powiat wojewodztwo",
     // Where they come from.
     "ancestry birthplace cit citizenship country countryofbirth ethnicity hisp hispanic language \
      nationality native origin pob pobp rac race religion geburtsort geburtsland \
      staatsangehorigkeit nationalitat herkunft konfession sprache pays nationalite \
      lieudenaissance langue pais nacionalidad idioma paese nazionalita cittadinanza nationaliteit \
-     taal nacionalidade kraj obywatelstwo narodowosc jezyk",
+     taal nacionalidade kraj obywatelstwo narodowosc jezyk religione religiao geloof wyznanie \
+     ethnie",
     // With whom they live.
     "child children family household mar marital maritalstatus married marstat relationship spouse \
      familienstand kinder haushalt etatcivil situationfamiliale enfants estadocivil hijos \
@@ -207,7 +211,8 @@ pub(super) const SAMPLING_WEIGHT: &str = "\
     finalwgt finalwt finlwt fnlwgt grossingfactor hhwt hochrechnungsfaktor hwgt instanceweight \
     perwt personweight popweight populationweight pspwght pweight pwght pwgt pwgtp respondentweight \
     sampleweight samplewt samplingweight statisticalweight surveyweight surveywgt surveywt wgtp \
-    wtfinl wtint wtmec gewichtungsfaktor ponderation";
+    wtfinl wtint wtmec gewichtungsfaktor ponderation ponderacao pesoamostral pesomuestral \
+    pesocampionario steekproefgewicht";
 
 /// Words that make a weight one of bodies and things.
 pub(super) const BODY: &str = "\
