@@ -211,8 +211,9 @@ mod tests {
     fn na_among_codes_of_two_letters_is_asked() {
         let provinces = |share: usize| {
             let mut csv = "provincia\n".to_string();
-            let code =
-                |row: usize| if row % share == 0 { "NA" } else { ["MI", "RM", "TO"][row % 3] };
+            let code = |row: usize| {
+                if row.is_multiple_of(share) { "NA" } else { ["MI", "RM", "TO"][row % 3] }
+            };
             (0..400).for_each(|row| csv += &format!("{}\n", code(row)));
             reading(&csv)
         };
