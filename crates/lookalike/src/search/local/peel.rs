@@ -201,10 +201,14 @@ impl<'a> Peeler<'a> {
         Some(patterns)
     }
 
+    /// Puts patterns in the order of their mean loss, each once.
     fn sort(&self, patterns: &mut Vec<Vec<u8>>) {
-        patterns.sort_by(|one, other| {
-            self.mean_loss(one).total_cmp(&self.mean_loss(other)).then_with(|| one.cmp(other))
+        let mut with_loss: Vec<(f64, Vec<u8>)> =
+            patterns.drain(..).map(|pattern| (self.mean_loss(&pattern), pattern)).collect();
+        with_loss.sort_by(|(one, pattern), (other, with)| {
+            one.total_cmp(other).then_with(|| pattern.cmp(with))
         });
+        patterns.extend(with_loss.into_iter().map(|(_, pattern)| pattern));
         patterns.dedup();
     }
 
@@ -241,16 +245,12 @@ impl<'a> Peeler<'a> {
     /// make a class in all that are there.
     fn around(&self, set: u32, sample: &[u32], alive: usize) -> Vec<u8> {
         let here: Vec<CodeRange> = self.row(set).iter().map(|&code| CodeRange::one(code)).collect();
-        let mut near: Vec<(f64, u32)> = sample
-            .iter()
-            .map(|&other| (self.penalty.of_join_row(&here, self.row(other)), other))
-            .collect();
-        near.sort_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));
         // So many rows of the sample stand for a class.
         let wanted = real(self.least) * real(sample.len() as u64) / real(alive.max(1) as u64);
-        let (mut ranges, mut found) = (here, 0);
-        for (_, other) in near {
-            if real(found) >= wanted.max(real(self.rows[set as usize] + 1)) {
+        let wanted = wanted.max(real(self.rows[set as usize] + 1));
+        let (mut ranges, mut found) = (here.clone(), 0);
+        for (_, other) in self.nearest(&here, sample, wanted) {
+            if real(found) >= wanted {
                 break;
             }
             found += self.rows[other as usize];
@@ -267,6 +267,35 @@ impl<'a> Peeler<'a> {
                 .expect("there are few levels")
         };
         ranges.iter().zip(&self.levels).map(level).collect()
+    }
+
+    /// The nearest sets of a sample by the loss of a row in a box with them, as many as have the
+    /// wanted rows if each has one, the nearest first.
+    fn nearest(&self, here: &[CodeRange], sample: &[u32], wanted: f64) -> Vec<(f64, u32)> {
+        let is_before = |one: &(f64, u32), other: &(f64, u32)| {
+            one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)).is_lt()
+        };
+        let mut near: Vec<(f64, u32)> = Vec::new();
+        for &other in sample {
+            let is_full = real(near.len() as u64) >= wanted;
+            let limit = near.last().filter(|_| is_full).map_or(f64::INFINITY, |last| last.0);
+            let mut loss = 0.0;
+            for (at, (range, &code)) in here.iter().zip(self.row(other)).enumerate() {
+                loss += self.penalty.of(at, range.join(CodeRange::one(code)));
+                if loss > limit {
+                    break;
+                }
+            }
+            let found = (loss, other);
+            if is_full && !near.last().is_some_and(|last| is_before(&found, last)) {
+                continue;
+            }
+            if is_full {
+                near.pop();
+            }
+            near.insert(near.partition_point(|before| is_before(before, &found)), found);
+        }
+        near
     }
 
     /// Takes out every group under a pattern that satisfies the rules.
