@@ -65,7 +65,7 @@ pub fn text_among_numbers(reading: &Reading) -> Vec<Warning> {
             slip.row + 1
         );
         let kind = Hint::SetKind { column: slip.column.clone(), kind: "categorical".into() };
-        Warning::new("text-among-numbers", why)
+        Warning::new("text-in-number-column", why)
             .about_column(&slip.column)
             .hint(Hint::plain("fix the cell"))
             .hint(Hint::NameMissing { texts: Vec::new() })
@@ -198,7 +198,7 @@ mod tests {
         assert!(said[0].to_string().contains("data row 61"), "{}", said[0]);
         let said = text_among_numbers(&reading(&rows("secret,1,f,x\n20,1,f,x\n")));
         let words = said[0].to_string();
-        assert_eq!((said.len(), said[0].code()), (1, "text-among-numbers"));
+        assert_eq!((said.len(), said[0].code()), (1, "text-in-number-column"));
         assert!(
             words.contains("column `age`")
                 && words.contains("1 cell has text, the first in data row 61"),
