@@ -105,9 +105,9 @@ tuning! {
     /// solved in cells. More: less loss on tables of that size, and time that grows faster than
     /// the table. `bench/tune small_tuples 10000,30000,100000`
     small_tuples: usize = 30_000, tiny 60;
-    /// Share of the time for the starts of `auto` on a small table; the rest is for refinement.
-    /// `bench/tune starts_share 0.3,0.5,0.7`
-    starts_share: share = 0.5;
+    /// Share of the time for the starts of `auto` on a small table; the rest is for refinement. They
+    /// mostly end sooner. `bench/tune starts_share 0.3,0.5,0.8`
+    starts_share: share = 0.8;
     /// The same on a large table, where a better start gains more than refinement does.
     /// `bench/tune large_starts_share 0.5,0.8,0.9`
     large_starts_share: share = 0.8;
@@ -278,6 +278,10 @@ tuning! {
     /// Share by which the value of each neighbour changes at random.
     /// `bench/tune refine_noise 0.1,0.2,0.4`
     refine_noise: share = 0.2;
+    /// Attempts to make better classes of the same neighbours, until one is accepted. More: fewer
+    /// searches for neighbours, which take half of a step when k is small.
+    /// `bench/tune refine_attempts 1,2,3`
+    refine_attempts: u32 = 3;
     /// Temperature at the start: the mean loss of a row, times this, may be lost in a step. It
     /// gains where there is time and nothing in two seconds (lab notes).
     /// `bench/tune refine_temperature 1.5,3,5`

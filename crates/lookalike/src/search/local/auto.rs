@@ -37,9 +37,6 @@ pub(crate) fn auto(task: &Task, steps: Option<u64>) -> Partition {
     if task.privacy.needs_sensitive() {
         found.push(under_rules(task, &penalty, is_small));
     }
-    if is_small {
-        found.push(cluster::cluster(&Task { rounds: task.tuning.cluster_tries, ..*task }));
-    }
     let time = task.budget.part(if is_small {
         task.tuning.starts_share
     } else {
@@ -51,9 +48,11 @@ pub(crate) fn auto(task: &Task, steps: Option<u64>) -> Partition {
         || peel::peel(&start),
         || {
             if is_small {
+                // The best for small k first: time may be short.
                 vec![
-                    top_down::top_down(&start, Objective::Table),
                     bottom_up::bottom_up(&start, Objective::Table),
+                    top_down::top_down(&start, Objective::Table),
+                    cluster::cluster(&Task { rounds: task.tuning.cluster_tries, ..start }),
                 ]
             } else {
                 vec![in_cells(&start, &penalty)]

@@ -309,39 +309,18 @@ impl<'a> Refinement<'a> {
         {
             return None;
         }
-        let tuning = self.task.tuning;
-        let Workspace { rules, pool, places, parts, scratch } = workspace;
-        let old = || classes.iter().map(|&class| self.classes[class as usize].as_slice());
-        pool.fill(&self.cells, old(), places);
-        rules.forget();
-        let in_pool = rows(&pool.pieces);
-        let exact_share = if in_pool + 2 <= tuning.exact_rows { 1.0 } else { tuning.exact_share };
-        let is_exact = in_pool <= tuning.exact_rows && rng.unit() < exact_share;
-        let made = if is_exact {
-            exact::exact(self.penalty, rules, pool, parts)
-        } else if rng.unit() < tuning.refine_keep {
-            parts.resize(parts.len().max(classes.len()), PoolClass::default());
-            let mut next = places.iter();
-            for (part, class) in parts.iter_mut().zip(old()) {
-                let members = class
-                    .iter()
-                    .zip(&mut next)
-                    .map(|(piece, &at)| Member { at, count: piece.count });
-                part.set(self.penalty, pool, members);
-            }
-            classes.len()
-        } else {
-            rebuild::rebuild(self.penalty, rules, pool, &mut rng, scratch, parts)?
-        };
-        let parts = &mut parts[..made];
-        if !is_exact {
-            polish::polish(self.penalty, rules, pool, parts);
-        }
-        let after: f64 = parts.iter().map(PoolClass::loss).sum();
-        let accepted = -may_lose * (1.0 - rng.unit()).ln();
-        if (after - before).abs() < equal(self.penalty) || after > before + accepted {
-            return None;
-        }
+        let old = classes.iter().map(|&class| self.classes[class as usize].as_slice());
+        workspace.pool.fill(&self.cells, old, &mut workspace.places);
+        workspace.rules.forget();
+        // Finding the neighbours takes as long as an attempt, so they are used more than once.
+        let found = (0..self.task.tuning.refine_attempts).find_map(|_| {
+            let made = self.attempt(workspace, classes, &mut rng)?;
+            let after: f64 = workspace.parts[..made].iter().map(PoolClass::loss).sum();
+            let accepted = -may_lose * (1.0 - rng.unit()).ln();
+            let is_equal = (after - before).abs() < equal(self.penalty);
+            (!is_equal && after <= before + accepted).then_some(made)
+        });
+        let Workspace { pool, parts, .. } = workspace;
         let piece = |member: &Member| Piece {
             tuple: pool.pieces[member.at as usize].tuple,
             count: member.count,
@@ -351,7 +330,35 @@ impl<'a> Refinement<'a> {
             ranges: (0..pool.width()).map(|at| part.range(at)).collect(),
             rows: part.rows,
         };
-        Some(parts.iter().map(class).collect())
+        Some(parts[..found?].iter().map(class).collect())
+    }
+
+    /// Makes classes of the rows in the pool, which are those of these classes; returns their
+    /// number, or none when some rows fit nowhere.
+    fn attempt(&self, workspace: &mut Workspace, classes: &[u32], rng: &mut Rng) -> Option<usize> {
+        let tuning = self.task.tuning;
+        let Workspace { rules, pool, places, parts, scratch } = workspace;
+        let in_pool = rows(&pool.pieces);
+        let exact_share = if in_pool + 2 <= tuning.exact_rows { 1.0 } else { tuning.exact_share };
+        if in_pool <= tuning.exact_rows && rng.unit() < exact_share {
+            return Some(exact::exact(self.penalty, rules, pool, parts));
+        }
+        let made = if rng.unit() < tuning.refine_keep {
+            parts.resize(parts.len().max(classes.len()), PoolClass::default());
+            let mut next = places.iter();
+            for (part, &class) in parts.iter_mut().zip(classes) {
+                let members = self.classes[class as usize]
+                    .iter()
+                    .zip(&mut next)
+                    .map(|(piece, &at)| Member { at, count: piece.count });
+                part.set(self.penalty, pool, members);
+            }
+            classes.len()
+        } else {
+            rebuild::rebuild(self.penalty, rules, pool, rng, scratch, parts)?
+        };
+        polish::polish(self.penalty, rules, pool, &mut parts[..made]);
+        Some(made)
     }
 
     /// Puts new classes in the place of old ones.
