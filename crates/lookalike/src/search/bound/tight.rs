@@ -53,8 +53,9 @@ use super::space::{cell_space, resolutions};
 /// The factor of the roots of the least losses at the start.
 const START: f64 = 1.3;
 
-/// Groups from which on the start is found for nearly all of them, not for all.
-const LARGE: usize = 2_000;
+/// Groups from which on the start is found for nearly all of them (all but one in so many), not for
+/// all.
+const LARGE: [(usize, usize); 2] = [(2_000, 50), (100_000, 10)];
 
 /// Visits of an ascent at most, and the gain of a visit below which it ends.
 const ASCENTS: usize = 30;
@@ -181,8 +182,10 @@ impl Ascent<'_> {
             let found = scan(self.space, &ones, limit, 0.0, self.budget)?.scale;
             let open = found.iter().filter(|&&loss| loss >= limit).count();
             // In a large table a few rows far from all others keep the limit as their bound.
-            let is_far = open * 50 <= found.len() || limit >= most / 4.0;
-            if open == 0 || limit >= most || is_far && found.len() > LARGE {
+            let large = LARGE.iter().rev().find(|&&(groups, _)| found.len() > groups);
+            let is_enough = large
+                .is_some_and(|(_, one_in)| open * one_in <= found.len() || limit >= most / 4.0);
+            if open == 0 || limit >= most || is_enough {
                 return Some(found);
             }
             limit *= 2.0;
