@@ -173,6 +173,7 @@ function drawChip() {
 
 /** Runs an action and shows its error as a notice. */
 const act = (action) => async () => {
+  passing = null;
   try { await action(); } catch (error) { if (!isAbort(error)) showError(error); }
 };
 

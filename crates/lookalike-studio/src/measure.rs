@@ -347,6 +347,7 @@ pub(crate) fn columns(
             "open": profile.is_open, "rank": profile.rank, "role": line.map(|line| line.role),
             "hierarchy": crate::hierarchies::summary(source, request, &profile.name, config),
             "examples": source.examples(&profile.name),
+            "settings": source.suggested(&profile.name),
         }));
     }
     let is_undecided = |name: &&String| request.column(name).is_none() && request.rest.is_none();

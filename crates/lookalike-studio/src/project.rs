@@ -92,9 +92,10 @@ impl Project {
     }
 
     /// Takes the files that the configuration names as they are now: the written ones, and those that are
-    /// not known yet.
+    /// not known yet. The configuration itself is known by its text.
     fn know(&mut self, written: &[PathBuf]) {
-        for path in self.named().into_iter().chain(written.iter().cloned()) {
+        let all = self.named().into_iter().chain(written.iter().cloned());
+        for path in all.filter(|path| *path != self.config).collect::<Vec<_>>() {
             if written.contains(&path) || !self.tags.contains_key(&path) {
                 let tag = tags::of_file(&path);
                 self.tags.insert(path, tag);
@@ -189,6 +190,12 @@ impl Project {
     }
 
     fn take_config(&mut self) -> Answer<()> {
+        if !self.config.exists() {
+            let name = shown(&self.folder, &self.config);
+            return Err(Failure::not_found(format!(
+                "{name} is not there any more: keep what this page shows, which writes it again"
+            )));
+        }
         let text = std::fs::read_to_string(&self.config)
             .map_err(|source| lookalike::Error::io(&self.config, source))?;
         check_paths(&self.folder, &self.config, &Request::parse(&text)?)?;

@@ -11,6 +11,7 @@ use lookalike::table::{self, Coded, Column, Table, Treatment};
 use lookalike_report::suggest::suggest_and_keep;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
+use serde_json::Value;
 
 use crate::failure::{Answer, Failure};
 use crate::measure::Classes;
@@ -23,6 +24,8 @@ pub(crate) struct SourceTable {
     /// What `init` would say of each column.
     pub(crate) profiles: Vec<ColumnProfile>,
     pub(crate) warnings: Vec<String>,
+    /// The keys of each column as `init` would write them, those of columns to decide too.
+    suggested: Value,
     /// For each column the rows of each code.
     counts: FxHashMap<String, Vec<u64>>,
     /// For each column its most frequent values.
@@ -33,7 +36,13 @@ pub(crate) struct SourceTable {
 }
 
 impl SourceTable {
-    fn new(table: Table, profiles: Vec<ColumnProfile>, warnings: &[Warning]) -> SourceTable {
+    /// `toml` is the configuration that `init` would write.
+    fn new(
+        table: Table,
+        profiles: Vec<ColumnProfile>,
+        warnings: &[Warning],
+        toml: &str,
+    ) -> SourceTable {
         // With the reading, so that no screen waits for it.
         let coded = table.columns().par_iter().filter_map(|column| {
             let coded = column.coded.as_ref()?;
@@ -47,6 +56,7 @@ impl SourceTable {
             table,
             profiles,
             warnings,
+            suggested: suggested(toml),
             counts: counts.into_iter().collect(),
             examples: examples.into_iter().collect(),
             classes: Mutex::default(),
@@ -76,10 +86,23 @@ impl SourceTable {
         counts.map(Vec::as_slice).ok_or_else(|| Failure::not_found("the table has no such column"))
     }
 
+    /// The keys that a column is suggested to have.
+    pub(crate) fn suggested(&self, name: &str) -> &Value {
+        &self.suggested[name]
+    }
+
     /// The most frequent values of a column, at most three.
     pub(crate) fn examples(&self, name: &str) -> &[String] {
         self.examples.get(name).map(Vec::as_slice).unwrap_or_default()
     }
+}
+
+/// The columns of what `init` would write, if every column that is to be decided were taken in.
+fn suggested(toml: &str) -> Value {
+    let decided = toml.replace("\n#? ", "\n");
+    let request = Request::parse(&decided).and_then(|request| request.to_json());
+    let request: Option<Value> = request.ok().and_then(|json| serde_json::from_str(&json).ok());
+    request.map(|mut request| request["columns"].take()).unwrap_or_default()
 }
 
 fn count(coded: &Coded) -> Vec<u64> {
@@ -108,7 +131,7 @@ pub(crate) fn read_new(path: &Path, input: &Input) -> Answer<(SourceTable, Strin
     let named = path.file_name().map(Into::into);
     let (found, table) = suggest_and_keep(source, &Input { path: named, ..input.clone() })?;
     let warnings: Vec<Warning> = header.into_iter().chain(found.warnings).collect();
-    Ok((SourceTable::new(table, found.columns, &warnings), found.toml))
+    Ok((SourceTable::new(table, found.columns, &warnings, &found.toml), found.toml))
 }
 
 /// Reads the table of a configuration.
@@ -127,11 +150,12 @@ pub(crate) fn read(path: &Path, request: &Request) -> Answer<SourceTable> {
         date: input.date_format.clone(),
         is_of_others: false,
     };
-    let (table, _) = profile::read_plainly(table, &given);
+    let (table, reading) = profile::read_plainly(table, &given);
     if table.rows() == 0 {
         return Err(Failure::bad("the table has no rows: there is nothing to release"));
     }
     table.check_header()?;
     let profiles = profile::profile(&table);
-    Ok(SourceTable::new(table, profiles, &warnings))
+    let toml = profile::to_toml(&Input::default(), &reading, &profiles);
+    Ok(SourceTable::new(table, profiles, &warnings, &toml))
 }

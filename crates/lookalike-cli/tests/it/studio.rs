@@ -661,6 +661,53 @@ fn the_whole_way_gives_what_the_command_line_gives() {
 }
 
 #[test]
+fn a_change_after_an_undo_is_undone_too() {
+    let dir = Workdir::with_patients(60);
+    let studio = Studio::start(&dir, "patients.csv");
+    let first = studio.ready();
+    for k in [7, 8, 9] {
+        let mut request = studio.get("/api/project")["request"].clone();
+        request["k"] = json!(k);
+        let etag = studio.get("/api/project")["etag"].clone();
+        let saved =
+            studio.call("PUT", "/api/project", &json!({ "etag": etag, "request": request }));
+        assert_eq!(saved.status, 200, "{}", saved.body);
+        let undone = studio.post("/api/undo", &json!({}));
+        assert_eq!(undone["request"]["k"], first["request"]["k"], "after k = {k}");
+    }
+    studio.post("/api/redo", &json!({}));
+    std::fs::remove_file(dir.path("patients.toml")).unwrap();
+    let gone = studio.call("POST", "/api/reload", &json!({}));
+    assert!(gone.status == 404 && gone.body.contains("not there any more"), "{}", gone.body);
+}
+
+#[test]
+fn a_column_to_decide_has_the_settings_that_init_would_write() {
+    let dir = Workdir::new();
+    let line = |row: u32| {
+        let (age, day, income) = (20 + row % 60, 1 + row % 28, 10_000 + row * 137 % 90_000);
+        let (thousands, rest) = (income / 1000, income % 1000);
+        format!("{age};{day:02}.03.2024;{thousands}.{rest:03},50;{},{}\n", 1 + row % 3, row % 4)
+    };
+    let rows: String = (0..400).map(line).collect();
+    dir.write("people.csv", format!("Alter;Aufnahme;Einkommen;Gewichtung\n{rows}"));
+    let studio = Studio::start(&dir, "people.csv");
+    for round in 0..2 {
+        studio.ready();
+        let columns = studio.get("/api/columns");
+        let columns = columns["columns"].as_array().unwrap();
+        let settings = |name: &str| {
+            columns.iter().find(|column| column["name"] == name).unwrap()["settings"].clone()
+        };
+        assert!(settings("Einkommen")["round"].is_number(), "{round}: {columns:?}");
+        assert_eq!(settings("Gewichtung")["format"], "1234,5", "{round}");
+        assert!(settings("Aufnahme")["hierarchy"]["date"].is_array(), "{round}: {columns:?}");
+        // Read again, now with its configuration.
+        studio.post("/api/open-again", &json!({}));
+    }
+}
+
+#[test]
 fn a_hierarchy_is_edited_in_its_file_and_undone() {
     let dir = Workdir::new();
     let rows = ["nurse,31", "midwife,35", "welder,40", "smith,60"];

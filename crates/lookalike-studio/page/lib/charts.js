@@ -105,7 +105,9 @@ function knob(point, x, y, key, options) {
     choose();
   };
   const shape = key === "loss" ? s("circle", { cx: x, cy: y, r: 6 }) : s("rect", { x: x - 5.5, y: y - 5.5, width: 11, height: 11 });
-  return s("g", { id: `point-${key}-${point.k}`, class: `knob ${options.chosen === point.k ? "chosen" : ""}`, role: "button", tabindex: 0, "aria-pressed": options.chosen === point.k, "aria-label": `k = ${point.k}: ${options.name} ${share(point[key])}${options.names?.[point.k] ? `, pinned as ${options.names[point.k]}` : ""}`, onclick: choose, onkeydown: keys },
+  // The name of a button begins with its visible text.
+  const shown = `${options.names?.[point.k] ? `${options.names[point.k]} ` : ""}${share(point[key])}`;
+  return s("g", { id: `point-${key}-${point.k}`, class: `knob ${options.chosen === point.k ? "chosen" : ""}`, role: "button", tabindex: 0, "aria-pressed": options.chosen === point.k, "aria-label": `${shown}: ${options.name} of k = ${point.k}${options.names?.[point.k] ? `, pinned as ${options.names[point.k]}` : ""}`, onclick: choose, onkeydown: keys },
     s("circle", { class: "target", cx: x, cy: y, r: 16 }), shape,
-    s("text", { class: "knob-name", x, y: y - 11, "text-anchor": "middle" }, `${options.names?.[point.k] ? `${options.names[point.k]} ` : ""}${share(point[key])}`));
+    s("text", { class: "knob-name", x, y: y - 11, "text-anchor": "middle" }, shown));
 }

@@ -4,7 +4,7 @@
 import { events, isAbort, post } from "./api.js";
 import { h, redraw } from "./dom.js";
 import { seconds, share } from "./format.js";
-import { emit, flush, refresh, store } from "./store.js";
+import { emit, flush, on, refresh, store } from "./store.js";
 import { announce, shareBar } from "./ui.js";
 
 /** { id, kind, state: running|done|failed, stage, progress: [], points: [], ks, warnings: [], found, result, error };
@@ -87,6 +87,13 @@ const KEY = "lookalike-frontier";
 function remember(points) {
   sessionStorage.setItem(KEY, JSON.stringify({ data: store.project?.data, etag: store.project?.etag, settings: store.project?.request, points }));
 }
+
+/** What was found in a table that is read again. */
+on("table", () => {
+  jobs.last = {};
+  sessionStorage.removeItem(KEY);
+  sessionStorage.removeItem(PINS);
+});
 
 /** Points of the last frontier of this table, with `stale` when the configuration is another now. */
 export function frontier() {

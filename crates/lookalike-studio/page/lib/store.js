@@ -17,7 +17,7 @@ export const store = {
 
 const listeners = new Map();
 
-/** Types: project (replaced from outside), edit (by this page), save, columns, measure, results. */
+/** Types: project (replaced from outside), edit (by this page), save, columns, measure, results, table (read again). */
 export function on(type, act) {
   if (!listeners.has(type)) listeners.set(type, new Set());
   listeners.get(type).add(act);
@@ -208,6 +208,7 @@ export async function readTableAgain() {
   store.columns = null;
   store.measure = null;
   store.project = { ...store.project, state: "reading" };
+  emit("table");
   emit("project");
 }
 
@@ -269,23 +270,28 @@ const KEYS = {
   keep: [...COARSER, "kind", "dependent", "format"],
   identifier: ["hash"],
   person: [],
-  weight: [],
+  weight: ["kind", "dependent", "format"],
 };
 const OF_ROLES = new Set(Object.values(KEYS).flat());
 const shelf = new Map(); // keys that another role had, for the way back
 
-/** Gives a column a role; keys that mean nothing there are put aside, since they would be errors. */
+/** Gives a column a role; keys that mean nothing there are put aside, since they would be errors. A column that
+ * had no role gets the keys that are suggested for it. */
 function putRole(draft, name, role) {
   draft.columns ??= {};
-  const old = draft.columns[name] ?? {};
+  const { suggested, settings } = store.columns?.columns.find((column) => column.name === name) ?? {};
+  const { role: _, reason, ...first } = settings ?? {};
+  const old = draft.columns[name] ?? (role === suggested && reason ? { reason } : {});
   const kept = {};
-  const aside = { ...shelf.get(name) };
+  const aside = { ...(draft.columns[name] ? {} : first), ...shelf.get(name) };
   for (const [key, value] of Object.entries(old)) {
     if (key === "role") continue;
     if (!OF_ROLES.has(key) || KEYS[role].includes(key)) kept[key] = value;
     else aside[key] = value;
   }
   for (const key of KEYS[role]) if (kept[key] === undefined && aside[key] !== undefined) kept[key] = aside[key];
+  // Of a column that is published as it is, the form only matters where it is rounded.
+  if (role === "keep" && !COARSER.some((key) => kept[key] !== undefined)) delete kept.format;
   shelf.set(name, aside);
   draft.columns[name] = { role, ...kept };
 }
@@ -300,6 +306,12 @@ export const setRoles = (names, role) => edit((draft) => names.forEach((name) =>
 
 /** Takes a column's line away: `rest` decides about it. */
 export const clearRole = (name) => setRoles([name], null);
+
+/** Columns of the configuration that the table does not have. */
+export function strangers() {
+  const names = new Set(store.columns?.columns.map((column) => column.name));
+  return store.columns ? Object.keys(store.draft?.columns ?? {}).filter((name) => !names.has(name)) : [];
+}
 
 /** Sets or (null) removes a key of a column. */
 export function setKey(name, key, value) {

@@ -3,7 +3,7 @@
 import { address, get, isAbort } from "../lib/api.js";
 import { h, redraw } from "../lib/dom.js";
 import { count, number, rows, share } from "../lib/format.js";
-import { clearRole, columnOf, columnsWith, edit, loadColumns, roleOf, setIn, setKey, setRole, setRoles, store, wantMeasure } from "../lib/store.js";
+import { clearRole, columnOf, columnsWith, edit, loadColumns, roleOf, setIn, setKey, setRole, setRoles, store, strangers, wantMeasure } from "../lib/store.js";
 import { announce, button, check, errorBox, field, fold, loading, mark, radios, select, shareBar, warnings, words } from "../lib/ui.js";
 import { ROLES, roleName } from "../lib/words.js";
 
@@ -54,6 +54,7 @@ function drawBody(body, state, scope, again, error) {
       h("span", { class: "grow" }),
       columns.length > 12 ? h("label", { class: "inline-label" }, "find ", h("input", { type: "search", id: "find-column", value: state.find, oninput: (event) => { state.find = event.target.value; again(); } })) : null,
       h("label", { class: "inline-label" }, "order ", select(ORDERS, state.order, (value) => { state.order = value; again(); }, { id: "order-columns" }))),
+    strangersBox(again),
     pickedBar(columns, state, again),
     h("table", { class: "cards", role: "table", onkeydown: (event) => pickKeys(state, again, event) },
       h("caption", { class: "hidden-text" }, "Columns of the table and their roles"),
@@ -148,6 +149,15 @@ function pickedBar(columns, state, again) {
     button("Select none", () => { state.picked.clear(); again(); }, { kind: "small", id: "picked-clear" }));
 }
 
+/** A column that was renamed or is gone: its line is an error, and can be taken away. */
+function strangersBox(again) {
+  const names = strangers();
+  if (!names.length) return null;
+  const remove = () => { setRoles(names, null); again(); };
+  return h("div", { class: "tools" }, mark("bad", `The table has no column ${names.join(", ")}, but the configuration has a line for ${names.length === 1 ? "it" : "each"}. Give the column with the new name its role, then:`),
+    button(names.length === 1 ? "Remove the line" : "Remove these lines", remove, { kind: "small", id: "remove-strangers" }));
+}
+
 function decision(column, again) {
   const role = roleOf(column.name);
   if (needsDecision(column)) return h("span", { class: "decide" }, h("span", { class: "sign", "aria-hidden": "true" }, "?"), column.suggested && column.suggested !== "keep" ? `decide: ${roleName(column.suggested)}, or drop it?` : "decide: keep or drop?");
@@ -194,6 +204,7 @@ function settings(name, own, column, again) {
   return h("div", { class: "fields" },
     text("reason", "Why it has this role", "goes into the report"),
     own.role === "quasi" || isPublished ? field("Kind", select(kinds, own.kind ?? "", (value) => setKey(name, "kind", value), { id: `set-${name}-kind` })) : null,
+    ["quasi", "sensitive", "weight"].includes(own.role) ? text("format", "How its numbers or dates are written", "such as 1.234,5 or dd.mm.yyyy, where they are not plain") : null,
     own.role === "quasi" ? figure("weight", "Weight in the loss", "2 spares this column twice as much as others; 1 when empty") : null,
     isPublished && column.kind === "numeric" ? figure("round", "Publish rounded to", "multiples of this number") : null,
     isPublished && column.kind === "numeric" ? figure("bottom", "Smaller numbers as") : null,

@@ -41,7 +41,7 @@ function kPanel() {
   const quasi = columnsWith("quasi");
   const change = (event) => {
     const value = number(event.target.value);
-    const isGood = Number.isInteger(value) && value >= 1;
+    const isGood = Number.isSafeInteger(value) && value >= 1;
     event.target.setAttribute("aria-invalid", String(!isGood));
     if (isGood) edit((draft) => { draft.k = value; });
     const now = store.draft.k ?? "none";

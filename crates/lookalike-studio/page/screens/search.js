@@ -44,23 +44,31 @@ async function run(place, body, state, scope, redo) {
   redo();
 }
 
-function timeField() {
+/** Seconds: a day. */
+const LONGEST = 86400;
+
+function timeField(state) {
   const now = secondsOf(store.draft.limits?.time ?? "10s") ?? 10;
   const input = h("input", { type: "text", inputmode: "decimal", size: 6, id: "search-time", value: String(now), oninput: (event) => {
     const value = number(event.target.value);
-    event.target.setAttribute("aria-invalid", String(!(value > 0)));
-    if (value > 0) setSection("limits", "time", `${value}s`);
+    const isGood = value > 0 && value <= LONGEST;
+    event.target.setAttribute("aria-invalid", String(!isGood));
+    state.wrongTime = !isGood;
+    said.textContent = isGood ? "" : `The time is a number of seconds above 0, at most ${count(LONGEST)}.`;
+    if (isGood) setSection("limits", "time", `${value}s`);
   } });
-  return field("Time", input, null, { unit: "seconds" });
+  const said = h("p", { class: "field-error", role: "alert", id: "time-error" });
+  state.wrongTime = false;
+  return [field("Time", input, null, { unit: "seconds" }), said];
 }
 
 function drawSearch(place, state, scope) {
   const again = () => drawSearch(place, state, scope);
   const job = jobs.last.search;
   const other = isRunning() && !isRunning("search");
-  const begin = () => run(place, { kind: "search", time: store.draft.limits?.time ?? "10s" }, state, scope, again);
+  const begin = () => state.wrongTime ? document.getElementById("search-time")?.focus() : run(place, { kind: "search", time: store.draft.limits?.time ?? "10s" }, state, scope, again);
   redraw(place, h("h3", {}, "Search for a release"),
-    isRunning("search") ? null : h("div", { class: "row" }, timeField(), button(`Search with k = ${count(store.draft.k)}`, begin, { kind: "main", id: "start-search", disabled: other })),
+    isRunning("search") ? null : h("div", { class: "row" }, timeField(state), button(`Search with k = ${count(store.draft.k)}`, begin, { kind: "main", id: "start-search", disabled: other })),
     isRunning("search") ? null : h("p", { class: "help" }, "More time, less loss. Small tables need less."),
     other ? h("p", { class: "help" }, "Another job is running; a search can start when it has ended.") : null,
     state.error ? errorBox(state.error) : null,
