@@ -88,6 +88,7 @@ pub(crate) fn words(hint: &Hint) -> String {
         }
         Hint::SetSheet => "name the sheet (--sheet NAME)".into(),
         Hint::SetNames => "give the names of its columns (--names a,b,c)".into(),
+        Hint::TrustHeader => "say --header if the first line is the header".into(),
         Hint::SetK => "say how many rows must look alike on all quasi-identifiers (-k 5)".into(),
         Hint::AddRule { column } => {
             format!("add --distinct-l {column}=2, or a stricter --l or --alpha")
@@ -182,6 +183,7 @@ mod tests {
             Hint::SetDelimiter,
             Hint::SetEncoding,
             Hint::SetNames,
+            Hint::TrustHeader,
             Hint::SetSheet,
             Hint::SetDecimal,
             Hint::SetDateFormat { forms: vec!["dd.mm.yy".into()] },

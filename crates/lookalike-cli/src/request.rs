@@ -64,6 +64,11 @@ impl ReadingArgs {
         }
         if !self.names.is_empty() {
             input.names.clone_from(&self.names);
+            input.header = false;
+        }
+        if self.header {
+            input.header = true;
+            input.names.clear();
         }
     }
 

@@ -70,6 +70,10 @@ pub(crate) fn words(hint: &Hint) -> String {
             "give the names of its columns: {\"input\": {\"names\": [...]}} in the configuration"
                 .into()
         }
+        Hint::TrustHeader => {
+            "say {\"input\": {\"header\": True}} in the configuration if the first line is the header"
+                .into()
+        }
         Hint::SetDelimiter => {
             "if another delimiter is meant, set {\"input\": {\"delimiter\": \";\"}} in the \
                                  configuration"

@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 /// Suggested roles, and the numbers that they come from.
 #[derive(Debug)]
 pub struct Suggestion {
-    /// The columns with their roles, in the order of the table. Where the first line may be a row,
-    /// their names are numbers: `(column 1)`.
+    /// The columns with their roles, in the order of the table. Where the first line may be a row, their
+    /// names are numbers: `(column 1)`.
     pub columns: Vec<ColumnProfile>,
     /// Uniqueness on the suggested quasi-identifiers; none without any.
     pub quasi: Option<Uniqueness>,
@@ -47,6 +47,7 @@ pub fn header_warning(source: &Source) -> Option<Warning> {
              a cell below it): if so, add a header line",
         )
         .hint(Hint::SetNames)
+        .hint(Hint::TrustHeader)
     })
 }
 
@@ -67,8 +68,20 @@ pub fn header_warning(source: &Source) -> Option<Warning> {
 /// ```
 ///
 /// # Errors
-/// When the table cannot be read, has no rows, or its first line is a row.
+/// When the table cannot be read, has no rows, or its first line may be a row: its cells would be in the
+/// request.
 pub fn suggest(source: Source, input: &Input) -> Result<Suggestion> {
+    if source.is_headless() {
+        // The judgement of the whole table says more.
+        let treatments = vec![Treatment::Code; source.names().len()];
+        let error = Error::request(
+            "perhaps-no-header",
+            "the first line may be a row, not the header (a name is a number or a date, or equals \
+             a cell below it), and its cells would be names in the request: if so, add a header line",
+        );
+        source.read(&treatments)?.check_header()?;
+        return Err(error.hint(Hint::SetNames).hint(Hint::TrustHeader));
+    }
     Ok(suggest_and_keep(source, input)?.0)
 }
 
@@ -76,7 +89,8 @@ pub fn suggest(source: Source, input: &Input) -> Result<Suggestion> {
 /// text: for a face that goes on to work with it.
 ///
 /// # Errors
-/// As [`suggest`].
+/// As [`suggest`], which also refuses a first line that only may be a row: this one has its cells in the
+/// request, for a face that shows it to nobody but the owner of the table.
 pub fn suggest_and_keep(source: Source, input: &Input) -> Result<(Suggestion, Table)> {
     let mut warnings = source.notes().to_vec();
     let header = header_warning(&source);
@@ -168,10 +182,12 @@ mod tests {
 
     #[test]
     fn names_that_may_be_cells_are_in_the_toml_alone() {
-        let csv = "Lee,34,x\nKim,36,y\nRoy,51,y\nFox,58,x\n";
-        let found =
-            suggest(table::open_text(csv.into(), Path::new("t")).unwrap(), &Input::default())
-                .unwrap();
+        let csv = "Lee,2034,z\nKim,36,y\nRoy,51,y\nFox,58,x\n";
+        let open = || table::open_text(csv.into(), Path::new("t")).unwrap();
+        let refused = suggest(open(), &Input::default()).unwrap_err();
+        assert_eq!(refused.code(), "perhaps-no-header");
+        assert!(!refused.to_string().contains("Lee"), "{refused}");
+        let found = suggest_and_keep(open(), &Input::default()).unwrap().0;
         assert!(found.header.is_some() && found.toml.contains("Lee"), "{}", found.toml);
         let mut object = found.json(Hint::words);
         assert_eq!(object["columns"][1]["name"], "(column 2)");

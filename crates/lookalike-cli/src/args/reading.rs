@@ -17,6 +17,9 @@ pub(crate) struct ReadingArgs {
     /// Names of the columns of a CSV file or sheet that has no header line
     #[arg(long, value_name = "A,B,..", value_delimiter = ',')]
     pub(crate) names: Vec<String>,
+    /// The first line is the header, although it looks like a row
+    #[arg(long, conflicts_with = "names")]
+    pub(crate) header: bool,
     /// Sheet of a workbook (.xlsx, .xls, .ods); default: the first one that has cells
     #[arg(long, value_name = "NAME")]
     pub(crate) sheet: Option<String>,

@@ -8,7 +8,7 @@ use lookalike::request::{Input, Kind};
 use lookalike::run::refuse_overlap;
 use lookalike::table::{Access, Existing};
 use lookalike::{Result, table};
-use lookalike_report::suggest::{header_warning, suggest};
+use lookalike_report::suggest::suggest;
 
 use crate::args::InitArgs;
 use crate::hints;
@@ -23,9 +23,6 @@ pub(crate) fn run(args: &InitArgs) -> Result<ExitCode> {
         drop(table::Pending::beside(&args.output, Existing::overwrite_if(args.force))?);
     }
     let source = table::open(&args.data, args.reading.options())?;
-    // Before the table is read: it may have an error.
-    let header = header_warning(&source);
-    header.iter().for_each(|warning| show::warning(&hints::warning(warning)));
     let mut input = Input { path: Some(seen_from(&args.output, &args.data)), ..Input::default() };
     args.reading.apply_to(&mut input);
     let found = suggest(source, &input)?;

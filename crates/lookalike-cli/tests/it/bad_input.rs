@@ -284,6 +284,42 @@ fn a_file_without_a_header() {
 }
 
 #[test]
+fn a_row_on_top_is_published_by_no_command_and_written_to_no_request() {
+    let dir = Workdir::new();
+    let mut rows = format!("{CANARY};1901-02-03;98765;rare disease\n");
+    for at in 10..40 {
+        rows += &format!("Huber{at};1987-03-{};100{at};flu\n", 10 + at % 15);
+    }
+    dir.write("t.csv", &rows);
+    let roles = format!(
+        "k = 3\nrest = \"drop\"\n[columns]\n{CANARY} = {{ role = \"keep\" }}\n\
+         1901-02-03.role = \"quasi\"\n98765.role = \"quasi\"\n"
+    );
+    dir.write("t.toml", &roles);
+    for line in [
+        "init t.csv",
+        "anonymize t.csv -c t.toml -o out.csv",
+        "check t.csv -c t.toml",
+        "explain t.csv -c t.toml",
+        "compare t.csv -c t.toml",
+    ] {
+        fails(&dir, line, 3, "say --header if the first line is the header");
+    }
+    assert!(!dir.path("lookalike.toml").exists() && !dir.path("out.csv").exists());
+    // Whoever knows that it is the header says so, and the request keeps it.
+    dir.succeed("init t.csv --header");
+    assert!(dir.text("lookalike.toml").contains("header = true\n"));
+    dir.succeed("anonymize t.csv -c t.toml -o out.csv --header --steps 1");
+    // One doubtful name alone: `init` writes no cell, and other commands take what they are given.
+    dir.write("s.csv", "name;2020\nx;5\ny;7\nx;5\ny;7\n");
+    fails(&dir, "init s.csv -o s.toml", 2, "its cells would be names in the request");
+    assert!(!dir.path("s.toml").exists());
+    dir.succeed("anonymize s.csv --qi name,2020 -k 2 -o s-out.csv --steps 1");
+    dir.write("n.toml", "k = 2\n[input]\nnames = [\"a\"]\nheader = true\n");
+    fails(&dir, "check s.csv -c n.toml", 2, "leave one of the two out");
+}
+
+#[test]
 fn options_without_effect_are_told() {
     flags_fail(
         &format!("{ROLES} -k 2 --alpha diagnosis=0.5 --values diagnosis=Slaes"),

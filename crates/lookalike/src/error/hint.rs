@@ -131,6 +131,8 @@ pub enum Hint {
     },
     /// Give the names of the columns of a file without a header line.
     SetNames,
+    /// Say that the first line of the file is its header (`header`).
+    TrustHeader,
     /// Name the sheet of a workbook.
     SetSheet,
     /// Require that k rows look alike on all quasi-identifiers.
@@ -250,6 +252,7 @@ impl Hint {
                 format!("set `date_format`, as in `{}`", forms.join("` or `"))
             }
             Hint::SetNames => "give the names of its columns in `names`".into(),
+            Hint::TrustHeader => "set `header = true` if the first line is the header".into(),
             Hint::SetK => "set `k`, the number of rows that must look alike".into(),
             Hint::AddRule { column } => {
                 format!(

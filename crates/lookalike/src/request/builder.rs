@@ -370,6 +370,13 @@ impl Request {
         self
     }
 
+    /// The first line of the source is its header, although it looks like a row.
+    #[must_use]
+    pub fn header(mut self) -> Request {
+        self.input.header = true;
+        self
+    }
+
     /// The sheet of the source, where it is a workbook.
     #[must_use]
     pub fn sheet(mut self, name: impl Into<String>) -> Request {

@@ -178,6 +178,9 @@ pub struct Input {
     /// The names of the columns of CSV, or of a sheet, without a header line.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub names: Vec<String>,
+    /// The first line is the header, although it looks like a row.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub header: bool,
     /// The sheet of a workbook; the first one that has cells when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sheet: Option<String>,

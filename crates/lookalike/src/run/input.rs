@@ -93,6 +93,7 @@ impl From<&request::Input> for ReadOptions {
             delimiter: input.delimiter,
             encoding: input.encoding.clone(),
             names: input.names.clone(),
+            header: input.header,
             sheet: input.sheet.clone(),
         }
     }

@@ -243,5 +243,5 @@ pub fn headless(source: &Source) -> Error {
          it): if the first line is the header, give every column a role, else add a header line",
         source.names().len()
     );
-    Error::request("perhaps-no-header", reason).hint(Hint::SetNames)
+    Error::request("perhaps-no-header", reason).hint(Hint::SetNames).hint(Hint::TrustHeader)
 }

@@ -67,6 +67,7 @@ impl Source {
     ) -> Result<(Table, Vec<DistinctCount>)> {
         assert_eq!(treatments.len(), self.names.len(), "one treatment a column");
         let (buffers, is_csv, of_sheet) = (self.decoder.buffers(), self.is_csv(), self.of_sheet);
+        let has_names = self.has_names;
         let batch_rows = (BATCH_CELLS / self.names.len()).clamp(64, BATCH_ROWS);
         let mut places = Vec::new();
         let mut columns = Vec::new();
@@ -95,8 +96,8 @@ impl Source {
             .filter(|column| column.interner.is_some() || column.passthrough.is_some());
         let table = Table::new(read.map(Growing::finish).collect(), rows);
         let table = match of_sheet {
-            Some(numbers) => table.with_header_line().with_numbers(numbers),
-            None if is_csv => table.with_header_line(),
+            Some(numbers) => table.of_text(!has_names).with_numbers(numbers),
+            None if is_csv => table.of_text(!has_names),
             None => table,
         };
         Ok((table, counted))

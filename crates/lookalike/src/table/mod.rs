@@ -4,6 +4,7 @@
 mod build;
 mod coded;
 mod count;
+mod headless;
 mod plain;
 mod read;
 mod write;
@@ -77,8 +78,10 @@ pub struct DistinctCount {
 pub struct Table {
     columns: Vec<Column>,
     rows: usize,
-    /// Its names were a line of text, not part of a schema.
-    has_header_line: bool,
+    /// Its cells were text.
+    is_text: bool,
+    /// Its names were a line of that text, and nobody says that it is the header.
+    may_be_headless: bool,
     /// Columns of a sheet with numbers that have a fraction: they are plain as they are.
     numbers: Vec<String>,
 }
@@ -96,17 +99,17 @@ impl Table {
             let is_whole = coded.into_iter().chain(passthrough).all(|length: usize| length == rows);
             assert!(is_whole, "all columns of a table have its number of rows");
         }
-        Table { columns, rows, has_header_line: false, numbers: Vec::new() }
+        Table { columns, rows, is_text: false, may_be_headless: false, numbers: Vec::new() }
     }
 
     /// True when its cells were text in a file: CSV, or a sheet.
     pub fn is_text(&self) -> bool {
-        self.has_header_line
+        self.is_text
     }
 
-    /// The same table, whose names were a line of text: it may be a row.
-    pub(crate) fn with_header_line(self) -> Table {
-        Table { has_header_line: true, ..self }
+    /// The same table, whose cells were text; its first line may be a row unless the header is sure.
+    pub(crate) fn of_text(self, may_be_headless: bool) -> Table {
+        Table { is_text: true, may_be_headless, ..self }
     }
 
     /// The same table, of a sheet in which these columns have numbers with a fraction.
@@ -117,7 +120,7 @@ impl Table {
     /// True for a column whose numbers and dates may be written as people write them: one of a text
     /// file, or of a sheet whose cells are texts.
     pub(crate) fn may_have_form(&self, name: &str) -> bool {
-        self.has_header_line && !self.numbers.iter().any(|other| other == name)
+        self.is_text && !self.numbers.iter().any(|other| other == name)
     }
 
     /// The columns, in file order.
@@ -147,7 +150,8 @@ impl Table {
         Table {
             columns: self.columns.iter_mut().map(with_codes).collect(),
             rows: self.rows,
-            has_header_line: self.has_header_line,
+            is_text: self.is_text,
+            may_be_headless: self.may_be_headless,
             numbers: self.numbers.clone(),
         }
     }
@@ -175,8 +179,8 @@ impl Table {
         };
         let columns = self.columns.iter().map(of_column).collect();
         let rows = is_kept.iter().filter(|is_kept| **is_kept).count();
-        let (has_header_line, numbers) = (self.has_header_line, self.numbers.clone());
-        Table { columns, rows, has_header_line, numbers }
+        let Table { is_text, may_be_headless, .. } = *self;
+        Table { columns, rows, is_text, may_be_headless, numbers: self.numbers.clone() }
     }
 
     /// The column of that name.
@@ -184,25 +188,30 @@ impl Table {
         self.columns.iter().find(|column| column.name == name)
     }
 
-    /// Refuses a text file whose header is a row: the names of most coded columns are cells of those
-    /// columns. The names of all other tables are part of a schema.
+    /// Refuses a text file whose first line is very probably a row: names of coded columns are values of
+    /// those columns, numbers among numbers, or dates among dates. The names of all other tables are part
+    /// of a schema.
     ///
     /// # Errors
     /// [`Data`](crate::ErrorKind::Data) then.
     pub fn check_header(&self) -> Result<()> {
-        let coded = self.columns.iter().filter_map(|column| Some((column, column.coded.as_ref()?)));
-        let is_cell = |(column, coded): &(&Column, &Coded)| {
-            coded.values().iter().flatten().any(|value| *value == column.name)
-        };
-        if !self.has_header_line || 2 * coded.clone().filter(is_cell).count() <= coded.count() {
+        if !self.may_be_headless {
+            return Ok(());
+        }
+        let coded = self.columns.iter().filter_map(|column| {
+            let coded = column.coded.as_ref()?;
+            Some((column.name.as_str(), coded.values().iter().flatten().map(String::as_str)))
+        });
+        if !headless::signs(coded).are_of_a_row() {
             return Ok(());
         }
         Err(Error::data(
             "no-header",
-            "the first line looks like a row, not like names (most columns have a cell that \
-             equals their name)",
+            "the first line looks like a row, not like names (its cells are numbers or dates above \
+             numbers or dates, or come again in their columns)",
         )
-        .hint(Hint::SetNames))
+        .hint(Hint::SetNames)
+        .hint(Hint::TrustHeader))
     }
 
     /// The codes of the column of that name; panics if it is absent or was not coded.

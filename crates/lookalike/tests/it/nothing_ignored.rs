@@ -111,6 +111,7 @@ fn every_key_of_a_request_is_heeded_or_refused() {
                 delimiter: _,
                 encoding: _,
                 names: _,
+                header: _,
                 sheet: _,
                 decimal: _,
                 thousands: _,

@@ -31,6 +31,12 @@ pub(super) fn csv(on: &mut Recorder) {
     on.with("t.csv", "1,2\n3,4\n", &format!("{RUN} --names a,b,c"));
     on.with("t.csv", "39,x\n40,other\n39,x\n", "anonymize t.csv -o out.csv --qi 39,x -k 2");
     on.with("t.csv", "x,y\nx,1\nx,y\n", "check t.csv --qi x,y -k 2");
+    on.with("t.csv", "name,2020\nx,5\ny,7\n", "init t.csv -o out.toml");
+    on.with(
+        "r.toml",
+        "input = { names = ['a'], header = true }\n",
+        "check t.csv -c r.toml --qi a -k 2",
+    );
     on.with("t.csv", format!("a,{}", "x".repeat(1_200_000)), RUN);
     on.with("t.csv", "a,b\n1,2\n", &format!("{RUN} --delimiter é"));
     on.with("t.csv", "a,b\n", "init t.csv -o out.toml");

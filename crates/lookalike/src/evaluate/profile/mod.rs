@@ -464,6 +464,7 @@ fn input_section(input: &Input) -> String {
         ("delimiter", input.delimiter.map(|delimiter| quoted(&delimiter.to_string()))),
         ("encoding", input.encoding.as_deref().map(quoted)),
         ("names", (!names.is_empty()).then(|| format!("[{}]", names.join(", ")))),
+        ("header", input.header.then(|| "true".to_string())),
         ("sheet", input.sheet.as_deref().map(quoted)),
         ("decimal", input.decimal.map(|sign| quoted(&sign.to_string()))),
         ("thousands", input.thousands.map(|sign| quoted(&sign.to_string()))),

@@ -212,6 +212,10 @@ fn output(rng: &mut Rng, request: &mut Request, mut built: Request) -> Request {
         built = built.names([&name, "b"]);
         request.input.names = vec![name, "b".into()];
     }
+    if rng.below(2) == 0 {
+        built = built.header();
+        request.input.header = true;
+    }
     if let Some(path) = maybe(rng, text) {
         built = built.output(&path);
         request.output.path = Some(path.into());

@@ -15,8 +15,9 @@ use calamine::{Data, ExcelDateTime, Range, Reader, Sheets, open_workbook_auto_fr
 use crate::error::{Error, Hint, Result, Warning};
 
 use super::bytes::{ByteSource, guarded};
-use super::csv_header::{check_names, named, reads_like_cells, skipped_title};
+use super::csv_header::{check_names, named, skipped_title};
 use super::{Decoder, ReadOptions, Source, open_bytes};
+use crate::table::headless::reads_like_cells;
 
 /// The first bytes of a zip archive.
 pub(super) const ZIP: &[u8] = b"PK\x03\x04";
@@ -125,12 +126,13 @@ fn sheet(
         }
     };
     let (names, rows, numbers) = table(&cells, options, &mut notes)?;
-    let is_doubtful = options.names.is_empty() && reads_like_cells(&names);
+    let has_names = !options.names.is_empty() || options.header;
+    let is_doubtful = !has_names && reads_like_cells(&names);
     let batch = batch(&names, &rows);
     let schema = batch.schema();
     let decoder = Decoder::Batches(Box::new(RecordBatchIterator::new([Ok(batch)], schema)));
     let of_sheet = Some(numbers);
-    Source::new(decoder, notes).map(|source| Source { is_doubtful, of_sheet, ..source })
+    Source::new(decoder, notes).map(|source| Source { is_doubtful, has_names, of_sheet, ..source })
 }
 
 /// True for several different names above at least one row that fills most of their columns.

@@ -13,6 +13,7 @@ use super::encoding::{Decoded, Encoding};
 use super::foreign;
 use super::text::Text;
 use crate::table::TextDialect;
+use crate::table::headless::reads_like_cells;
 
 /// The header must end within this many bytes.
 const HEAD: usize = 1 << 20;
@@ -83,7 +84,7 @@ impl Csv {
         let line_end = head.iter().position(|&byte| byte == b'\n');
         let has_header = options.names.is_empty();
         let names = header(&head, delimiter)?;
-        let is_doubtful = has_header && is_doubtful(&names, &head, delimiter);
+        let is_doubtful = has_header && !options.header && is_doubtful(&names, &head, delimiter);
         let names = if has_header { names } else { named(&options.names, names.len())? };
         Ok(Csv {
             names,
@@ -300,16 +301,6 @@ fn is_doubtful(names: &[String], head: &[u8], delimiter: u8) -> bool {
         names.iter().zip(&record).any(|(name, cell)| name.as_bytes() == cell)
     };
     reads_like_cells(names) || first.any(is_cell)
-}
-
-/// True when a name has the form of a number or a date, as a cell would have.
-pub(super) fn reads_like_cells(names: &[String]) -> bool {
-    let is_number =
-        |name: &str| name.parse::<f64>().is_ok() && name.contains(|c: char| c.is_ascii_digit());
-    let is_date = |name: &str| {
-        name.len() >= 8 && name.chars().all(|c| c.is_ascii_digit() || "-/.:T ".contains(c))
-    };
-    names.iter().map(|name| name.trim()).any(|name| is_number(name) || is_date(name))
 }
 
 /// Names must be there and differ: everything else speaks of columns by name. Names that may be

@@ -46,6 +46,8 @@ pub struct ReadOptions {
     pub encoding: Option<String>,
     /// The names of the columns of CSV, or of a sheet, without a header line; empty where it has one.
     pub names: Vec<String>,
+    /// The first line is the header, although it may look like a row.
+    pub header: bool,
     /// The sheet of a workbook; the first one that has cells when absent.
     pub sheet: Option<String>,
 }
@@ -62,6 +64,8 @@ pub struct Source {
     pub(crate) data_types: Vec<DataType>,
     pub(crate) decoder: Decoder,
     is_doubtful: bool,
+    /// The caller gave the names, or said that the first line has them.
+    pub(crate) has_names: bool,
     notes: Vec<Warning>,
     dialect: Option<TextDialect>,
     /// Of a sheet: the columns in which a cell is a number with a fraction.
@@ -168,6 +172,13 @@ pub fn open_reader(
 }
 
 fn open_bytes(mut source: ByteSource, path: &Path, options: &ReadOptions) -> Result<Source> {
+    if options.header && !options.names.is_empty() {
+        return Err(Error::request(
+            "names-and-header",
+            "names are given for a table without a header line, and it is said to have one: leave one \
+             of the two out",
+        ));
+    }
     let magic = head(&mut source, 8).map_err(|source| Error::io(path, source))?;
     let decoder = match *magic {
         #[cfg(feature = "parquet")]
@@ -198,7 +209,8 @@ fn open_bytes(mut source: ByteSource, path: &Path, options: &ReadOptions) -> Res
             let mut csv = Csv::open(Unpacked::new(&magic, source, path)?, path, options)?;
             let notes = std::mem::take(&mut csv.notes);
             let dialect = Some(csv.dialect());
-            return Ok(Source { dialect, ..Source::new(Decoder::Csv(csv), notes)? });
+            let has_names = options.header || !options.names.is_empty();
+            return Ok(Source { dialect, has_names, ..Source::new(Decoder::Csv(csv), notes)? });
         }
     };
     Source::new(decoder, Vec::new())
@@ -247,8 +259,18 @@ impl Source {
         };
         check_names(&names, is_doubtful)?;
         let (dialect, cancel) = (None, Arc::default());
-        let of_sheet = None;
-        Ok(Source { names, data_types, decoder, is_doubtful, notes, dialect, of_sheet, cancel })
+        let (of_sheet, has_names) = (None, false);
+        Ok(Source {
+            names,
+            data_types,
+            decoder,
+            is_doubtful,
+            has_names,
+            notes,
+            dialect,
+            of_sheet,
+            cancel,
+        })
     }
 
     /// Reading ends with an error soon after the flag is set.
