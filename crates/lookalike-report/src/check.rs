@@ -1,7 +1,7 @@
 //! A table as it is: its classes, its risks, and whether it satisfies the rules of a request.
 
 use lookalike::audit::{self, AuditView, Measures, PersonsVerdict, RuleVerdict};
-use lookalike::evaluate::profile::person_columns;
+use lookalike::evaluate::profile::{person_columns, similar_persons};
 use lookalike::evaluate::risk::{RiskMeasures, RiskParts, risks};
 use lookalike::evaluate::uniqueness::{UniqueRows, unique_rows};
 use lookalike::request::{Rest, Role};
@@ -95,6 +95,7 @@ pub fn check(source: Source, request: &Request) -> Result<Check> {
     warnings.extend(settle_forms(&mut table, &mut request)?);
     coarsen(&mut table, &request)?;
     warnings.extend(request_warnings(&request, &counted));
+    warnings.extend(similar_persons(&table, &roles.person));
     table.check_header()?;
     let population = population(&request, &roles.quasi)?;
     // Each of the two is busy with one core for most of its time.

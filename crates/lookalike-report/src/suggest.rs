@@ -126,6 +126,7 @@ pub fn suggest_and_keep(source: Source, input: &Input) -> Result<(Suggestion, Ta
     let names: Vec<String> =
         columns.iter().filter(is_quasi).map(|column| column.name.clone()).collect();
     let person = columns.iter().find(|column| column.role == Role::Person);
+    warnings.extend(profile::similar_persons(&table, person.map(|column| &column.name)));
     let person = person.map(|column| column.name.as_str());
     let mut quasi = (!names.is_empty()).then(|| profile::uniqueness(&table, &names, person));
     let mut input = input.clone();

@@ -4,6 +4,31 @@ use serde_json::Value;
 
 use crate::workdir::Workdir;
 
+#[test]
+fn keys_that_differ_in_their_spelling_are_told_by_their_number() {
+    let dir = Workdir::new();
+    let mut text = "patient_id,age,sex\n".to_string();
+    for row in 0..40 {
+        text += &format!("A-{:02},{},f\n", row / 2, 30 + row / 2 % 4);
+    }
+    dir.write("one.csv", &text);
+    dir.write("t.csv", text + "a-01,31,f\nA-02 ,32,f\n001,33,f\n1,33,f\n");
+    let said =
+        "column `patient_id`: 3 values differ from another only by case, by blanks around it";
+    let roles = "--person patient_id --qi age,sex -k 2";
+    for line in [
+        "init X -o X.toml".to_string(),
+        format!("check X {roles}"),
+        format!("anonymize X {roles} -o X.out.csv --steps 1"),
+    ] {
+        let run = dir.succeed(&line.replace('X', "t.csv"));
+        assert!(run.stderr.contains(said), "{line}\n{run:?}");
+        assert!(!run.stderr.to_lowercase().contains("a-01"), "{line}\n{run:?}");
+        let run = dir.succeed(&line.replace('X', "one.csv"));
+        assert!(!run.stderr.contains("differ from another"), "{line}\n{run:?}");
+    }
+}
+
 const PATIENTS: usize = 60;
 /// Patients of each class of the release.
 const TOGETHER: usize = 12;

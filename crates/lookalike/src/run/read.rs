@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, Hint, Result, Warning};
-use crate::evaluate::profile::person_columns;
+use crate::evaluate::profile::{person_columns, similar_persons};
 use crate::evaluate::purpose::PurposeWeight;
 use crate::forms::Form;
 use crate::problem::treatments;
@@ -111,6 +111,7 @@ pub(super) fn read(run: &mut Run, plan: &RunPlan, input: Input) -> Result<ReadTa
         None => Original::Lost,
     };
     warnings.extend(warnings::request_warnings(request, &counted));
+    warnings.extend(similar_persons(&table, &roles.person));
     let purpose = match plan.recoding {
         RecodingPlan::Search(_) => settle_purpose(&table, &roles, &mut run.request)?,
         // The recoding is made already.

@@ -13,7 +13,7 @@ mod rank;
 mod roles;
 mod words;
 
-pub use persons::{person_columns, repeated_in, repeated_persons};
+pub use persons::{person_columns, repeated_in, repeated_persons, similar_persons};
 pub use plain::{Reading, Slip, read_plainly, text_among_numbers};
 pub use rank::ranked;
 pub(super) use roles::person_word;

@@ -1,11 +1,14 @@
 //! Are rows persons? Classes count rows. Where a column that identifies persons has one value in
 //! several rows, k rows may belong to fewer than k persons, and the user must be warned.
 
+use rustc_hash::FxHashSet;
+
 use super::words::{self as lists, find, words};
 use super::{ColumnProfile, roles};
+use crate::domain::parse::spelling;
 use crate::error::{Hint, Warning};
-use crate::request::{Request, Role};
-use crate::table::DistinctCount;
+use crate::request::{Kind, Request, Role};
+use crate::table::{Coded, DistinctCount, Table};
 
 /// Words in the names of columns that number persons, whatever other words there are. A case
 /// (`Fallnummer`, `dossier`) is none: one person may have several.
@@ -133,6 +136,35 @@ pub fn repeated_persons(counted: &DistinctCount) -> Option<Warning> {
             .hint(Hint::plain("keep one row a person"))
             .hint(Hint::plain("read every k here as a number of rows"))
     })
+}
+
+/// Warnings for person keys that count as several persons and are probably one: they differ only in
+/// their spelling. Then k persons may be fewer.
+pub fn similar_persons<'a>(
+    table: &Table,
+    keys: impl IntoIterator<Item = &'a String>,
+) -> Vec<Warning> {
+    let warning = |name: &String| {
+        let similar = similar_keys(table.column(name)?.coded.as_ref()?);
+        let differ = if similar == 1 { "value differs" } else { "values differ" };
+        let reason = format!(
+            "column `{name}`: {} {differ} from another only by case, by blanks around it or by the \
+             spelling of a number, and each is taken for a person of its own: a class may have fewer \
+             than k persons",
+            thousands(similar)
+        );
+        let warning = Warning::new("similar-values", reason).about_column(name);
+        (similar > 0).then(|| warning.hint(Hint::plain("use one spelling in the source")))
+    };
+    keys.into_iter().filter_map(warning).collect()
+}
+
+/// How many keys are another spelling of a key before them: `a-1` of `A-1`, `001` of `1`.
+fn similar_keys(keys: &Coded) -> u64 {
+    // The values of a coded column are distinct.
+    let mut seen = FxHashSet::default();
+    let fold = |key: &String| spelling(Kind::Numeric, &key.trim().to_lowercase());
+    keys.values().iter().flatten().filter(|key| !seen.insert(fold(key))).count() as u64
 }
 
 /// True for few values with many rows each: those of a hospital or a region, or names that many have.
