@@ -238,28 +238,50 @@ const TITLE_LINES: u64 = 5;
 
 /// Lines of one cell on top of a table of at least three columns, or of two with an empty line between:
 /// how many, with those that are empty, and where the header begins. What follows must look like names,
-/// and all sampled rows must have as many cells.
+/// and all sampled rows must have as many cells. The delimiter is that of the lines below the title, in
+/// which others may stand: `Patients, 2024` above `id;age;sex`.
 fn title_lines(head: &[u8], given: Option<u8>) -> Option<(u64, usize)> {
+    if is_table(head, given.unwrap_or_else(|| sniff(head))) {
+        return None;
+    }
     let (mut lines, mut at, mut has_gap) = (0, 0, false);
+    let mut titles: Vec<&[u8]> = Vec::new();
     while lines < TITLE_LINES {
         let end = at + head[at..].iter().position(|&byte| byte == b'\n')? + 1;
         // A program that writes sheets pads a title to the width of the table.
         let line = without_padding(&head[at..end]);
-        if !line.is_empty() && line.iter().any(|byte| DELIMITERS.contains(byte)) {
-            break;
-        }
         has_gap |= line.is_empty() && lines > 0;
         (lines, at) = (lines + 1, end);
+        titles.push(line);
+        let rest = &head[at..];
+        // The line with the names is the next one that has something.
+        if matches!(without_padding(rest.split(|&byte| byte == b'\n').next()?), []) {
+            continue;
+        }
+        let delimiter = given.unwrap_or_else(|| sniff(rest));
+        let columns = cells_a_row(rest, delimiter).first().copied().unwrap_or(0);
+        let cells = |line: &[u8], delimiter| cells_a_row(line, delimiter).first().map_or(1, |&n| n);
+        let is_title = |line: &&[u8]| {
+            // Names between other delimiters than those of the rows are no title.
+            cells(line, delimiter) == 1 && DELIMITERS.iter().all(|&any| cells(line, any) < columns)
+        };
+        let is_wide = columns >= 3 || (columns == 2 && has_gap);
+        if is_wide && is_table(rest, delimiter) && titles.iter().all(is_title) {
+            return Some((lines, at));
+        }
     }
-    let rest = &head[at..];
-    let delimiter = given.unwrap_or_else(|| sniff(rest));
-    let cells = cells_a_row(rest, delimiter);
-    let columns = *cells.first()?;
+    None
+}
+
+/// True for names above at least one row, all of as many cells, more than one.
+fn is_table(head: &[u8], delimiter: u8) -> bool {
+    let cells = cells_a_row(head, delimiter);
+    let columns = cells.first().copied().unwrap_or(0);
     let is_even = cells.len() > 1 && cells.iter().all(|&count| count == columns);
-    let is_wide = columns >= 3 || (columns == 2 && has_gap);
-    let names = header(rest, delimiter).ok()?;
-    let is_named = names.iter().all(|name| !name.trim().is_empty()) && !reads_like_cells(&names);
-    (lines > 0 && is_even && is_wide && is_named).then_some((lines, at))
+    let is_named = |names: Vec<String>| {
+        names.iter().all(|name| !name.trim().is_empty()) && !reads_like_cells(&names)
+    };
+    columns > 1 && is_even && header(head, delimiter).is_ok_and(is_named)
 }
 
 /// A line without the blanks around it and the delimiters at its end.
@@ -370,6 +392,12 @@ mod tests {
             ("Patient list\nid;age;sex\n1;30;f\n", Some(1)),
             ("List\nby ward\n\nid,age\n1,30\n", Some(3)),
             ("Report;;\nof May;;\n;;\nid;age;sex\n1;30;f\n2;31;m\n", Some(3)),
+            ("Patients, May 2024\nid;age;sex\n1;30;f\n2;31;m\n", Some(1)),
+            ("Patients, May 2024;;\nid;age;sex\n1;30;f\n2;31;m\n", Some(1)),
+            ("\"Patients; all\"\nof May, June\n\nid;age;sex\n1;30;f\n", Some(3)),
+            ("name;note\nx;a,b,c\ny;d,e,f\n", None),
+            ("id,age,sex\nx;y;z\nu;v;w\n", None),
+            ("id,age,sex\n1,30,f\n2,31\n", None),
             ("name;;\nLee;;\nKim;;\n", None),
             ("List\nid,age\n1,30\n", None),
             ("height\n170,5,1\n182,3,2\n", None),
@@ -381,6 +409,10 @@ mod tests {
         ] {
             let found = title_lines(text.as_bytes(), None);
             assert_eq!(found.map(|(lines, _)| lines), lines, "{text}");
+            if text.starts_with("Patients") {
+                let found = title_lines(text.as_bytes(), Some(b';'));
+                assert_eq!(found.map(|(lines, _)| lines), lines, "{text}");
+            }
         }
     }
 
