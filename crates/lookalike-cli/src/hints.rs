@@ -74,7 +74,7 @@ pub(crate) fn words(hint: &Hint) -> String {
                 .iter()
                 .map(|text| format!("--missing={}", argument(Path::new(text))))
                 .collect();
-            format!("name them ({})", flags.join(" "))
+            format!("name them ({}, which replace `missing` of the configuration)", flags.join(" "))
         }
         Hint::SetDelimiter => "if another delimiter is meant, name it with --delimiter".into(),
         Hint::SetEncoding => {

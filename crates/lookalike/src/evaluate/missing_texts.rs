@@ -47,7 +47,9 @@ pub(crate) fn refuse_missing_texts(table: &Table, request: &Request) -> Result<(
         counts.iter().map(cells).collect::<Vec<_>>().join(", "),
         columns.join(", ")
     );
-    let texts = counts.into_keys().collect();
+    // A list replaces the one before it, so it has those too that are named already.
+    let mut texts = request.missing.clone();
+    texts.extend(counts.into_keys());
     Err(Error::data("missing-texts", reason).hint(Hint::NameMissing { texts }))
 }
 
