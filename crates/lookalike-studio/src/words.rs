@@ -41,6 +41,7 @@ pub(crate) fn hint(hint: &Hint) -> String {
         Hint::SetEncoding => opened("name the encoding, such as windows-1252,"),
         Hint::SetSheet => opened("name the sheet"),
         Hint::SetNames => opened("give the names of its columns"),
+        Hint::TrustHeader => opened("say that the first line is the header"),
         other => of_rules(other),
     }
 }

@@ -4,7 +4,7 @@ import { address, get, post } from "../lib/api.js";
 import { h, redraw } from "../lib/dom.js";
 import { size } from "../lib/format.js";
 import { refresh, store } from "../lib/store.js";
-import { button, empty, errorBox, field, loading, tableBox } from "../lib/ui.js";
+import { button, check, empty, errorBox, field, loading, tableBox } from "../lib/ui.js";
 
 const KINDS = { folder: "folder", table: "table", config: "configuration" };
 
@@ -31,7 +31,7 @@ function drawReading(root, scope) {
 
 function drawFiles(root, scope) {
   const list = h("div", {});
-  const reading = { sheet: "", delimiter: "", encoding: "", names: "" };
+  const reading = { sheet: "", delimiter: "", encoding: "", names: "", header: false };
   const message = h("div", { "aria-live": "polite" });
   const open = (path) => openPath(path, reading, root, scope, message);
   redraw(root,
@@ -49,7 +49,8 @@ function optionsBox(reading, isOpen) {
       input("delimiter", "Delimiter", "guessed when empty; “;” or “,”, or “tab”", { size: 4 }),
       input("encoding", "Encoding", "such as windows-1252; UTF-8 when empty"),
       input("sheet", "Sheet", "of a workbook; the first one with cells when empty"),
-      input("names", "Names of the columns", "of a table without a header line, with commas between")));
+      input("names", "Names of the columns", "of a table without a header line, with commas between"),
+      check("The first line is the header, although it looks like a row", false, (value) => { reading.header = value; }, null, { id: "trust-header" })));
 }
 
 async function drawFolder(list, under, open, scope) {
@@ -80,7 +81,7 @@ async function openPath(path, reading, root, scope, message) {
   const names = reading.names.split(",").map((name) => name.trim()).filter(Boolean);
   const delimiter = reading.delimiter.trim().toLowerCase() === "tab" ? "\t" : reading.delimiter;
   try {
-    await post("/api/open", { path, sheet: reading.sheet || null, delimiter: delimiter || null, encoding: reading.encoding || null, names: names.length ? names : null });
+    await post("/api/open", { path, sheet: reading.sheet || null, delimiter: delimiter || null, encoding: reading.encoding || null, names: names.length ? names : null, header: reading.header });
     store.project = { ...store.project, state: "reading", data: path };
     store.columns = null;
     store.measure = null;

@@ -73,13 +73,15 @@ struct Open {
     delimiter: Option<char>,
     encoding: Option<String>,
     names: Option<Vec<String>>,
+    #[serde(default)]
+    header: bool,
 }
 
 pub(super) async fn open(State(app): Shared, bytes: Bytes) -> Response {
     work(app, move |app| {
-        let Open { path, sheet, delimiter, encoding, names } = body(&bytes)?;
+        let Open { path, sheet, delimiter, encoding, names, header } = body(&bytes)?;
         let names = names.unwrap_or_default();
-        let input = Input { sheet, delimiter, encoding, names, ..Input::default() };
+        let input = Input { sheet, delimiter, encoding, names, header, ..Input::default() };
         project::open(app, &path, Some(input))?;
         Ok((StatusCode::ACCEPTED, Json(json!({}))))
     })
