@@ -9,7 +9,7 @@ use lookalike::evaluate::purpose::PurposeWeight;
 use lookalike::request::Persons;
 use lookalike::run::{FoundPersons, Report, Run};
 use lookalike::search::global::Optimum;
-use lookalike::table::{self, Existing};
+use lookalike::table::{self, Existing, real_place};
 use lookalike::{Request, Result, Status, search::tuning::Tuning};
 use lookalike_report::codebook::page;
 use lookalike_report::words::{CLASSES, GroupWords, has_rule, members, ratio, rule_line};
@@ -32,6 +32,8 @@ pub(crate) fn run(args: &AnonymizeArgs, global: &GlobalArgs) -> Result<ExitCode>
     request.seed = args.seed.or(request.seed);
     if args.proof.is_some() {
         request.output.proof.clone_from(&args.proof);
+    } else {
+        refuse_other_proof(&out, &request)?;
     }
     let reads = files::of_request(&args.request, &request);
     let existing = Existing::overwrite_if(args.force);
@@ -51,6 +53,23 @@ pub(crate) fn run(args: &AnonymizeArgs, global: &GlobalArgs) -> Result<ExitCode>
     }
     let proof = request.output.proof.as_deref();
     make(run, &Product::Release(config, proof), (&data, &out), args.json, global)
+}
+
+/// The proof of the configuration belongs to the release of the configuration: another release would
+/// take its place, and the first one could not be verified any more.
+fn refuse_other_proof(out: &Path, request: &Request) -> Result<()> {
+    let (Some(own), Some(proof)) = (&request.output.path, &request.output.proof) else {
+        return Ok(());
+    };
+    if real_place(own) == real_place(out) {
+        return Ok(());
+    }
+    Err(usage(format!(
+        "the proof {} of the configuration belongs to its release {}: name a proof for this one, \
+         --proof FILE",
+        show::path(proof),
+        show::path(own)
+    )))
 }
 
 /// The tuned numbers that ship, but for those that `--tune NAME=VALUE` changes.

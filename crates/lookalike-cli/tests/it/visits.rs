@@ -134,3 +134,20 @@ fn pseudonyms_follow_patients_and_are_new_for_each_release() {
         "verify safe.csv --person patient_id --qi age,sex,zip --keep diagnosis -k 5 --pseudonyms",
     );
 }
+
+#[test]
+fn a_second_release_leaves_the_proof_of_the_first_alone() {
+    let dir = visits();
+    dir.succeed("init visits.csv");
+    dir.succeed("anonymize -c lookalike.toml --steps 1");
+    let config = dir.text("lookalike.toml");
+    let line = config.lines().find(|line| line.starts_with("proof = ")).unwrap();
+    let proof = dir.read(line.split('"').nth(1).unwrap());
+    let refused = dir.run("anonymize -c lookalike.toml -o second.csv --force --steps 1");
+    assert_eq!(refused.code, Some(2), "{refused:?}");
+    assert!(refused.stderr.contains("name a proof for this one, --proof FILE"), "{refused:?}");
+    dir.succeed("anonymize -c lookalike.toml -o second.csv --proof second-proof.csv --steps 1");
+    dir.succeed("anonymize -c lookalike.toml -o ./second.csv --proof p.csv --force --steps 1");
+    assert!(dir.read(line.split('"').nth(1).unwrap()) == proof, "the proof of the first release");
+    dir.succeed("verify -c lookalike.toml");
+}
