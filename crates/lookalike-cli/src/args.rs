@@ -41,7 +41,7 @@ use lookalike::synthetic::Synthetic;
 
 use lookalike::run::{Effort, Verify};
 
-use values::{branching, dialect, effort, persons, publish, rest, verify_effort, whole};
+use values::{branching, dialect, effort, persons, publish, rest, rows, verify_effort, whole};
 
 const START: &str = "\
 Start here:
@@ -461,7 +461,7 @@ pub(crate) struct ColumnArgs {
 #[command(next_help_heading = "Rules")]
 pub(crate) struct RuleArgs {
     /// Least number of rows in a class (k-anonymity)
-    #[arg(short, value_name = "K", value_parser = whole::<u64>)]
+    #[arg(short, value_name = "K", value_parser = rows, allow_negative_numbers = true)]
     pub(crate) k: Option<u64>,
     /// Another k on some of the quasi-identifiers: 1000:state,county
     #[arg(long, value_name = "K:A,B,..")]

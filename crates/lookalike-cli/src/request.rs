@@ -119,6 +119,10 @@ impl ColumnArgs {
         ];
         let mut seen: Vec<(&String, &str)> = Vec::new();
         for (flag, role, names) in given {
+            if names.iter().any(String::is_empty) {
+                let what = if names.len() == 1 { "its list is empty" } else { "a name is empty" };
+                return Err(usage(format!("{flag}: {what}; name columns, as in {flag} age,zip")));
+            }
             for name in names {
                 if let Some((_, other)) =
                     seen.iter().find(|(earlier, other)| *earlier == name && *other != flag)

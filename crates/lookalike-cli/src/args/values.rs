@@ -52,6 +52,11 @@ pub(super) fn whole<T: FromStr>(text: &str) -> Result<T, &'static str> {
     text.parse().map_err(|_| "write a whole number, such as 5")
 }
 
+/// A number of rows.
+pub(super) fn rows(text: &str) -> Result<u64, &'static str> {
+    text.parse().map_err(|_| "write a whole number from 1 on, such as 5")
+}
+
 pub(super) fn branching() -> impl TypedValueParser<Value = Branching> {
     PossibleValuesParser::new(["halves", "bottom-up", "top-down"]).map(|text| match text.as_str() {
         "bottom-up" => Branching::BottomUp,

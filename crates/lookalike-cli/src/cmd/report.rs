@@ -31,6 +31,7 @@ pub(crate) fn run(args: &ReportArgs, global: &GlobalArgs) -> Result<ExitCode> {
     let (source, release) =
         paths::of_report(args.source.as_ref(), args.release.as_ref(), &request)?;
     refuse_outputs(args, &request, (&source, &release))?;
+    refuse_ending(&args.output)?;
     // Outputs that cannot be written are refused before large tables are read.
     for path in [Some(&args.output), args.json.as_ref()].into_iter().flatten() {
         drop(Pending::beside(path, Existing::overwrite_if(args.force))?);
@@ -93,4 +94,19 @@ fn refuse_outputs(
     let outputs: Vec<(&str, &Path)> =
         std::iter::once(("-o", args.output.as_path())).chain(json).collect();
     refuse_overlap(Some(source), &reads, &outputs)
+}
+
+/// The page is HTML, whatever its name ends in: no program would open it as something else.
+fn refuse_ending(page: &Path) -> Result<()> {
+    let ending = page.extension().map(|ending| ending.to_string_lossy().to_lowercase());
+    let way = match ending.as_deref() {
+        None | Some("html" | "htm") => return Ok(()),
+        Some("json") => "use --json FILE for the numbers, and -o FILE.html for the page",
+        Some("pdf") => "use -o FILE.html, and print the page from the browser as PDF",
+        Some(_) => "use -o FILE.html",
+    };
+    Err(usage(format!(
+        "the report is a page in HTML, so {} would not open: {way}",
+        show::path(page)
+    )))
 }

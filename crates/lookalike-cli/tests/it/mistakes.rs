@@ -44,7 +44,7 @@ const fn mistake(
 
 /// Two lines for each mistake.
 #[rustfmt::skip]
-const MISTAKES: [Mistake; 96] = [
+const MISTAKES: [Mistake; 100] = [
     mistake(A, 5, "input file misspelt", "@patiens.csv --qi age,sex --rest drop -k 5",
         &["patiens.csv: there is no such file", "did you mean patients.csv?"]),
     mistake(A, 2, "column misspelt", "@patients.csv --qi agee --rest drop -k 5",
@@ -58,7 +58,7 @@ const MISTAKES: [Mistake; 96] = [
     mistake(A, 0, "k = 1", "@patients.csv --qi age,sex --rest drop -k 1",
         &["warning: k = 1 protects nobody", "use at least 2, better 5"]),
     mistake(A, 2, "k in words", "@patients.csv --qi age,sex --rest drop -k five",
-        &["'five' for '-k <K>'", "write a whole number, such as 5"]),
+        &["'five' for '-k <K>'", "write a whole number from 1 on, such as 5"]),
     mistake(A, 1, "k above the number of rows", "@patients.csv --qi age,sex --rest drop -k 3000",
         &["k = 3000 cannot be met: the table has 2000 rows", "the largest feasible k is 2000"]),
     mistake(A, 2, "no rule", "@patients.csv --qi age,sex --rest drop",
@@ -175,6 +175,14 @@ const MISTAKES: [Mistake; 96] = [
         &["Müller,30", "read as Windows-1252", "--encoding windows-1252"]),
     mistake(A, 0, "text in UTF-16", "@utf16.csv -o - --qi age --keep name -k 2",
         &["name;age\n", "Müller;30\n"]),
+    mistake(A, 2, "k below zero", "@patients.csv --qi age,sex --rest drop -k -5",
+        &["'-5' for '-k <K>'", "write a whole number from 1 on"]),
+    mistake(A, 2, "an empty list of columns", "@patients.csv --qi= --rest drop -k 5",
+        &["--qi: its list is empty; name columns, as in --qi age,zip"]),
+    mistake(A, 2, "a report as PDF", "report patients.csv patients.csv --qi age -o rep.pdf",
+        &["rep.pdf would not open", "print the page from the browser as PDF"]),
+    mistake(A, 2, "a report as a workbook", "report patients.csv patients.csv --qi age -o rep.xlsx",
+        &["the report is a page in HTML", "use -o FILE.html"]),
     mistake(A, 2, "no header line", "@adult.csv --qi age --rest drop -k 2",
         &["the first line looks like a row", "add a header line", "--names"]),
     mistake(A, 3, "two columns of one name", "@twice.csv --qi age,sex -k 2",
@@ -368,6 +376,6 @@ fn few_answers_lack_something() {
     let lacking: Vec<&str> =
         mistakes.iter().filter(|mistake| mistake.rating == B).map(|mistake| mistake.what).collect();
     assert!(lacking.len() <= 5, "{lacking:?}");
-    assert_eq!(good + lacking.len(), 96);
+    assert_eq!(good + lacking.len(), 100);
     assert!(mistakes.iter().all(|mistake| !mistake.says.is_empty()));
 }

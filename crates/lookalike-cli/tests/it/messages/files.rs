@@ -31,6 +31,14 @@ pub(super) fn csv(on: &mut Recorder) {
     on.with("t.csv", "1,2\n3,4\n", &format!("{RUN} --names a,b,c"));
     on.with("t.csv", "39,x\n40,other\n39,x\n", "anonymize t.csv -o out.csv --qi 39,x -k 2");
     on.with("t.csv", "x,y\nx,1\nx,y\n", "check t.csv --qi x,y -k 2");
+    on.with("t.csv", "a,b\n1,2\n", "check t.csv --qi= -k 2");
+    on.with("t.csv", "a,b\n1,2\n", "report t.csv t.csv --qi a,b -k 2 -o r.pdf");
+    on.with(
+        "p.toml",
+        "k = 2\noutput = { path = 'a.csv', proof = 'p.csv' }\n",
+        "anonymize t.csv -c p.toml --qi a,b -o b.csv",
+    );
+    on.with("t.csv", "a,b\n1,NA\n2,3\n3,4\n", &format!("{RUN} --missing 99"));
     on.with("t.csv", "name,2020\nx,5\ny,7\n", "init t.csv -o out.toml");
     on.with(
         "r.toml",
