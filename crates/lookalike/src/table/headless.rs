@@ -60,7 +60,7 @@ where
             continue;
         }
         if !values.clone().any(|value| value == name) {
-            signs.forms += usize::from(is_among(name, values));
+            signs.forms += usize::from(is_among(name, &values));
         } else if values.clone().any(|value| value != name) {
             signs.values += 1;
         } else {
@@ -72,7 +72,7 @@ where
 
 /// True for a number among numbers, and for a date among dates. A year is the name of a column of
 /// other numbers.
-fn is_among<'a>(name: &str, values: impl Iterator<Item = &'a str> + Clone) -> bool {
+fn is_among<'a>(name: &str, values: &(impl Iterator<Item = &'a str> + Clone)) -> bool {
     let mostly = |form: fn(&str) -> bool| {
         let sample = values.clone().take(SAMPLE);
         let (all, with) =
