@@ -5,10 +5,9 @@ use std::str::FromStr;
 
 use lookalike::request::ratio::Ratio;
 use lookalike::request::{
-    ColumnRequest, DateSpec, DateUnit, Distance, HierarchySpec, Input, IntervalsSpec, Kind, Order,
+    ColumnRequest, DateSpec, DateUnit, Distance, HierarchySpec, IntervalsSpec, Kind, Order,
     PrefixSpec, Recursive, Rest, Role, Share, SubsetRule,
 };
-use lookalike::table::ReadOptions;
 use lookalike::{Error, Request, Result};
 
 use crate::args::{
@@ -45,39 +44,6 @@ pub(crate) fn override_by(
     reading.apply_to(&mut request.input);
     columns.apply_to(request)?;
     rules.apply_to(request)
-}
-
-impl ReadingArgs {
-    /// Overrides the configuration by the flags.
-    pub(crate) fn apply_to(&self, input: &mut Input) {
-        input.delimiter = self.delimiter.or(input.delimiter);
-        if self.encoding.is_some() {
-            input.encoding.clone_from(&self.encoding);
-        }
-        if self.sheet.is_some() {
-            input.sheet.clone_from(&self.sheet);
-        }
-        input.decimal = self.decimal.or(input.decimal);
-        input.thousands = self.thousands.or(input.thousands);
-        if self.date_format.is_some() {
-            input.date_format.clone_from(&self.date_format);
-        }
-        if !self.names.is_empty() {
-            input.names.clone_from(&self.names);
-            input.header = false;
-        }
-        if self.header {
-            input.header = true;
-            input.names.clear();
-        }
-    }
-
-    /// The flags alone.
-    pub(crate) fn options(&self) -> ReadOptions {
-        let mut input = Input::default();
-        self.apply_to(&mut input);
-        ReadOptions::from(&input)
-    }
 }
 
 impl CoarseningArgs {

@@ -2,6 +2,8 @@
 
 use clap::Args;
 use lookalike::forms::DateForm;
+use lookalike::request::Input;
+use lookalike::table::ReadOptions;
 
 use super::values::{date_form, decimal, delimiter, thousands};
 
@@ -32,4 +34,37 @@ pub(crate) struct ReadingArgs {
     /// Form of dates in CSV or a sheet, such as dd.mm.yyyy or mm/dd/yyyy; default: detected for each column
     #[arg(long, value_name = "FORM", value_parser = date_form)]
     pub(crate) date_format: Option<DateForm>,
+}
+
+impl ReadingArgs {
+    /// Overrides the configuration by the flags.
+    pub(crate) fn apply_to(&self, input: &mut Input) {
+        input.delimiter = self.delimiter.or(input.delimiter);
+        if self.encoding.is_some() {
+            input.encoding.clone_from(&self.encoding);
+        }
+        if self.sheet.is_some() {
+            input.sheet.clone_from(&self.sheet);
+        }
+        input.decimal = self.decimal.or(input.decimal);
+        input.thousands = self.thousands.or(input.thousands);
+        if self.date_format.is_some() {
+            input.date_format.clone_from(&self.date_format);
+        }
+        if !self.names.is_empty() {
+            input.names.clone_from(&self.names);
+            input.header = false;
+        }
+        if self.header {
+            input.header = true;
+            input.names.clear();
+        }
+    }
+
+    /// The flags alone.
+    pub(crate) fn options(&self) -> ReadOptions {
+        let mut input = Input::default();
+        self.apply_to(&mut input);
+        ReadOptions::from(&input)
+    }
 }
