@@ -141,6 +141,7 @@ pub fn suggest_and_keep(source: Source, input: &Input) -> Result<(Suggestion, Ta
     warnings.extend(profile::repeated_in(&columns));
     if header.is_none() {
         warnings.extend(profile::text_among_numbers(&reading));
+        warnings.extend(profile::far_codes(&table));
     }
     Ok((Suggestion { columns, quasi, toml, header, warnings }, table))
 }

@@ -65,7 +65,7 @@ pub struct CodebookColumn {
     pub mean_width: Option<f64>,
     /// The number of different labels.
     pub label_count: Option<usize>,
-    /// The labels of categories and of ordered labels, in the order of the domain, up to a thousand.
+    /// The labels of categories and of ordered labels, in the order of the domain, `*` last, up to a thousand.
     pub labels: Vec<LabelRows>,
 }
 
@@ -295,7 +295,7 @@ fn shows_ends(ordered: &Ordered, recoding: &Recoding) -> bool {
 
 /// What the released rows show of a quasi-identifier.
 struct Shown {
-    /// The cells in the order of the domain, with their rows.
+    /// The cells in the order of the domain, `*` last, with their rows.
     labels: Vec<LabelRows>,
     generalized: f64,
     has_any: bool,
@@ -314,7 +314,9 @@ impl Shown {
             *column.field.name() == attribute.name // or the least value of ordered labels
         });
         let mut cells: Vec<usize> = (0..rows.len()).filter(|&cell| rows[cell] > 0).collect();
-        cells.sort_by_key(|&cell| column.places[cell]);
+        // Anything comes last, after what says more.
+        let is_any = |cell: usize| texts.is_some_and(|texts| texts.value(cell) == ANY);
+        cells.sort_by_key(|&cell| (is_any(cell), column.places[cell]));
         let label = |cell: usize| {
             texts.filter(|texts| texts.is_valid(cell)).map(|texts| texts.value(cell).to_string())
         };

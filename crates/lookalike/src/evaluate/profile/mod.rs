@@ -6,6 +6,7 @@
 //! identifier, and kept only when every row has the same value. Reasons mention names and counts,
 //! never a cell.
 
+mod far_codes;
 mod keys;
 mod persons;
 mod plain;
@@ -13,6 +14,7 @@ mod rank;
 mod roles;
 mod words;
 
+pub use far_codes::far_codes;
 pub use persons::{person_columns, repeated_in, repeated_persons, similar_persons};
 pub use plain::{Reading, Slip, read_plainly, text_among_numbers};
 pub use rank::ranked;
@@ -665,14 +667,16 @@ mod tests {
         let profiles = profile(&table(&[
             ("diagnosis", |row| format!("text {row}")),
             ("salary", own),
-            ("treatment", |_| "2024-02-29".into()),
+            ("treatment", |row| format!("2024-02-{:02}", 1 + row % 9)),
+            ("country", |_| "US".into()),
         ]));
         assert_eq!(
             roles(&profiles),
             [
                 ("diagnosis", Role::Identifier),
                 ("salary", Role::Sensitive),
-                ("treatment", Role::Quasi)
+                ("treatment", Role::Quasi),
+                ("country", Role::Keep)
             ]
         );
         assert!(profiles[1].is_open && profiles[1].reason.contains("take it in rounded"));

@@ -20,6 +20,8 @@ const FEW: usize = 3;
 const SAMPLE: usize = 200_000;
 /// Numbers and dates with more values than this are counted in as many bands.
 const BANDS: u64 = 60;
+/// A column says what another one says also where one row in so many, at most, has no value in it.
+const MOSTLY_THERE: usize = 10;
 /// Labels with more values than this are too fine without a hierarchy.
 const FINE: u64 = 50;
 
@@ -207,13 +209,19 @@ fn open(profile: &mut ColumnProfile, why: &str) {
     profile.reason += &format!("; {why}");
 }
 
-/// True when rows with equal values in one column have equal values in the other.
+/// True when rows with equal values in one column have equal values in the other. Rows without a value
+/// in the first do not count, if they are few.
 fn determines(of: &Coded, other: &Coded) -> bool {
+    let is_missing = |code: u32| of.values()[code as usize].is_none();
+    let missing = of.codes().iter().filter(|&code| is_missing(code)).count();
+    if missing * MOSTLY_THERE > of.codes().len() {
+        return false;
+    }
     let mut found: Vec<Option<u32>> = vec![None; of.values().len()];
     of.codes()
         .iter()
         .zip(other.codes().iter())
-        .all(|(a, b)| *found[a as usize].get_or_insert(b) == b)
+        .all(|(a, b)| is_missing(a) || *found[a as usize].get_or_insert(b) == b)
 }
 
 /// An order of labels, by the numbers of a column that says the same.
@@ -267,6 +275,18 @@ mod tests {
         let (kept, open) = ranked(&csv);
         assert_eq!(kept, ["age", "state", "education"]);
         assert_eq!(open, ["education-num", "puma"]);
+        // A coarser copy of a column with some cells missing.
+        let groups = |one_in: usize| {
+            let mut csv = "age,age_group,country\n".to_string();
+            for row in 0..400 {
+                let age =
+                    if row % one_in == 0 { String::new() } else { (20 + row % 37).to_string() };
+                csv += &format!("{age},{}0s,US\n", 2 + row % 37 / 10);
+            }
+            ranked(&csv)
+        };
+        assert_eq!(groups(40), (vec!["age".to_string()], vec!["age_group".to_string()]));
+        assert_eq!(groups(4).0, ["age", "age_group"]);
         let profiles = profile(&crate::testing::table(&csv));
         let education = profiles.iter().find(|profile| profile.name == "education").unwrap();
         let order = "order = [\"school\", \"college\", \"master\", \"doctor\"]";

@@ -65,13 +65,21 @@ pub(super) const UNKNOWN: usize = NATURAL.len() + 1;
 /// The role, the reason, and further keys for the column's line.
 pub(super) fn suggest(name: &str, facts: &ColumnFacts) -> Suggested {
     let words = words(name);
-    let named = by_name(&words, facts);
+    // One value says nothing of anybody, whatever its name.
+    let says_nothing =
+        |role: Role| different(facts) <= 1 && matches!(role, Role::Quasi | Role::Sensitive);
+    let named = by_name(&words, facts).filter(|&(role, _)| !says_nothing(role));
     let is_named = named.is_some();
-    let (role, reason) = named.unwrap_or_else(|| by_values(facts));
+    let (role, mut reason) = named.unwrap_or_else(|| by_values(facts));
     let only = |other: &str| Keys { suggested: None, other: Some(other.to_string()) };
     let keys = match role {
         Role::Quasi => keys::quasi(name, &words, facts),
         Role::Sensitive if is_fingerprint(facts) && facts.looks == Kind::Numeric => {
+            keys::rounded(facts)
+        }
+        // Published as it is, such a number would single these rows out.
+        Role::Sensitive if has_own_numbers(facts) => {
+            reason += "; some rows have a number of their own: rounded";
             keys::rounded(facts)
         }
         // A second value in every class, where that is cheap: no value is near a half of the table. A
@@ -92,6 +100,11 @@ pub(super) fn suggest(name: &str, facts: &ColumnFacts) -> Suggested {
 /// Few rows share a value, and there are enough rows to say so.
 fn is_fingerprint(facts: &ColumnFacts) -> bool {
     facts.rows >= MANY && hardly_repeats(facts)
+}
+
+/// More than one row in a hundred has a number that no other row has.
+fn has_own_numbers(facts: &ColumnFacts) -> bool {
+    facts.looks == Kind::Numeric && facts.rows >= MANY && facts.alone * 100 > facts.rows
 }
 
 fn by_name(words: &[String], facts: &ColumnFacts) -> Option<(Role, String)> {
