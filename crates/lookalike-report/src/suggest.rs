@@ -142,6 +142,7 @@ pub fn suggest_and_keep(source: Source, input: &Input) -> Result<(Suggestion, Ta
     if header.is_none() {
         warnings.extend(profile::text_among_numbers(&reading));
         warnings.extend(profile::far_codes(&table));
+        warnings.extend(profile::mixed_dates(&table));
     }
     Ok((Suggestion { columns, quasi, toml, header, warnings }, table))
 }

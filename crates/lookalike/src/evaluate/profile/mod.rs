@@ -8,6 +8,7 @@
 
 mod far_codes;
 mod keys;
+mod mixed_dates;
 mod persons;
 mod plain;
 mod rank;
@@ -15,6 +16,7 @@ mod roles;
 mod words;
 
 pub use far_codes::far_codes;
+pub use mixed_dates::mixed_dates;
 pub use persons::{person_columns, repeated_in, repeated_persons, similar_persons};
 pub use plain::{Reading, Slip, read_plainly, text_among_numbers};
 pub use rank::ranked;

@@ -65,10 +65,9 @@ pub(super) const UNKNOWN: usize = NATURAL.len() + 1;
 /// The role, the reason, and further keys for the column's line.
 pub(super) fn suggest(name: &str, facts: &ColumnFacts) -> Suggested {
     let words = words(name);
-    // One value says nothing of anybody, whatever its name.
-    let says_nothing =
-        |role: Role| different(facts) <= 1 && matches!(role, Role::Quasi | Role::Sensitive);
-    let named = by_name(&words, facts).filter(|&(role, _)| !says_nothing(role));
+    // One value makes nobody unique, whatever its name. A sensitive one tells of all the same.
+    let is_no_quasi = |role: Role| role == Role::Quasi && different(facts) <= 1;
+    let named = by_name(&words, facts).filter(|&(role, _)| !is_no_quasi(role));
     let is_named = named.is_some();
     let (role, mut reason) = named.unwrap_or_else(|| by_values(facts));
     let only = |other: &str| Keys { suggested: None, other: Some(other.to_string()) };
