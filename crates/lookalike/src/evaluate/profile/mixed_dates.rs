@@ -48,7 +48,7 @@ mod tests {
     fn dates_in_several_forms_are_said_and_others_are_not() {
         let said = |text: &dyn Fn(usize) -> String| {
             let rows: String = (1..25).map(|row| format!("{}\n", text(row))).collect();
-            let table = crate::testing::table(&format!("seen\n{rows}"));
+            let table = crate::testing::table(&format!("seen\n{rows}")).of_text(false);
             mixed_dates(&super::super::read_plainly(table, &Given::default()).0).len()
         };
         let mixed = |row: usize| match row % 3 {
