@@ -12,25 +12,22 @@ const SCALE: usize = 12;
 /// A code is at least so many steps of the scale, or so many times the range of other numbers, away.
 const FAR: f64 = 3.0;
 
-/// A warning for each column in which such a code stands apart from all other values.
-pub fn far_codes(table: &Table) -> Vec<Warning> {
+/// The warning about columns in which such codes stand apart from all other values.
+pub fn far_codes(table: &Table) -> Option<Warning> {
     let columns = table.columns().iter();
     let coded = columns.filter_map(|column| Some((&column.name, column.coded.as_ref()?)));
-    let warning = |(name, (codes, cells)): (&String, (Vec<String>, u64))| {
-        let (cells_have, stand) = match cells {
-            1 => ("1 cell has".to_string(), "which stands"),
-            _ => (format!("{cells} cells have"), "which stand"),
-        };
-        let why = format!(
-            "column `{name}`: {cells_have} {}, {stand} apart from all its other values and may mean that \
-             there is none",
-            codes.join(" or ")
-        );
-        Warning::new("missing-as-number", why)
-            .about_column(name)
-            .hint(Hint::plain("if so, empty these cells in the table: means are wrong with them"))
+    let place = |(name, coded): (&String, &Coded)| {
+        let (codes, cells) = codes_of(coded)?;
+        let rows = if cells == 1 { "row" } else { "rows" };
+        Some(format!("{} in {cells} {rows} of `{name}`", codes.join(" or ")))
     };
-    coded.filter_map(|(name, coded)| Some((name, codes_of(coded)?))).map(warning).collect()
+    let places: Vec<String> = coded.filter_map(place).collect();
+    let why = format!(
+        "numbers that stand apart from all other values of their column and may mean that there is none: {}",
+        places.join(", ")
+    );
+    let hint = Hint::plain("if so, empty these cells in the table: means are wrong with them");
+    (!places.is_empty()).then(|| Warning::new("missing-as-number", why).hint(hint))
 }
 
 /// The codes of a column that stand apart, and the number of their cells.
@@ -76,13 +73,11 @@ mod tests {
     fn a_code_that_stands_apart_is_said_with_its_cells() {
         let said = |values: &str| {
             let csv = format!("answer\n{}\n", values.replace(' ', "\n"));
-            far_codes(&crate::testing::table(&csv))
-                .first()
-                .map(|warning| warning.reason().to_string())
+            far_codes(&crate::testing::table(&csv)).map(|warning| warning.reason().to_string())
         };
         let found = said("0 1 2 3 1 99 2 99").unwrap();
-        assert!(found.contains("2 cells have 99, which stand apart"), "{found}");
-        assert!(said("1 2 3 4 5 9 3").unwrap().contains("1 cell has 9,"));
+        assert!(found.ends_with(": 99 in 2 rows of `answer`"), "{found}");
+        assert!(said("1 2 3 4 5 9 3").unwrap().contains("9 in 1 row of"));
         assert!(said("20 33 61 45 -1 38 95").unwrap().contains("-1"));
         assert!(said("20 33 61 45 999 38 95").unwrap().contains("999"));
         assert!(said("agree disagree neutral 99 agree").unwrap().contains("99"));
